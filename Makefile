@@ -1,0 +1,97 @@
+# Everything a person types. `make` alone says what there is; nothing here needs an activated environment.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+BIN := .venv/bin
+RUN := .venv/.installed-run
+DEV := .venv/.installed-dev
+# Tools that start other tools (molecule, ansible-lint) look them up on PATH.
+WITH_PATH := PATH="$(CURDIR)/$(BIN):$$PATH"
+ROLES_WITH_SCENARIOS := $(patsubst roles/%/molecule/default/molecule.yml,%,$(wildcard roles/*/molecule/default/molecule.yml))
+
+.PHONY: help
+help: ## Say what there is to make
+	@echo "fleet-runner: make WHAT, where WHAT is"
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r what why; do \
+	    printf '  %-12s %s\n' "$$what" "$$why"; done
+
+.PHONY: demo
+demo: $(RUN) ## Run the main job on a simulated data centre: no root, no server
+	@$(BIN)/fleet-runner lab demo $(DEMO_ARGS)
+
+.PHONY: test
+test: $(DEV) debian-packages ## Run every test, and hold core to full branch coverage
+	$(BIN)/coverage run -m pytest $(PYTEST_ARGS)
+	$(BIN)/coverage report
+
+.PHONY: check
+check: lint molecule test ## Everything that must pass before a change lands
+
+.PHONY: lint
+lint: ruff types imports yaml playbooks docs-check ## Style, types, layers, YAML, playbooks, generated files
+
+.PHONY: ruff
+ruff: $(DEV)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+.PHONY: types
+types: $(DEV)
+	$(BIN)/mypy
+	$(BIN)/basedpyright
+
+.PHONY: imports
+imports: $(DEV)
+	$(BIN)/lint-imports
+
+.PHONY: yaml
+yaml: $(DEV)
+	$(BIN)/yamllint --strict .
+
+.PHONY: playbooks
+playbooks: $(DEV)
+	# Linting needs no source of truth; without this a clone without one could not be linted.
+	$(WITH_PATH) ANSIBLE_INVENTORY_UNPARSED_FAILED=false ansible-lint --offline --strict --profile production
+
+.PHONY: docs-check
+docs-check: $(DEV)
+	$(BIN)/python scripts/generate-docs --check
+
+.PHONY: molecule
+molecule: $(DEV) ## Run each role that has a scenario on its own, twice
+	@set -e; for role in $(ROLES_WITH_SCENARIOS); do \
+	    echo "molecule test: $$role"; (cd "roles/$$role" && $(WITH_PATH) molecule test); done
+
+.PHONY: format
+format: $(DEV) ## Rewrite the Python files in the project's style
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: docs
+docs: $(DEV) ## Rewrite the documents that are generated from the code
+	$(BIN)/python scripts/generate-docs
+
+.PHONY: hooks
+hooks: $(DEV) ## Have git run the quick checks before each commit
+	$(BIN)/pre-commit install
+
+.PHONY: clean
+clean: ## Remove what make has made, the environment and the demo's data included
+	rm -rf .venv .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .ansible .molecule demo dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: debian-packages
+debian-packages:
+	@scripts/debian-packages
+
+$(RUN): requirements.lock pyproject.toml scripts/venv
+	@PYTHON="$(PYTHON)" scripts/venv requirements.lock
+	@touch $@
+
+# The larger lock holds the smaller one's versions, so it serves the demo as well.
+$(DEV): requirements-dev.lock pyproject.toml scripts/venv
+	@PYTHON="$(PYTHON)" scripts/venv requirements-dev.lock
+	@touch $(RUN) $@
