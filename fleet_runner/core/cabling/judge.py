@@ -1,0 +1,94 @@
+"""Designed links held against observed ones: the faults, what could not be told, and which links are degraded."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fleet_runner.core.cabling.explain import Fault, Places, explain
+from fleet_runner.core.cabling.links import Link, Port, TakenError, link, matching
+from fleet_runner.core.cabling.names import Bound, Names, bind
+from fleet_runner.core.cabling.rates import degraded
+from fleet_runner.core.cabling.silence import unheard
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers.ibnetdiscover import FabricLink
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A designed link that may be there: at one of its ports stands something that nothing identifies."""
+
+    designed: Link
+    seen: Link
+
+    def __str__(self) -> str:
+        return f"expected {self.designed.a} to {self.designed.b}, observed {self.seen.a} to {self.seen.b}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What holding them against each other gave. `matched` counts the designed links that are there.
+
+    `unbound` are observed links of which the design knows neither port nor both devices; they are no faults. `doubts`
+    and `silent`, designed links in a fabric of which nothing was heard, may be there or not.
+    """
+
+    faults: tuple[Fault, ...]
+    matched: int
+    designed: int
+    unbound: tuple[Link, ...]
+    degraded: tuple[tuple[Link, str], ...]
+    doubts: tuple[Doubt, ...]
+    silent: tuple[Link, ...]
+
+
+def judge(designed: Iterable[Link], seen: Iterable[FabricLink], known: Names, places: Places) -> Verdicts:
+    """Judge a whole fabric. Raises EvidenceError where a port has two cables, in the design or in the evidence."""
+    return hold(designed, bind(seen, known), places)
+
+
+def hold(designed: Iterable[Link], observed: Bound, places: Places) -> Verdicts:
+    """Judge links whose ports are the design's."""
+    try:
+        expected = matching(designed)
+        devices = {port.device for port in expected}
+        there = {joined: rate for joined, rate in observed.links.items() if expected.get(joined.a) == joined.b}
+        others = observed.links.keys() - there.keys()
+        concerned = [joined for joined in others if _concerns(joined, expected, devices)]
+        ends = matching([*there, *concerned])
+    except TakenError as error:
+        raise EvidenceError(str(error)) from error
+    count = len(expected) // 2
+    unbound = tuple(sorted(others.difference(concerned)))
+    silent = unheard(expected, ends, places.servers)
+    for joined in silent:
+        for port in joined:
+            del expected[port]
+    doubts = _doubts(expected, ends, observed.nameless)
+    for doubt in doubts:
+        for port in doubt.designed:
+            del expected[port]
+        for port in doubt.seen:
+            del ends[port]
+    faults = explain(expected, ends, places)
+    return Verdicts(faults, len(there), count, unbound, degraded(there, places.servers), doubts, silent)
+
+
+def _concerns(joined: Link, expected: Mapping[Port, Port], devices: set[str]) -> bool:
+    """A cable that no one designed is a fault between two devices of the design, and elsewhere somebody else's."""
+    a, b = joined
+    if a == b:  # a loopback plug is no cable
+        return False
+    return a in expected or b in expected or (a.device in devices and b.device in devices)
+
+
+def _doubts(
+    expected: Mapping[Port, Port], observed: Mapping[Port, Port], nameless: frozenset[str]
+) -> tuple[Doubt, ...]:
+    """Return where a nameless end stands in for a designed one that is seen nowhere else."""
+    strangers = [port for port in observed if port.device in nameless] if nameless else []
+    found = {}
+    for stranger in sorted(strangers):
+        near = observed[stranger]
+        far = expected.get(near)
+        if far is not None and far not in observed:
+            found[link(near, far)] = Doubt(link(near, far), link(near, stranger))
+    return tuple(found.values())

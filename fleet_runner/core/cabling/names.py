@@ -1,0 +1,155 @@
+"""From the names a fabric or a neighbour uses to the design's ports; what cannot be bound is kept as it was said.
+
+Identity comes first: a GUID that the source of truth knows says more than a node description, which is whatever
+somebody wrote on the node, or what it came with. Two ends that claim one port are both doubted.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fleet_runner.core.cabling.links import Link, Port, link
+from fleet_runner.core.parsers.ibnetdiscover import FabricLink, FabricPort
+
+_MANAGED = re.compile(r"MF0;([^:;]+)[:;]")
+"""How managed switches describe themselves: MF0;leaf-1:MQM9700/U1."""
+
+_FACTORY = re.compile(r"\s*$|MT\d{4,}\b|.*Mellanox Technologies|localhost\b|\(none\)", re.ASCII)
+"""Node descriptions that nobody wrote: until a driver's daemon sets one, an adapter says what it is, not where."""
+
+_NUMBER = re.compile(r"([0-9]{1,9})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the design's ports are called: by device and spoken name, and by port GUID."""
+
+    spoken: Mapping[str, Mapping[str, Port]]
+    guids: Mapping[str, Port]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Seen links between ports as the design calls them, each with its rate ("4x NDR", "" if unknown).
+
+    `nameless` are devices made up for ends that nothing identifies: each is its description and GUID.
+    """
+
+    links: Mapping[Link, str]
+    nameless: frozenset[str] = frozenset()
+
+
+def names(ports: Iterable[Port], guids: Mapping[str, Port], adapters: Mapping[str, Mapping[str, str]]) -> Names:
+    """Gather the names of designed ports.
+
+    An interface answers to its own name and, where no other of its device ends in the same number, to that number
+    ("swp7", "1/7" and "7" are one port). `adapters` gives, by device, the interface of each adapter ("mlx5_0").
+    """
+    found: dict[str, list[Port]] = {}
+    for port in ports:
+        found.setdefault(port.device, []).append(port)
+    spoken = {device: _spoken(mine) for device, mine in found.items()}
+    for device, mine in spoken.items():
+        for adapter, interface in adapters.get(device, {}).items():
+            mine[adapter] = Port(device, interface)
+    return Names(spoken, guids)
+
+
+def bind(seen: Iterable[FabricLink], known: Names) -> Bound:
+    """Return the seen links between ports as the design calls them, as far as it knows them."""
+    told = tuple(seen)
+    nameless: set[str] = set()
+    switches: dict[str, Spoken] = {}
+    ends = [
+        (_port(a, known, switches) or _made_up(a, nameless), _port(b, known, switches) or _made_up(b, nameless))
+        for a, b, _, _ in told
+    ]
+    if len({port for pair in ends for port in pair}) < 2 * len(ends):
+        ends = _undoubted(told, ends, known, nameless)
+    rates = {rate: _rate(*rate) for rate in {(width, speed) for _, _, width, speed in told}}
+    links = {link(*pair): rates[each[2:]] for pair, each in zip(ends, told, strict=True)}
+    return Bound(links, frozenset(nameless))
+
+
+def bind_port(device: str, interface: str, known: Names) -> Port:
+    """Return a port that was named by device, with or without its domain, and interface."""
+    name, spoken = _device(device, known)
+    return spoken.get(interface) or Port(name, interface)
+
+
+Spoken = tuple[str, Mapping[str, Port]]
+"""A device's name in the design, and its ports by spoken name; none for a device that the design does not know."""
+
+
+def _device(name: str, known: Names) -> Spoken:
+    short = name if name in known.spoken else name.partition(".")[0]
+    return (short, known.spoken[short]) if short in known.spoken else (name, {})
+
+
+def _spoken(ports: list[Port]) -> dict[str, Port]:
+    spoken: dict[str, Port] = {}
+    shared: set[str] = set()
+    for port in ports:
+        if found := _NUMBER.search(port.interface):
+            number = str(int(found[1]))
+            if spoken.setdefault(number, port) != port:
+                shared.add(number)
+    for number in shared:
+        del spoken[number]
+    for port in ports:
+        spoken[port.interface] = port
+    return spoken
+
+
+def _undoubted(
+    told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names, nameless: set[str]
+) -> list[tuple[Port, Port]]:
+    """Make ends up that claim a port which another end claims as well, unless a GUID speaks for them."""
+    claims = {
+        end: port for each, pair in zip(told, ends, strict=True) for end, port in zip(each[:2], pair, strict=True)
+    }
+    counted = Counter(claims.values())
+    for end, port in claims.items():
+        if counted[port] > 1 and end.guid not in known.guids:
+            claims[end] = _made_up(end, nameless)
+    return [(claims[each.a], claims[each.b]) for each in told]
+
+
+def _port(seen: FabricPort, known: Names, switches: dict[str, Spoken]) -> Port | None:
+    """Return the port that an end is; None if nothing says which. `switches` keeps what names were found to be."""
+    name, number, kind, guid = seen
+    identified = known.guids.get(guid)
+    if kind != "SW":
+        return identified or _adapter_port(seen, known)
+    if identified:  # all ports of a switch have the switch's GUID
+        return bind_port(identified.device, str(number), known)
+    device, spoken = switches.get(name) or switches.setdefault(name, _switch(name, known))
+    interface = str(number)
+    return spoken.get(interface) or (Port(device, interface) if device else None)
+
+
+def _switch(name: str, known: Names) -> Spoken:
+    managed = _MANAGED.match(name)
+    bare = managed[1] if managed else name
+    return ("", {}) if _FACTORY.match(bare) else _device(bare, known)
+
+
+def _adapter_port(seen: FabricPort, known: Names) -> Port | None:
+    """An adapter's description is its node's name and its own; on a known node, only known adapters say which."""
+    device, _, adapter = seen.name.rpartition(" ")
+    spoken = _device(device, known)[1]
+    if not spoken:
+        return None if _FACTORY.match(seen.name) else Port(seen.name, str(seen.port))
+    first = spoken.get(adapter) if seen.port == 1 else None
+    return first or spoken.get(f"{adapter}/{seen.port}")
+
+
+def _made_up(seen: FabricPort, nameless: set[str]) -> Port:
+    device = f"{seen.name.strip() or 'unnamed'} 0x{seen.guid}"
+    nameless.add(device)
+    return Port(device, str(seen.port))
+
+
+def _rate(width: int, speed: str) -> str:
+    return f"{width}x {speed}" if width and speed else ""

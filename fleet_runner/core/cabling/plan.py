@@ -1,0 +1,114 @@
+"""The fewest touches that put a fault right.
+
+Each observed cable of a fault can become a designed one by moving one end, because they share a port. A fault with
+m designed and n observed links needs max(m, n) touches; where there is a choice, the plan with the fewest racks
+wins, then the fewest devices, then the one that works at the switches.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from fleet_runner.core.cabling.diff import Component
+from fleet_runner.core.cabling.links import Link, Port, link
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One end of a cable goes from `source` to `target`; the other end stays plugged in `stays`."""
+
+    stays: Port
+    source: Port
+    target: Port
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A cable goes in."""
+
+    cable: Link
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """A cable comes out."""
+
+    cable: Link
+
+
+Action = Move | Add | Remove
+
+TRIED = 65
+"""Links of a fault up to which each way is tried: beyond, a fabric is a heap, and trying is quadratic."""
+
+
+def handled(action: Action) -> tuple[Port, Port]:
+    """Return the ports at which somebody stands."""
+    match action:
+        case Move(_, source, target):
+            return source, target
+        case _:
+            return action.cable
+
+
+Where = Callable[[str], str]
+"""From a device to its rack, or whatever a person walks between."""
+
+
+def plan(component: Component, rack: Where, server: Callable[[str], bool]) -> tuple[Action, ...]:
+    """Return the cheapest plan. `server` tells servers from switches."""
+
+    def cost(actions: tuple[Action, ...]) -> tuple[int, int, int]:
+        devices = {port.device for action in actions for port in handled(action)}
+        return len({rack(device) for device in devices}), len(devices), sum(map(server, devices))
+
+    return min(_plans(component), key=cost)
+
+
+def apply(actions: Iterable[Action], observed: Iterable[Link]) -> frozenset[Link]:
+    """Return the links after the actions: a plan must turn what is plugged into what is designed."""
+    gone: set[Link] = set()
+    come: set[Link] = set()
+    for action in actions:
+        match action:
+            case Move(stays, source, target):
+                gone.add(link(stays, source))
+                come.add(link(stays, target))
+            case Add(cable):
+                come.add(cable)
+            case _:
+                gone.add(action.cable)
+    return frozenset((set(observed) - gone) | come)
+
+
+def _plans(component: Component) -> tuple[tuple[Action, ...], ...]:
+    """Pair neighbouring links in each way that leaves at most one over."""
+    links = component.links
+    count = len(links)
+    if component.closed:
+        turned = (*links[1:], links[0])
+        return _paired(links, None), _paired(turned, None)
+    if count % 2 == 0:
+        return (_paired(links, None),)
+    lefts = range(0, count, 2) if count <= TRIED else (0, count - 1)
+    return tuple(_paired((*links[:left], *links[left + 1 :]), links[left]) for left in lefts)
+
+
+def _paired(links: tuple[tuple[Link, bool], ...], left: tuple[Link, bool] | None) -> tuple[Action, ...]:
+    """A port must be free before a plug goes in: a move frees the port that its neighbour's plug needs."""
+    pairs = list(zip(links[::2], links[1::2], strict=True))
+    onwards = [_move(one[0], other[0]) for one, other in pairs if one[1]]
+    back = [_move(other[0], one[0]) for one, other in reversed(pairs) if not one[1]]
+    moves = (*onwards, *back)
+    if left is None:
+        return moves
+    cable, designed = left
+    return (*moves, Add(cable)) if designed else (Remove(cable), *moves)
+
+
+def _move(designed: Link, observed: Link) -> Move:
+    (stays,) = set(designed) & set(observed)
+    return Move(stays, source=_far(observed, stays), target=_far(designed, stays))
+
+
+def _far(joined: Link, near: Port) -> Port:
+    return joined.b if joined.a == near else joined.a

@@ -1,0 +1,37 @@
+"""Which designed links can be judged at all: an observer that hears nothing of a fabric does not make it missing.
+
+Rails that are separate fabrics are not seen from each other: `ibnetdiscover` walks the one that it is plugged into.
+"""
+
+from collections.abc import Mapping
+
+from fleet_runner.core.cabling.links import Link, Port, link
+
+
+def unheard(
+    expected: Mapping[Port, Port], observed: Mapping[Port, Port], servers: frozenset[str]
+) -> tuple[Link, ...]:
+    """Return the designed links of which neither end, nor any switch of their fabric, was heard.
+
+    A fabric is the switches that are joined by design, directly or not; of one from which anything was heard, what
+    was not heard is missing. Both mappings are what `links.matching` returns.
+    """
+    quiet = [(a, b) for a, b in expected.items() if a not in observed and b not in observed and a < b]
+    if not quiet:
+        return ()
+    heard = _reached(expected, {port.device for port in observed} - servers, servers)
+    return tuple(sorted(link(a, b) for a, b in quiet if a.device not in heard and b.device not in heard))
+
+
+def _reached(expected: Mapping[Port, Port], heard: set[str], servers: frozenset[str]) -> set[str]:
+    """Return the switches that were heard, and all that the design joins to them through switches."""
+    beside: dict[str, set[str]] = {}
+    for a, b in expected.items():
+        if a.device not in servers and b.device not in servers:
+            beside.setdefault(a.device, set()).add(b.device)
+    reached, ahead = set(heard), list(heard)
+    while ahead:
+        new = beside.get(ahead.pop(), set()) - reached
+        reached |= new
+        ahead += new
+    return reached

@@ -1,0 +1,53 @@
+"""What a check is: which reads, and a pure function over what they brought."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.verdicts import Result, Verdict
+
+Readings = Mapping[str, Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question. `judge` gets only readings that ended OK and may raise EvidenceError for UNKNOWN.
+
+    `question` is one sentence for people. `active` checks use the GPUs and need the node idle.
+    """
+
+    name: str
+    question: str
+    reads: tuple[str, ...]
+    judge: Callable[[Readings, Expected], Result]
+    active: bool = False
+    needs_fabric: bool = False
+
+
+def run(check: Check, readings: Readings, expected: Expected) -> Result:
+    """Judge a check over what was read; whatever could not be read makes it UNKNOWN, in one sentence."""
+    mine = {name: readings[name] for name in check.reads if name in readings}
+    hashes = tuple(reading.hash for reading in mine.values() if reading.text)
+    for name in check.reads:
+        reading = mine.get(name)
+        if reading is None:
+            return _unknown(check, f"{name} was not read", hashes)
+        if reading.end is not ReadEnd.OK:
+            return _unknown(check, f"{name}: {reading.error or reading.end.value}", hashes)
+    try:
+        result = check.judge(mine, expected)
+    except EvidenceError as error:
+        return _unknown(check, str(error), hashes)
+    return Result(
+        check=check.name,
+        verdict=result.verdict,
+        message=result.message,
+        findings=result.findings,
+        observed=result.observed,
+        evidence=hashes,
+    )
+
+
+def _unknown(check: Check, why: str, hashes: tuple[str, ...]) -> Result:
+    return Result(check=check.name, verdict=Verdict.UNKNOWN, message=why, evidence=hashes)

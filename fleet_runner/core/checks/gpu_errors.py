@@ -1,0 +1,80 @@
+"""Do the GPUs' own error counters and flags ask for something?"""
+
+from collections.abc import Iterator
+
+from fleet_runner.core.checks.answers import about, conclude, unless_unread
+from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.gpus import answering, described
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers.nvidia_smi import Gpu, component
+from fleet_runner.core.verdicts import Finding, Remedy, Result
+from fleet_runner.core.xids import RECOVERY
+
+PARITY_MAX, SECDED_MAX = 4, 2
+"""Uncorrectable SRAM errors of one bank beyond which the GPU goes back (NVIDIA's A100 memory error management)."""
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Look at row remapping first: it says more than any count of errors."""
+    gpus = answering(readings)
+    findings = [finding for gpu in gpus for finding in _findings(gpu, expected)]
+    unread = [text for gpu in gpus for text in _unread(gpu)]
+    observed = {
+        gpu.pci: {"uncorrectable": gpu.memory.uncorrectable, "remap_pending": gpu.memory.remap_pending}
+        for gpu in gpus
+    }
+    passed = f"{len(gpus)} GPUs: no row remap pending or failed, no uncorrectable errors beyond the limits"
+    return unless_unread(conclude("gpu_errors", findings, passed, {"gpus": observed}), unread)
+
+
+def _findings(gpu: Gpu, expected: Expected) -> Iterator[Finding]:
+    name, memory = described(gpu, expected), gpu.memory
+    if memory.remap_failed:
+        yield _finding(gpu, expected, "remap_failed", (Remedy.RMA, f"{name} could not remap a memory row"))
+    if memory.remap_pending:
+        yield _finding(
+            gpu, expected, "remap_pending", (Remedy.RESET, f"{name} has a row remap pending until its reset")
+        )
+    if memory.sram_over_threshold:
+        yield _finding(
+            gpu, expected, "sram_threshold", (Remedy.RMA, f"{name} says its SRAM errors are over their limit")
+        )
+    elif (memory.sram_parity or 0) > PARITY_MAX or (memory.sram_secded or 0) > SECDED_MAX:
+        # These are sums over all banks while the limits are per bank: a person finds out with a field diagnostic.
+        counts = (
+            f"parity {memory.sram_parity or 0} (limit {PARITY_MAX}), SECDED {memory.sram_secded or 0} ({SECDED_MAX})"
+        )
+        yield _finding(
+            gpu, expected, "sram_errors", (Remedy.TRIAGE, f"{name} has uncorrectable SRAM errors: {counts}")
+        )
+    if memory.uncorrectable:
+        told = f"{name} met {memory.uncorrectable} uncorrectable memory errors since its driver was loaded"
+        yield _finding(gpu, expected, "uncorrectable", (Remedy.RECORD, told))
+    asked = RECOVERY.get(gpu.recovery, Remedy.WATCH)
+    if asked is not Remedy.RECORD and not memory.remap_pending:
+        yield _finding(gpu, expected, "recovery", (asked, f"the driver asks for {gpu.recovery!r:.40} of {name}"))
+
+
+def _finding(gpu: Gpu, expected: Expected, what: str, answer: tuple[Remedy, str]) -> Finding:
+    remedy, message = answer
+    which = f"{gpu.pci}, serial {gpu.serial or 'unknown'}"
+    steps = {
+        Remedy.RMA: (f"Confirm it with a field diagnostic of GPU {which}.", "Send the GPU back and put another in."),
+        Remedy.TRIAGE: (f"Run a field diagnostic of GPU {which}.",),
+    }.get(remedy, ())
+    return about(expected.node, f"gpu.{what}", component(gpu))(message=message, remedy=remedy, steps=steps)
+
+
+def _unread(gpu: Gpu) -> Iterator[str]:
+    if gpu.memory.remap_pending is None or gpu.memory.remap_failed is None:
+        yield f"{component(gpu)} does not tell its row-remap state (with MIG on it never does)"
+    if gpu.memory.uncorrectable is None:
+        yield f"{component(gpu)} counts no memory errors; is its ECC on?"
+
+
+CHECK = Check(
+    name="gpu_errors",
+    question="Is any GPU's memory worn, waiting for a reset, or beyond its error limits?",
+    reads=("nvidia_smi",),
+    judge=judge,
+)

@@ -1,0 +1,41 @@
+"""What the checks over nvidia-smi share: which report counts, and how a GPU is named to people."""
+
+from fleet_runner.core import profile
+from fleet_runner.core.checks.answers import text_of
+from fleet_runner.core.checks.check import Readings
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers import nvidia_smi
+
+
+def presence(readings: Readings) -> nvidia_smi.Report:
+    """Return a report that may have lost GPUs or none at all: nvidia-smi exits non-zero to say just that."""
+    reading = readings["nvidia_smi"]
+    if not reading.text.strip():
+        text_of(reading)
+    report = nvidia_smi.parse(reading.text)
+    if not report.complete:
+        return report
+    if report.gpus and not report.lost:
+        text_of(reading)
+    return nvidia_smi.whole(reading.text)
+
+
+def answering(readings: Readings) -> tuple[nvidia_smi.Gpu, ...]:
+    """Return the GPUs that answer; EvidenceError when none does or the report is not whole."""
+    report = presence(readings)
+    if not report.complete:
+        return nvidia_smi.whole(readings["nvidia_smi"].text).gpus
+    gpus = tuple(gpu for gpu in report.gpus if not gpu.lost)
+    if not gpus:
+        raise EvidenceError("nvidia-smi sees no GPU that answers; look at parts_gpu first")
+    return gpus
+
+
+def described(gpu: nvidia_smi.Gpu, expected: Expected) -> str:
+    """Return "GPU 0000:9b:00.0 (SXM4, serial 165...)": the slot where the source of truth knows the serial."""
+    if gpu.serial is None:
+        return nvidia_smi.component(gpu)
+    slots = {part.serial: part.slot for part in profile.device_parts(expected.device, "gpu")}
+    slot = f"{slots[gpu.serial]}, " if slots.get(gpu.serial) else ""
+    return f"{nvidia_smi.component(gpu)} ({slot}serial {gpu.serial})"

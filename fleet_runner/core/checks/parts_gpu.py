@@ -1,0 +1,127 @@
+"""Are the GPUs that were bought in the node, and are they these very ones?"""
+
+from dataclasses import replace
+
+from fleet_runner.core import profile
+from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
+from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.gpus import described, presence
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers import nvidia_smi, xid
+from fleet_runner.core.parsers.nvidia_smi import Gpu, Report
+from fleet_runner.core.records import Part
+from fleet_runner.core.verdicts import Finding, Remedy, Result
+from fleet_runner.core.xids import FALLEN_OFF_THE_BUS
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Count GPUs, then hold models against the profile and serials against the source of truth."""
+    wanted = profile.parts(expected.profile, "gpu")
+    report = _with_fallen(presence(readings), readings)
+    alive = [gpu for gpu in report.gpus if not gpu.lost]
+    dead = {**{gpu.pci: "GPU is lost" for gpu in report.gpus if gpu.lost}, **report.lost}
+    findings = [_lost(expected.node, pci, dead[pci]) for pci in sorted(dead)]
+    unread: list[str] = []
+    if report.complete:
+        findings += _count(report, wanted, expected) + _serials(report, wanted, expected)
+        findings += [
+            _model(gpu, wanted, expected) for gpu in alive if wanted.model and gpu.model not in {"", wanted.model}
+        ]
+        unread = [
+            f"{described(gpu, expected)} does not tell its model" for gpu in alive if wanted.model and not gpu.model
+        ]
+    observed = {"gpus": len(alive), "expected": wanted.count, "serials": [gpu.serial for gpu in alive if gpu.serial]}
+    passed = f"{len(alive)} of {wanted.count} GPUs are present" + (f", all {wanted.model}" if wanted.model else "")
+    return unless_unread(conclude("parts_gpu", findings, passed, observed), unread)
+
+
+def _with_fallen(report: Report, readings: Readings) -> Report:
+    """Add the GPUs that fell off the bus since boot: nvidia-smi leaves them out as if they had never been there.
+
+    A reboot brings such a GPU back; one that is still missing after it is missing for good.
+    """
+    described = {gpu.pci for gpu in report.gpus}
+    fallen = {
+        line.pci: "Xid 79: it has fallen off the bus"
+        for line in xid.parse(text_of(readings["dmesg"])).xids
+        if line.code == FALLEN_OFF_THE_BUS and line.pci not in described
+    }
+    return replace(report, lost={**fallen, **report.lost})
+
+
+def _lost(node: str, pci: str, reason: str) -> Finding:
+    return about(node, "gpu.lost", f"GPU {pci}")(
+        message=f"GPU {pci} does not answer its driver ({reason:.80})", remedy=Remedy.REBOOT
+    )
+
+
+def _count(report: Report, wanted: profile.PartCount, expected: Expected) -> list[Finding]:
+    """Say which GPUs are missing, by slot and serial where the serials that are there leave only these."""
+    there = len(report.gpus) + len(report.lost)
+    short = wanted.count - there
+    count = f"{there} of {wanted.count} GPUs are present"
+    if short < 0:
+        surplus = about(expected.node, "gpu.surplus", "GPUs")
+        return [surplus(message=f"{count}: more than the profile's", remedy=Remedy.WATCH)]
+    absent = _absent(report, expected)
+    if short and len(absent) != short:
+        absent = [Part("", "gpu", wanted.model)]
+    return [_missing(part, count, report, expected) for part in absent] if short else []
+
+
+def _missing(part: Part, count: str, report: Report, expected: Expected) -> Finding:
+    which = f"{part.slot or 'slot unknown'}, serial {part.serial or 'unknown'}"
+    seen = ", ".join(gpu.pci for gpu in report.gpus) or "none"
+    return about(expected.node, "gpu.missing", part.slot or "GPUs")(
+        message=f"{count}; missing: {which}",
+        remedy=Remedy.TRIAGE,
+        steps=(
+            f"Power the node off and find the GPU that is missing ({which}, {part.model or 'model unknown'}).",
+            f"PCI addresses that do answer: {seen}; the missing GPU is behind another one.",
+            "Reseat it and its connectors; if another GPU sits there, correct its serial in the source of truth.",
+        ),
+    )
+
+
+def _serials(report: Report, wanted: profile.PartCount, expected: Expected) -> list[Finding]:
+    """A GPU nobody wrote down: the record or the node is wrong, and neither makes the node unfit to serve."""
+    absent = _absent(report, expected) if len(report.gpus) >= wanted.count else []
+    strangers = ", ".join(_strangers(report, expected)) or "none"
+    return [
+        about(expected.node, "gpu.serial", part.slot or f"serial {part.serial}")(
+            message=f"{part.slot or 'a GPU'} should have serial {part.serial}, which no GPU of the node has"
+            f"; there but not in the source of truth: {strangers}",
+            remedy=Remedy.WATCH,
+            steps=("Read the serials of the GPUs.", "Correct the source of truth, or put the right GPU back."),
+        )
+        for part in absent
+    ]
+
+
+def _absent(report: Report, expected: Expected) -> list[Part]:
+    """Return the parts whose serial no GPU has; none while any GPU keeps its serial to itself."""
+    seen = {gpu.serial for gpu in report.gpus}
+    if None in seen or report.lost:
+        return []
+    return [part for part in profile.device_parts(expected.device, "gpu") if part.serial and part.serial not in seen]
+
+
+def _strangers(report: Report, expected: Expected) -> list[str]:
+    known = {part.serial for part in profile.device_parts(expected.device, "gpu")}
+    return sorted(gpu.serial for gpu in report.gpus if gpu.serial and gpu.serial not in known)
+
+
+def _model(gpu: Gpu, wanted: profile.PartCount, expected: Expected) -> Finding:
+    return about(expected.node, "gpu.model", nvidia_smi.component(gpu))(
+        message=f"{described(gpu, expected)} is a {gpu.model:.60}, expected {wanted.model}",
+        remedy=Remedy.TRIAGE,
+        steps=(f"Compare the GPU at {gpu.pci} (serial {gpu.serial or 'unknown'}) with the order.",),
+    )
+
+
+CHECK = Check(
+    name="parts_gpu",
+    question="Are all GPUs that should be in the node there, of the right model and with the known serials?",
+    reads=("nvidia_smi", "dmesg"),
+    judge=judge,
+)

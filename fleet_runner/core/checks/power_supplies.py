@@ -1,0 +1,77 @@
+"""Does every power supply that should be in the node give power?"""
+
+from fleet_runner.core import profile
+from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
+from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers.redfish import PowerSupply, power_supplies
+from fleet_runner.core.verdicts import Finding, Remedy, Result
+
+FAULTY = frozenset({"Warning", "Critical"})
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Count the supplies of the profile's model, then look at each one's health and input.
+
+    Some servers report fan modules among them, with another model and no input: a model in the profile leaves
+    those out. A supply of which the BMC tells no health is not faulty, but nothing proves that it works.
+    """
+    wanted = profile.parts(expected.profile, "psu")
+    every = power_supplies(text_of(readings["redfish_power"]))
+    supplies = [supply for supply in every if supply.present and wanted.model in {"", supply.model}]
+    findings = [_missing(every, supplies, wanted, expected.node)] if len(supplies) < wanted.count else []
+    findings += [_faulty(supply, expected.node) for supply in supplies if supply.health in FAULTY]
+    findings += [
+        _dark(supply, expected.node) for supply in supplies if supply.input_volts == 0 and supply.health not in FAULTY
+    ]
+    unread = [f"the BMC tells no health of {supply.name}" for supply in supplies if not supply.health]
+    observed = {
+        "supplies": len(supplies),
+        "expected": wanted.count,
+        "health": {supply.name: supply.health for supply in supplies},
+    }
+    passed = f"{len(supplies)} of {wanted.count} power supplies give power"
+    return unless_unread(conclude("power_supplies", findings, passed, observed), unread)
+
+
+def _missing(
+    every: tuple[PowerSupply, ...], supplies: list[PowerSupply], wanted: profile.PartCount, node: str
+) -> Finding:
+    absent = ", ".join(supply.name for supply in every if not supply.present) or "none"
+    model = f" {wanted.model}" if wanted.model else ""
+    return about(node, "psu.missing", "power supplies")(
+        message=f"{len(supplies)} of {wanted.count}{model} power supplies are present; empty bays: {absent}",
+        remedy=Remedy.TRIAGE,
+        steps=(
+            f"Look at the bays: seated are {', '.join(supply.name for supply in supplies) or 'none'}.",
+            f"Seat a{model} power supply in each bay that lacks one, and plug it in.",
+        ),
+    )
+
+
+def _faulty(supply: PowerSupply, node: str) -> Finding:
+    which = f"{supply.name} ({supply.model}, serial {supply.serial or 'unknown'})"
+    return about(node, "psu.faulty", supply.name)(
+        message=f"{which} reports {supply.health}, expected OK",
+        remedy=Remedy.TRIAGE,
+        steps=(
+            f"Check {supply.name}'s cord and the outlet it is plugged into.",
+            f"Reseat it; if it still reports {supply.health}, replace it.",
+        ),
+    )
+
+
+def _dark(supply: PowerSupply, node: str) -> Finding:
+    return about(node, "psu.no_input", supply.name)(
+        message=f"{supply.name} ({supply.model}) gets no power: 0 V at its input",
+        remedy=Remedy.TRIAGE,
+        steps=(f"Check {supply.name}'s cord, the outlet, and its breaker.",),
+    )
+
+
+CHECK = Check(
+    name="power_supplies",
+    question="Does every power supply that should be in the node give power?",
+    reads=("redfish_power",),
+    judge=judge,
+)

@@ -1,0 +1,32 @@
+"""The errors this product raises: where the fact is known; caught only at a border (plugin, adapter, cli).
+
+A message is one sentence: where, what was found, what was expected, and what to do next.
+"""
+
+
+class FleetError(Exception):
+    """Anything a person can act on; its text is shown without a traceback."""
+
+
+class SettingsError(FleetError):
+    """A setting is missing or unusable."""
+
+
+class SourceError(FleetError):
+    """The source of truth cannot be read, or contradicts itself."""
+
+
+class StoreError(FleetError):
+    """The store cannot be read or written; nothing was half-written."""
+
+
+class EvidenceError(FleetError):
+    """Evidence cannot be parsed; the verdict is UNKNOWN, never FAIL."""
+
+
+class BmcError(FleetError):
+    """A BMC did not answer, or answered with something that is not Redfish."""
+
+
+class ConflictError(StoreError):
+    """Somebody else moved the node, holds its run, or has taken the work over; read again and decide again."""

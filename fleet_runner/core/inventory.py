@@ -1,0 +1,144 @@
+"""The fleet as Ansible sees it: groups, host variables, and the designed fabric; all plain JSON."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fleet_runner.core.records import Device, Fleet, Interface, Part, Termination, nodes
+
+CONTEXT_MAY_SET = frozenset({"fleet_bmc_url", "fleet_environment"})
+"""The only `fleet_` variables that a config context owns; the others are computed, and it cannot replace them."""
+
+Links = Mapping[str, Sequence[Mapping[str, str]]]
+"""Designed links by device; each is one entry of `fleet_device["links"]`."""
+
+
+def group_name(kind: str, value: str) -> str:
+    """Return the group of one site, rack, role or device type: "rack", "A-03" gives "rack_A_03"."""
+    return f"{kind}_{re.sub('[^A-Za-z0-9_]', '_', value)}"
+
+
+def reserved(name: str) -> bool:
+    """Whether a variable of this name is fleet-runner's own, so that a config context cannot set it."""
+    return name.startswith("fleet_") and name not in CONTEXT_MAY_SET
+
+
+def groups(fleet: Fleet) -> dict[str, list[str]]:
+    """Return the devices of each group, by name; `nodes` holds those with a lifecycle and is always there."""
+    found: dict[str, list[str]] = {"nodes": [device.name for device in nodes(fleet)]}
+    for name in sorted(fleet.devices):
+        for group in _groups_of(fleet.devices[name]):
+            found.setdefault(group, []).append(name)
+    return found
+
+
+def links(fleet: Fleet) -> dict[str, list[dict[str, str]]]:
+    """Return every device's designed links, each seen from that device.
+
+    Shape: {device: [{"interface": its own, "far_device", "far_interface", "far_place", "kind", "label"}]}.
+    """
+    found: dict[str, list[dict[str, str]]] = {}
+    places: dict[str, str] = {}
+    for cable in fleet.cables:
+        for near, far in ((cable.a, cable.b), (cable.b, cable.a)):
+            place = places.get(far.device) or places.setdefault(far.device, fleet.place(far.device))
+            entry = {**_link(near, far), "far_place": place, "kind": cable.kind, "label": cable.label}
+            found.setdefault(near.device, []).append(entry)
+    return found
+
+
+def hostvars(fleet: Fleet, device: Device, known_links: Links | None = None) -> dict[str, Any]:
+    """Return a device's host variables.
+
+    `known_links` is what `links(fleet)` returns; whoever asks for many devices computes it once.
+    """
+    seen = links(fleet) if known_links is None else known_links
+    variables: dict[str, Any] = {}
+    if device.primary_address:
+        variables["ansible_host"] = device.primary_address.partition("/")[0]
+    if device.oob_address:
+        variables["fleet_bmc_url"] = bmc_url(device.oob_address)
+    variables |= {name: value for name, value in device.context.items() if not reserved(name)}
+    variables["fleet_device"] = _record(fleet, device, seen.get(device.name, ()))
+    return variables
+
+
+def all_hostvars(fleet: Fleet) -> dict[str, dict[str, Any]]:
+    """Return the host variables of every device, by name."""
+    seen = links(fleet)
+    return {name: hostvars(fleet, fleet.devices[name], seen) for name in sorted(fleet.devices)}
+
+
+def fabric(fleet: Fleet) -> dict[str, Any]:
+    """Return every designed link and where its ends stand.
+
+    Shape: {"links": [[device, interface, device, interface, kind]], "devices": {name: {"site", "rack", "unit",
+    "role", "device_type", "serial", "guids": {interface: guid}}}}; `unit` is None where the source does not know it,
+    `kind` the interface type of an end ("infiniband-ndr"), "" where unknown.
+    """
+    kinds = {
+        (device.name, interface.name): interface.kind
+        for device in fleet.devices.values()
+        for interface in device.interfaces
+    }
+    return {
+        "links": [[*cable.a, *cable.b, kinds.get(cable.a) or kinds.get(cable.b, "")] for cable in fleet.cables],
+        "devices": {name: _fabric_device(fleet.devices[name]) for name in sorted(fleet.devices)},
+    }
+
+
+def bmc_url(address: str) -> str:
+    """Return the BMC's URL for an out-of-band address, with or without its mask."""
+    bare = address.partition("/")[0]
+    return f"https://[{bare}]" if ":" in bare else f"https://{bare}"
+
+
+def _groups_of(device: Device) -> list[str]:
+    named = {"device_type": device.device_type, "site": device.site, "rack": device.rack, "role": device.role}
+    return [group_name(kind, value) for kind, value in named.items() if value]
+
+
+def _link(near: Termination, far: Termination) -> dict[str, str]:
+    return {"interface": near.interface, "far_device": far.device, "far_interface": far.interface}
+
+
+def _record(fleet: Fleet, device: Device, seen: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    return {
+        "name": device.name,
+        "device_type": device.device_type,
+        "role": device.role,
+        "site": device.site,
+        "rack": device.rack,
+        "position": device.position,
+        "face": device.face,
+        "place": fleet.place(device.name),
+        "status": device.status,
+        "serial": device.serial,
+        "oob_address": device.oob_address,
+        "primary_address": device.primary_address,
+        "tenant": device.tenant,
+        "management": device.management.value,
+        "interfaces": [_interface(interface) for interface in device.interfaces],
+        "parts": [_part(part) for part in device.parts],
+        "links": [dict(link) for link in seen],
+    }
+
+
+def _interface(interface: Interface) -> dict[str, str | None]:
+    return {"name": interface.name, "kind": interface.kind, "mac": interface.mac, "guid": interface.guid}
+
+
+def _part(part: Part) -> dict[str, str | None]:
+    return {"slot": part.slot, "kind": part.kind, "model": part.model, "serial": part.serial}
+
+
+def _fabric_device(device: Device) -> dict[str, Any]:
+    return {
+        "site": device.site,
+        "rack": device.rack,
+        "unit": device.position,
+        "role": device.role,
+        "device_type": device.device_type,
+        "serial": device.serial,
+        "guids": {interface.name: interface.guid for interface in device.interfaces if interface.guid},
+    }

@@ -1,0 +1,263 @@
+"""The lifecycle of a node: one table of states, one of transitions, each row with its sentence.
+
+The rest of the product asks this file where a node may go; `docs/lifecycle.md` is generated from it.
+CoreWeave's words for the same places are given where the field knows them.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+MINUTE = 60.0
+HOUR = 3600.0
+
+
+class State(StrEnum):
+    """Where a node is. Whether it is well is another axis: see Condition."""
+
+    REGISTERED = "registered"
+    PROVISION = "provision"
+    ONBOARD = "onboard"
+    VERIFY = "verify"
+    FIRMWARE = "firmware"
+    FIRMWARE_FAILED = "firmware_failed"
+    BURN_IN = "burn_in"
+    PRODUCTION = "production"
+    REBOOT = "reboot"
+    TRIAGE = "triage"
+    DEBUG = "debug"
+    RMA = "rma"
+    RETIRED = "retired"
+
+
+class Event(StrEnum):
+    """What happened to a node."""
+
+    START = "start"  # it is described in the source of truth and nothing holds it
+    PASSED = "passed"  # every stage of its state has passed
+    FAILED = "failed"  # a stage of its state found a fault
+    OVERDUE = "overdue"  # no verdict before the deadline or within the attempt cap
+    CERTIFIED = "certified"  # a technician says that it is built as designed
+    REBOOT_NEEDED = "reboot_needed"  # a fault that a reboot clears
+    TRIAGE_NEEDED = "triage_needed"  # a fault that a reboot does not clear
+    RETRY = "retry"  # a person understood what went wrong and asks for another try
+    DEBUG = "debug"  # a person takes it apart in place
+    RMA = "rma"  # a part or the node goes back to its vendor
+    REPAIRED = "repaired"  # a person says that it is whole again
+    RETIRE = "retire"  # it leaves the fleet for good
+
+
+class Condition(StrEnum):
+    """Facts beside the state; several can hold at once."""
+
+    IN_USE = "in_use"  # a tenant's work runs on it
+    CORDONED = "cordoned"  # it takes no new work
+    DRAINING = "draining"  # it waits for its work to end
+    HELD = "held"  # a person said: nothing moves; wins over all automation
+    MAINTENANCE = "maintenance"  # planned work: findings are kept, nothing follows from them
+    PENDING = "pending"  # a remedy is decided and waits for the node to be idle
+    WAIVED = "waived"  # a person cancelled a remedy: nothing follows from the same fault until it has gone
+
+
+class Stage(StrEnum):
+    """A playbook, run for a state or by a schedule."""
+
+    PROVISION = "provision"
+    VERIFY = "verify"
+    FIRMWARE = "firmware"
+    BURN_IN = "burn_in"
+    REBOOT = "reboot"
+    DRAIN = "drain"
+    HEALTH_PASSIVE = "health_passive"
+    CABLING = "cabling"
+
+
+class Place(NamedTuple):
+    """One row of the table of states.
+
+    `stages` are run in this order; `deadline` (seconds) is the longest a node may stay, `attempts` how often a
+    stage without a verdict is tried again before that. A state without stages rests until a person or a fault
+    moves it, and has no deadline.
+    """
+
+    meaning: str
+    stages: tuple[Stage, ...] = ()
+    deadline: float | None = None
+    attempts: int = 0
+    also: str = ""
+
+
+STATES: dict[State, Place] = {
+    State.REGISTERED: Place("Described in the source of truth; nothing has been done to it."),
+    State.PROVISION: Place(
+        "Day 0: it boots over the network and reports in.", (Stage.PROVISION,), 1 * HOUR, 3, also="Day 0"
+    ),
+    State.ONBOARD: Place("A technician inspects, cables and certifies it.", also="onboard"),
+    State.VERIFY: Place(
+        "Parts, power and cabling are held against the design.", (Stage.VERIFY,), 2 * HOUR, 5, also="seatrial"
+    ),
+    State.FIRMWARE: Place(
+        "Every firmware component is brought to its pin.", (Stage.FIRMWARE,), 6 * HOUR, 3, also="zap"
+    ),
+    State.FIRMWARE_FAILED: Place("No power action until a person understands what happened.", also="zap fail"),
+    State.BURN_IN: Place("A day or two under full load.", (Stage.BURN_IN,), 52 * HOUR, 20, also="test"),
+    State.PRODUCTION: Place("It serves tenants; passive checks watch it.", also="production"),
+    State.REBOOT: Place(
+        "Power-cycled, then verified before it serves again.",
+        (Stage.REBOOT, Stage.VERIFY),
+        2 * HOUR,
+        5,
+        also="reboot",
+    ),
+    State.TRIAGE: Place("Out of the cluster; a person decides what it needs.", also="triage"),
+    State.DEBUG: Place("A person works on it in place.", also="debug"),
+    State.RMA: Place("It, or a part of it, is with the vendor.", also="RMA"),
+    State.RETIRED: Place("It has left the fleet; its history stays."),
+}
+
+MOVING = frozenset(state for state, place in STATES.items() if place.stages)
+"""States in which the runner works towards the next one; each has a deadline."""
+
+SERVING = frozenset({State.PRODUCTION})
+"""States in which a tenant may be using the node: leaving one costs somebody something."""
+
+ENDED = frozenset({State.RETIRED})
+"""States that nothing leaves."""
+
+
+class Transition(NamedTuple):
+    """One row of the table of transitions. `sentence` goes into the history and NetBox's journal as it stands."""
+
+    state: State
+    event: Event
+    to: State
+    sentence: str
+
+
+_ROWS: tuple[Transition, ...] = (
+    Transition(State.REGISTERED, Event.START, State.PROVISION,
+               "The node is described in the source of truth: Day 0 begins."),
+    Transition(State.PROVISION, Event.PASSED, State.ONBOARD,
+               "It booted over the network and reported in; it waits for a technician to certify it."),
+    Transition(State.PROVISION, Event.FAILED, State.TRIAGE,
+               "It did not come up as a node of this fleet; a person must find out why."),
+    Transition(State.PROVISION, Event.OVERDUE, State.TRIAGE,
+               "It did not report in before its deadline; a person must find out why."),
+    Transition(State.ONBOARD, Event.CERTIFIED, State.VERIFY,
+               "A technician certified it as built; its parts, power and cabling are now verified."),
+    Transition(State.VERIFY, Event.PASSED, State.FIRMWARE,
+               "Parts, power and cabling match the design; firmware comes next."),
+    Transition(State.VERIFY, Event.FAILED, State.ONBOARD,
+               "It is not built as designed; a person must fix something physical and certify it again."),
+    Transition(State.VERIFY, Event.OVERDUE, State.ONBOARD,
+               "Verification gave no verdict before its deadline; a person must look and certify it again."),
+    Transition(State.FIRMWARE, Event.PASSED, State.BURN_IN,
+               "Every firmware component is on its pin; burn-in begins."),
+    Transition(State.FIRMWARE, Event.FAILED, State.FIRMWARE_FAILED,
+               "Firmware is not on its pin; no power action until a person understands why."),
+    Transition(State.FIRMWARE, Event.OVERDUE, State.FIRMWARE_FAILED,
+               "Firmware was not finished before its deadline; no power action until a person understands why."),
+    Transition(State.FIRMWARE_FAILED, Event.RETRY, State.FIRMWARE,
+               "A person understood the firmware failure and asks for another try."),
+    Transition(State.FIRMWARE_FAILED, Event.TRIAGE_NEEDED, State.TRIAGE,
+               "The firmware failure needs hands on the node."),
+    Transition(State.BURN_IN, Event.PASSED, State.PRODUCTION,
+               "Burn-in passed: the node enters production."),
+    Transition(State.BURN_IN, Event.FAILED, State.TRIAGE,
+               "Burn-in found a fault; the node is not retried into production, a person decides."),
+    Transition(State.BURN_IN, Event.OVERDUE, State.TRIAGE,
+               "Burn-in gave no verdict before its deadline; a person decides what that means."),
+    Transition(State.PRODUCTION, Event.REBOOT_NEEDED, State.REBOOT,
+               "A fault that a reboot clears: the node is power-cycled and verified before it serves again."),
+    Transition(State.PRODUCTION, Event.TRIAGE_NEEDED, State.TRIAGE,
+               "A fault that a reboot does not clear: the node leaves production, a person decides."),
+    Transition(State.REBOOT, Event.PASSED, State.PRODUCTION,
+               "The reboot cleared the fault and verification passed: the node returns to production."),
+    Transition(State.REBOOT, Event.FAILED, State.TRIAGE,
+               "The fault is still there after the reboot, or another came up; a person decides."),
+    Transition(State.REBOOT, Event.OVERDUE, State.TRIAGE,
+               "The node did not come back well from its reboot before the deadline; a person decides."),
+    Transition(State.TRIAGE, Event.DEBUG, State.DEBUG,
+               "A person takes the node apart in place."),
+    Transition(State.TRIAGE, Event.RMA, State.RMA,
+               "A part, or the node, goes back to its vendor."),
+    Transition(State.TRIAGE, Event.REPAIRED, State.ONBOARD,
+               "It is whole again and earns production from the start: a technician certifies it first."),
+    Transition(State.TRIAGE, Event.RETRY, State.PROVISION,
+               "A person asks for it to be booted anew: Day 0 begins again."),
+    Transition(State.DEBUG, Event.RMA, State.RMA,
+               "Debugging showed that a part, or the node, must go back to its vendor."),
+    Transition(State.DEBUG, Event.REPAIRED, State.ONBOARD,
+               "Repaired in place; it earns production from the start: a technician certifies it first."),
+    Transition(State.DEBUG, Event.RETRY, State.PROVISION,
+               "Repaired in place and booted anew: Day 0 begins again."),
+    Transition(State.RMA, Event.REPAIRED, State.ONBOARD,
+               "Back from its vendor; it earns production from the start: a technician certifies it first."),
+    Transition(State.RMA, Event.RETRY, State.PROVISION,
+               "Back from its vendor and booted anew: Day 0 begins again."),
+)  # fmt: skip
+
+_RETIRE = tuple(
+    Transition(state, Event.RETIRE, State.RETIRED, "A person retired the node; its history stays.")
+    for state in State
+    if state not in ENDED
+)
+
+TRANSITIONS: dict[tuple[State, Event], Transition] = {(row.state, row.event): row for row in _ROWS + _RETIRE}
+
+
+class OnLost(StrEnum):
+    """What to do about a run whose end nobody saw."""
+
+    ASK_AGAIN = "ask again"  # the stage only reads, or finds its own earlier work before it acts
+    STOP = "stop"  # it may have changed what a second try could ruin: a person looks first
+
+
+class Work(NamedTuple):
+    """One row of the table of stages. `deadline` (seconds) ends a run that outlives it."""
+
+    meaning: str
+    deadline: float
+    on_lost: OnLost
+    why: str
+
+
+STAGES: dict[Stage, Work] = {
+    Stage.PROVISION: Work("Boot over the network, wait for the node to report in.", 40 * MINUTE, OnLost.ASK_AGAIN,
+                          "An empty node that boots once more loses nothing."),
+    Stage.VERIFY: Work("Hold parts, power and cabling against the design.", 20 * MINUTE, OnLost.ASK_AGAIN,
+                       "It only reads."),
+    Stage.FIRMWARE: Work("Bring firmware to its pins.", 6 * HOUR, OnLost.STOP,
+                         "A flash may be under way; power or a second flash could ruin the node."),
+    Stage.BURN_IN: Work("Start or look at the load that runs on the node.", 30 * MINUTE, OnLost.ASK_AGAIN,
+                        "The load is found again on the node by its name."),
+    Stage.REBOOT: Work("Power-cycle the node once and wait for it.", 40 * MINUTE, OnLost.ASK_AGAIN,
+                       "The role asks the BMC when it last reset the node before it does so."),
+    Stage.DRAIN: Work("Take no new work, wait for the running one.", 10 * MINUTE, OnLost.ASK_AGAIN,
+                      "Cordoning twice is cordoning."),
+    Stage.HEALTH_PASSIVE: Work("Look at a node without disturbing it.", 10 * MINUTE, OnLost.ASK_AGAIN,
+                               "It only reads."),
+    Stage.CABLING: Work("Hold the links that are up against the designed ones.", 10 * MINUTE, OnLost.ASK_AGAIN,
+                        "It only reads."),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an event does not move a node, in one sentence with the next step."""
+
+    sentence: str
+
+
+def step(state: State, event: Event, conditions: frozenset[Condition] = frozenset()) -> Transition | Refusal:
+    """Return the transition an event causes, or why it causes none.
+
+    A held node never moves, whatever happens to it and whoever asks.
+    """
+    if Condition.HELD in conditions:
+        return Refusal(f"The node is held; release it before '{event}' can move it out of {state}.")
+    row = TRANSITIONS.get((state, event))
+    if row is None:
+        known = ", ".join(sorted(known.value for at, known in TRANSITIONS if at is state)) or "nothing"
+        return Refusal(f"'{event}' does not apply in {state}; from here it knows: {known}.")
+    return row

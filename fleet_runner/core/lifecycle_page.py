@@ -1,0 +1,62 @@
+"""The page about the lifecycle, as Markdown: every row of every table in `lifecycle`, as it stands there."""
+
+from collections.abc import Iterable, Sequence
+
+from fleet_runner.core.diagram import limit
+from fleet_runner.core.lifecycle import MOVING, SERVING, STAGES, STATES, TRANSITIONS, State
+
+_HEAD = """# The lifecycle of a node
+
+Generated from `fleet_runner/core/lifecycle.py` by `make docs`: change the tables there, never this page.
+
+![The states of a node and what moves it between them](lifecycle.svg)
+
+Only the runner moves a node, and only along a row of the second table; the row's sentence goes into the node's
+history. A *held* node never moves, whoever asks. Every way from `registered` to `production` leads through `burn_in`.
+"""
+
+_STATES = """## States
+
+A state with stages is *moving*: the runner works towards the next one, within the deadline. A stage that brings no
+verdict (a node that does not answer, a tool that hangs) is tried again, at most as often as the table says.
+"""
+
+_TRANSITIONS = """## Transitions
+
+A move is the row's own sentence. `passed`, `failed` and `overdue` come from the runner, `start` from the source of
+truth, `reboot_needed` and `triage_needed` from a fault that a check found, or from a person; the others from people.
+"""
+
+_STAGES = """## Stages
+
+Each is the playbook of its name. A run that outlives its deadline is ended; a run whose end nobody saw is *lost*, and
+what then follows depends on what a second try could ruin.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    states = _table(("state", "also called", "what it means", "stages", "deadline", "tries"), map(_state, STATES))
+    transitions = _table(
+        ("from", "event", "to", "sentence"),
+        ((f"`{row.state}`", f"`{row.event}`", f"`{row.to}`", row.sentence) for row in TRANSITIONS.values()),
+    )
+    stages = _table(
+        ("stage", "what it does", "deadline", "when lost", "because"),
+        ((f"`{name}`", work.meaning, limit(work.deadline), work.on_lost, work.why) for name, work in STAGES.items()),
+    )
+    return f"{_HEAD}\n{_STATES}\n{states}\n{_TRANSITIONS}\n{transitions}\n{_STAGES}\n{stages}"
+
+
+def _state(state: State) -> Sequence[str]:
+    place = STATES[state]
+    meaning = f"{place.meaning} *(serving)*" if state in SERVING else place.meaning
+    stages = ", ".join(f"`{stage}`" for stage in place.stages)
+    tries = str(place.attempts) if state in MOVING else ""
+    deadline = "" if place.deadline is None else limit(place.deadline)
+    return (f"`{state}`", place.also, meaning, stages, deadline, tries)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = (head, ["---"] * len(head), *rows)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

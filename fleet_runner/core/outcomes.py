@@ -1,0 +1,40 @@
+"""How a run ended, from what its play said and what its checks answered."""
+
+from fleet_runner.core.runs import Outcome
+from fleet_runner.core.spool import Ended, PlayEnd
+from fleet_runner.core.verdicts import Result, Verdict
+
+
+def judge(results: tuple[Result, ...], ended: Ended | None) -> tuple[Outcome, str]:
+    """Return the outcome of a run and one sentence for people.
+
+    A FAIL stands however the play went on. Without one, only a play that ended well and whose checks all passed
+    is PASSED: a tool, a task or a connection that failed says nothing about hardware.
+    """
+    failed = [result for result in results if result.verdict is Verdict.FAIL]
+    if failed:
+        return Outcome.FAILED, _sentence(failed)
+    silence = _silence(results, ended)
+    if silence:
+        return Outcome.UNKNOWN, silence
+    open_questions = [result for result in results if result.verdict is Verdict.UNKNOWN]
+    if not open_questions:
+        return Outcome.PASSED, f"{len(results)} checks passed"
+    if all(result.observed.get("working") is True for result in open_questions):
+        return Outcome.WORKING, _sentence(open_questions)
+    return Outcome.UNKNOWN, _sentence(open_questions)
+
+
+def _silence(results: tuple[Result, ...], ended: Ended | None) -> str:
+    """Say why the checks' answers cannot carry a verdict; empty when they can."""
+    if ended is None:
+        return "the play ended without a word about this node"
+    if ended.end is PlayEnd.UNREACHABLE:
+        return f"unreachable: {ended.message or 'no reason given'}"
+    if ended.end is PlayEnd.FAILED:
+        return f"a task failed: {ended.message or 'no reason given'}"
+    return "" if results else "no check gave an answer"
+
+
+def _sentence(results: list[Result]) -> str:
+    return "; ".join(f"{result.check}: {result.message}" for result in results)

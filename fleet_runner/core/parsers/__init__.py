@@ -1,0 +1,1 @@
+"""Parsers: raw evidence in, plain facts out; anything unreadable raises EvidenceError, and nothing else."""

@@ -1,0 +1,57 @@
+"""Fields of nvidia-smi's XML: a value, or None where the tool says that it has none."""
+
+import re
+import xml.etree.ElementTree as ET
+
+from fleet_runner.core.errors import EvidenceError
+
+_ABSENT = frozenset({"", "N/A", "[N/A]", "Requested functionality has been deprecated", "ERR!", "[Not Supported]"})
+DEAD = ("GPU is lost", "Unknown Error", "GPU requires reset")
+"""What the tool writes in place of every value of a GPU that no longer answers."""
+
+_NUMBER = re.compile(r"(-?\d{1,15}(?:\.\d{1,6})?)(?: \S{1,8})?")
+
+
+def words(element: ET.Element, path: str) -> str | None:
+    """Return a field's words."""
+    value = (element.findtext(path) or "").strip()
+    dead = any(word in value for word in DEAD)
+    return None if dead or value in _ABSENT else value
+
+
+def number(element: ET.Element, path: str) -> float | None:
+    """Return a number without its unit; EvidenceError for anything else."""
+    value = words(element, path)
+    if value is None:
+        return None
+    found = _NUMBER.fullmatch(value)
+    if found is None:
+        raise EvidenceError(f"nvidia-smi's <{path}> is {value!r:.60}, expected a number with its unit")
+    return float(found.group(1))
+
+
+def integer(element: ET.Element, path: str) -> int | None:
+    """Return a whole number, not below zero; EvidenceError for anything else."""
+    value = words(element, path)
+    if value is None:
+        return None
+    found = count(value)
+    if found is None:
+        raise EvidenceError(f"nvidia-smi's <{path}> is {value!r:.60}, expected a whole number")
+    return found
+
+
+def count(value: str | None) -> int | None:
+    """Return a text as a whole number, or None if it is none."""
+    found = re.fullmatch(r"[0-9]{1,18}", (value or "").strip())
+    return int(found.group()) if found else None
+
+
+def flag(element: ET.Element, path: str) -> bool | None:
+    """Return a Yes or No; EvidenceError for anything else."""
+    value = words(element, path)
+    if value is None:
+        return None
+    if value not in {"Yes", "No"}:
+        raise EvidenceError(f"nvidia-smi's <{path}> is {value!r:.60}, expected Yes or No")
+    return value == "Yes"

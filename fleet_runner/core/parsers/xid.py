@@ -1,0 +1,108 @@
+"""Xid and SXid lines of the kernel's log.
+
+A line counts only if the driver begins it: other messages may quote one, and a process may be named like one.
+"""
+
+import re
+from dataclasses import dataclass
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.pci import canonical
+
+MAX_LINES = 500_000
+"""A kernel log longer than this is not a kernel's ring buffer."""
+
+_PREFIX = (
+    r"^(?:<\d{1,3}>)?(?:\w+\s*:\w+\s*:\s)?"
+    r"(?P<at>\d{4}-\d\d-\d\dT[0-9:.,+Z-]{8,24}|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)?\s*"
+    r"(?:\S{1,255} kernel: ?)?(?P<stamp>\[[^\]\n]{1,40}\])?\s*"
+)
+_WHERE = r"\((?:PCI:)?(?P<pci>[0-9A-Fa-f:.]{7,17})(?: [^)\n]{0,40})?\): "
+# The code must be followed by something: the last line of a cut log may hold only the first digits of one.
+_CODE = r"(?P<code>\d{1,5})(?=[,\s])(?P<rest>[^\n]{0,1000})"
+_XID = re.compile(_PREFIX + r"NVRM: Xid " + _WHERE + _CODE)
+_SXID = re.compile(_PREFIX + r"nvidia-nvswitch(?P<switch>\d{1,3}): SXid " + _WHERE + _CODE)
+_ACTION = re.compile(r"recovery action changed from \S+ \([^)]*\) to \S+ \((?P<action>[^)]*)\)")
+_SEVERITY = re.compile(r"\b(Non-?fatal|Fatal)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class XidLine:
+    """One Xid. `at` is the log's own time, as it stands there; `text` what follows the code.
+
+    `fatal` is the severity that the line itself names, None where it names none; `action` is Xid 154's new recovery
+    action, None for other codes or another wording.
+    """
+
+    at: str
+    pci: str
+    code: int
+    text: str
+    fatal: bool | None = None
+    action: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SxidLine:
+    """One SXid line of an NVSwitch; they come in groups, of which only the first names the severity."""
+
+    at: str
+    pci: str
+    switch: int
+    code: int
+    text: str
+    fatal: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLog:
+    """What the driver logged since the node booted, in order."""
+
+    xids: tuple[XidLine, ...]
+    sxids: tuple[SxidLine, ...]
+
+
+def parse(text: str) -> KernelLog:
+    """Read the log; EvidenceError for an empty one: a kernel that booted has logged something."""
+    if not text.strip():
+        raise EvidenceError("the kernel log is empty, expected at least the boot's messages; was it cleared?")
+    if text.count("\n") > MAX_LINES:
+        raise EvidenceError(
+            f"the kernel log has over {MAX_LINES} lines, which no ring buffer holds; look at the node"
+        )
+    # Only the newline ends a line: a process may be named with any of the other characters that splitlines takes.
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    xids = [found for line in lines if (found := _xid(line)) is not None]
+    sxids = [switch for line in lines if (switch := _sxid(line)) is not None]
+    return KernelLog(tuple(xids), tuple(sxids))
+
+
+def _xid(line: str) -> XidLine | None:
+    # Most lines are others: looking for a word costs far less than the pattern.
+    found = _XID.match(line) if "NVRM: Xid" in line else None
+    pci = canonical(found["pci"]) if found else None
+    if found is None or pci is None:
+        return None
+    text = found["rest"].lstrip(", ").strip()
+    action = _ACTION.search(text)
+    return XidLine(
+        _time(found), pci, int(found["code"]), text, _severity(text), action["action"].strip() if action else None
+    )
+
+
+def _sxid(line: str) -> SxidLine | None:
+    found = _SXID.match(line) if "SXid" in line else None
+    pci = canonical(found["pci"]) if found else None
+    if found is None or pci is None:
+        return None
+    text = found["rest"].lstrip(", ").strip()
+    return SxidLine(_time(found), pci, int(found["switch"]), int(found["code"]), text, _severity(text))
+
+
+def _time(found: re.Match[str]) -> str:
+    return (found["at"] or found["stamp"] or "").strip("[] ")
+
+
+def _severity(text: str) -> bool | None:
+    found = _SEVERITY.search(text)
+    return None if found is None else found[1].lower() == "fatal"

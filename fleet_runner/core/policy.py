@@ -1,0 +1,98 @@
+"""What follows for one node now: pure, from what is known about it to a decision.
+
+The order is: people's wishes, tickets, an open run, holds, then what the node's state asks for. A decision that
+moves the node asks for another look at once, so that each decision stays about one thing.
+"""
+
+from dataclasses import replace
+
+from fleet_runner.core import production, stages, wishes
+from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenTicket
+from fleet_runner.core.lifecycle import MOVING, STATES, Condition, Event, State
+from fleet_runner.core.records import Management
+from fleet_runner.core.tickets import BEFORE_SERVICE, NEEDS_HANDS, follow
+from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
+
+SOON = 300.0
+"""Seconds after which a node that the source of truth does not offer yet is looked at again."""
+
+READY = frozenset({"active", "staged"})
+"""Device statuses (NetBox) of a node that may be started; planned, offline or inventory ones are left alone."""
+
+
+def decide(view: View, timing: Timing, now: float) -> Decision:
+    """Return what follows for one node."""
+    answered = wishes.answer(view)
+    if answered:
+        return Decision(answered, view.node.waiting, now)
+    tickets = _tickets(view)
+    decision = _decide(view, timing, now)
+    return replace(
+        decision, actions=(*tickets, *decision.actions, *_uncordon(view, decision), *_done(view, decision))
+    )
+
+
+def _decide(view: View, timing: Timing, now: float) -> Decision:
+    node = view.node
+    if view.run is not None:
+        return Decision((), stages.progress(view.run, view.estimate), now + FAR)
+    if Condition.HELD in node.conditions:
+        held = node.conditions[Condition.HELD]
+        return Decision((), f"held by {held.by}: {held.reason or 'no reason given'}", now + FAR)
+    if node.state in MOVING:
+        return stages.advance(view, timing, now)
+    if node.state is State.PRODUCTION:
+        return production.watch(view, timing, now)
+    if node.state is State.REGISTERED:
+        return _start(view, now)
+    return Decision((), _resting(view), now + FAR)
+
+
+def _tickets(view: View) -> tuple[Action, ...]:
+    if Condition.MAINTENANCE in view.node.conditions:
+        return ()
+    acted_on = view.node.state is State.PRODUCTION and view.node.management is Management.FULL
+    hands = NEEDS_HANDS if acted_on else BEFORE_SERVICE
+    return follow(view.latest, view.tickets, since=view.node.since, place=view.place, hands=hands)
+
+
+def _uncordon(view: View, decision: Decision) -> tuple[Action, ...]:
+    """Returning to service ends whatever kept work away; it asks for no budget."""
+    if not any(isinstance(action, Move) and action.transition.to is State.PRODUCTION for action in decision.actions):
+        return ()
+    return production.clear(view, RUNNER, "The node serves again.")
+
+
+def _done(view: View, decision: Decision) -> tuple[Action, ...]:
+    """A node that has earned production anew has nothing left that its own tickets could be about."""
+    earned = any(isinstance(each, Move) and each.transition.state is State.BURN_IN for each in decision.actions)
+    if not earned or not any(
+        isinstance(each, Move) and each.transition.to is State.PRODUCTION for each in decision.actions
+    ):
+        return ()
+    return tuple(
+        CloseTicket(ticket.id, f"{view.node.name} earned production again: every stage passed")
+        for ticket in view.tickets
+        if set(ticket.nodes) == {view.node.name}
+    )
+
+
+def _start(view: View, now: float) -> Decision:
+    if view.status in READY:
+        return Decision((move(view, Event.START),), "", now)
+    found = f"is {view.status!r} there" if view.status else "is not in it any more"
+    return Decision((), f"the source of truth must call it active or staged; it {found}", now + SOON)
+
+
+def _resting(view: View) -> str:
+    """What a node that waits for a person waits for."""
+    if view.tickets:
+        numbers = ", ".join(f"#{ticket.id}" for ticket in view.tickets)
+        return f"{STATES[view.node.state].meaning} Open tickets: {numbers}."
+    return STATES[view.node.state].meaning
+
+
+def withhold(decision: Decision, why: str, wake_at: float) -> Decision:
+    """Return what is left of a decision that may not take its node out of service now: its tickets."""
+    tickets = tuple(action for action in decision.actions if isinstance(action, OpenTicket | CloseTicket))
+    return Decision(tickets, f"waits: {why}", wake_at)

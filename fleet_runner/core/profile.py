@@ -1,0 +1,140 @@
+"""The profile of a device type, read section by section: what healthy means for one SKU.
+
+A profile that cannot be read is nobody's hardware fault: EvidenceError names the key, and the verdict is UNKNOWN.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.records import Part
+
+Profile = Mapping[str, Any]
+
+LARGEST = 1e15
+"""A limit beyond this (or NaN) is a slip of the pen."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartCount:
+    """How many parts of a kind a node has, and of which model; an empty `model` means any."""
+
+    count: int
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The versions a firmware component may have. `inventory_id` is a glob over the last segment of its URI."""
+
+    component: str
+    inventory_id: str
+    accepted: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BurnIn:
+    """How long the load runs, and how far below the node's median GPU one may fall (a share, 0 to 1)."""
+
+    seconds: float
+    gpu_gflops_share_min: float
+
+
+def parts(profile: Profile, kind: str) -> PartCount:
+    """Return how many parts of a kind ("gpu", "hca", "psu") there should be."""
+    key = f"parts.{kind}"
+    section = _mapping(_mapping(profile, "parts", "parts"), kind, key)
+    count = section.get("count")
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        raise _wrong(f"{key}.count", count, "a whole number")
+    model = section.get("model", "")
+    if not isinstance(model, str):
+        raise _wrong(f"{key}.model", model, "a text")
+    return PartCount(count, model)
+
+
+def pins(profile: Profile) -> tuple[Pin, ...]:
+    """Return the firmware pins, in the profile's order."""
+    rows = profile.get("firmware")
+    if not isinstance(rows, list):
+        raise _wrong("firmware", rows, "a list of pins")
+    return tuple(_pin(row, f"firmware[{index}]") for index, row in enumerate(rows))
+
+
+def limit(profile: Profile, name: str) -> float:
+    """Return one limit, in the unit its name ends with."""
+    return _number(_mapping(profile, "limits", "limits"), name, f"limits.{name}")
+
+
+def burn_in(profile: Profile) -> BurnIn:
+    """Return what the burn-in asks for."""
+    section = _mapping(profile, "burn_in", "burn_in")
+    return BurnIn(
+        seconds=_number(section, "seconds", "burn_in.seconds"),
+        gpu_gflops_share_min=_number(section, "gpu_gflops_share_min", "burn_in.gpu_gflops_share_min"),
+    )
+
+
+def hca_interfaces(profile: Profile) -> dict[str, str]:
+    """Return which interface each HCA is ("mlx5_0" -> "ib0"); empty where the profile names none."""
+    section = profile.get("hca_interfaces", {})
+    if not isinstance(section, Mapping) or not all(isinstance(value, str) for value in section.values()):
+        raise _wrong("hca_interfaces", section, "a mapping of HCA names to interface names")
+    return {str(name): value for name, value in section.items()}
+
+
+def device_parts(device: Mapping[str, Any], kind: str) -> tuple[Part, ...]:
+    """Return the parts of a kind that the source of truth lists for this very node."""
+    rows = device.get("parts", ())
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, Mapping) for row in rows):
+        raise EvidenceError(
+            f"fleet_device.parts: found {rows!r:.80}, expected a list of parts; look at the inventory"
+        )
+    return tuple(
+        Part(
+            slot=str(row.get("slot", "")),
+            kind=kind,
+            model=str(row.get("model", "")),
+            serial=str(row["serial"]) if row.get("serial") else None,
+        )
+        for row in rows
+        if row.get("kind") == kind
+    )
+
+
+def _pin(row: object, key: str) -> Pin:
+    if not isinstance(row, Mapping):
+        raise _wrong(key, row, "a pin with component, inventory_id and accepted")
+    accepted = row.get("accepted")
+    if not isinstance(accepted, list) or not accepted or not all(isinstance(version, str) for version in accepted):
+        raise _wrong(f"{key}.accepted", accepted, "a list of at least one version, each quoted as text")
+    return Pin(_text(row, "component", key), _text(row, "inventory_id", key), tuple(accepted))
+
+
+def _text(section: Mapping[str, Any], name: str, key: str) -> str:
+    value = section.get(name)
+    if not isinstance(value, str) or not value:
+        raise _wrong(f"{key}.{name}", value, "a text")
+    return value
+
+
+def _mapping(section: Mapping[str, Any], name: str, key: str) -> Mapping[str, Any]:
+    value = section.get(name)
+    if not isinstance(value, Mapping):
+        raise _wrong(key, value, "a mapping")
+    return value
+
+
+def _number(section: Mapping[str, Any], name: str, key: str) -> float:
+    value = section.get(name)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not -LARGEST < value < LARGEST:
+        raise _wrong(key, value, "a number")
+    return float(value)
+
+
+def _wrong(key: str, found: object, wanted: str) -> EvidenceError:
+    return EvidenceError(
+        f"fleet_profile.{key}: found {found!r:.80}, expected {wanted};"
+        " correct the device type's file in inventory/group_vars"
+    )

@@ -1,0 +1,73 @@
+"""What a node in a moving state needs next: a run of a stage, patience, or a transition."""
+
+from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle import STAGES, STATES, Event, OnLost, Stage
+from fleet_runner.core.runs import Outcome, Run
+from fleet_runner.core.view import Timing, View, move_by
+
+LONGEST_RETRY = 900.0
+"""Seconds; the pause between tries doubles up to this."""
+
+BY_HAND = 0
+"""The fencing number of a play that a person ran: its results are kept and ticketed, it decides no state."""
+
+NO_VERDICT = frozenset({Outcome.UNKNOWN, Outcome.LOST})
+"""Outcomes that count against the attempt cap. A cancelled run does not, nor one whose work goes on."""
+
+
+def advance(view: View, timing: Timing, now: float) -> Decision:
+    """Take a node in a moving state one step on."""
+    own = [run for run in view.runs if run.fence > BY_HAND]
+    since = view.node.since
+    passed: list[Run] = []
+    for stage in STATES[view.node.state].stages:
+        runs = [run for run in own if run.stage is stage and run.opened_at >= since]
+        if not runs or runs[-1].outcome is not Outcome.PASSED:
+            return _stage(view, stage, runs, timing, now)
+        passed.append(runs[-1])
+        since = passed[-1].ended_at or since
+    return Decision((move_by(view, Event.PASSED, passed[-1]),), "", now)
+
+
+def progress(run: Run, estimate: float | None) -> str:
+    """Say what an open run is doing; the estimate is the stage's usual length in seconds."""
+    parts = [f"{run.stage} runs"]
+    if run.total:
+        parts.append(f"{run.done} of {run.total} tasks")
+    if run.task:
+        parts.append(run.task)
+    if estimate is not None:
+        parts.append(f"usually {estimate:.0f} s")
+    return ", ".join(parts)
+
+
+def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float) -> Decision:
+    place = STATES[view.node.state]
+    if not runs:
+        return Decision((OpenRun(stage, STAGES[stage].meaning),), f"{stage} starts", now)
+    last = runs[-1]
+    if last.outcome is Outcome.FAILED:
+        return Decision((move_by(view, Event.FAILED, last, last.detail),), "", now)
+    if last.outcome is Outcome.LOST and STAGES[stage].on_lost is OnLost.STOP:
+        because = f"Run {last.id} was lost: nobody saw its end, and it may have changed the node."
+        return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
+    tries = sum(run.outcome in NO_VERDICT for run in runs)
+    deadline = max(view.node.since, view.released_at) + (place.deadline or 0.0)  # time spent held does not count
+    if tries >= place.attempts or now >= deadline:
+        because = f"{tries} of {place.attempts} tries gave no verdict; the last one: {_words(last)}."
+        return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
+    due = (last.ended_at or 0.0) + _pause(last, tries, timing)
+    if now < due:
+        waiting = _words(last) if tries == 0 else f"UNKNOWN after {tries} tries, tried again soon: {_words(last)}"
+        return Decision((), waiting, min(due, deadline))
+    return Decision((OpenRun(stage, f"{stage}, try {tries + 1} of {place.attempts}"),), f"{stage} starts", now)
+
+
+def _pause(last: Run, tries: int, timing: Timing) -> float:
+    if last.outcome is Outcome.WORKING:
+        return timing.working
+    return min(timing.retry * 2.0 ** max(0, tries - 1), LONGEST_RETRY)
+
+
+def _words(run: Run) -> str:
+    return run.detail or f"{run.stage} {run.outcome}"

@@ -1,0 +1,118 @@
+"""What a check answers: a verdict, the findings behind it, and what was observed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+
+class Verdict(StrEnum):
+    """The answer to one question about one node. UNKNOWN is not FAIL: it never condemns hardware."""
+
+    PASS = "PASS"  # noqa: S105  the field's own word
+    FAIL = "FAIL"
+    UNKNOWN = "UNKNOWN"
+
+
+class Remedy(StrEnum):
+    """What should follow a finding, from the mildest to the hardest."""
+
+    RECORD = "RECORD"  # nothing by itself; kept for trends
+    WATCH = "WATCH"  # look again sooner
+    RECABLE = "RECABLE"  # a technician moves, adds, removes or cleans a cable
+    RESET = "RESET"  # reset the GPU
+    REBOOT = "REBOOT"  # a reboot or power cycle clears it
+    REFLASH = "REFLASH"  # firmware or settings off their pin
+    TRIAGE = "TRIAGE"  # leave production; a person decides
+    RMA = "RMA"  # the part goes back
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault seen by one check.
+
+    `code` names the kind of fault ("xid.79", "cabling.swap"); `component` the part it is about ("GPU 3");
+    `fault` is the key of the physical fault: equal keys are one fault and one ticket, whoever sees it, however
+    often. `nodes` are the nodes whose passing check proves the fault gone. `steps` tell a technician what to do,
+    one sentence each; empty where no hand is needed.
+    """
+
+    code: str
+    component: str
+    message: str
+    remedy: Remedy
+    fault: str
+    nodes: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON types."""
+        return {
+            "code": self.code,
+            "component": self.component,
+            "message": self.message,
+            "remedy": self.remedy.value,
+            "fault": self.fault,
+            "nodes": list(self.nodes),
+            "steps": list(self.steps),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """Read what `to_json` wrote."""
+        return cls(
+            code=raw["code"],
+            component=raw["component"],
+            message=raw["message"],
+            remedy=Remedy(raw["remedy"]),
+            fault=raw["fault"],
+            nodes=tuple(raw["nodes"]),
+            steps=tuple(raw["steps"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One check's answer for one node, with the hashes (SHA-256, hex) of the evidence it was drawn from.
+
+    `observed` holds parsed facts worth keeping (plain JSON): counts, temperatures, whether work still runs.
+    """
+
+    check: str
+    verdict: Verdict
+    message: str
+    findings: tuple[Finding, ...] = ()
+    observed: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    evidence: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON types."""
+        return {
+            "check": self.check,
+            "verdict": self.verdict.value,
+            "message": self.message,
+            "findings": [finding.to_json() for finding in self.findings],
+            "observed": dict(self.observed),
+            "evidence": list(self.evidence),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """Read what `to_json` wrote."""
+        return cls(
+            check=raw["check"],
+            verdict=Verdict(raw["verdict"]),
+            message=raw["message"],
+            findings=tuple(Finding.from_json(finding) for finding in raw["findings"]),
+            observed=raw["observed"],
+            evidence=tuple(raw["evidence"]),
+        )
+
+
+def worst(verdicts: tuple[Verdict, ...]) -> Verdict:
+    """FAIL if any failed, else UNKNOWN if any is unknown or there are none at all, else PASS."""
+    if Verdict.FAIL in verdicts:
+        return Verdict.FAIL
+    if not verdicts or Verdict.UNKNOWN in verdicts:
+        return Verdict.UNKNOWN
+    return Verdict.PASS

@@ -1,0 +1,60 @@
+"""What a decision about one node is made from, and how patient it is."""
+
+from dataclasses import dataclass
+
+from fleet_runner.core.actions import Move
+from fleet_runner.core.lifecycle import TRANSITIONS, Event
+from fleet_runner.core.runs import Intent, Node, Run, Stored, Ticket
+
+RUNNER = "runner"
+"""Who acted, where no person did."""
+
+FAR = 3600.0
+"""Seconds after which a resting node is looked at even if nothing happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long to wait before looking again, in seconds; `reboots_per_day` is a count."""
+
+    retry: float = 60.0
+    working: float = 300.0
+    drain: float = 60.0
+    drain_deadline: float = 86_400.0
+    passive: float = 300.0
+    cabling: float = 14_400.0
+    reboots_per_day: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything known about one node.
+
+    `status` is its status in the source of truth, None when it is not there. `run` is its open run; `runs` are the
+    ended ones since it entered its state, oldest first; `latest` the newest result of each check; `tickets` the open
+    ones that name it; `reboots` how often it was rebooted within the last 24 h; `estimate` the usual
+    length of the open run in seconds, None if never seen; `released_at` when a hold on it last ended (epoch seconds).
+    """
+
+    node: Node
+    status: str | None
+    place: str = ""
+    run: Run | None = None
+    runs: tuple[Run, ...] = ()
+    latest: tuple[Stored, ...] = ()
+    intents: tuple[Intent, ...] = ()
+    tickets: tuple[Ticket, ...] = ()
+    reboots: int = 0
+    estimate: float | None = None
+    released_at: float = 0.0
+
+
+def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:
+    """Return the move that `event` causes from the node's state; `results` and `run` are what speaks for it."""
+    return Move(TRANSITIONS[view.node.state, event], RUNNER, because, results, run)
+
+
+def move_by(view: View, event: Event, run: Run, because: str = "") -> Move:
+    """Return the move that a run's end causes, with all the results of that run."""
+    results = tuple(stored.id for stored in view.latest if stored.run == run.id)
+    return move(view, event, because, results, run.id)

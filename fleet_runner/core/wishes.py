@@ -1,0 +1,108 @@
+"""What people asked for: each wish is answered exactly once, in one sentence."""
+
+from collections.abc import Callable
+
+from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
+from fleet_runner.core.lifecycle import STATES, Condition, Event, Refusal, Stage, State, step
+from fleet_runner.core.production import clear, pend, waive
+from fleet_runner.core.runs import WISH_EVENTS, Held, Intent, Wish
+from fleet_runner.core.verdicts import Remedy
+from fleet_runner.core.view import View
+
+READ_ONLY = frozenset({Stage.VERIFY, Stage.HEALTH_PASSIVE, Stage.CABLING})
+"""Stages that a person may run on a node in any state."""
+
+
+def answer(view: View) -> tuple[Action, ...]:
+    """Return what the oldest wish that can be answered now leads to; nothing when none can.
+
+    A wish that would move a node, or start a stage, waits for its open run to end.
+    """
+    for intent in view.intents:
+        if view.run is None or intent.wish in _AT_ONCE:
+            return _ANSWERS.get(intent.wish, _event)(view, intent)
+    return ()
+
+
+def _yes(intent: Intent, sentence: str, *actions: Action) -> tuple[Action, ...]:
+    return (*actions, Answer(intent.id, accepted=True, sentence=sentence))
+
+
+def _no(intent: Intent, sentence: str) -> tuple[Action, ...]:
+    return (Answer(intent.id, accepted=False, sentence=sentence),)
+
+
+def _event(view: View, intent: Intent) -> tuple[Action, ...]:
+    row = step(view.node.state, WISH_EVENTS[intent.wish], frozenset(view.node.conditions))
+    if isinstance(row, Refusal):
+        return _no(intent, row.sentence)
+    return _yes(intent, row.sentence, Move(row, intent.by, intent.reason))
+
+
+def _hold(_view: View, intent: Intent) -> tuple[Action, ...]:
+    held = Held(intent.at, intent.reason, intent.by)
+    return _yes(intent, "Held: nothing moves it until it is released.", SetCondition(Condition.HELD, held))
+
+
+def _release(view: View, intent: Intent) -> tuple[Action, ...]:
+    if Condition.HELD not in view.node.conditions:
+        return _no(intent, "The node is not held.")
+    sentence = "Released: automation goes on."
+    return _yes(intent, sentence, ClearCondition(Condition.HELD, intent.by, sentence))
+
+
+def _reboot(view: View, intent: Intent) -> tuple[Action, ...]:
+    return _remedy(view, intent, Remedy.REBOOT)
+
+
+def _triage(view: View, intent: Intent) -> tuple[Action, ...]:
+    if view.node.state is not State.PRODUCTION:
+        row = step(view.node.state, Event.TRIAGE_NEEDED, frozenset(view.node.conditions))
+        return (
+            _no(intent, row.sentence)
+            if isinstance(row, Refusal)
+            else _yes(intent, row.sentence, Move(row, intent.by, intent.reason))
+        )
+    return _remedy(view, intent, Remedy.TRIAGE)
+
+
+def _remedy(view: View, intent: Intent, remedy: Remedy) -> tuple[Action, ...]:
+    if view.node.state is not State.PRODUCTION:
+        return _no(intent, f"'{intent.wish}' is for a node in production; this one is in {view.node.state}.")
+    held = Held(intent.at, intent.reason or f"{intent.by} asked for it", intent.by)
+    return _yes(intent, f"{remedy} is pending: it waits until the node is idle.", *pend(remedy, held))
+
+
+def _cancel(view: View, intent: Intent) -> tuple[Action, ...]:
+    if Condition.PENDING not in view.node.conditions:
+        return _no(intent, "No remedy is pending.")
+    sentence = "The pending remedy is cancelled; the node serves on."
+    held = Held(intent.at, intent.reason or f"{intent.by} cancelled the remedy", intent.by)
+    return _yes(intent, sentence, *clear(view, intent.by, sentence), *waive(view, held))
+
+
+def _run(view: View, intent: Intent) -> tuple[Action, ...]:
+    known = READ_ONLY | set(STATES[view.node.state].stages)
+    stage = next((stage for stage in known if stage.value == intent.detail), None)
+    if stage is None:
+        names = ", ".join(sorted(known))
+        return _no(
+            intent, f"Stage '{intent.detail}' cannot be run on a node in {view.node.state}; it can run: {names}."
+        )
+    if Condition.HELD in view.node.conditions and stage not in READ_ONLY:
+        return _no(intent, f"The node is held; release it before '{stage}' can run.")
+    return _yes(intent, f"{stage} starts.", OpenRun(stage, intent.reason or f"{intent.by} asked for it", intent.by))
+
+
+_AT_ONCE = frozenset({Wish.HOLD, Wish.RELEASE, Wish.CANCEL})
+"""Wishes that do not wait for an open run to end."""
+
+_ANSWERS: dict[Wish, Callable[[View, Intent], tuple[Action, ...]]] = {
+    Wish.HOLD: _hold,
+    Wish.RELEASE: _release,
+    Wish.REBOOT: _reboot,
+    Wish.TRIAGE: _triage,
+    Wish.CANCEL: _cancel,
+    Wish.RUN: _run,
+}
+"""How each wish is answered; the others are events of the lifecycle."""
