@@ -1,0 +1,153 @@
+"""Reading lists from a NetBox's REST API, patiently, and saying plainly why one could not be read."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import pynetbox
+import requests
+from pynetbox.core.query import Request
+from requests.adapters import HTTPAdapter
+from urllib3.exceptions import NewConnectionError
+from urllib3.exceptions import TimeoutError as UrllibTimeoutError
+from urllib3.util.retry import Retry
+
+from fleet_runner.core.consistency import show
+from fleet_runner.core.errors import SourceError
+
+Json = dict[str, Any]
+
+PAGE = 1000  # rows; a page of 50, NetBox's own default, costs three times as much per row
+PAGES = 10_000  # of one list: more than any fleet has, and an end to a list that has none
+ATTEMPTS = 3  # at a list that others change while it is read
+TRANSIENT = (429, 500, 502, 503, 504)
+REFUSED = (401, 403)
+NOT_FOUND = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for NetBox: seconds to connect, seconds for a page, and how often to try again."""
+
+    connect_seconds: float = 10.0
+    read_seconds: float = 120.0
+    retries: int = 3
+    backoff_seconds: float = 0.5
+
+
+class Client:
+    """A session with one NetBox. Its token goes to that NetBox only, and into no message."""
+
+    def __init__(self, url: str, token: str, patience: Patience) -> None:
+        self.url = _base(url)
+        if not token or not token.isascii() or not token.isprintable() or " " in token:
+            raise SourceError(f"{self.url}: the NetBox token is empty or holds spaces; put one token into its file")
+        self._api = pynetbox.api(self.url, token=token)
+        self._session = requests.Session()
+        self._session.auth = lambda request: request  # else a ~/.netrc replaces the token
+        self._adapter = _PatientAdapter(self.url, patience)
+        self._session.mount("https://", self._adapter)
+        self._session.mount("http://", self._adapter)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._session.close()
+
+    def rows(self, path: str, fields: str, **filters: Any) -> list[Json]:
+        """Return every row of a list ("dcim/devices"), with these fields only. Raises SourceError."""
+        found: list[Json] = []
+        count = 0
+        for _ in range(ATTEMPTS):
+            found, count = self._read(path, {"fields": fields, **filters})
+            if len(found) == count:
+                return found
+        text = f"{path} gave {len(found)} rows where NetBox counts {count}, {ATTEMPTS} times"
+        raise SourceError(f"{self.url}: {text}; somebody changes it, read it again later")
+
+    def _read(self, path: str, filters: Json) -> tuple[list[Json], int]:
+        request: Any = Request(
+            base=f"{self._api.base_url}/{path}",
+            filters=filters,
+            limit=PAGE,
+            token=self._api.token,
+            http_session=self._session,
+        )
+        self._adapter.pages = 0
+        try:
+            found = [dict(row) for row in request.get()]
+            count = int(request.count)
+        except pynetbox.RequestError as error:
+            raise SourceError(self._refused(path, error.req)) from None
+        except pynetbox.ContentError as error:
+            raise SourceError(self._not_netbox(path, error.req)) from None
+        except requests.exceptions.SSLError as error:
+            text = f"{self.url}: cannot trust its certificate ({show(_reason(error))})"
+            raise SourceError(f"{text}; name the file of its CA in REQUESTS_CA_BUNDLE") from None
+        except requests.exceptions.RequestException as error:
+            raise SourceError(self._unreached(path, _reason(error))) from None
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            text = f"{self.url}: {path} is not a list as NetBox 4 gives it; check that source is a NetBox's address"
+            raise SourceError(text) from None
+        return found, count
+
+    def _unreached(self, path: str, reason: object) -> str:
+        if isinstance(reason, UrllibTimeoutError) and not isinstance(reason, NewConnectionError):
+            return f"{self.url}: no answer for {path} in time; look whether NetBox is overloaded, then read again"
+        return f"{self.url}: cannot be reached for {path} ({show(reason)}); check the address and the network"
+
+    def _refused(self, path: str, answer: requests.Response) -> str:
+        status = answer.status_code
+        if status in REFUSED:
+            next_step = "give the token's user the permission to view it, or write a valid token into its file"
+            return f"{self.url}: NetBox refuses to show {path} to this token (HTTP {status}); {next_step}"
+        if status == NOT_FOUND:
+            return f"{self.url}: has no {path} (HTTP 404); check that source is the address of a NetBox 4"
+        return f"{self.url}: {path} gave HTTP {status}; look into NetBox's log, then read again"
+
+    def _not_netbox(self, path: str, answer: requests.Response) -> str:
+        kind = answer.headers.get("content-type", "no content type")
+        return f"{self.url}: {path} gave {show(kind)}, expected JSON; check that source is a NetBox's address"
+
+
+class _PatientAdapter(HTTPAdapter):
+    """Gives every request a time limit and retries, and none to another server than the one that was named."""
+
+    def __init__(self, url: str, patience: Patience) -> None:
+        self.origin = urlsplit(url)[:2]
+        self.pages = 0
+        self.limits = (patience.connect_seconds, patience.read_seconds)
+        retries = Retry(
+            total=patience.retries,
+            backoff_factor=patience.backoff_seconds,
+            status_forcelist=TRANSIENT,
+            allowed_methods=("GET",),
+            raise_on_status=False,
+        )
+        super().__init__(max_retries=retries)
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+        """Send a request within the time limits, if it is for the NetBox."""
+        if urlsplit(request.url or "")[:2] != self.origin:
+            raise requests.exceptions.InvalidURL(f"it points to another server, {show(request.url)}")
+        self.pages += 1
+        if self.pages > PAGES:
+            raise requests.exceptions.InvalidURL(f"its list has more than {PAGES} pages")
+        kwargs["timeout"] = self.limits
+        return super().send(request, *args, **kwargs)
+
+
+def _reason(error: Exception) -> object:
+    """Return why a request failed, without what requests and urllib3 wrap around it."""
+    wrapped = error.args[0] if error.args else error
+    return getattr(wrapped, "reason", wrapped)
+
+
+def _base(url: str) -> str:
+    """Return the address of a NetBox without its end, so that paths can follow it."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
+        safe = url.rpartition("@")[2]
+        raise SourceError(f"source {show(safe)} is no NetBox's address; expected https://netbox.example without more")
+    return url.rstrip("/").removesuffix("/api")

@@ -1,0 +1,83 @@
+"""One stage's playbook through ansible-runner, as the supervisor of a batch runs it."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from ansible_runner import Runner, RunnerConfig
+
+from fleet_runner import settings as settings_module
+from fleet_runner.adapters import batches, processes
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.settings import Settings
+
+POLL = 1.0  # seconds between two questions whether the play must end
+
+IMPOSED = ("ANSIBLE_STDOUT_CALLBACK", "ANSIBLE_HOST_KEY_CHECKING")
+"""What ansible-runner sets over ansible.cfg: a callback that writes each event to a file (a tenth of the play's
+CPU, for events that nobody reads here), and no check of ssh host keys. Neither is wanted."""
+
+
+def run(folder: Path, spec: Mapping[str, Any], over: Callable[[], bool]) -> int | None:
+    """Run the playbook to its end and return its exit status; None when a signal ended it.
+
+    `over` is asked every POLL seconds; once it returns True the play's main process is killed.
+    """
+    settings = settings_module.load()
+    os.chdir(settings.project_dir)
+    runner = Runner(_config(folder, spec, settings), cancel_callback=over, event_handler=lambda _: False)
+    try:
+        runner.run()
+    except OSError:
+        if runner.rc is None:  # otherwise the play is over, and only files that nobody reads could not be written
+            raise
+    finally:
+        shutil.rmtree(folder / "runner", ignore_errors=True)  # it holds the environment, and nothing that is needed
+    return cast("int | None", runner.rc)
+
+
+def _config(folder: Path, spec: Mapping[str, Any], settings: Settings) -> RunnerConfig:
+    """Say what to run; what could be long or private goes into files, not into arguments."""
+    extra = folder / "extravars.json"
+    batches.replace(extra, json.dumps({"fleet_runs": spec["runs"]}))
+    own = folder / "runner" / "env"
+    own.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Settings given as an argument are dropped where there is no such file.
+    (own / "settings").write_text(json.dumps({"suppress_output_file": True, "pexpect_timeout": POLL}))
+    config = RunnerConfig(
+        str(folder / "runner"),
+        ident="play",
+        project_dir=str(settings.project_dir),
+        playbook=str(settings.project_dir / "playbooks" / f"{Stage(spec['stage'])}.yml"),
+        inventory=str(settings.inventory_file),
+        limit=",".join(spec["runs"]),
+        extravars=str(extra),
+        forks=settings.forks,
+        envvars=_environment(folder, spec["batch"], settings.project_dir),
+        omit_event_data=True,
+    )
+    config.prepare()
+    for name in IMPOSED:
+        if name in os.environ:
+            config.env[name] = os.environ[name]
+        else:
+            config.env.pop(name, None)
+    return config
+
+
+def _environment(folder: Path, batch: str, project: Path) -> dict[str, str]:
+    """Say what Ansible needs beside what was inherited; ansible-runner adds its own callback plugins to ours."""
+    callbacks = [str(project / "plugins" / "callback"), os.environ.get("ANSIBLE_CALLBACK_PLUGINS", "")]
+    return {
+        "ANSIBLE_CONFIG": str(project / "ansible.cfg"),
+        "ANSIBLE_CALLBACK_PLUGINS": ":".join(filter(None, callbacks)),
+        "ANSIBLE_NOCOLOR": "1",
+        "FLEET_SPOOL": str(folder / batches.SPOOL),
+        processes.TAG: batch,
+        "LC_ALL": "C.UTF-8",  # Ansible refuses to start under others, and tools answer in one language
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+    }

@@ -1,0 +1,237 @@
+"""The store: what is known about the fleet, in one database that holds its own promises."""
+
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+from sqlalchemy import inspect, text
+
+from fleet_runner.adapters.store import decisions, history, intake, intents, nodes, results, runs, tickets
+from fleet_runner.adapters.store.database import PATIENCE, Database, connect
+from fleet_runner.adapters.store.schema import REVISION
+from fleet_runner.core.actions import Decision
+from fleet_runner.core.errors import StoreError
+from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.records import Device
+from fleet_runner.core.runs import Entry, Intent, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.spool import Ended, Evidence, Line
+
+__all__ = ["Store"]
+
+
+class Store:
+    """One connected store. Every method is one transaction; every failure is a StoreError, nothing half-written.
+
+    Methods that raise ConflictError found that somebody else was first: read again and decide again.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(cls, url: str, *, patience: float = PATIENCE) -> Self:
+        """Open a store that exists; `patience` is how many seconds to wait for another writer's lock.
+
+        Raises:
+            StoreError: there is none, or it has another schema; it says what to do.
+        """
+        database = connect(url, patience=patience)
+        try:
+            _check_revision(database)
+        except StoreError:
+            database.close()
+            raise
+        return cls(database)
+
+    @classmethod
+    def create(cls, url: str, *, patience: float = PATIENCE) -> Self:
+        """Create a store, or migrate an older one, and open it."""
+        from fleet_runner.adapters.store.migrate import migrate  # noqa: PLC0415  Alembic is slow to load, rarely used
+
+        database = connect(url, patience=patience, create=True)
+        try:
+            migrate(database)
+        finally:
+            database.close()
+        return cls.open(url, patience=patience)
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Return every node, by name."""
+        with self._database.read() as connection:
+            return nodes.every(connection)
+
+    def node(self, name: str) -> Node | None:
+        """Return a node, or None."""
+        with self._database.read() as connection:
+            return nodes.one(connection, name)
+
+    def due(self, now: float) -> tuple[Node, ...]:
+        """Return the nodes to look at now, the longest waiting first; retired ones never."""
+        with self._database.read() as connection:
+            return nodes.due(connection, now)
+
+    def register(self, devices: Iterable[Device], now: float) -> tuple[str, ...]:
+        """Add the nodes that are missing, update type and management of the others; return the names added."""
+        with self._database.write() as connection:
+            return nodes.register(connection, devices, now)
+
+    def apply(self, node: Node, decision: Decision, now: float) -> tuple[Run, ...]:
+        """Carry a decision out as a whole, if the node is still as it was read; return the runs it opened."""
+        with self._database.write() as connection:
+            return decisions.apply(connection, node, decision, now)
+
+    def leave_intent(  # noqa: PLR0913  a wish has this many parts, and people leave it from several places
+        self, node: str, wish: Wish, by: str, *, reason: str = "", detail: str = "", now: float
+    ) -> int:
+        """Leave a wish about a node for the reconciler and wake the node; return the wish's id."""
+        with self._database.write() as connection:
+            return intents.leave(connection, Intent(0, node, wish, by, now, reason, detail))
+
+    def intents(self, node: str) -> tuple[Intent, ...]:
+        """Return the unanswered wishes about a node, oldest first."""
+        with self._database.read() as connection:
+            return intents.pending(connection, node)
+
+    def answer(self, intent: int) -> tuple[bool, str] | None:
+        """Return whether a wish was accepted and the sentence that answered it; None while nobody has."""
+        with self._database.read() as connection:
+            return intents.answered(connection, intent)
+
+    def released_at(self, node: str) -> float:
+        """Return when a hold on a node last ended; 0.0 if it was never held."""
+        with self._database.read() as connection:
+            return intents.released_at(connection, node)
+
+    def open_runs(self) -> tuple[Run, ...]:
+        """Return every open run, oldest first."""
+        with self._database.read() as connection:
+            return runs.opened(connection)
+
+    def run(self, run: int) -> Run | None:
+        """Return a run, or None."""
+        with self._database.read() as connection:
+            return runs.one(connection, run)
+
+    def runs(self, node: str, *, since: float = 0.0, limit: int = 200) -> tuple[Run, ...]:
+        """Return the newest `limit` runs of a node opened since a moment, oldest first."""
+        with self._database.read() as connection:
+            return runs.of_node(connection, node, since, limit)
+
+    def last_run(self, node: str, stage: Stage) -> Run | None:
+        """Return the newest run of a stage on a node, open or not."""
+        with self._database.read() as connection:
+            return runs.last(connection, node, stage)
+
+    def ended(self, run: int) -> Ended | None:
+        """Return how the play ended for a run's node as its spool told, or None where it has not."""
+        with self._database.read() as connection:
+            return runs.ended(connection, run)
+
+    def durations(self, stage: Stage, limit: int = 50) -> tuple[float, ...]:
+        """Return the seconds that the newest runs of a stage took to a verdict, newest first."""
+        with self._database.read() as connection:
+            return runs.durations(connection, stage, limit)
+
+    def offset(self, batch: str) -> int:
+        """Return how many bytes of a batch's spool are in the store."""
+        with self._database.read() as connection:
+            return intake.offset(connection, batch)
+
+    def ingest(self, batch: str, before: int, after: int, lines: Sequence[Line]) -> None:
+        """Store what the spool's bytes from `before` to `after` told about the batch's open runs.
+
+        A stretch that is in already changes nothing. ConflictError if it does not follow what is in, or if no run
+        of the batch is open any more.
+        """
+        packed = results.pack(self._unknown_evidence(lines))
+        with self._database.write() as connection:
+            intake.ingest(connection, intake.Stretch(batch, before, after), lines, packed)
+
+    def close_run(self, run: Run, outcome: Outcome, detail: str, now: float) -> None:
+        """End a run and wake its node; ConflictError if its fence is old or it has ended already."""
+        with self._database.write() as connection:
+            runs.close(connection, run, outcome, (detail, now))
+
+    def record_by_hand(self, stage: Stage, by: str, lines: Sequence[Line], now: float) -> tuple[str, ...]:
+        """Store a play that somebody started by hand as ended runs; return the names that are not nodes."""
+        packed = results.pack(self._unknown_evidence(lines))
+        with self._database.write() as connection:
+            return intake.record_by_hand(connection, intake.ByHand(stage, by, now), lines, packed)
+
+    def results(self, run: int) -> tuple[Stored, ...]:
+        """Return a run's results in the order they came."""
+        with self._database.read() as connection:
+            return results.of_run(connection, run)
+
+    def latest_results(self, node: str) -> tuple[Stored, ...]:
+        """Return the newest result of each check on a node, by check."""
+        with self._database.read() as connection:
+            return results.latest_of(connection, node)
+
+    def stored(self, ids: Iterable[int]) -> tuple[Stored, ...]:
+        """Return results by id, in the order of their ids; unknown ones are left out."""
+        with self._database.read() as connection:
+            return results.some(connection, ids)
+
+    def evidence(self, digest: str) -> str | None:
+        """Return the text a hash names, or None where it was not kept."""
+        with self._database.read() as connection:
+            return results.text(connection, digest)
+
+    def tickets(self, *, node: str | None = None, open_only: bool = True) -> tuple[Ticket, ...]:
+        """Return tickets, oldest first; all of them, or those that name a node."""
+        with self._database.read() as connection:
+            return tickets.found(connection, node, open_only=open_only)
+
+    def ticket(self, ticket: int) -> Ticket | None:
+        """Return a ticket, or None."""
+        with self._database.read() as connection:
+            return tickets.one(connection, ticket)
+
+    def history(self, node: str, limit: int = 200, kind: str | None = None) -> tuple[Entry, ...]:
+        """Return the newest `limit` entries of a node's history, all or those of a kind, oldest first."""
+        with self._database.read() as connection:
+            return history.of_node(connection, node, limit, kind)
+
+    def count_transitions(self, node: str, to: State, since: float) -> int:
+        """Count how often a node came to a state since a moment."""
+        with self._database.read() as connection:
+            return history.count_transitions(connection, node, to, since)
+
+    def count_moves(self, state: State, to: State, since: float) -> int:
+        """Count the moves of all nodes from one state to another since a moment."""
+        with self._database.read() as connection:
+            return history.count_moves(connection, state, to, since)
+
+    def _unknown_evidence(self, lines: Sequence[Line]) -> tuple[Evidence, ...]:
+        told = tuple(line for line in lines if isinstance(line, Evidence))
+        if not told:
+            return ()
+        with self._database.read() as connection:
+            known = results.known_evidence(connection, (line.hash for line in told))
+        return tuple(line for line in told if line.hash not in known)
+
+
+def _check_revision(database: Database) -> None:
+    """Refuse a database whose tables are missing or of another version."""
+    with database.read() as connection:
+        made = inspect(connection).has_table("alembic_version")
+        found = (
+            connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none() if made else None
+        )
+    if found is None:
+        raise StoreError(f"store {database.where}: it has no tables of fleet-runner; `fleet-runner tick` makes them")
+    if found != REVISION:
+        raise StoreError(
+            f"store {database.where}: its schema is {found}, this fleet-runner expects {REVISION}; "
+            f"`fleet-runner tick` migrates an older one; for a newer one, update fleet-runner"
+        )

@@ -1,0 +1,45 @@
+"""Column types that hold on both databases what nodes and people send."""
+
+import json
+from typing import Any
+
+from sqlalchemy import BigInteger, Dialect, Integer, Text
+from sqlalchemy.types import TypeDecorator
+
+Id = BigInteger().with_variant(Integer(), "sqlite")  # 10,000 swept nodes outgrow 32 bits within months
+
+
+def storable(text: str) -> str:
+    """Replace what PostgreSQL cannot hold in text: NUL and halves of surrogate pairs."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+
+
+class Words(TypeDecorator[str]):
+    """Text from anywhere."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Make a value storable on its way in."""
+        del dialect
+        return None if value is None else storable(value)
+
+
+class Json(TypeDecorator[Any]):
+    """Plain JSON as ASCII text: one code path, and PostgreSQL's own type refuses NaN and NUL."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: object, dialect: Dialect) -> str:
+        """Write it."""
+        del dialect
+        return json.dumps(value, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        """Read it."""
+        del dialect
+        return None if value is None else json.loads(value)

@@ -1,0 +1,125 @@
+"""The database behind a URL, and everything SQLite and PostgreSQL do differently; no other file asks which it is."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from fleet_runner.adapters.store.troubles import explained
+from fleet_runner.core.errors import StoreError
+
+PATIENCE = 10.0
+"""Seconds to wait for another writer's lock."""
+
+_WRITES = "fleet_writes"
+_CREATION_LOCK = 5_023_319_866  # any number, as long as every fleet-runner takes the same one
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An engine, and where it leads to, in words without a password."""
+
+    engine: Engine
+    where: str
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Look at one moment of the store."""
+        with explained(self.where), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Change the store as a whole or not at all."""
+        with explained(self.where), self.engine.execution_options(**{_WRITES: True}).begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+
+
+def connect(url: str, *, patience: float = PATIENCE, create: bool = False) -> Database:
+    """Reach the database of a URL; only with `create` may a SQLite file that is missing come to be."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        # What cannot be parsed is not shown: it may hold a password.
+        raise StoreError("database_url is not a database URL; expected sqlite:///PATH or postgresql://…") from error
+    match parsed.get_backend_name():
+        case "sqlite":
+            return _sqlite(parsed, patience, create=create)
+        case "postgresql" | "postgres":
+            return _postgresql(parsed, patience)
+        case other:
+            raise StoreError(
+                f"store: {other!r} is not a database it can use; expected sqlite:///PATH or postgresql://…"
+            )
+
+
+def insert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
+    """Return an insert that knows `on_conflict_do_nothing` and `on_conflict_do_update`."""
+    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def hold_creation(connection: Connection) -> None:
+    """Let one process at a time create or migrate tables; SQLite's write transaction already does."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})"))
+
+
+def _sqlite(url: URL, patience: float, *, create: bool) -> Database:
+    if url.database in {None, "", ":memory:"} or url.query:
+        raise StoreError(f"store {url}: names no file of its own; expected sqlite:///PATH")
+    path = Path(str(url.database)).absolute()
+    if create:
+        _make_folder(path.parent)
+    elif not path.is_file():
+        raise StoreError(f"store {path}: there is no such file; `fleet-runner tick` creates it, or correct the path")
+    mode = "rwc" if create else "rw"
+    name = URL.create("sqlite", database=f"file:{quote(str(path))}", query={"mode": mode, "uri": "true"})
+    engine = create_engine(name, connect_args={"timeout": patience})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return Database(engine, str(path))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"store folder {folder}: {error.strerror}; create it or name another state_dir") from error
+
+
+def _prepare_sqlite(connection: Any, record: object) -> None:
+    """Take transactions into our own hands, and set what SQLite forgets with every connection."""
+    del record
+    connection.isolation_level = None
+    for pragma in ("journal_mode = WAL", "foreign_keys = ON", "synchronous = FULL"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """A writer takes the lock at once: one that read first and wrote later would fail without waiting."""
+    writes = connection.get_execution_options().get(_WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _postgresql(url: URL, patience: float) -> Database:
+    arguments = {
+        "connect_timeout": max(2, round(patience)),
+        "options": f"-c lock_timeout={max(1, round(patience * 1000))}",
+        "application_name": "fleet-runner",
+    }
+    try:
+        engine = create_engine(url.set(drivername="postgresql+psycopg"), connect_args=arguments, pool_pre_ping=True)
+    except ImportError as error:
+        raise StoreError("store: PostgreSQL needs psycopg; `pip install 'fleet-runner[postgres]'`") from error
+    return Database(engine, url.render_as_string(hide_password=True))

@@ -1,0 +1,66 @@
+"""The history of a node: one journal that every change adds its sentence to, in the same transaction."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select
+
+from fleet_runner.adapters.store.schema import journal
+from fleet_runner.core.lifecycle import Event, State
+from fleet_runner.core.runs import Entry
+
+
+def add(connection: Connection, entries: Iterable[Entry]) -> None:
+    """Append entries; their ids are given here, whatever they carry."""
+    rows = [
+        {
+            "node": entry.node,
+            "at": entry.at,
+            "kind": entry.kind,
+            "sentence": entry.sentence,
+            "by": entry.by,
+            "state": entry.state,
+            "event": entry.event,
+            "to": entry.to,
+            "results": list(entry.results),
+            "run": entry.run,
+        }
+        for entry in entries
+    ]
+    if rows:
+        connection.execute(insert(journal), rows)
+
+
+def of_node(connection: Connection, node: str, limit: int, kind: str | None = None) -> tuple[Entry, ...]:
+    """Return the newest entries of a node, all or those of a kind, oldest first."""
+    mine = (journal.c.node == node, journal.c.kind == kind) if kind else (journal.c.node == node,)
+    newest = select(journal).where(*mine).order_by(journal.c.at.desc(), journal.c.id.desc())
+    return tuple(_entry(row) for row in reversed(connection.execute(newest.limit(limit)).all()))
+
+
+def count_transitions(connection: Connection, node: str, to: State, since: float) -> int:
+    """Count how often a node came to a state since a moment."""
+    moves = select(func.count()).where(journal.c.node == node, journal.c.to == to.value, journal.c.at >= since)
+    return int(connection.execute(moves).scalar_one())
+
+
+def count_moves(connection: Connection, state: State, to: State, since: float) -> int:
+    """Count the moves of all nodes from one state to another since a moment."""
+    moved = (journal.c.kind == "transition", journal.c.state == state.value, journal.c.to == to.value)
+    return int(connection.execute(select(func.count()).where(*moved, journal.c.at >= since)).scalar_one())
+
+
+def _entry(row: Row[Any]) -> Entry:
+    return Entry(
+        id=row.id,
+        node=row.node,
+        at=row.at,
+        kind=row.kind,
+        sentence=row.sentence,
+        by=row.by,
+        state=State(row.state) if row.state is not None else None,
+        event=Event(row.event) if row.event is not None else None,
+        to=State(row.to) if row.to is not None else None,
+        results=tuple(row.results),
+        run=row.run,
+    )

@@ -1,0 +1,118 @@
+"""Results and the evidence they point to: only ever added."""
+
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select
+
+from fleet_runner.adapters.store import database, untrusted
+from fleet_runner.adapters.store.schema import evidence, latest, results
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.runs import Run, Stored
+from fleet_runner.core.spool import Evidence, Judged
+from fleet_runner.core.verdicts import Finding, Result, Verdict
+
+
+def add(connection: Connection, runs: Mapping[str, Run], lines: Iterable[Judged]) -> None:
+    """Store results under their nodes' runs, and remember each as the newest of its check."""
+    rows = [_row(runs[line.node], line) for line in lines if line.node in runs]
+    if not rows:
+        return
+    stored = insert(results).returning(results.c.id, sort_by_parameter_order=True)
+    ids = connection.execute(stored, rows).scalars().all()
+    newest = {
+        (row["node"], row["check"]): {"node": row["node"], "check": row["check"], "result": number}
+        for row, number in zip(rows, ids, strict=True)
+    }
+    pointed = database.insert(connection, latest)
+    moved = pointed.on_conflict_do_update(index_elements=["node", "check"], set_={"result": pointed.excluded.result})
+    connection.execute(moved, list(newest.values()))
+
+
+def pack(lines: Iterable[Evidence]) -> tuple[dict[str, Any], ...]:
+    """Compress evidence that is what its hash says, each text once; slow, so outside any transaction."""
+    texts = {line.hash: line for line in lines if untrusted.genuine(line)}
+    return tuple(
+        {
+            "hash": line.hash,
+            "read": untrusted.key(line.read),
+            "at": untrusted.moment(line.at, 0.0),
+            "size": len(line.text),
+            "body": zlib.compress(line.text.encode()),
+        }
+        for line in texts.values()
+    )
+
+
+def add_evidence(connection: Connection, packed: Sequence[Mapping[str, Any]]) -> None:
+    """Store packed evidence; what is there already stays."""
+    if packed:
+        connection.execute(database.insert(connection, evidence).on_conflict_do_nothing(), packed)
+
+
+def known_evidence(connection: Connection, hashes: Iterable[str]) -> frozenset[str]:
+    """Return which of the hashes have their text stored."""
+    return frozenset(row.hash for row in _in_chunks(connection, select(evidence.c.hash), evidence.c.hash, hashes))
+
+
+def text(connection: Connection, digest: str) -> str | None:
+    """Return the evidence that a hash, or the beginning of exactly one, names; None where there is no such."""
+    begins = select(evidence.c.body).where(evidence.c.hash.startswith(digest, autoescape=True)).limit(2)
+    found = connection.execute(begins).scalars().all()
+    return zlib.decompress(found[0]).decode() if len(found) == 1 else None
+
+
+def of_run(connection: Connection, run: int) -> tuple[Stored, ...]:
+    """Return a run's results in the order they came."""
+    mine = select(results).where(results.c.run == run).order_by(results.c.id)
+    return tuple(_stored(row) for row in connection.execute(mine).all())
+
+
+def latest_of(connection: Connection, node: str) -> tuple[Stored, ...]:
+    """Return the newest result of each check on a node, by check."""
+    mine = select(results).join_from(latest, results, results.c.id == latest.c.result)
+    return tuple(
+        _stored(row) for row in connection.execute(mine.where(latest.c.node == node).order_by(latest.c.check)).all()
+    )
+
+
+def some(connection: Connection, ids: Iterable[int]) -> tuple[Stored, ...]:
+    """Return results by their ids, in the order of the ids; unknown ones are left out."""
+    return tuple(_stored(row) for row in _in_chunks(connection, select(results), results.c.id, ids))
+
+
+def _in_chunks(connection: Connection, wanted: Select[Any], column: Any, values: Iterable[Any]) -> list[Row[Any]]:
+    """Ask for many keys without meeting either database's limit of parameters."""
+    keys = sorted(set(values))
+    query = wanted.where(column.in_(bindparam("keys", expanding=True))).order_by(column)
+    chunks = (keys[start : start + 1000] for start in range(0, len(keys), 1000))
+    return [row for chunk in chunks for row in connection.execute(query, {"keys": chunk}).all()]
+
+
+def _row(run: Run, line: Judged) -> dict[str, Any]:
+    result = untrusted.result(line.result)
+    return {
+        "run": run.id,
+        "node": run.node,
+        "stage": run.stage.value,
+        "at": untrusted.moment(line.at, run.opened_at),
+        "check": result.check,
+        "verdict": result.verdict.value,
+        "message": result.message,
+        "findings": [finding.to_json() for finding in result.findings],
+        "observed": result.observed,
+        "evidence": list(result.evidence),
+    }
+
+
+def _stored(row: Row[Any]) -> Stored:
+    result = Result(
+        check=row.check,
+        verdict=Verdict(row.verdict),
+        message=row.message,
+        findings=tuple(Finding.from_json(finding) for finding in row.findings),
+        observed=row.observed,
+        evidence=tuple(row.evidence),
+    )
+    return Stored(row.id, row.run, row.node, Stage(row.stage), row.at, result)

@@ -1,0 +1,198 @@
+"""The tables. Times are seconds since the epoch; words are the values of core's enums.
+
+`results`, `evidence` and `journal` are only ever added to. The partial indexes are the promises that hold whatever
+the code above does: one open run per node, one open ticket per fault.
+"""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    text,
+)
+
+from fleet_runner.adapters.store.columns import Id, Json, Words
+
+REVISION = "0001"
+"""The schema these tables describe; a store at another one is not opened."""
+
+LIVE = text("nodes.state <> 'retired'")
+"""Written out, not bound: SQLite uses a partial index only for a query that visibly implies it."""
+
+SPOKEN = text("outcome IN ('passed', 'failed')")
+"""Runs that came to a verdict; only their durations foretell anything. Written out for the same reason."""
+
+metadata = MetaData(
+    naming_convention={"pk": "pk_%(table_name)s", "fk": "fk_%(table_name)s_%(column_0_name)s"},
+)
+
+nodes = Table(
+    "nodes",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("device_type", Words, nullable=False),
+    Column("management", Words, nullable=False),
+    Column("state", Words, nullable=False),
+    Column("since", Double, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("fence", Integer, nullable=False),
+    Column("waiting", Words, nullable=False),
+    Column("wake_at", Double, nullable=False),
+)
+Index("nodes_due", nodes.c.wake_at, nodes.c.name, sqlite_where=text("state <> 'retired'"),
+      postgresql_where=text("state <> 'retired'"))  # fmt: skip
+
+conditions = Table(
+    "conditions",
+    metadata,
+    Column("node", Words, ForeignKey("nodes.name"), nullable=False),
+    Column("condition", Words, nullable=False),
+    Column("since", Double, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("detail", Words, nullable=False),
+    PrimaryKeyConstraint("node", "condition"),
+)
+
+intents = Table(
+    "intents",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("node", Words, ForeignKey("nodes.name"), nullable=False),
+    Column("wish", Words, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("detail", Words, nullable=False),
+    Column("answered_at", Double),
+    Column("accepted", Boolean),
+    Column("answer", Words),
+)
+Index("intents_pending", intents.c.node, intents.c.id, sqlite_where=intents.c.answered_at.is_(None),
+      postgresql_where=intents.c.answered_at.is_(None))  # fmt: skip
+
+batches = Table(
+    "batches",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("stage", Words, nullable=False),
+    Column("opened_at", Double, nullable=False),
+    Column("spool_offset", Id, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("node", Words, ForeignKey("nodes.name"), nullable=False),
+    Column("stage", Words, nullable=False),
+    Column("fence", Integer, nullable=False),
+    Column("batch", Words, ForeignKey("batches.id")),
+    Column("opened_at", Double, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("ended_at", Double),
+    Column("outcome", Words),
+    Column("detail", Words, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("total", Integer, nullable=False),
+    Column("task", Words, nullable=False),
+    Column("play_end", Words),
+    Column("play_ended_at", Double),
+    Column("play_message", Words),
+)
+Index("runs_one_open", runs.c.node, unique=True, sqlite_where=runs.c.ended_at.is_(None),
+      postgresql_where=runs.c.ended_at.is_(None))  # fmt: skip
+Index("runs_open_batch", runs.c.batch, sqlite_where=runs.c.ended_at.is_(None),
+      postgresql_where=runs.c.ended_at.is_(None))  # fmt: skip
+Index("runs_node", runs.c.node, runs.c.opened_at, runs.c.id)
+Index("runs_stage", runs.c.node, runs.c.stage, runs.c.id)
+Index("runs_durations", runs.c.stage, runs.c.ended_at, sqlite_where=SPOKEN, postgresql_where=SPOKEN)
+
+results = Table(
+    "results",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("run", Id, ForeignKey("runs.id"), nullable=False),
+    Column("node", Words, ForeignKey("nodes.name"), nullable=False),
+    Column("stage", Words, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("check", Words, nullable=False),
+    Column("verdict", Words, nullable=False),
+    Column("message", Words, nullable=False),
+    Column("findings", Json, nullable=False),
+    Column("observed", Json, nullable=False),
+    Column("evidence", Json, nullable=False),
+)
+Index("results_run", results.c.run, results.c.id)
+
+latest = Table(
+    "latest",
+    metadata,
+    Column("node", Words, ForeignKey("nodes.name"), nullable=False),
+    Column("check", Words, nullable=False),
+    Column("result", Id, ForeignKey("results.id"), nullable=False),
+    PrimaryKeyConstraint("node", "check"),
+)
+
+evidence = Table(
+    "evidence",
+    metadata,
+    Column("hash", Words, primary_key=True),
+    Column("read", Words, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("size", Id, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+tickets = Table(
+    "tickets",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("fault", Words, nullable=False),
+    Column("check", Words, nullable=False),
+    Column("title", Words, nullable=False),
+    Column("body", Words, nullable=False),
+    Column("remedy", Words, nullable=False),
+    Column("opened_at", Double, nullable=False),
+    Column("seen", Integer, nullable=False),
+    Column("last_seen_at", Double, nullable=False),
+    Column("closed_at", Double),
+    Column("closed_because", Words, nullable=False),
+)
+Index("tickets_one_open", tickets.c.fault, unique=True, sqlite_where=tickets.c.closed_at.is_(None),
+      postgresql_where=tickets.c.closed_at.is_(None))  # fmt: skip
+
+ticket_nodes = Table(
+    "ticket_nodes",
+    metadata,
+    Column("ticket", Id, ForeignKey("tickets.id"), nullable=False),
+    Column("node", Words, nullable=False),  # not a foreign key: a switch has faults but no lifecycle
+    PrimaryKeyConstraint("ticket", "node"),
+)
+Index("ticket_nodes_node", ticket_nodes.c.node, ticket_nodes.c.ticket)
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("node", Words, ForeignKey("nodes.name"), nullable=False),
+    Column("at", Double, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("sentence", Words, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("state", Words),
+    Column("event", Words),
+    Column("to", Words),
+    Column("results", Json, nullable=False),
+    Column("run", Id, ForeignKey("runs.id")),
+)
+Index("journal_node", journal.c.node, journal.c.at, journal.c.id)
+Index("journal_to", journal.c.node, journal.c.to, journal.c.at)
