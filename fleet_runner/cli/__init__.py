@@ -1,0 +1,55 @@
+"""The command line: fleet-runner."""
+
+import sys
+from collections.abc import Callable
+
+import structlog
+import typer
+
+from fleet_runner.cli import cabling, demo, lab, reading, running, wishing
+from fleet_runner.cli.session import Exit, errors
+from fleet_runner.core.errors import BmcError, FleetError, SourceError, StoreError
+
+app = typer.Typer(
+    name="fleet-runner",
+    help="Takes GPU servers from the loading dock into production and keeps them there.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Settings: `fleet.toml` in the working directory or where FLEET_CONFIG points. "
+    "Exit codes: 0 done, 1 the answer is no, 2 unusable input, 3 trouble, 4 not answered in time.",
+)
+
+_PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Look": (reading.status, reading.node, reading.history, reading.explain, reading.evidence, reading.tickets),
+    "Ask": (
+        wishing.certify, wishing.hold, wishing.release, wishing.cancel, wishing.reboot, wishing.triage,
+        wishing.debug, wishing.rma, wishing.repaired, wishing.retry, wishing.retire, wishing.run,
+    ),
+    "Work": (running.tick, running.serve),
+}  # fmt: skip
+
+for panel, commands in _PANELS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
+lab.app.command()(demo.demo)
+app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold cables against their design.")
+app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated data centre on this computer.")
+
+
+def main() -> None:
+    """Run a command; an error a person can act on is one line and an exit code, never a traceback."""
+    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))  # standard output is for answers
+    try:
+        app(prog_name="fleet-runner")
+    except (StoreError, SourceError, BmcError) as error:
+        errors.print(f"error: {error}", markup=False, soft_wrap=True)
+        sys.exit(Exit.TROUBLE)
+    except FleetError as error:
+        errors.print(f"error: {error}", markup=False, soft_wrap=True)
+        sys.exit(Exit.USAGE)
+    except KeyboardInterrupt:
+        sys.exit(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        sys.exit(Exit.OK)

@@ -1,0 +1,92 @@
+"""The fleet on a terminal of 80 columns: one line a node."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from statistics import median
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.cli.session import age
+from fleet_runner.core.lifecycle import Condition, Stage, State
+from fleet_runner.core.runs import Node, Run
+
+COLOURS: dict[State, str] = {
+    State.REGISTERED: "dim",
+    State.PROVISION: "cyan",
+    State.ONBOARD: "yellow",
+    State.VERIFY: "cyan",
+    State.FIRMWARE: "cyan",
+    State.FIRMWARE_FAILED: "red",
+    State.BURN_IN: "magenta",
+    State.PRODUCTION: "green",
+    State.REBOOT: "cyan",
+    State.TRIAGE: "red",
+    State.DEBUG: "red",
+    State.RMA: "red",
+    State.RETIRED: "dim",
+}
+
+
+def board(
+    nodes: Iterable[Node], runs: Mapping[str, Run], now: float, usual: Mapping[Stage, float] | None = None
+) -> Group:
+    """Return one line a node (state, since, conditions, what happens now), and the counts above.
+
+    `usual` is the usual length of each stage in seconds, where one was seen.
+    """
+    rows = sorted(nodes, key=lambda node: node.name)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True)
+    table.add_column("NODE", no_wrap=True)
+    table.add_column("STATE", no_wrap=True)
+    table.add_column("FOR", justify="right", no_wrap=True)
+    table.add_column("NOW", ratio=1, overflow="fold")
+    for node in rows:
+        table.add_row(
+            node.name,
+            Text(node.state, style=COLOURS[node.state]),
+            age(now - node.since),
+            _now(node, runs.get(node.name), usual or {}),
+        )
+    return Group(counts(rows), table)
+
+
+def counts(nodes: Iterable[Node]) -> Text:
+    """Return "8 nodes: 6 production, 1 triage"."""
+    rows = list(nodes)
+    states = Counter(node.state for node in rows)
+    listed = ", ".join(f"{states[state]} {state}" for state in State if states[state])
+    return Text(f"{len(rows)} node{'s' if len(rows) > 1 else ''}: {listed}" if rows else "no nodes yet", style="bold")
+
+
+def bar(run: Run, width: int = 10) -> str:
+    """Return a progress bar of an open run; empty until the play has said how much there is to do."""
+    if not run.total:
+        return ""
+    full = min(width, round(width * run.done / run.total))
+    return "█" * full + "░" * (width - full)
+
+
+def _now(node: Node, run: Run | None, usual: Mapping[Stage, float]) -> Text:
+    text = Text()
+    for condition in Condition:
+        if condition in node.conditions:
+            detail = node.conditions[condition].detail if condition is Condition.PENDING else ""
+            text.append(f"{condition}{f'({detail})' if detail else ''} ", style="bold yellow")
+    if run is not None:
+        return text.append(_progress(run, usual.get(run.stage)))
+    return text.append(node.waiting)
+
+
+def _progress(run: Run, seconds: float | None) -> str:
+    """Return a run in a few words; its task is one of a single node's view."""
+    counted = f"{bar(run)} {run.stage} {run.done}/{run.total}" if run.total else f"{run.stage} starts"
+    return counted if seconds is None else f"{counted}, usually {seconds:.0f} s"
+
+
+def usual(store: Store, runs: Iterable[Run]) -> dict[Stage, float]:
+    """Return the usual length, in seconds, of each stage that runs now: the median of its past runs."""
+    past = {stage: store.durations(stage) for stage in {run.stage for run in runs}}
+    return {stage: median(seconds) for stage, seconds in past.items() if seconds}

@@ -1,0 +1,109 @@
+"""fleet-runner lab: a simulated data centre on this computer, its faults and its tenants."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fleet_runner.lab import down as ending
+from fleet_runner.lab import faults as catalogue
+from fleet_runner.lab import jobs
+from fleet_runner.lab import up as starting
+from fleet_runner.lab.folder import open_lab
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="A simulated data centre: GPU servers with real-looking tools, BMCs and cables, and faults by name.",
+)
+job = typer.Typer(no_args_is_help=True, help="A tenant's work on a node.")
+app.add_typer(job, name="job")
+
+console = Console(highlight=False, soft_wrap=True)
+
+Dir = Annotated[Path, typer.Option("--dir", envvar="FLEET_LAB_DIR", help="The lab's folder.", show_default=True)]
+Node = Annotated[str, typer.Argument(metavar="NODE", help="The node, for example gpu-03.")]
+FaultName = Annotated[str, typer.Argument(metavar="FAULT", help="The fault's name; `lab faults` lists them.")]
+HERE = Path("lab")
+
+
+@app.command()
+def up(
+    folder: Dir = HERE,
+    servers: Annotated[int | None, typer.Option(help="GPU servers of a new lab; 8 unless told.")] = None,
+    boot_seconds: Annotated[float, typer.Option(min=0.0, help="How long a boot takes in a new lab.")] = 1.5,
+) -> None:
+    """Bring the lab up: files, BMCs, everything off. Twice is the same as once."""
+    lab = starting.up(folder, servers, boot_seconds)
+    shown = os.path.relpath(lab.settings)
+    console.print(f"{len(lab.nodes())} servers in {lab.root}; use them with [bold]export FLEET_CONFIG={shown}[/bold]")
+
+
+@app.command()
+def down(
+    folder: Dir = HERE,
+    delete: Annotated[bool, typer.Option("--delete", help="Remove the lab's folder too.")] = False,
+) -> None:
+    """End everything the lab runs; its folder stays unless told otherwise."""
+    ended = ending.down(open_lab(folder), delete=delete)
+    console.print(f"{ended} process(es) ended{'; the folder is removed' if delete else ''}")
+
+
+@app.command()
+def faults() -> None:
+    """List the faults that can be injected."""
+    table = Table("fault", "what it does", "options", box=None)
+    for name, fault in catalogue.FAULTS.items():
+        options = " ".join(f"--{option.replace('_', '-')} {value or '…'}" for option, value in fault.options.items())
+        table.add_row(name, fault.sentence, options)
+    console.print(table)
+
+
+@app.command()
+def inject(
+    fault: FaultName,
+    node: Node,
+    *,
+    folder: Dir = HERE,
+    code: Annotated[int | None, typer.Option(help="xid: its number.")] = None,
+    gpu: Annotated[int | None, typer.Option(help="The GPU, counted from 0.")] = None,
+    psu: Annotated[int | None, typer.Option(help="dead_psu: the power supply, counted from 0.")] = None,
+    rail: Annotated[int | None, typer.Option(help="swapped_cables: the node's rail.")] = None,
+    other: Annotated[str | None, typer.Option("--with", help="swapped_cables: the other node.")] = None,
+    with_rail: Annotated[int | None, typer.Option(help="swapped_cables: the rail it is exchanged with.")] = None,
+    tool: Annotated[str | None, typer.Option(help="tool_hang: the tool.")] = None,
+    at: Annotated[str | None, typer.Option(help="no_boot: the milestone.")] = None,
+    share: Annotated[float | None, typer.Option(help="slow_gpu: the share of its arithmetic that is left.")] = None,
+    component: Annotated[str | None, typer.Option(help="wrong_firmware: the inventory's id.")] = None,
+    version: Annotated[str | None, typer.Option(help="wrong_firmware: the version found.")] = None,
+) -> None:
+    """Put a fault into a node. The same fault again changes nothing."""
+    given: dict[str, Any] = {
+        "code": code, "gpu": gpu, "psu": psu, "rail": rail, "with": other, "with_rail": with_rail, "tool": tool,
+        "at": at, "share": share, "component": component, "version": version,
+    }  # fmt: skip
+    options = {name: value for name, value in given.items() if value is not None}
+    force = catalogue.inject(open_lab(folder), fault, node, options)
+    words = ", ".join(f"{name} {value}" for name, value in force.items() if value != "")
+    console.print(f"{node}: {fault}{f' ({words})' if words else ''}")
+
+
+@app.command()
+def fix(fault: FaultName, node: Node, folder: Dir = HERE) -> None:
+    """Take a fault out of a node again."""
+    was = catalogue.fix(open_lab(folder), fault, node)
+    console.print(f"{node}: {fault} {'is put right' if was else 'was not there'}")
+
+
+@job.command("start")
+def job_start(node: Node, folder: Dir = HERE) -> None:
+    """Start a job that uses all GPUs of a node, until it is stopped or the node reboots."""
+    console.print(f"{node}: job runs as process {jobs.start(open_lab(folder), node)}")
+
+
+@job.command("stop")
+def job_stop(node: Node, folder: Dir = HERE) -> None:
+    """Stop the jobs of a node."""
+    console.print(f"{node}: {jobs.stop(open_lab(folder), node)} job(s) stopped")

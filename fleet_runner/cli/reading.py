@@ -1,0 +1,213 @@
+"""Commands that only read: status, node, history, explain, evidence, tickets."""
+
+import sys
+import time
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Annotated
+
+import typer
+from rich.live import Live
+from rich.padding import Padding
+from rich.text import Text
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.cli.board import board, usual
+from fleet_runner.cli.session import age, console, known, opened, print_json
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.excerpt import excerpt
+from fleet_runner.core.lifecycle import STATES, State
+from fleet_runner.core.printable import printable
+from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket
+from fleet_runner.core.verdicts import Verdict
+
+NodeName = Annotated[str, typer.Argument(help="the node's name, as the source of truth has it", metavar="NODE")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+
+VERDICT_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.UNKNOWN: "yellow"}
+
+
+def status(
+    state: Annotated[State | None, typer.Option(help="only nodes in this state")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="keep the view on the screen until Ctrl-C")] = False,
+    json: Json = False,
+) -> None:
+    """Show every node: its state, since when, and what happens or what it waits for.
+
+    A node whose last check was UNKNOWN says so here: nothing follows from that but another try.
+    """
+    with opened() as (_, store):
+        if json:
+            _, nodes, runs = _fleet(store, state)
+            print_json({"nodes": nodes, "runs": list(runs.values())})
+        elif watch:
+            with Live(console=console, screen=True, refresh_per_second=2) as live:
+                while True:
+                    now, nodes, runs = _fleet(store, state)
+                    live.update(board(nodes, runs, now, usual(store, runs.values())))
+                    time.sleep(0.5)
+        else:
+            now, nodes, runs = _fleet(store, state)
+            console.print(board(nodes, runs, now, usual(store, runs.values())))
+
+
+def _fleet(store: Store, state: State | None) -> tuple[float, list[Node], dict[str, Run]]:
+    nodes = [node for node in store.nodes() if state is None or node.state is state]
+    return time.time(), nodes, {run.node: run for run in store.open_runs()}
+
+
+def node(name: NodeName, json: Json = False) -> None:
+    """Show one node: its state and conditions, the newest answer of every check, its tickets."""
+    with opened() as (_, store):
+        row = known(store, name)
+        latest, tickets, runs = store.latest_results(name), store.tickets(node=name), _open(store, name)
+        if json:
+            print_json({"node": row, "run": runs.get(name), "latest": latest, "tickets": tickets})
+            return
+        console.print(board([row], runs, time.time(), usual(store, runs.values())))
+        console.print(Text(f"{STATES[row.state].meaning}", style="dim"))
+        if name in runs and runs[name].task:
+            console.print(f"  now: {runs[name].task}", markup=False)
+        for condition, held in row.conditions.items():
+            console.print(f"  {condition} since {stamp(held.since)} by {held.by}: {held.reason}", markup=False)
+        for stored in latest:
+            console.print(_answer(stored))
+        for ticket in tickets:
+            console.print(f"ticket #{ticket.id}: {ticket.title}", markup=False)
+
+
+def history(
+    name: NodeName,
+    limit: Annotated[int, typer.Option(min=1, help="the newest so many lines")] = 200,
+    json: Json = False,
+) -> None:
+    """Show what happened to a node, oldest first: transitions, runs, conditions, wishes, tickets."""
+    with opened() as (_, store):
+        known(store, name)
+        entries = store.history(name, limit=limit)
+        if json:
+            print_json(entries)
+            return
+        for entry in entries:
+            console.print(_line(entry))
+
+
+def explain(
+    name: NodeName,
+    steps: Annotated[int, typer.Option(min=1, help="how many transitions to go back")] = 2,
+    json: Json = False,
+) -> None:
+    """Say why a node is where it is: for each transition its sentence, the rule and the evidence."""
+    with opened() as (_, store):
+        row = known(store, name)
+        moves = store.history(name, limit=steps, kind="transition")
+        results = {move.id: store.stored(move.results) for move in moves}
+        pending = {held.reason for held in row.conditions.values()}
+        if json:
+            print_json({"node": row, "steps": [{"transition": move, "results": results[move.id]} for move in moves]})
+            return
+        console.print(
+            Text(f"{row.name} is in {row.state}", style="bold").append(f" for {age(time.time() - row.since)}.")
+        )
+        for move in moves:
+            _tell_move(store, move, results[move.id])
+        for condition, held in row.conditions.items():
+            console.print(_indented(f"{condition} since {stamp(held.since)}, by {held.by}: {held.reason}"))
+        if pending:
+            _tell_results(store, tuple(each for each in store.latest_results(name) if each.at >= row.since))
+        console.print(Text("Next: ", style="bold").append(row.waiting or STATES[row.state].meaning, style="default"))
+
+
+def _tell_move(store: Store, move: Entry, results: tuple[Stored, ...]) -> None:
+    rule = f"{stamp(move.at)}  {move.state} → {move.to}  on '{move.event}', by {move.by}"
+    console.print(Text(f"\n{rule}", style="bold"))
+    console.print(_indented(move.sentence))
+    _tell_results(store, results)
+
+
+def _tell_results(store: Store, results: tuple[Stored, ...]) -> None:
+    """Show each answer that is not a pass with the lines it was drawn from; passes are only counted."""
+    passed = [stored.result.check for stored in results if stored.result.verdict is Verdict.PASS]
+    if passed:
+        console.print(_indented(f"{len(passed)} passed: {', '.join(passed)}"))
+    for stored in results:
+        if stored.result.verdict is Verdict.PASS:
+            continue
+        console.print(Padding(_answer(stored), (0, 0, 0, 2)))
+        for digest in stored.result.evidence:
+            for line in _lines(store.evidence(digest) or "", stored):
+                console.print(Padding(Text(line, style="cyan"), (0, 0, 0, 4)))
+            console.print(Padding(Text(f"fleet-runner evidence {digest[:12]}", style="dim"), (0, 0, 0, 4)))
+
+
+def _lines(text: str, stored: Stored) -> tuple[str, ...]:
+    """Return the lines of a piece of evidence that the result's findings are about."""
+    found = (line for finding in stored.result.findings for line in excerpt(text, finding.message))
+    return tuple(dict.fromkeys(found))
+
+
+def _indented(sentence: str) -> Padding:
+    return Padding(Text(sentence), (0, 0, 0, 2))
+
+
+def evidence(
+    digest: Annotated[str, typer.Argument(help="its SHA-256, or the beginning", metavar="HASH")], json: Json = False
+) -> None:
+    """Print a piece of evidence as it was read; on a terminal its control characters are marked."""
+    with opened() as (_, store):
+        text = store.evidence(digest)
+        if text is None:
+            raise FleetError(
+                f"{digest!r} names no evidence, or more than one; fleet-runner explain NODE shows hashes"
+            )
+        if json:
+            print_json({"hash": sha256(text.encode()).hexdigest(), "text": text})
+            return
+        sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+
+
+def tickets(
+    everything: Annotated[bool, typer.Option("--all", help="closed ones too")] = False,
+    name: Annotated[str | None, typer.Option("--node", help="only those that name this node")] = None,
+    json: Json = False,
+) -> None:
+    """List what technicians have to do: one ticket a physical fault."""
+    with opened() as (_, store):
+        if name is not None:
+            known(store, name)
+        found = store.tickets(node=name, open_only=not everything)
+        if json:
+            print_json(found)
+        elif not found:
+            console.print("no open tickets" if not everything else "no tickets")
+        else:
+            for each in found:
+                console.print(_ticket(each), markup=False)
+
+
+def _open(store: Store, name: str) -> dict[str, Run]:
+    return {run.node: run for run in store.open_runs() if run.node == name}
+
+
+def stamp(at: float) -> str:
+    """Return a time as people read it, in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _answer(stored: Stored) -> Text:
+    verdict = stored.result.verdict
+    text = Text(f"{verdict:<8}", style=VERDICT_COLOURS[verdict])
+    return text.append(f"{stored.result.check}: {stored.result.message}", style="default")
+
+
+def _line(entry: Entry) -> Text:
+    text = Text(f"{stamp(entry.at)} ", style="dim")
+    if entry.kind == "transition":
+        text.append(f"{entry.state} → {entry.to} ", style="bold")
+    return text.append(entry.sentence, style="default").append(f" ({entry.by})", style="dim")
+
+
+def _ticket(ticket: Ticket) -> str:
+    closed = f"\n  closed {stamp(ticket.closed_at)}: {ticket.closed_because}" if ticket.closed_at else ""
+    body = "\n".join(f"  {line}" for line in ticket.body.splitlines())
+    return f"#{ticket.id} {ticket.remedy} {ticket.title}\n{body}{closed}\n"

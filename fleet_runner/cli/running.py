@@ -1,0 +1,59 @@
+"""Commands that do the work: tick once, or serve until told to stop."""
+
+import signal
+from threading import Event
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from fleet_runner import reconcile
+from fleet_runner.cli.session import console, opened, print_json
+from fleet_runner.reconcile.world import Report, World
+from fleet_runner.settings import load
+from fleet_runner.source import Reader
+
+
+def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False) -> None:
+    """Read, decide and act once: everything that is due now, and nothing twice."""
+    reader = _source()
+    with opened(create=True) as (settings, store):
+        world = World(settings, store, reader)
+        report = reconcile.tick(world)
+        if json:
+            print_json(report)
+        else:
+            tell(report)
+
+
+def serve() -> None:
+    """Keep ticking, so that nodes move and schedules are kept, until Ctrl-C or SIGTERM.
+
+    Stopping it loses nothing: plays that are under way go on, and the next start adopts them.
+    """
+    stop = Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    reader = _source()
+    with opened(create=True) as (settings, store):
+        world = World(settings, store, reader)
+        console.print(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it", markup=False)
+        reconcile.serve(world, stop, tell)
+        console.print("stopped; running plays go on and are adopted at the next start")
+
+
+def _source() -> Reader:
+    """Read the source of truth before anything else: one that cannot be used changes nothing, not even a store."""
+    reader = Reader(load())
+    reader()
+    return reader
+
+
+def tell(report: Report) -> None:
+    """Print what a tick did."""
+    for sentence in report.moves:
+        console.print(sentence, markup=False)

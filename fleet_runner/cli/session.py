@@ -1,0 +1,84 @@
+"""What every command shares: settings, store, output, and errors as one line with an exit code."""
+
+import dataclasses
+import getpass
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Any
+
+from rich.console import Console
+
+from fleet_runner import settings
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.runs import Node
+from fleet_runner.settings import Settings
+
+console = Console(highlight=False, soft_wrap=False)
+errors = Console(stderr=True, highlight=False)
+
+
+class Exit(IntEnum):
+    """Exit codes of every command; docs/exit-codes.md lists them for people."""
+
+    OK = 0
+    NO = 1  # the answer is no: discrepancies were found, a wish was refused
+    USAGE = 2  # the command line, a setting or an input file is unusable
+    TROUBLE = 3  # the store, the source of truth or a device cannot be read
+    WAITING = 4  # nobody answered in time; what was asked for stays asked for
+    INTERRUPTED = 130  # Ctrl-C
+
+
+@contextmanager
+def opened(*, create: bool = False) -> Iterator[tuple[Settings, Store]]:
+    """Open the settings' store for the length of a command."""
+    found = settings.load()
+    store = Store.create(found.store_url) if create else Store.open(found.store_url)
+    try:
+        yield found, store
+    finally:
+        store.close()
+
+
+def known(store: Store, name: str) -> Node:
+    """Return a node by name, or say which names are near."""
+    node = store.node(name)
+    if node is None:
+        some = ", ".join(each.name for each in store.nodes()[:5])
+        raise FleetError(f"no node {name!r} in the store; it knows {some or 'none yet: run fleet-runner tick'}")
+    return node
+
+
+def whoami() -> str:
+    """Return who types: the name that goes into the history."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "operator"
+
+
+def print_json(value: Any) -> None:
+    """Print dataclasses, enums and plain values as JSON on standard output."""
+    sys.stdout.write(json.dumps(plain(value), indent=2) + "\n")
+
+
+def plain(value: Any) -> Any:
+    """Return dataclasses as dicts and enums as their values, all the way down."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return value
+
+
+def age(seconds: float) -> str:
+    """Return a duration as people say it: "42 s", "7 min", "3 h", "12 d"."""
+    for unit, size in (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"

@@ -1,0 +1,128 @@
+"""Commands by which people ask for something: each leaves a wish that the reconciler answers."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.cli.session import Exit, console, errors, known, opened, whoami
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.runs import Wish
+
+Nodes = Annotated[list[str], typer.Argument(help="one or more nodes", metavar="NODE...")]
+Reason = Annotated[str, typer.Option("--reason", "-r", help="goes into the history")]
+By = Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")]
+Wait = Annotated[float, typer.Option("--wait", min=0, help="seconds to wait for the answer; 0: leave it and go")]
+
+ASK_AGAIN = 0.2
+
+
+def certify(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Say that a node is built as designed; its parts, power and cabling are verified next."""
+    ask(Wish.CERTIFY, nodes, reason, by, wait)
+
+
+def hold(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Stop all automation on a node until it is released. A hold wins over everything."""
+    ask(Wish.HOLD, nodes, reason, by, wait)
+
+
+def release(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """End a hold."""
+    ask(Wish.RELEASE, nodes, reason, by, wait)
+
+
+def cancel(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Drop a pending remedy; nothing follows from the same fault until it has gone."""
+    ask(Wish.CANCEL, nodes, reason, by, wait)
+
+
+def reboot(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Reboot a production node once it is idle, and verify it before it serves again."""
+    ask(Wish.REBOOT, nodes, reason, by, wait)
+
+
+def triage(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Take a node out of production once it is idle, for a person to look at."""
+    ask(Wish.TRIAGE, nodes, reason, by, wait)
+
+
+def debug(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Say that a node in triage is being worked on in place."""
+    ask(Wish.DEBUG, nodes, reason, by, wait)
+
+
+def rma(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Say that a node, or a part of it, goes back to its vendor."""
+    ask(Wish.RMA, nodes, reason, by, wait)
+
+
+def repaired(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Say that a node is whole again; it earns production from the start."""
+    ask(Wish.REPAIRED, nodes, reason, by, wait)
+
+
+def retry(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Try again what failed: firmware after a firmware failure, Day 0 from triage, debug or RMA."""
+    ask(Wish.RETRY, nodes, reason, by, wait)
+
+
+def retire(
+    nodes: Nodes,
+    reason: Reason = "",
+    by: By = None,
+    wait: Wait = 10.0,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
+) -> None:
+    """Take a node out of the fleet for good; its history stays. This cannot be undone."""
+    if not yes:
+        typer.confirm(f"Retire {', '.join(nodes)} for good?", abort=True)
+    ask(Wish.RETIRE, nodes, reason, by, wait)
+
+
+def run(
+    stage: Annotated[Stage, typer.Argument(help="the stage", metavar="STAGE")],
+    nodes: Nodes,
+    reason: Reason = "",
+    by: By = None,
+    wait: Wait = 10.0,
+) -> None:
+    """Run a stage on nodes now: verify, health_passive and cabling in any state, else the state's own."""
+    ask(Wish.RUN, nodes, reason, by, wait, detail=stage.value)
+
+
+def ask(wish: Wish, nodes: list[str], reason: str, by: str | None, wait: float, *, detail: str = "") -> None:
+    """Leave a wish for each node and wait for the answers."""
+    with opened() as (_, store):
+        for name in nodes:
+            if known(store, name).state is State.RETIRED:
+                raise FleetError(f"{name} is retired: nothing can be asked of it; its history stays readable")
+        who = by or whoami()
+        left = {
+            name: store.leave_intent(name, wish, who, reason=reason, detail=detail, now=time.time()) for name in nodes
+        }
+        refused = _answers(store, left, wait)
+    if refused:
+        raise typer.Exit(refused)
+
+
+def _answers(store: Store, left: dict[str, int], wait: float) -> int:
+    code = Exit.OK
+    until = time.monotonic() + wait
+    while left:
+        for name, answer in [(name, store.answer(intent)) for name, intent in left.items()]:
+            if answer is not None:
+                accepted, sentence = answer
+                console.print(f"{name}: {sentence}", markup=False)
+                code = code if accepted else Exit.NO
+                del left[name]
+        if left and time.monotonic() >= until:
+            errors.print(
+                f"{', '.join(left)}: asked, not answered yet; fleet-runner serve (or tick) answers, "
+                "fleet-runner history NODE shows it"
+            )
+            return code or Exit.WAITING
+        time.sleep(ASK_AGAIN if left else 0)
+    return code

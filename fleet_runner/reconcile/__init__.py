@@ -1,0 +1,61 @@
+"""The one loop that moves nodes: read what is known, decide, act. Run it twice and nothing more happens."""
+
+import time
+from collections.abc import Callable
+from threading import Event
+
+import structlog
+
+from fleet_runner.core.errors import FleetError, SettingsError, SourceError
+from fleet_runner.core.records import Fleet, nodes
+from fleet_runner.reconcile.acting import act
+from fleet_runner.reconcile.alone import alone
+from fleet_runner.reconcile.polling import poll
+from fleet_runner.reconcile.world import Report, World
+
+log = structlog.get_logger()
+
+
+def tick(world: World, now: float | None = None) -> Report:
+    """Do everything that is due, once. Without `now` the clock is read after all that can take long."""
+    report = Report()
+    with alone(world.settings):
+        fleet = _sync(world, time.time() if now is None else now)
+        now = time.time() if now is None else now
+        poll(world, now, report)
+        act(world, fleet, now, report)
+    return report
+
+
+def serve(world: World, stop: Event, tell: Callable[[Report], None]) -> None:
+    """Tick until `stop` is set. A store that cannot be written stops a tick, never the server.
+
+    Raises:
+        FleetError: the first tick could not even read the source of truth, so there is nothing to serve.
+    """
+    while not stop.is_set():
+        try:
+            tell(tick(world))
+        except FleetError as error:
+            if world.fleet is None:
+                raise
+            log.error("this tick did nothing; the next one tries again", error=str(error))  # noqa: TRY400  the sentence says it
+        stop.wait(world.settings.tick_seconds)
+
+
+def _sync(world: World, now: float) -> Fleet:
+    """Read the source of truth when its copy is old; the fleet goes on with the copy when it cannot be read."""
+    if world.fleet is not None and now - world.fleet_read_at < world.source_seconds:
+        return world.fleet
+    try:
+        found = world.read_source()
+    except (SourceError, SettingsError) as error:
+        if world.fleet is None:
+            raise
+        log.warning("the source of truth cannot be read; the last good copy stays in use", error=str(error))
+        world.fleet_read_at = now
+        return world.fleet
+    if world.fleet is None or found.revision != world.fleet.revision:
+        world.store.register(nodes(found), now)
+    world.fleet, world.fleet_read_at = found, now
+    return found

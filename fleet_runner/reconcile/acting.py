@@ -1,0 +1,154 @@
+"""Decisions for the nodes that are due, applied as a whole, within the disruption budget; then what they start."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+import structlog
+
+from fleet_runner.adapters.playbooks import Batch
+from fleet_runner.adapters.store import Store
+from fleet_runner.core import budget
+from fleet_runner.core.actions import Action, Decision, Move, OpenRun
+from fleet_runner.core.errors import ConflictError, FleetError
+from fleet_runner.core.lifecycle import MOVING, SERVING, Condition, State
+from fleet_runner.core.policy import decide, withhold
+from fleet_runner.core.records import Fleet
+from fleet_runner.core.runs import Node, Outcome, Run
+from fleet_runner.core.view import RUNNER, View
+from fleet_runner.reconcile.world import Report, World, timing
+
+log = structlog.get_logger()
+
+DAY = 86_400.0
+
+ROUNDS = 5
+"""How often a tick goes on with nodes that asked for another look at once."""
+
+
+def act(world: World, fleet: Fleet, now: float, report: Report) -> None:
+    """Decide for every node that is due until none is, then start what was opened, a stage in one batch."""
+    purse = _Purse(world, fleet)
+    batches: dict[str, list[str]] = {}
+    opened: dict[str, list[Run]] = defaultdict(list)
+    for _ in range(ROUNDS):
+        due = world.store.due(now)
+        if not due:
+            break
+        running = {run.node: run for run in world.store.open_runs()}
+        for node in due:
+            view = _view(world, fleet, node, running.get(node.name), now)
+            decision = purse.spend(node, decide(view, timing(world.settings), now), now)
+            together = (_batched(action, batches, world.settings.batch_nodes) for action in decision.actions)
+            decision = replace(decision, actions=tuple(together))
+            for run in _apply(world, node, decision, now, report):
+                opened[run.batch].append(run)
+    for batch in opened.values():
+        _launch(world, batch, now)
+        report.started += 1
+
+
+def _apply(world: World, node: Node, decision: Decision, now: float, report: Report) -> tuple[Run, ...]:
+    try:
+        runs = world.store.apply(node, decision, now)
+    except ConflictError as error:
+        report.conflicts += 1
+        log.info("decided again at the next tick", node=node.name, why=str(error))
+        return ()
+    report.moves += [
+        f"{node.name}: {action.transition.state} → {action.transition.to}. {action.transition.sentence}"
+        for action in decision.actions
+        if isinstance(action, Move)
+    ]
+    return runs
+
+
+def _view(world: World, fleet: Fleet, node: Node, run: Run | None, now: float) -> View:
+    store = world.store
+    device = fleet.devices.get(node.name)
+    durations = store.durations(run.stage) if run else ()
+    return View(
+        node=node,
+        status=device.status if device else None,
+        place=fleet.place(node.name),
+        run=run,
+        runs=tuple(past for past in store.runs(node.name, since=node.since) if past.ended_at is not None),
+        latest=store.latest_results(node.name),
+        intents=store.intents(node.name),
+        tickets=store.tickets(node=node.name),
+        reboots=store.count_transitions(node.name, State.REBOOT, now - DAY) if node.state in SERVING else 0,
+        released_at=store.released_at(node.name) if node.state in MOVING else 0.0,
+        estimate=sorted(durations)[len(durations) // 2] if durations else None,
+    )
+
+
+def _batched(action: Action, batches: dict[str, list[str]], most: int) -> Action:
+    """Give runs of one stage that start in one tick the same batch, up to `most` of them."""
+    if not isinstance(action, OpenRun):
+        return action
+    given = batches.setdefault(action.stage, [])
+    given.append(given[-1] if len(given) % most else f"{action.stage}-{uuid4().hex[:12]}")
+    return replace(action, batch=given[-1])
+
+
+def _launch(world: World, runs: list[Run], now: float) -> None:
+    """Hand runs to the engine; that one cannot be started is the controller's trouble and counts against no node."""
+    try:
+        world.engine.launch(world.settings, Batch(runs[0].batch, runs[0].stage, _payload(world.store, runs)))
+    except ConflictError as error:
+        log.warning("batch not launched", batch=runs[0].batch, why=str(error))
+    except FleetError as error:
+        for run in runs:
+            world.store.close_run(run, Outcome.CANCELLED, f"the play could not be started: {error}", now)
+
+
+def _payload(store: Store, runs: Iterable[Run]) -> dict[str, dict[str, Any]]:
+    """Return what each node's play is told: its run, its fencing number, since when the node is in its state."""
+    payload: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        node = store.node(run.node)
+        since = node.since if node else run.opened_at
+        payload[run.node] = {"run": run.id, "fence": run.fence, "since": since, "opened_at": run.opened_at}
+    return payload
+
+
+def _leaves_service(actions: Iterable[Action]) -> bool:
+    return any(
+        isinstance(action, Move) and action.transition.state in SERVING and action.transition.to is not State.RETIRED
+        for action in actions
+    )
+
+
+def _usage(world: World, fleet: Fleet, now: float) -> budget.Usage:
+    triaged = world.store.count_moves(State.PRODUCTION, State.TRIAGE, now - budget.RECENT)
+    return budget.measure(((_rack(fleet, node.name), node.state) for node in world.store.nodes()), triaged)
+
+
+def _rack(fleet: Fleet, node: str) -> str:
+    device = fleet.devices.get(node)
+    return device.rack or "" if device else ""
+
+
+@dataclass(slots=True)
+class _Purse:
+    """The disruption budget during one tick; measured when the first node asks."""
+
+    world: World
+    fleet: Fleet
+    usage: budget.Usage | None = None
+
+    def spend(self, node: Node, decision: Decision, now: float) -> Decision:
+        """Let a node leave service only while the budget allows; what a person asked for is not held back."""
+        pending = node.conditions.get(Condition.PENDING)
+        asked = pending is not None and pending.by != RUNNER
+        if asked or not _leaves_service(decision.actions):
+            return decision
+        settings = self.world.settings
+        usage = self.usage or _usage(self.world, self.fleet, now)
+        limits = budget.Limits(settings.max_out_share, settings.max_out_rack, settings.small_fleet)
+        rack = _rack(self.fleet, node.name)
+        granted = budget.grant(usage, rack, limits)
+        self.usage = budget.take(usage, rack) if granted.allowed else usage
+        return decision if granted.allowed else withhold(decision, granted.sentence, now + settings.retry_seconds)

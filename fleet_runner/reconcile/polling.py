@@ -1,0 +1,86 @@
+"""What running batches have said, taken in; runs whose batch is over, closed."""
+
+from collections import defaultdict
+
+import structlog
+
+from fleet_runner.adapters.playbooks import BatchState, Look
+from fleet_runner.adapters.supervisor import DEADLINE_RC
+from fleet_runner.core import outcomes
+from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.lifecycle import STAGES
+from fleet_runner.core.runs import Outcome, Run
+from fleet_runner.reconcile.world import Report, World
+
+log = structlog.get_logger()
+
+LAUNCH_GRACE = 60.0
+"""Seconds a batch may take to show its first sign of life; later, nobody knows whether another machine has it."""
+
+TOLD = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.WORKING})
+"""Outcomes that came with all there is to know."""
+
+LATE = 1.2
+"""How far past its deadline a batch is ended from outside; its supervisor should have done so at 1.0."""
+
+
+def poll(world: World, now: float, report: Report) -> None:
+    """Take in what running batches have said, and close the runs of those that are over."""
+    batches: dict[str, list[Run]] = defaultdict(list)
+    for run in world.store.open_runs():
+        batches[run.batch].append(run)
+    for batch, runs in batches.items():
+        try:
+            _poll_batch(world, batch, runs, now, report)
+        except ConflictError as error:
+            report.conflicts += 1
+            log.info("batch looked at again at the next tick", batch=batch, why=str(error))
+
+
+def _poll_batch(world: World, batch: str, runs: list[Run], now: float, report: Report) -> None:
+    look = world.engine.look(world.settings, batch)  # before the spool: what is ENDED has said everything
+    _ingest(world, batch)
+    age = now - runs[0].opened_at
+    match look.state:
+        case BatchState.ENDED | BatchState.LOST:
+            ends = {_close(world, look, run, now) for run in runs}
+            report.closed += len(runs)
+            if ends <= TOLD:  # all it said is in the store; where it said nothing, its log is worth keeping
+                world.engine.discard(world.settings, batch)
+        case BatchState.NEW if age > LAUNCH_GRACE:
+            for run in runs:
+                _close(world, Look(BatchState.LOST, detail="It was never seen to start here."), run, now)
+            report.closed += len(runs)
+        case BatchState.RUNNING | BatchState.ORPHANED if age > LATE * STAGES[runs[0].stage].deadline:
+            log.warning("batch outlived its deadline and is ended", batch=batch, state=look.state)
+            world.engine.stop(world.settings, batch)
+        case _:
+            pass
+
+
+def _ingest(world: World, batch: str) -> None:
+    while True:
+        before = world.store.offset(batch)
+        heard = world.engine.spool(world.settings, batch, before)
+        if heard.bad:
+            log.warning("lines of a spool could not be read", batch=batch, lines=heard.bad)
+        if not heard.used:
+            return
+        world.store.ingest(batch, before, before + heard.used, heard.lines)
+
+
+def _close(world: World, look: Look, run: Run, now: float) -> Outcome:
+    outcome, detail = _outcome(world, look, run)
+    world.store.close_run(run, outcome, detail, now)
+    return outcome
+
+
+def _outcome(world: World, look: Look, run: Run) -> tuple[Outcome, str]:
+    ended = world.store.ended(run.id)
+    if ended is None and look.state is BatchState.LOST:
+        return Outcome.LOST, look.detail
+    results = tuple(stored.result for stored in world.store.results(run.id))
+    if ended is None and not results and look.rc not in {None, 0, DEADLINE_RC}:
+        log = world.settings.batches_dir / run.batch / "log"
+        return Outcome.CANCELLED, f"the play could not run (exit status {look.rc}); {log} says why"
+    return outcomes.judge(results, ended)

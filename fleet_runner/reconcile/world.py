@@ -1,0 +1,70 @@
+"""What a tick works on: the settings, the store, the source of truth and the engine that carries plays."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from fleet_runner.adapters import playbooks
+from fleet_runner.adapters.playbooks import Batch, Look
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.records import Fleet
+from fleet_runner.core.spool import Decoded
+from fleet_runner.core.view import Timing
+from fleet_runner.settings import Settings
+
+
+class Engine(Protocol):
+    """What carries batches: see `adapters.playbooks`, which is the one in use."""
+
+    def launch(self, settings: Settings, batch: Batch) -> None:
+        """Start a batch that nobody started yet."""
+
+    def look(self, settings: Settings, batch_id: str) -> Look:
+        """Tell what became of a batch."""
+        ...
+
+    def spool(self, settings: Settings, batch_id: str, offset: int) -> Decoded:
+        """Return what its play told since byte `offset`."""
+        ...
+
+    def stop(self, settings: Settings, batch_id: str) -> None:
+        """Have a running batch ended."""
+
+    def discard(self, settings: Settings, batch_id: str) -> None:
+        """Remove what a batch that is over left behind."""
+
+
+@dataclass(slots=True)
+class World:
+    """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet`."""
+
+    settings: Settings
+    store: Store
+    read_source: Callable[[], Fleet]
+    engine: Engine = playbooks
+    fleet: Fleet | None = None
+    fleet_read_at: float = 0.0
+    source_seconds: float = 30.0
+
+
+@dataclass(slots=True)
+class Report:
+    """What one tick did: sentences by node, and how many batches it started."""
+
+    moves: list[str] = field(default_factory=list[str])
+    started: int = 0
+    closed: int = 0
+    conflicts: int = 0
+
+
+def timing(settings: Settings) -> Timing:
+    """Return the runner's patience as the settings have it."""
+    return Timing(
+        retry=settings.retry_seconds,
+        working=settings.working_seconds,
+        drain=settings.drain_seconds,
+        drain_deadline=settings.drain_deadline_seconds,
+        passive=settings.passive_seconds,
+        cabling=settings.cabling_seconds,
+        reboots_per_day=settings.reboots_per_day,
+    )
