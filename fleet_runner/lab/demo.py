@@ -1,0 +1,134 @@
+"""The demo's story: eight servers arrive, one is miscabled, one has a slow GPU, and later one loses a GPU.
+
+The product's own `fleet-runner serve` does all the work; this only plays the people and the faults around it.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.lifecycle import Condition, State
+from fleet_runner.core.runs import Node, Wish
+from fleet_runner.lab import faults, jobs, processes, technician
+from fleet_runner.lab.down import down
+from fleet_runner.lab.folder import Lab, LabError, open_lab
+from fleet_runner.lab.up import up
+
+MISCABLED = "gpu-03"
+SLOW = "gpu-06"
+UNLUCKY = "gpu-01"
+SERVER = "serve"
+TECHNICIAN = "lab technician"
+SETTLED = frozenset({State.PRODUCTION, State.TRIAGE})
+JOB_SECONDS = 4.0
+"""How long the tenant's job goes on after its GPU fell off the bus."""
+
+
+@dataclass(slots=True)
+class Demo:
+    """A lab with a server and a story. `said` are the sentences told so far, with their times."""
+
+    lab: Lab
+    store: Store
+    server: subprocess.Popen[bytes]
+    act: str = "Day 0 and Day 1: eight servers on their way to production"
+    said: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+    certified: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
+    job_at: float = 0.0
+    xid_at: float = 0.0
+    job_ended: bool = False
+
+    def step(self, now: float) -> bool:
+        """Play whatever is due, and return whether the story has ended."""
+        if self.server.poll() is not None:
+            raise LabError(f"fleet-runner serve ended by itself; read {self.lab.root / 'serve.log'}")
+        rows = {node.name: node for node in self.store.nodes()}
+        self._technician(rows.values(), now)
+        if len(rows) < len(self.lab.nodes()) or not all(node.state in SETTLED for node in rows.values()):
+            return self.xid_at > 0 and self._returned(rows[UNLUCKY])
+        return self._second_act(rows[UNLUCKY], now)
+
+    def _say(self, sentence: str) -> None:
+        self.said.append((time.time(), sentence))
+
+    def _technician(self, nodes: Iterable[Node], now: float) -> None:
+        """Put right what tickets ask for, and certify what waits for it, once each time it waits."""
+        for node in nodes:
+            if node.state is not State.ONBOARD or (node.name, node.since) in self.certified:
+                continue
+            for ticket in self.store.tickets(node=node.name):
+                for done in technician.repair(self.lab, ticket):
+                    self._say(f"The technician took ticket #{ticket.id}: {done}")
+            self.store.leave_intent(node.name, Wish.CERTIFY, TECHNICIAN, reason="inspected", now=now)
+            self.certified.add((node.name, node.since))
+
+    def _second_act(self, node: Node, now: float) -> bool:
+        if not self.job_at and node.state is not State.PRODUCTION:
+            raise LabError(
+                f"the story cannot go on: {node.name} is in {node.state}; FLEET_CONFIG={self.lab.settings} "
+                f"fleet-runner explain {node.name} says why, {self.lab.root / 'state' / 'batches'} has the logs"
+            )
+        if not self.job_at:
+            self.act = f"Day 2: {UNLUCKY} serves a tenant, and one of its GPUs falls off the bus"
+            jobs.start(self.lab, UNLUCKY)
+            self.job_at = now
+            self._say(f"A tenant's job starts on {UNLUCKY}.")
+        elif not self.xid_at and Condition.IN_USE in node.conditions:
+            faults.inject(self.lab, "xid", UNLUCKY, {"code": 79, "gpu": 3})
+            self.xid_at = now
+            self._say(f"The driver on {UNLUCKY} logs Xid 79: GPU 3 has fallen off the bus.")
+        elif self.xid_at and not self.job_ended and Condition.PENDING in node.conditions and self._waited(node, now):
+            jobs.stop(self.lab, UNLUCKY)
+            self.job_ended = True
+            self._say(f"The tenant's job on {UNLUCKY} ends; the node is idle now.")
+        return self.xid_at > 0 and self._returned(node)
+
+    def _waited(self, node: Node, now: float) -> bool:
+        return now - node.conditions[Condition.PENDING].since > JOB_SECONDS
+
+    def _returned(self, node: Node) -> bool:
+        return node.state is State.PRODUCTION and node.since > self.xid_at
+
+
+def begin(folder: Path) -> Demo:
+    """Bring the demo's lab up anew with its faults, and start the product on it."""
+    if Lab(folder.resolve()).about.is_file():
+        old = open_lab(folder)
+        processes.end(old, SERVER)
+        down(old, delete=True)
+    lab = up(folder)
+    try:
+        faults.inject(lab, "swapped_cables", MISCABLED, {"rail": 2, "with_rail": 5})
+        faults.inject(lab, "slow_gpu", SLOW, {"gpu": 6})
+        store = Store.create(f"sqlite:///{lab.root / 'state' / 'fleet.db'}")
+        return Demo(lab, store, _serve(lab))
+    except BaseException:  # Ctrl-C too: nothing is left running
+        processes.end(lab, SERVER)
+        down(lab)
+        raise
+
+
+def end(demo: Demo) -> None:
+    """End what the demo started; the lab's files stay."""
+    processes.end(demo.lab, SERVER)
+    demo.server.wait()
+    down(demo.lab)
+
+
+def _serve(lab: Lab) -> subprocess.Popen[bytes]:
+    with (lab.root / "serve.log").open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "fleet_runner.cli", "serve"],
+            env={**os.environ, "FLEET_CONFIG": str(lab.settings)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    processes.note(lab, SERVER, server.pid)
+    return server

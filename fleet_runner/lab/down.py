@@ -1,0 +1,16 @@
+"""Taking a lab down: its own processes end, its files stay unless they are to go."""
+
+import shutil
+
+from fleet_runner.lab import processes
+from fleet_runner.lab.folder import Lab
+from fleet_runner.lab.up import BMC
+
+
+def down(lab: Lab, *, delete: bool = False) -> int:
+    """End what the lab started, BMCs and the nodes' processes, and return how many processes that were."""
+    ended = int(processes.end(lab, BMC))
+    ended += sum(processes.end_node(lab, name) for name in lab.nodes())
+    if delete:
+        shutil.rmtree(lab.root)
+    return ended

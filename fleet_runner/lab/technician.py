@@ -1,0 +1,42 @@
+"""The lab's technician: takes an open ticket, goes to the rack, and puts right what is wrong there."""
+
+from collections.abc import Mapping
+
+from fleet_runner.core.runs import Ticket
+from fleet_runner.lab import faults
+from fleet_runner.lab.folder import Lab
+
+REPAIRS: Mapping[str, tuple[str, ...]] = {
+    "cabling_infiniband": ("swapped_cables",),
+    "cabling_ethernet": ("swapped_cables",),
+    "parts_gpu": ("missing_gpu", "xid"),
+    "power_supplies": ("dead_psu",),
+    "firmware_pins": ("wrong_firmware",),
+    "gpu_burn": ("bad_gpu", "slow_gpu", "hot_gpu"),
+    "dcgm": ("bad_gpu",),
+    "gpu_thermals": ("hot_gpu",),
+    "gpu_errors": ("xid",),
+    "xid": ("xid",),
+    "cloud_init": ("no_boot",),
+    "rebooted": ("no_boot",),
+}
+"""The faults that hands can put right, by the check that a ticket comes from."""
+
+
+def repair(lab: Lab, ticket: Ticket) -> tuple[str, ...]:
+    """Put right what a ticket is about, and return a sentence for each thing done; none means nothing was found."""
+    done: list[str] = []
+    for node in lab.nodes():
+        mine = faults.injected(lab, node)
+        for fault in REPAIRS.get(ticket.check, ()):
+            options = mine.get(fault)
+            if options is None or not {node, options.get("with")} & set(ticket.nodes):
+                continue
+            if faults.fix(lab, fault, node):
+                done.append(f"{node}: put {fault.replace('_', ' ')} right{_words(options)}.")
+    return tuple(done)
+
+
+def _words(options: Mapping[str, object]) -> str:
+    words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in options.items() if value != "")
+    return f" ({words})" if words else ""

@@ -1,0 +1,1 @@
+"""What runs in the place of a node's tools: quick to start, and printing what the real ones print."""

@@ -1,0 +1,123 @@
+"""Bringing a lab up: its files once, its BMCs whenever they do not run."""
+
+import os
+import secrets
+import socket
+import sys
+import time
+from pathlib import Path
+
+import yaml
+
+from fleet_runner.lab import hardware, plan, plugging, processes, site, wrappers
+from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
+from fleet_runner.settings import PROJECT_DIR
+
+BMC = "bmc"
+"""The name under which the BMCs' process is noted."""
+
+SERVERS = 8
+START_SECONDS = 15.0
+
+SETTINGS = """\
+# The settings of a simulated data centre: point FLEET_CONFIG here, or work in this folder.
+source = "site"
+state_dir = "state"
+bmc_credentials = "bmc.yml"
+tick_seconds = 0.5
+retry_seconds = 2
+working_seconds = 2
+drain_seconds = 1
+passive_seconds = 3
+cabling_seconds = 60
+"""
+"""Pauses are short here, because a boot takes seconds and not minutes."""
+
+
+def up(folder: Path, servers: int | None = None, boot_seconds: float = 1.5) -> Lab:
+    """Bring a lab up; one that is up already stays as it is, with its faults and its history."""
+    lab = Lab(folder.resolve())
+    if lab.about.is_file():
+        has = int(read(lab.about)["servers"])
+        if servers not in (None, has):
+            raise LabError(
+                f"{lab.root} holds a lab of {has} servers, not {servers}; remove it with `lab down --delete`"
+            )
+    else:
+        _make(lab, SERVERS if servers is None else servers, boot_seconds)
+    _tools(lab)
+    if processes.running(lab, BMC) is None:
+        _start_bmcs(lab)
+    return lab
+
+
+def _make(lab: Lab, servers: int, boot_seconds: float) -> None:
+    if not 1 <= servers <= plan.MOST_SERVERS:
+        raise LabError(f"a lab has 1 to {plan.MOST_SERVERS} servers, not {servers}; choose --servers accordingly")
+    if lab.root.exists() and any(lab.root.iterdir()):
+        raise LabError(f"{lab.root} is not empty and holds no lab; choose another --dir")
+    lab.root.mkdir(parents=True, exist_ok=True)
+    names = [plan.server(number) for number in range(1, servers + 1)]
+    ports = dict(zip(names, _free_ports(servers), strict=True))
+    write(lab.credentials, yaml.safe_dump({"username": "fleet", "password": secrets.token_urlsafe(18)}), 0o600)
+    write(lab.settings, SETTINGS)
+    for number, name in enumerate(names, start=1):
+        lab.node(name).mkdir(parents=True)
+        write_json(lab.node(name) / "state.json", hardware.fresh(number, boot_seconds))
+    write_json(lab.root / "addresses.json", {plan.address(at): name for at, name in enumerate(names, start=1)})
+    plugging.plug_all(lab, servers)
+    site.write_site(lab, servers, ports)
+    write_json(lab.about, {"servers": servers, "bmc_ports": ports, "boot_seconds": boot_seconds})
+
+
+def _tools(lab: Lab) -> None:
+    wrappers.write_ssh(lab)
+    for name in lab.nodes():
+        wrappers.write_tools(lab, name)
+
+
+def _start_bmcs(lab: Lab) -> None:
+    ports: dict[str, int] = read(lab.about)["bmc_ports"]
+    if not all(_free(port) for port in ports.values()):
+        # Somebody took a port while the lab was down: the design says where a BMC is, so it is written again.
+        ports = dict(zip(ports, _free_ports(len(ports)), strict=True))
+        write_json(lab.about, {**read(lab.about), "bmc_ports": ports})
+        site.write_site(lab, len(ports), ports)
+    env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(PROJECT_DIR)}
+    pid = processes.start([sys.executable, "-m", "fleet_runner.lab.bmc", str(lab.root)], env, lab.root / "bmc.log")
+    processes.note(lab, BMC, pid)
+    deadline = time.monotonic() + START_SECONDS
+    while not all(_answers(port) for port in ports.values()):
+        if processes.running(lab, BMC) is None or time.monotonic() > deadline:
+            processes.end(lab, BMC)
+            raise LabError(f"the lab's BMCs did not start within {START_SECONDS:g} s; read {lab.root / 'bmc.log'}")
+        time.sleep(0.05)
+
+
+def _free_ports(count: int) -> list[int]:
+    opened = [socket.socket() for _ in range(count)]
+    try:
+        for one in opened:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in opened]
+    finally:
+        for one in opened:
+            one.close()
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True

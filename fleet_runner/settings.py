@@ -1,0 +1,109 @@
+"""Where things are and how patient the runner is: from `fleet.toml` and FLEET_* variables.
+
+The file is the one FLEET_CONFIG names, else `fleet.toml` in the working directory, if there is one; a variable
+wins over the file. Relative paths in the file are relative to the file.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from fleet_runner.core.errors import SettingsError
+
+PROJECT_DIR = Path(__file__).resolve().parent.parent
+
+
+def config_file() -> Path | None:
+    """Return the settings file in use, or None when there is none."""
+    named = os.environ.get("FLEET_CONFIG")
+    path = Path(named) if named else Path("fleet.toml")
+    if named and not path.is_file():
+        raise SettingsError(f"FLEET_CONFIG names {path}, which is not a file; correct it or unset it")
+    return path.resolve() if path.is_file() else None
+
+
+class Settings(BaseSettings):
+    """Every setting, with its default. Seconds are seconds, shares are between 0 and 1."""
+
+    model_config = SettingsConfigDict(env_prefix="FLEET_", extra="forbid")
+
+    project_dir: Path = Field(PROJECT_DIR, description="holds playbooks/, roles/, plugins/ and ansible.cfg")
+    source: str = Field("site", description="the source of truth: a folder of site files, or a NetBox's URL")
+    netbox_token_file: Path | None = Field(None, description="file with the NetBox token, readable by its owner only")
+    state_dir: Path = Field(
+        Path("~/.local/state/fleet-runner"), description="the store (SQLite), running batches and their artifacts"
+    )
+    database_url: str = Field("", description="another store; default: SQLite in state_dir")
+    inventory: Path | None = Field(None, description="Ansible inventory; default: inventory/fleet.yml of the project")
+    bmc_credentials: Path | None = Field(None, description="YAML file with username and password for the BMCs, 0600")
+    bmc_insecure: bool = Field(default=False, description="accept BMC certificates that nobody signed")
+    forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
+    batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
+    tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")
+    retry_seconds: float = Field(
+        60.0, ge=0, description="first pause before a stage without a verdict is tried again"
+    )
+    working_seconds: float = Field(300.0, ge=0, description="pause before long work on a node is looked at again")
+    drain_seconds: float = Field(60.0, ge=0, description="pause before a draining node is asked again if it is idle")
+    drain_deadline_seconds: float = Field(86_400.0, ge=0, description="the longest a pending remedy waits for idle")
+    passive_seconds: float = Field(300.0, ge=0, description="pause between passive sweeps of a production node")
+    cabling_seconds: float = Field(14_400.0, ge=0, description="pause between cabling checks of a production node")
+    reboots_per_day: int = Field(3, ge=0, description="reboots of one node in 24 h before a fault means triage")
+    max_out_share: float = Field(0.1, gt=0, le=1, description="share of serving nodes that may be out at a time")
+    max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")
+    small_fleet: int = Field(20, ge=0, description="fleets up to this size may always take one node out")
+
+    @property
+    def store_url(self) -> str:
+        """Return the database URL in use."""
+        return self.database_url or f"sqlite:///{self.state_dir / 'fleet.db'}"
+
+    @property
+    def inventory_file(self) -> Path:
+        """Return the Ansible inventory in use."""
+        return self.inventory or self.project_dir / "inventory" / "fleet.yml"
+
+    @property
+    def batches_dir(self) -> Path:
+        """Return where running batches keep their files."""
+        return self.state_dir / "batches"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments win over variables, variables over the file."""
+        del dotenv_settings, file_secret_settings
+        file = TomlConfigSettingsSource(settings_cls, config_file())
+        return (init_settings, env_settings, file)
+
+
+def load(**overrides: Any) -> Settings:
+    """Read the settings, or say in one error which one is unusable and where it comes from."""
+    file = config_file()
+    try:
+        found = Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise SettingsError(
+            f"setting {name!r} (from {file or 'FLEET_* variables'}): {first['msg']}, found {first['input']!r}"
+        ) from error
+    except ValueError as error:
+        raise SettingsError(f"{file}: {error}") from error
+    here = file.parent if file else Path.cwd()
+    paths = {
+        name: (here / value.expanduser()).resolve()
+        for name in ("project_dir", "state_dir", "inventory", "bmc_credentials", "netbox_token_file")
+        if (value := getattr(found, name)) is not None
+    }
+    source = found.source if "://" in found.source else str((here / Path(found.source).expanduser()).resolve())
+    return found.model_copy(update={**paths, "source": source})

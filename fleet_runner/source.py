@@ -1,0 +1,59 @@
+"""Which source of truth the settings name: a folder of site files, or a NetBox."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet_runner.adapters import sitefiles
+from fleet_runner.core.errors import SettingsError, SourceError
+from fleet_runner.core.records import Fleet
+from fleet_runner.settings import Settings
+
+Signature = tuple[tuple[str, int, int], ...]
+
+
+def read(settings: Settings) -> Fleet:
+    """Read everything the source of truth says, or raise SourceError with all that is wrong with it."""
+    if "://" not in settings.source:
+        return sitefiles.load(Path(settings.source))
+    if settings.netbox_token_file is None:
+        raise SettingsError(
+            f"source is the NetBox at {settings.source}, but netbox_token_file is not set; "
+            "put the token into a file of mode 0600 and name it there"
+        )
+    from fleet_runner.adapters import netbox  # noqa: PLC0415  its client is slow to load, and site folders need none
+
+    return netbox.load(settings.source, _token(settings.netbox_token_file))
+
+
+def _token(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise SettingsError(f"netbox_token_file {file}: {error.strerror}; expected a file with the token") from error
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads the source of truth again and again; site files that nobody touched are not parsed twice."""
+
+    settings: Settings
+    fleet: Fleet | None = None
+    signature: Signature = ()
+
+    def __call__(self) -> Fleet:
+        """Return what the source says now."""
+        signature = _signature(self.settings.source)
+        if self.fleet is None or not signature or signature != self.signature:
+            self.fleet, self.signature = read(self.settings), signature
+        return self.fleet
+
+
+def _signature(source: str) -> Signature:
+    """Return name, size and time of every site file; nothing for a NetBox, which is asked each time."""
+    if "://" in source:
+        return ()
+    try:
+        files = [(path, path.stat()) for path in sorted(Path(source).rglob("*.y*ml"))]
+    except OSError as error:
+        raise SourceError(f"{source}: {error.strerror}; name a folder of site files that can be read") from error
+    return tuple((str(path), found.st_size, found.st_mtime_ns) for path, found in files)
