@@ -1,0 +1,230 @@
+"""Reads what checks need, hands it to the pure judges of `fleet_runner.core.checks`, and returns their results.
+
+A verdict never fails the task. Whatever cannot be read makes the checks that need it UNKNOWN; only a node that
+Ansible cannot reach is left to Ansible, as unreachable.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
+from ansible.plugins.action import ActionBase
+
+from fleet_runner import settings
+from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.checks.check import Check, run
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
+from fleet_runner.core.reads import READS
+from fleet_runner.core.verdicts import Result, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+DOCUMENTATION = r"""
+module: fleet_check
+short_description: Answers questions about a node
+description:
+  - Makes the reads of all its checks in one round trip to the node, and asks the node's BMC from the controller.
+  - Returns the results; a FAIL or UNKNOWN does not fail the task, because the runner decides what follows.
+options:
+  checks: {description: Names of checks; see fleet_runner/core/checks., type: list, elements: str, required: true}
+  readings: {description: Readings that a role brings itself; name to value., type: dict, default: {}}
+  since: {description: The moment (epoch seconds) from which a boot counts if the runner gives none., type: float}
+author: [fleet-runner]
+"""
+
+EXAMPLES = r"""
+- name: Parts are as designed
+  fleet_check:
+    checks: [parts_gpu, parts_hca]
+"""
+
+BMC_GRACE = 5.0  # seconds on top of a BMC read's own time limit before it is given up
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _supports_check_mode = True  # it only reads
+    _VALID_ARGS = frozenset({"checks", "readings", "since"})
+
+    def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Gather, judge, return plain JSON."""
+        answer = super().run(tmp, task_vars)
+        variables = task_vars or {}
+        checks = _checks(self._task.args.get("checks"))
+        supplied = _supplied(self._task.args.get("readings") or {})
+        wanted = [READS[name] for name in _names(checks) if name in READS and name not in supplied]
+        readings = {**self._from_node(wanted, variables), **self._from_bmc(wanted, variables), **supplied}
+        expected, trouble = self._expected(variables, fabric=any(check.needs_fabric for check in checks))
+        results = [_judge(check, readings, expected, trouble) for check in checks]
+        answer.update(
+            changed=False,
+            fleet_results=[_plain(result.to_json()) for result in results],
+            fleet_evidence=_evidence(results, readings.values()),
+            msg=_summary(results),
+        )
+        return answer
+
+    def _from_node(self, wanted: list[Read], variables: dict[str, Any]) -> dict[str, Reading]:
+        """Read on the node, in one round trip; an unreachable node raises and is Ansible's to report."""
+        reads = [read for read in wanted if read.kind is not ReadKind.REDFISH]
+        if not reads:
+            return {}
+        arguments = {"reads": [read.to_json() for read in reads]}
+        try:
+            answer = self._execute_module(module_name="fleet_collect", module_args=arguments, task_vars=variables)
+        except AnsibleConnectionFailure:
+            raise
+        except AnsibleError as error:
+            answer = {"failed": True, "msg": str(error)}
+        return _readings(reads, answer)
+
+    def _from_bmc(self, wanted: list[Read], variables: dict[str, Any]) -> dict[str, Reading]:
+        """Ask the node's BMC, in a thread of its own: one that trickles must not keep the play."""
+        reads = [read for read in wanted if read.kind is ReadKind.REDFISH]
+        if not reads:
+            return {}
+        url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
+        found: dict[str, Reading] = {}
+        asking = threading.Thread(target=_ask_bmc, args=(url, reads, found), daemon=True)
+        asking.start()
+        asking.join(sum(read.seconds for read in reads) + BMC_GRACE)
+        late = {
+            read.name: _unread(read, ReadEnd.UNREACHABLE, f"the BMC {url} did not finish in time") for read in reads
+        }
+        return {**late, **dict(found)}
+
+    def _expected(self, variables: dict[str, Any], *, fabric: bool) -> tuple[Expected, str]:
+        """Return what the node is held against, and why its fabric is unknown if it should be known and is not."""
+        node = str(variables["inventory_hostname"])
+        runs = _plain(self._templar.template(variables.get("fleet_runs"))) or {}
+        mine = runs.get(node) or {"since": self._task.args.get("since")}
+        file = str(self._templar.template(variables.get("fleet_fabric_file")) or "")
+        links, trouble = _fabric(file) if fabric else ({}, "")
+        expected = Expected(
+            node=node,
+            profile=_plain(self._templar.template(variables.get("fleet_profile"))) or {},
+            device=_plain(variables.get("fleet_device")) or {},
+            fabric=links,
+            run={**mine, "id": mine.get("run"), "now": time.time()},
+        )
+        return expected, trouble
+
+
+def _checks(names: object) -> list[Check]:
+    if not isinstance(names, list) or not names:
+        raise AnsibleActionFail(f"fleet_check: checks is {names!r}, expected a list of names: {', '.join(CHECKS)}")
+    unknown = [str(name) for name in names if name not in CHECKS]
+    if unknown:
+        raise AnsibleActionFail(f"fleet_check: no check {', '.join(unknown)}; there are: {', '.join(CHECKS)}")
+    return [CHECKS[str(name)] for name in names]
+
+
+def _names(checks: Iterable[Check]) -> list[str]:
+    """Each read once, in the order the checks ask for them."""
+    return list(dict.fromkeys(name for check in checks for name in check.reads))
+
+
+def _supplied(values: Mapping[str, Any]) -> dict[str, Reading]:
+    now = time.time()
+    texts = {str(name): json.dumps(_plain(value), sort_keys=True) for name, value in values.items()}
+    return {name: Reading(name, ReadEnd.OK, text=text, at=now) for name, text in texts.items()}
+
+
+def _readings(reads: Iterable[Read], answer: Mapping[str, Any]) -> dict[str, Reading]:
+    """Take what the node sent; it is not trusted to be what was asked for."""
+    sent = answer.get("readings")
+    known = {str(raw.get("name")): raw for raw in sent if isinstance(raw, dict)} if isinstance(sent, list) else {}
+    why = (
+        str(answer.get("msg") or "the node's answer lacks it") if answer.get("failed") else "it is not in the answer"
+    )
+    return {read.name: _reading(read, known.get(read.name), why) for read in reads}
+
+
+def _reading(read: Read, raw: Mapping[str, Any] | None, why: str) -> Reading:
+    if raw is None:
+        return _unread(read, ReadEnd.ERROR, why)
+    try:
+        found = Reading.from_json(raw)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        return _unread(read, ReadEnd.ERROR, f"the node sent something else than a reading: {error}")
+    # Half a surrogate pair is valid JSON and no valid text; nothing behind here could store or hash it.
+    text = found.text[: read.max_bytes].encode("utf-8", "replace").decode()
+    return Reading(read.name, found.end, text, found.rc, found.error, found.at, found.seconds)
+
+
+def _unread(read: Read, end: ReadEnd, why: str) -> Reading:
+    return Reading(read.name, end, error=why, at=time.time())
+
+
+def _ask_bmc(url: str, reads: list[Read], into: dict[str, Reading]) -> None:
+    """Fill `into`, read by read; a BMC that cannot be asked at all says so in every one."""
+    from fleet_runner.adapters import redfish  # noqa: PLC0415  only checks that ask a BMC pay for HTTP
+
+    if not url:
+        into.update({read.name: _unread(read, ReadEnd.UNREACHABLE, "no fleet_bmc_url is known") for read in reads})
+        return
+    limits = redfish.Limits(total_seconds=max(read.seconds for read in reads))
+    try:
+        with redfish.opened(settings.load(), url, limits) as bmc:
+            for read in reads:
+                started = time.monotonic()
+                text = json.dumps(bmc.read(read.path), sort_keys=True)
+                end = ReadEnd.OK if len(text) <= read.max_bytes else ReadEnd.TRUNCATED
+                why = "" if end is ReadEnd.OK else f"more than {read.max_bytes} bytes; this is its beginning"
+                took = time.monotonic() - started
+                into[read.name] = Reading(read.name, end, text[: read.max_bytes], 0, why, time.time(), took)
+    except FleetError as error:
+        left = [read for read in reads if read.name not in into]
+        into.update({read.name: _unread(read, ReadEnd.UNREACHABLE, str(error)) for read in left})
+    except Exception as error:  # noqa: BLE001  a BMC's nonsense is UNKNOWN, whatever it breaks
+        why = f"reading the BMC {url} failed: {type(error).__name__}: {error}"
+        left = [read for read in reads if read.name not in into]
+        into.update({read.name: _unread(read, ReadEnd.ERROR, why) for read in left})
+
+
+def _fabric(file: str) -> tuple[dict[str, Any], str]:
+    try:
+        found = json.loads(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        return {}, f"the designed links cannot be read from {file or 'fleet_fabric_file (unset)'}: {error}"
+    return (found, "") if isinstance(found, dict) else ({}, f"{file} does not hold the designed links")
+
+
+def _judge(check: Check, readings: Mapping[str, Reading], expected: Expected, no_fabric: str) -> Result:
+    if check.needs_fabric and no_fabric:
+        return Result(check.name, Verdict.UNKNOWN, no_fabric)
+    try:
+        return run(check, readings, expected)
+    except Exception as error:  # noqa: BLE001  a judge's error is ours; it must not condemn the node
+        return Result(check.name, Verdict.UNKNOWN, f"error in the check: {type(error).__name__}: {error}")
+
+
+def _evidence(results: Iterable[Result], readings: Iterable[Reading]) -> list[dict[str, str]]:
+    """Return each text that a result points to, once."""
+    used = {digest for result in results for digest in result.evidence}
+    texts = {reading.hash: reading for reading in readings if reading.text}
+    return [{"read": texts[key].name, "hash": key, "text": texts[key].text} for key in sorted(used & texts.keys())]
+
+
+def _summary(results: list[Result]) -> str:
+    counts = Counter(result.verdict for result in results)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    order = (Verdict.FAIL, Verdict.UNKNOWN)
+    why = [
+        f"{result.check}: {result.message}" for verdict in order for result in results if result.verdict is verdict
+    ]
+    noun = "check" if len(results) == 1 else "checks"
+    return f"{len(results)} {noun}: {told}" + (f" ({'; '.join(why)})" if why else "")
+
+
+def _plain(value: Any) -> Any:
+    """Strip Ansible's tags: only JSON's own types cross the border, in either direction."""
+    return json.loads(json.dumps(value, default=str))

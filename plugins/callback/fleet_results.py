@@ -1,0 +1,192 @@
+"""Tells the runner what a play found, line by line while it runs; by hand, records it in the store at the end."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ansible import context
+from ansible.plugins.callback import CallbackBase
+
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.printable import printable
+from fleet_runner.core.spool import Ended, Evidence, Judged, Line, PlayEnd, Progress, encode
+from fleet_runner.core.verdicts import Result, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+DOCUMENTATION = r"""
+name: fleet_results
+type: notification
+short_description: Keeps results and their evidence, however the play was started
+description:
+  - With FLEET_SPOOL set, appends what happens to that file; the runner reads it while the play runs.
+  - Without it, records the play in the store that the settings name, if there is one, and prints what was found.
+requirements: [enabled in ansible.cfg]
+"""
+
+MOST_MESSAGE = 500
+
+
+class CallbackModule(CallbackBase):
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "notification"
+    CALLBACK_NAME = "fleet_results"
+    CALLBACK_NEEDS_ENABLED = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spool = os.environ.get("FLEET_SPOOL", "")
+        self._playbook = ""
+        self._total = 0
+        self._done: Counter[str] = Counter()
+        self._why: dict[str, str] = {}
+        self._lines: list[Line] = []
+        self._results: dict[str, list[Result]] = {}
+        self._torn = False
+        self._warned = False
+
+    def v2_playbook_on_start(self, playbook: Any) -> None:
+        """Remember which stage this is."""
+        self._playbook = Path(str(playbook._file_name)).stem  # noqa: SLF001  Ansible has no other name for it
+
+    def v2_playbook_on_play_start(self, play: Any) -> None:
+        """Count what each node has before it; what is included while the play runs is not known yet."""
+        self._total += sum(1 for block in play.compile() for _ in _tasks(block))
+
+    def v2_runner_on_start(self, host: Any, task: Any) -> None:
+        """Say where the node is."""
+        node = str(host.get_name())
+        total = max(self._total, self._done[node] + 1)
+        self._tell(Progress(node, time.time(), self._done[node], total, str(task.get_name())))
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        """Keep what was found."""
+        node = self._past(result)
+        found = result.result
+        now = time.time()
+        if result.task.action != "fleet_check":
+            return  # only the controller's own judge gives results; what a module on a node calls so is its invention
+        # Evidence goes first: whoever reads a result finds what it points to.
+        for raw in found.get("fleet_evidence") or ():
+            self._tell(Evidence(node, now, str(raw["read"]), str(raw["hash"]), str(raw["text"])))
+        for raw in found.get("fleet_results") or ():
+            judged = Result.from_json(raw)
+            self._results.setdefault(node, []).append(judged)
+            self._tell(Judged(node, now, judged))
+
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:  # noqa: FBT001, FBT002  Ansible's
+        """Remember why."""
+        node = self._past(result)
+        if not ignore_errors:
+            self._why[node] = f"{result.task_name}: {_words(result.result)}"
+
+    def v2_runner_on_unreachable(self, result: Any) -> None:
+        """Likewise."""
+        self._why[self._past(result)] = _words(result.result)
+
+    def v2_runner_on_skipped(self, result: Any) -> None:
+        """Count it."""
+        self._past(result)
+
+    def v2_playbook_on_stats(self, stats: Any) -> None:
+        """Say how it ended for each node, and, by hand, record it and print what was found."""
+        for node in sorted(stats.processed):
+            counts = stats.summarize(node)
+            end = PlayEnd.UNREACHABLE if counts["unreachable"] else PlayEnd.OK
+            if counts["failures"]:
+                end = PlayEnd.FAILED
+            why = "" if end is PlayEnd.OK else self._why.get(node, "")[:MOST_MESSAGE]
+            self._tell(Ended(str(node), time.time(), end, why))
+        if self._results:
+            self._show()
+        if not self._spool and self._lines:
+            self._record()
+
+    def _past(self, result: Any) -> str:
+        node = str(result.host.get_name())
+        self._done[node] += 1
+        return node
+
+    def _tell(self, line: Line) -> None:
+        if self._spool:
+            self._append(encode(line).encode())
+        elif not isinstance(line, Progress):
+            self._lines.append(line)
+
+    def _append(self, data: bytes) -> None:
+        """Append in one write; a line that a full disk cut short is closed before the next one."""
+        try:
+            descriptor = os.open(self._spool, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
+            try:
+                whole = b"\n" + data if self._torn else data
+                self._torn = os.write(descriptor, whole) != len(whole)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            self._lost(error)
+        else:
+            if self._torn:
+                self._lost("the disk is full")
+
+    def _lost(self, why: object) -> None:
+        if not self._warned:
+            self._warned = True
+            self._display.warning(f"fleet_results: results are lost, {self._spool} cannot be written: {why}")
+
+    def _show(self) -> None:
+        self._display.banner("FLEET RESULTS")
+        for node, results in sorted(self._results.items()):
+            counts = Counter(result.verdict for result in results)
+            self._display.display(f"{node}: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict))
+            for result in results:
+                if result.verdict is not Verdict.PASS:
+                    told = printable(f"    {result.verdict} {result.check}: {result.message}")
+                    self._display.display(told)
+
+    def _record(self) -> None:
+        """Record a play that somebody started by hand; what cannot be recorded is said, and breaks nothing."""
+        if context.CLIARGS.get("check"):
+            self._display.display("Check mode: nothing is recorded.")
+        elif self._playbook not in set(Stage):
+            self._display.display(f"{self._playbook} is no stage's playbook: nothing is recorded.")
+        else:
+            try:
+                self._display.display(record(Stage(self._playbook), self._lines))
+            except Exception as error:  # noqa: BLE001  whatever the store says, the play is over and was worth it
+                self._display.warning(f"fleet_results: nothing was recorded: {error}")
+
+
+def record(stage: Stage, lines: list[Line]) -> str:
+    """Record the lines in the store that the settings name, and return what to tell the person."""
+    from fleet_runner import settings  # noqa: PLC0415  under the runner, a play needs neither settings nor store
+    from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
+
+    url = settings.load().store_url
+    store = Store.open(url)
+    try:
+        unknown = store.record_by_hand(stage, getpass.getuser(), lines, time.time())
+    finally:
+        store.close()
+    left = f" Not nodes of this fleet, so not recorded: {', '.join(unknown)}." if unknown else ""
+    return f"Recorded as {stage} by hand.{left}"
+
+
+def _tasks(block: Any) -> Iterator[Any]:
+    """Yield the tasks of a block, without what only runs after a failure and without Ansible's own."""
+    entries: Iterable[Any] = [*block.block, *block.always]
+    for entry in entries:
+        if hasattr(entry, "block"):
+            yield from _tasks(entry)
+        elif not entry.implicit and entry.action not in {"meta", "ansible.builtin.meta"}:
+            yield entry
+
+
+def _words(found: Any) -> str:
+    """Return what Ansible says in one line."""
+    return " ".join(str(found.get("msg") or found.get("module_stderr") or "no reason given").split())
