@@ -1,0 +1,83 @@
+"""What a tick costs when 10,000 nodes have nothing to do, and when some have.
+
+Prints CPU seconds of this process: `python benchmarks/tick.py [NODES]`. The engine is a stand-in: no play starts.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from fleet_runner.adapters.playbooks import Batch, BatchState, Look
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.records import Device, Fleet
+from fleet_runner.core.runs import Wish
+from fleet_runner.core.spool import Decoded
+from fleet_runner.reconcile import tick
+from fleet_runner.reconcile.world import World
+from fleet_runner.settings import Settings
+
+START = 1_000_000.0
+TICKS = 20
+
+
+class Idle:
+    """An engine whose batches run and never say anything."""
+
+    def launch(self, settings: Settings, batch: Batch) -> None:
+        """Start nothing."""
+
+    def look(self, settings: Settings, batch_id: str) -> Look:
+        """Everything runs."""
+        del settings, batch_id
+        return Look(BatchState.RUNNING)
+
+    def spool(self, settings: Settings, batch_id: str, offset: int) -> Decoded:
+        """Nothing was said."""
+        del settings, batch_id, offset
+        return Decoded((), 0, 0)
+
+    def discard(self, settings: Settings, batch_id: str) -> None:
+        """Nothing to remove."""
+
+    def stop(self, settings: Settings, batch_id: str) -> None:
+        """Stop nothing."""
+
+
+def fleet_of(count: int) -> Fleet:
+    """Return so many planned servers: known, and with nothing to do."""
+    names = [f"gpu-{number:05}" for number in range(count)]
+    devices = {name: Device(name, "t", "gpu-server", "hall", status="planned") for name in names}
+    return Fleet(("hall",), {}, {}, devices, (), "1")
+
+
+def cpu(world: World, now: float) -> float:
+    """Return the CPU seconds of one tick."""
+    before = time.process_time()
+    tick(world, now)
+    return time.process_time() - before
+
+
+def main() -> None:
+    """Measure and print."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(state_dir=Path(folder))
+        store = Store.create(settings.store_url)
+        fleet = fleet_of(count)
+        world = World(settings, store, lambda: fleet, Idle())
+        first = cpu(world, START)
+        idle = sorted(cpu(world, START + 1 + number) for number in range(TICKS))[TICKS // 2]
+        for number in range(100):
+            store.leave_intent(f"gpu-{number:05}", Wish.HOLD, "bench", now=START + 50)
+        busy = cpu(world, START + 60)
+        store.close()
+    print(f"{count} nodes, CPU seconds of one tick")
+    print(f"  first tick, every node registered and decided  {first:8.3f}")
+    print(f"  nothing to do (median of {TICKS})                   {idle:8.4f}")
+    print(f"  100 nodes with a wish                          {busy:8.3f}")
+    print(f"  100 changed nodes cost {busy / idle:,.0f} idle ticks, the whole fleet {first / busy:,.1f} times that")
+
+
+if __name__ == "__main__":
+    main()
