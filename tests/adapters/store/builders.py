@@ -1,0 +1,75 @@
+"""Short ways to say what the store's tests need."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.actions import Action, Decision, Move, OpenRun, OpenTicket
+from fleet_runner.core.evidence import ReadEnd, Reading
+from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
+from fleet_runner.core.records import Device
+from fleet_runner.core.runs import Node, Run
+from fleet_runner.core.spool import Evidence, Judged
+from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+
+UrlMaker = Callable[[], str]
+
+START = Move(TRANSITIONS[State.REGISTERED, Event.START], "runner")
+
+
+def device(name: str, **more: Any) -> Device:
+    """Describe a node."""
+    return Device(name, more.pop("device_type", "hgx"), "gpu-server", "hall-1", **more)
+
+
+def decision(*actions: Action, waiting: str = "Waits.", wake_at: float = 1_000.0) -> Decision:
+    """Decide some actions."""
+    return Decision(actions, waiting, wake_at)
+
+
+def node(store: Store, name: str = "gpu-01") -> Node:
+    """Read a node that is there."""
+    found = store.node(name)
+    assert found is not None
+    return found
+
+
+def run(store: Store, number: int) -> Run:
+    """Read a run that is there."""
+    found = store.run(number)
+    assert found is not None
+    return found
+
+
+def opened(store: Store, name: str = "gpu-01", stage: Stage = Stage.VERIFY, batch: str = "b-1") -> Run:
+    """Open a run of a stage on a node."""
+    (made,) = store.apply(node(store, name), decision(OpenRun(stage, "It is time.", batch=batch)), 200.0)
+    return made
+
+
+def swap(*nodes: str, body: str = "Exchange the cables.", fault: str = "swap:a|b") -> OpenTicket:
+    """Ask for a ticket about two swapped cables."""
+    return OpenTicket(fault, "cabling_infiniband", "Two cables are swapped", body, nodes, "RECABLE")
+
+
+def judged(name: str = "gpu-01", check: str = "xid", verdict: Verdict = Verdict.PASS, at: float = 201.0) -> Judged:
+    """A check's result for a node, with a finding when it failed."""
+    finding = Finding("xid.79", "GPU 3", "GPU 3 fell off the bus", Remedy.REBOOT, "xid.79:gpu-01:3", (name,))
+    findings = (finding,) if verdict is Verdict.FAIL else ()
+    return Judged(name, at, Result(check, verdict, "What it saw.", findings, {"count": 1}))
+
+
+def told(text: str, name: str = "gpu-01", read: str = "dmesg") -> Evidence:
+    """A text that a read brought from a node."""
+    return Evidence(name, 201.0, read, Reading(read, ReadEnd.OK, text).hash, text)
+
+
+def everything(store: Store, names: tuple[str, ...] = ("gpu-01", "gpu-02", "gpu-03")) -> Any:
+    """Return all that a reader of the store can see, to compare."""
+    return (
+        store.nodes(),
+        store.open_runs(),
+        store.tickets(open_only=False),
+        tuple((store.runs(name), store.history(name), store.intents(name)) for name in names),
+        tuple((store.latest_results(name), store.tickets(node=name)) for name in names),
+    )

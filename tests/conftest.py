@@ -1,0 +1,65 @@
+"""What every test may ask for, and what becomes of a test that skips where nothing may be skipped."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_SKIPS = "FLEET_NO_SKIPS"
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    """The project's root folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """Captured evidence from real machines, where it lies beside the project."""
+    path = samples_dir()
+    if not path.is_dir():
+        pytest.skip(f"no captured evidence at {path}; FLEET_SAMPLES names another folder")
+    return path
+
+
+@pytest.fixture(scope="session")
+def evidence() -> Path:
+    """Small hand-written evidence, one folder per tool."""
+    return ROOT / "tests" / "evidence"
+
+
+def samples_dir() -> Path:
+    """Where captured evidence would be."""
+    return Path(os.environ.get("FLEET_SAMPLES", ROOT.parent / "shared" / "samples"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave replays of captured evidence out where nothing may skip and it is absent: it is no part of a clone."""
+    if not os.environ.get(NO_SKIPS) or samples_dir().is_dir():
+        return
+    replays = [item for item in items if "samples" in getattr(item, "fixturenames", ())]
+    config.hook.pytest_deselected(items=replays)
+    items[:] = [item for item in items if item not in replays]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that skips has failed where nothing may be skipped; an expected failure is not a skip."""
+    report = yield
+    if os.environ.get(NO_SKIPS) and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, but {NO_SKIPS} is set: {report.longrepr}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Likewise for a module that skips as a whole."""
+    report = yield
+    if os.environ.get(NO_SKIPS) and report.skipped:
+        report.outcome = "failed"
+        report.longrepr = f"skipped, but {NO_SKIPS} is set: {report.longrepr}"
+    return report

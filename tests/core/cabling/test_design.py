@@ -1,0 +1,53 @@
+"""The designed fabric from its plain form."""
+
+from typing import Any
+
+import pytest
+
+from fleet_runner.core.cabling.design import designed, guids, infiniband, places
+from fleet_runner.core.cabling.links import Port, link
+from fleet_runner.core.errors import EvidenceError
+
+FABRIC: dict[str, Any] = {
+    "links": [
+        ["leaf-1", "1", "gpu-01", "ib0", "infiniband-ndr"],
+        ["gpu-01", "eth0", "mgmt-1", "1", "1000base-t"],
+    ],
+    "devices": {
+        "gpu-01": {"site": "hall", "rack": "A1", "unit": 4.0, "role": "gpu-server", "guids": {"ib0": "00AB"}},
+        "leaf-1": {"site": "hall", "rack": "N1", "unit": None, "role": "leaf", "guids": {}},
+        "mgmt-1": {"site": "hall", "rack": None, "unit": None, "role": "management-switch"},
+    },
+}
+
+
+def test_only_links_of_the_wanted_kind_are_designed() -> None:
+    assert designed(FABRIC, infiniband) == (link(Port("gpu-01", "ib0"), Port("leaf-1", "1")),)
+    assert designed(FABRIC, lambda kind: not infiniband(kind)) == (link(Port("gpu-01", "eth0"), Port("mgmt-1", "1")),)
+    assert designed({}, infiniband) == ()
+
+
+@pytest.mark.parametrize(
+    "links", [[["a", "1", "b"]], 7, [7], [["a", 1, "b", "c", "infiniband"]], [[[], "", "", "", ""]]]
+)
+def test_a_design_of_another_shape_is_refused(links: object) -> None:
+    """Rows of five texts; nothing else may look like a design."""
+    with pytest.raises(EvidenceError, match="device, port, device, port, type"):
+        designed({"links": links}, infiniband)
+
+
+def test_places_are_said_as_far_as_they_are_known() -> None:
+    found = places(FABRIC)
+    assert found.words == {
+        "gpu-01": "hall rack A1 U4",
+        "leaf-1": "hall rack N1 U unknown",
+        "mgmt-1": "hall rack unknown U unknown",
+    }
+    assert found.racks == {"gpu-01": "hall/A1", "leaf-1": "hall/N1"}
+    assert found.servers == {"gpu-01"}
+    assert found.port(Port("x", "1")) == "x port 1 (place unknown)"
+
+
+def test_guids_are_known_in_lower_case() -> None:
+    assert guids(FABRIC) == {"00ab": Port("gpu-01", "ib0")}
+    assert guids({}) == {}

@@ -1,0 +1,37 @@
+"""Links and matchings."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.cabling.links import Link, Port, TakenError, link, matching
+from tests.core.cabling.fabrics import matchings
+
+PORTS = st.builds(Port, st.text(max_size=3), st.text(max_size=3))
+
+
+@given(PORTS, PORTS)
+def test_a_link_is_the_same_from_both_ends(one: Port, other: Port) -> None:
+    assert link(one, other) == link(other, one)
+    assert set(link(one, other)) == {one, other}
+
+
+@given(matchings())
+def test_a_matching_leads_from_each_port_to_its_other_end_and_back(links: tuple[Link, ...]) -> None:
+    """Whatever the order of the links, and a cable told twice is one cable."""
+    ends = matching([*reversed(links), *links])
+    assert ends == matching(links)
+    assert {link(port, far) for port, far in ends.items()} == set(links)
+    assert all(ends[far] == port for port, far in ends.items())
+
+
+def test_a_port_with_two_cables_is_refused_by_name() -> None:
+    a, b, c = Port("leaf-1", "7"), Port("gpu-1", "ib0"), Port("gpu-2", "ib0")
+    with pytest.raises(TakenError, match=r"^leaf-1 7 has two cables, one to gpu-[12] ib0 and one to gpu-[12] ib0"):
+        matching([link(a, b), link(a, c)])
+
+
+def test_a_cable_onto_its_own_port_is_refused() -> None:
+    port = Port("leaf-1", "7")
+    with pytest.raises(TakenError, match="leaf-1 7 has two cables"):
+        matching([link(port, port)])

@@ -1,0 +1,105 @@
+"""What tests of judges share: evidence by name, and a check run over texts as it is run over readings."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.checks.check import run
+from fleet_runner.core.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.verdicts import Remedy, Result
+
+EVIDENCE = Path(__file__).resolve().parents[2] / "evidence"
+NODE = "gpu-01"
+
+PROFILE: dict[str, Any] = {
+    "parts": {
+        "gpu": {"count": 2, "model": "NVIDIA H100 80GB HBM3"},
+        "hca": {"count": 2},
+        "psu": {"count": 2, "model": "PWS-3K06G-2R"},
+    },
+    "hca_interfaces": {"mlx5_0": "ib0", "mlx5_1": "ib1"},
+    "firmware": [
+        {"component": "BMC", "inventory_id": "*BMC", "accepted": ["01.05.02"]},
+        {"component": "BIOS", "inventory_id": "BIOS*", "accepted": ["2.0", "2.1"]},
+        {"component": "GPU VBIOS", "inventory_id": "HGX_FW_GPU_SXM_*", "accepted": ["96.00.A5.00.01"]},
+    ],
+    "limits": {"gpu_tlimit_margin_celsius": 5},
+    "burn_in": {"seconds": 100, "gpu_gflops_share_min": 0.95},
+}
+"""What healthy means for the node of the hand-written evidence: two of everything."""
+
+DEVICE: dict[str, Any] = {
+    "parts": [
+        {"slot": "GPU 0", "kind": "gpu", "model": "NVIDIA H100 80GB HBM3", "serial": "1650000000001"},
+        {"slot": "GPU 1", "kind": "gpu", "model": "NVIDIA H100 80GB HBM3", "serial": "1650000000002"},
+        {"slot": "mlx5_0", "kind": "hca", "model": "ConnectX-7", "serial": "MT0001"},
+        {"slot": "mlx5_1", "kind": "hca", "model": "ConnectX-7", "serial": "MT0002"},
+    ],
+    "interfaces": [
+        {"name": "ib0", "kind": "infiniband-ndr", "guid": "a088c20300ab0c10"},
+        {"name": "ib1", "kind": "infiniband-ndr", "guid": "a088c20300ab0c11"},
+        {"name": "eth0", "kind": "1000base-t", "guid": None},
+    ],
+}
+
+EXPECTED = Expected(NODE, PROFILE, DEVICE, run={"id": 1, "since": 1_740_821_000.0})
+
+
+def text_of(name: str) -> str:
+    """Return a file of hand-written evidence exactly, carriage returns included."""
+    return (EVIDENCE / name).read_bytes().decode()
+
+
+SMI = text_of("nvidia_smi/h100_two_idle.xml")
+DMESG = text_of("dmesg/boot.txt")
+
+
+def burn_job(output: str, /, **changed: Any) -> str:
+    """Return the state of a burn-in job that ended well, with changes."""
+    return json.dumps({"state": "ended", "rc": 0, "elapsed": 100.4, "seconds": 100.0, "output": output} | changed)
+
+
+HEALTHY: dict[str, dict[str, str]] = {
+    "cloud_init": {"cloud_init": text_of("cloud_init/done.json")},
+    "rebooted": {"uptime": "2025-03-01 09:30:00\n"},
+    "parts_gpu": {"nvidia_smi": SMI, "dmesg": DMESG},
+    "parts_hca": {
+        "ibstat": text_of("ibstat/two_rails.txt"),
+        "ibstat_list": text_of("ibstat/two_rails_names.txt"),
+    },
+    "power_supplies": {"redfish_power": text_of("redfish/power.json")},
+    "gpu_errors": {"nvidia_smi": SMI},
+    "gpu_thermals": {"nvidia_smi": SMI},
+    "xid": {"dmesg": DMESG},
+    "gpu_usage": {"nvidia_smi": SMI},
+    "firmware_pins": {"redfish_firmware": text_of("redfish/firmware.json")},
+    "gpu_burn": {"gpu_burn_job": burn_job(text_of("gpu_burn/ok.txt"))},
+    "dcgm": {"dcgm_diag": text_of("dcgm/v3_pass.json")},
+}
+"""What a healthy node answers, check by check."""
+
+READ_AT = 1_740_821_700.0
+"""The node's clock when it was read: 2025-03-01 09:35:00 UTC, five minutes after its boot."""
+
+
+def judged(name: str, texts: Mapping[str, str], expected: Expected = EXPECTED, rc: int = 0) -> Result:
+    """Run a check over texts that were read without trouble."""
+    readings = {read: Reading(read, ReadEnd.OK, text, rc=rc, at=READ_AT) for read, text in texts.items()}
+    return run(CHECKS[name], readings, expected)
+
+
+def changed(section: str, value: Any) -> Expected:
+    """Return what is expected, with another section of the profile."""
+    return Expected(NODE, PROFILE | {section: value}, DEVICE, run=EXPECTED.run)
+
+
+def remedies(result: Result) -> dict[str, Remedy]:
+    """Return the remedy of each finding by its code."""
+    return {finding.code: finding.remedy for finding in result.findings}
+
+
+def cuts(text: str) -> Iterator[str]:
+    """Yield every proper beginning of a text."""
+    return (text[:end] for end in range(len(text)))

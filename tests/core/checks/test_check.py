@@ -1,0 +1,47 @@
+"""How a check is run over what was read."""
+
+import pytest
+
+from fleet_runner.core.checks.check import Check, Readings, run
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.verdicts import Result, Verdict
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Pass unless the text is "refuse"."""
+    if readings["one"].text == "refuse":
+        raise EvidenceError("it cannot be read")
+    return Result("another name", Verdict.PASS, f"{expected.node} is well")
+
+
+CHECK = Check("mine", "Is it well?", ("one",), judge)
+
+
+def test_a_result_carries_the_checks_name_and_the_evidence_behind_it() -> None:
+    """Whatever the judge wrote, and only of the check's own reads."""
+    one, other = Reading("one", ReadEnd.OK, "text"), Reading("other", ReadEnd.OK, "x")
+    result = run(CHECK, {"one": one, "other": other}, Expected("gpu-01"))
+    assert (result.check, result.verdict, result.message) == ("mine", Verdict.PASS, "gpu-01 is well")
+    assert result.evidence == (one.hash,)
+
+
+def test_a_read_that_is_missing_makes_the_check_unknown() -> None:
+    """Nobody asked."""
+    assert run(CHECK, {}, Expected("gpu-01")).message == "one was not read"
+
+
+@pytest.mark.parametrize("end", [end for end in ReadEnd if end is not ReadEnd.OK])
+def test_a_read_that_did_not_end_well_makes_the_check_unknown(end: ReadEnd) -> None:
+    """With the reason, or at least with how it ended."""
+    said = run(CHECK, {"one": Reading("one", end, error="after 20 s")}, Expected("gpu-01"))
+    assert (said.verdict, said.message) == (Verdict.UNKNOWN, "one: after 20 s")
+    assert run(CHECK, {"one": Reading("one", end)}, Expected("gpu-01")).message == f"one: {end.value}"
+
+
+def test_evidence_that_cannot_be_read_makes_the_check_unknown_and_is_kept() -> None:
+    """A person may want to see it."""
+    one = Reading("one", ReadEnd.OK, "refuse")
+    result = run(CHECK, {"one": one}, Expected("gpu-01"))
+    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "it cannot be read")
+    assert result.evidence == (one.hash,)

@@ -1,0 +1,114 @@
+"""Designed cables as people keep them."""
+
+import csv
+import io
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.cabling.links import Port, link
+from fleet_runner.core.errors import SourceError
+from fleet_runner.core.parsers.cables_csv import Row, parse
+from tests.core.cabling.fabrics import rails
+
+A, B = Port("gpu-01", "mlx5_0"), Port("leaf-1", "1")
+CABLE = link(A, B)
+
+WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8).map(lambda word: f"x{word}")
+
+
+def said(text: str) -> str:
+    """Why a text is refused."""
+    with pytest.raises(SourceError) as caught:
+        parse(text, "cables.csv")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@given(
+    st.text() | st.lists(st.sampled_from([",", '"', "\n", "\r", "a", "device", "\x00", "\ufeff", " "])).map("".join)
+)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """Nothing but SourceError, and that names the file."""
+    with suppress(SourceError):
+        assert parse(text, "cables.csv")
+
+
+@given(st.lists(WORDS, min_size=4, max_size=40, unique=True), st.booleans())
+def test_what_a_csv_writer_wrote_is_read_back(words: list[str], header: bool) -> None:
+    """Whatever the names hold: quotes, commas."""
+    cables = [words[at : at + 4] for at in range(0, len(words) - 3, 4)]
+    out = io.StringIO()
+    csv.writer(out).writerows([["device", "port", "device", "port"], *cables] if header else cables)
+    expected = [link(Port(a, ai), Port(b, bi)) for a, ai, b, bi in cables]
+    assert [row.link for row in parse(out.getvalue(), "x")] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gpu-01,mlx5_0,leaf-1,1",
+        "leaf-1 , 1 , gpu-01 , mlx5_0\r\n",
+        "\ufeffgpu-01,mlx5_0,leaf-1,1\n",
+        "# by hand\n\n,,,\n\ngpu-01,mlx5_0,leaf-1,1,a note\n",
+        "Device,Port,Device,Port\ngpu-01,mlx5_0,leaf-1,1\n",
+        "\ufeffdevice_a,port_a,device_b,port_b\r\ngpu-01,mlx5_0,leaf-1,1\r\n",
+        "label,B Device,B Port,A Device,A Port\n7,leaf-1,1,gpu-01,mlx5_0\n",
+        "StartDevice,StartPort,EndDevice,EndPort,LinkType\ngpu-01,mlx5_0,leaf-1,1,Data\n",
+        '"gpu-01","mlx5_0","leaf-1","1"\n',
+        "node a,interface a,switch b,port b\ngpu-01,mlx5_0,leaf-1,1\n",
+        "gpu-01,mlx5_0,leaf-1,1\nleaf-1,1,gpu-01,mlx5_0\n",
+    ],
+)
+def test_one_cable_is_read_in_every_shape(text: str) -> None:
+    """With or without a header, NVIDIA's among them; with a byte order mark; told from both ends."""
+    assert [row.link for row in parse(text, "x")] == [CABLE]
+
+
+def test_names_that_look_like_titles_are_names() -> None:
+    """A first cable that was taken for a header would be missing from the design."""
+    (row,) = parse("node1,port1,switch1,port1\n", "x")
+    assert row.link == link(Port("node1", "port1"), Port("switch1", "port1"))
+
+
+def test_a_row_knows_its_line() -> None:
+    assert parse("# one\n\ngpu-01,mlx5_0,leaf-1,1\n", "x") == (Row(3, CABLE),)
+
+
+def test_a_design_of_many_cables_is_read_in_its_order() -> None:
+    cables = rails(12, 8)
+    text = "".join(f"{a.device},{a.interface},{b.device},{b.interface}\n" for a, b in cables)
+    assert tuple(row.link for row in parse(text, "x")) == cables
+
+
+@pytest.mark.parametrize("text", ["", "\ufeff", "\n\n", "# nothing\n", " , ,\n"])
+def test_an_empty_file_is_refused(text: str) -> None:
+    assert said(text) == "cables.csv: it is empty; expected lines of device, port, device, port"
+
+
+def test_a_file_of_nothing_but_a_header_is_refused() -> None:
+    """A design without a cable would make every fabric right."""
+    assert said("device,port,device,port\n").startswith("cables.csv: it has a header and no cable")
+
+
+@pytest.mark.parametrize("row", ["gpu-01,mlx5_0", "gpu-01,mlx5_0,leaf-1", "gpu-01,mlx5_0,,1", "gpu-01"])
+def test_a_cable_with_one_end_is_named_by_its_line(row: str) -> None:
+    assert said(f"a,1,b,1\n{row}\n").startswith(f"cables.csv:2: found {row!r}, expected device, port, device, port")
+
+
+@pytest.mark.parametrize("row", ["gpu-01,mlx5_0,leaf-2,1", "leaf-3,7,leaf-1,1"])
+def test_a_port_that_two_cables_use_is_named_with_both_lines(row: str) -> None:
+    text = said(f"gpu-01,mlx5_0,leaf-1,1\na,1,b,1\n{row}\n")
+    assert text.startswith("cables.csv:3: ")
+    assert "is used twice, first in line 1; expected one cable a port" in text
+
+
+def test_a_cable_from_a_port_to_itself_is_refused() -> None:
+    assert "cables.csv:1: leaf-1 1 is used twice" in said("leaf-1,1,leaf-1,1\n")
+
+
+def test_a_quote_that_never_ends_is_named_by_its_line() -> None:
+    assert said('a,1,b,1\n"c,1,d,1\n').startswith("cables.csv:2: ")
+    assert "expected comma-separated values" in said('"a"b,1,c,1\n')

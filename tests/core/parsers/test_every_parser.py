@@ -1,0 +1,90 @@
+"""What holds for every parser: anything unreadable is EvidenceError, and nothing else ever leaves one."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers import cloud_init, dcgm, gpu_burn, ibstat, nvidia_smi, redfish, uptime, xid
+from tests.core.checks.judging import DMESG, SMI, burn_job, text_of
+
+BURN = text_of("gpu_burn/ok.txt")
+
+PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
+    "nvidia_smi": (nvidia_smi.parse, SMI),
+    "nvidia_smi.whole": (nvidia_smi.whole, SMI),
+    "xid": (xid.parse, DMESG),
+    "dcgm v3": (dcgm.parse, text_of("dcgm/v3_pass.json")),
+    "dcgm v4": (dcgm.parse, text_of("dcgm/v4_persistence_off.json")),
+    "gpu_burn": (gpu_burn.parse, BURN),
+    "gpu_burn.job": (gpu_burn.job, burn_job(BURN)),
+    "cloud_init": (cloud_init.parse, text_of("cloud_init/done.json")),
+    "uptime": (uptime.parse, "2025-03-01 09:30:00\n"),
+    "ibstat": (ibstat.parse, text_of("ibstat/two_rails.txt")),
+    "ibstat.names": (ibstat.names, text_of("ibstat/two_rails_names.txt")),
+    "redfish.firmware": (redfish.firmware, text_of("redfish/firmware.json")),
+    "redfish.power_supplies": (redfish.power_supplies, text_of("redfish/power.json")),
+    "redfish.systems": (redfish.systems, text_of("redfish/systems.json")),
+}
+
+SPLICES = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(["NaN", "Infinity", "-1", "9" * 400, "1e999", "N/A", "GPU is lost", "ERR!", "\x00", "\ud800"]),
+    st.sampled_from(["<", "</gpu>", "]]>", "<!ENTITY a 'b'>", "{", "[[", '"', "null", "\n", "\r", "\u2028"]),
+)
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@pytest.mark.parametrize("name", sorted(PARSERS))
+@given(text=st.text())
+def test_any_text_is_read_or_refused(name: str, text: str) -> None:
+    """No text makes a parser raise anything but EvidenceError."""
+    with suppress(EvidenceError):
+        PARSERS[name][0](text)
+
+
+@pytest.mark.parametrize("name", sorted(PARSERS))
+@settings(max_examples=200)
+@given(data=st.data())
+def test_any_bent_answer_is_read_or_refused(name: str, data: st.DataObject) -> None:
+    """A real answer with a stretch replaced reaches further into a parser than any random text."""
+    parse, text = PARSERS[name]
+    begin = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(begin, min(len(text), begin + 80)))
+    with suppress(EvidenceError):
+        parse(text[:begin] + data.draw(SPLICES) + text[end:])
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(PARSERS) if PARSERS[name][1].startswith("{")])
+@given(data=st.data())
+def test_any_json_in_any_place_is_read_or_refused(name: str, data: st.DataObject) -> None:
+    """A value of another type, anywhere in the tree."""
+    parse, text = PARSERS[name]
+    raw = json.loads(text)
+    at = raw
+    while isinstance(at, dict | list) and at:
+        keys = sorted(at) if isinstance(at, dict) else list(range(len(at)))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(at[key], dict | list) or not at[key] or data.draw(st.booleans()):
+            at[key] = data.draw(JSON)
+            break
+        at = at[key]
+    with suppress(EvidenceError):
+        parse(json.dumps(raw))
+
+
+@pytest.mark.parametrize("name", sorted(PARSERS))
+def test_endless_nesting_is_refused(name: str) -> None:
+    """Neither JSON nor XML nested a hundred thousand deep ends the process."""
+    for text in ("[" * 100_000, '{"a":' * 100_000, "<a>" * 100_000, "<a>" * 100_000 + "</a>" * 100_000):
+        with suppress(EvidenceError):
+            PARSERS[name][0](text)

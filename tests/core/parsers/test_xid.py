@@ -1,0 +1,111 @@
+"""Xid and SXid lines of the kernel's log."""
+
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers import xid
+from fleet_runner.core.parsers.xid import MAX_LINES, parse
+from tests.core.checks.judging import DMESG
+
+FALLEN = "NVRM: Xid (PCI:0000:9b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
+
+
+@pytest.mark.parametrize(
+    ("prefix", "at"),
+    [
+        ("", ""),
+        ("2025-03-01T09:40:00,123456+00:00 ", "2025-03-01T09:40:00,123456+00:00"),
+        ("[Sat Mar  1 09:40:00 2025] ", "Sat Mar  1 09:40:00 2025"),
+        ("[  123.456789] ", "123.456789"),
+        ("<4>[  123.456789] ", "123.456789"),
+        ("kern  :err   : [  123.456789] ", "123.456789"),
+        ("Mar  1 09:40:00 gpu-01 kernel: [  123.456789] ", "Mar  1 09:40:00"),
+        ("2025-03-01T09:40:00.123456+00:00 gpu-01 kernel: ", "2025-03-01T09:40:00.123456+00:00"),
+    ],
+)
+def test_a_line_is_read_whatever_writes_its_time(prefix: str, at: str) -> None:
+    """The three forms of dmesg, journald's and syslog's."""
+    (line,) = parse(f"{prefix}{FALLEN}\n").xids
+    assert (line.at, line.pci, line.code) == (at, "0000:9b:00.0", 79)
+    assert line.text.endswith("GPU has fallen off the bus.")
+
+
+@pytest.mark.parametrize("where", ["PCI:0000:9b:00", "PCI:0000:9b:00.0", "0000:9b:00", "PCI:0000:9b:00 GPU-I:05"])
+def test_a_gpu_is_the_same_however_the_driver_spells_it(where: str) -> None:
+    """With and without function, and with a MIG instance behind it."""
+    assert parse(f"NVRM: Xid ({where}): 69\n").xids[0].pci == "0000:9b:00.0"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"audit: a process says {FALLEN}",
+        f"foo[123]: {FALLEN}",
+        "NVRM: Xid (PCI:0000:1b:00): 13, pid=1, name=NVRM: Xid (PCI:0000:9b:00): 79, x",
+        "NVRM: Xid (nowhere): 79, x",
+        "NVRM: Xid (PCI:0000:9b:0): 79, x",
+        "NVRM: Xid (PCI:0000:9b:00): seventy-nine",
+        "NVRM: Xid (PCI:0000:9b:00): 79",
+        "nvidia-nvswitch0: SXid (invalid): some error",
+        "NVRM: GPU 0000:9b:00.0: GPU has fallen off the bus.",
+    ],
+)
+def test_what_only_looks_like_an_xid_79_is_none(line: str) -> None:
+    """Quoted by others, named by a process, without an address, or cut within its code (no line end after it)."""
+    assert 79 not in [found.code for found in parse(line).xids]
+    assert parse(line).sxids == ()
+
+
+def test_only_a_newline_ends_a_line() -> None:
+    """A process may be named with a character that Python takes for a line's end."""
+    log = parse(f"NVRM: Xid (PCI:0000:1b:00): 13, pid=1, name=x\u2028{FALLEN}\n")
+    assert [line.code for line in log.xids] == [13]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_log_is_no_log(text: str) -> None:
+    """A kernel that booted has said something."""
+    with pytest.raises(EvidenceError, match="empty"):
+        parse(text)
+
+
+def test_an_endless_log_is_refused() -> None:
+    """Sizes are bounded."""
+    with pytest.raises(EvidenceError, match="lines"):
+        parse("\n" * MAX_LINES + "x\n")
+
+
+def test_severity_and_recovery_are_read_from_the_line() -> None:
+    """Double spaces, `Link -1`, and the action behind the last bracket."""
+    log = parse(
+        DMESG + "NVRM: Xid (PCI:0000:1b:00): 145, RLW_CTRL  Fatal   XC0 i0 Link -1 (0x0\n"
+        "NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)\n"
+    )
+    assert [(line.code, line.fatal, line.action) for line in log.xids] == [
+        (13, None, None), (144, False, None), (145, True, None), (154, None, "Drain and Reset")
+    ]  # fmt: skip
+
+
+def test_every_captured_line_is_read(samples: Path) -> None:
+    """115 lines, real and invented; every one has its code and its address."""
+    text = (samples / "gpu" / "xid_lines_gpud.txt").read_text(encoding="utf-8")
+    assert len(parse(text).xids) == text.count("NVRM: Xid (PCI:")
+
+
+def test_every_captured_sxid_line_is_read_but_the_one_without_an_address(samples: Path) -> None:
+    """They come in groups: severity first, then data."""
+    text = (samples / "gpu" / "sxid_lines_gpud_nvsentinel.txt").read_text(encoding="utf-8")
+    found = parse(text).sxids
+    assert len(found) == text.count("SXid (PCI:")
+    assert (found[2].code, found[2].fatal, found[2].switch, found[2].pci) == (20034, True, 0, "0000:05:00.0")
+
+
+def test_a_captured_kernel_log_has_its_five_xids(samples: Path) -> None:
+    """A real GSP time-out, in the middle of the driver's tables."""
+    text = (samples / "gpu" / "gpud_dmesg_xid119_real.log").read_text(encoding="utf-8")
+    log = parse(text)
+    assert [(line.code, line.pci) for line in log.xids] == [(119, "0000:9b:00.0")] * 5
+    assert log.xids[0].at == "Sun Feb 23 16:24:18 2025"
+    assert xid.parse(text[: len(text) // 2]).xids

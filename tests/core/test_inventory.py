@@ -1,0 +1,162 @@
+"""The fleet as Ansible sees it."""
+
+import json
+import re
+from dataclasses import replace
+
+from hypothesis import given, settings
+
+from fleet_runner.core import inventory
+from fleet_runner.core.records import (
+    Cable,
+    Device,
+    DeviceType,
+    Fleet,
+    Interface,
+    Management,
+    Part,
+    Rack,
+    Termination,
+    nodes,
+)
+from tests.fleets import fleets
+
+GPU = Device(
+    name="gpu-1",
+    device_type="hgx-h100",
+    role="gpu-server",
+    site="hall 1",
+    rack="A03",
+    position=12.0,
+    serial="S1",
+    oob_address="10.0.0.1/24",
+    primary_address="10.1.0.1/24",
+    management=Management.CUSTOMER,
+    interfaces=(Interface("ib0", "infiniband-ndr", guid="00000000000000aa"), Interface("eth0", "1000base-t")),
+    parts=(Part("GPU 0", "gpu", "H100", "X"),),
+    context={"ansible_user": "fleet", "fleet_device": "mine", "fleet_environment": {"PATH": "/bin"}},
+)
+LEAF = Device("leaf-1", "sw", "leaf", "hall 1", interfaces=(Interface("1", "infiniband-ndr"),))
+FLEET = Fleet(
+    sites=("hall 1",),
+    racks={"hall 1/A03": Rack("A03", "hall 1")},
+    device_types={"hgx-h100": DeviceType("hgx-h100", "M", "HGX", 8.0), "sw": DeviceType("sw", "M", "SW", 1.0)},
+    devices={"gpu-1": GPU, "leaf-1": LEAF},
+    cables=(Cable(Termination("gpu-1", "ib0"), Termination("leaf-1", "1"), label="C1", kind="aoc"),),
+)
+
+
+@given(fleets())
+@settings(max_examples=50, deadline=None)
+def test_every_device_is_in_its_groups_and_nodes_are_nodes(fleet: Fleet) -> None:
+    found = inventory.groups(fleet)
+    assert found["nodes"] == [node.name for node in nodes(fleet)]
+    for device in fleet.devices.values():
+        assert device.name in found[inventory.group_name("device_type", device.device_type)]
+        assert device.name in found[inventory.group_name("role", device.role)]
+    assert all(re.fullmatch("[A-Za-z0-9_]+", group) for group in found)
+    assert all(members == sorted(set(members)) for members in found.values())
+
+
+@given(fleets())
+@settings(max_examples=50, deadline=None)
+def test_every_cable_is_a_link_of_both_its_ends(fleet: Fleet) -> None:
+    found = inventory.links(fleet)
+    assert sum(map(len, found.values())) == 2 * len(fleet.cables)
+    for name, links in found.items():
+        for link in links:
+            back = {"interface": link["far_interface"], "far_device": name, "far_interface": link["interface"]}
+            assert any(back.items() <= other.items() for other in found[link["far_device"]])
+            assert link["far_place"] == fleet.place(link["far_device"])
+
+
+@given(fleets())
+@settings(max_examples=50, deadline=None)
+def test_all_of_it_is_json_and_the_same_one_by_one(fleet: Fleet) -> None:
+    together = inventory.all_hostvars(fleet)
+    assert json.loads(json.dumps(together)) == together
+    assert together == {name: inventory.hostvars(fleet, device) for name, device in fleet.devices.items()}
+    fabric = inventory.fabric(fleet)
+    assert json.loads(json.dumps(fabric)) == fabric
+    assert len(fabric["links"]) == len(fleet.cables)
+    assert set(fabric["devices"]) == set(fleet.devices)
+
+
+def test_the_variables_of_one_node() -> None:
+    found = inventory.hostvars(FLEET, GPU)
+    device = found.pop("fleet_device")
+    assert found == {
+        "ansible_host": "10.1.0.1",
+        "ansible_user": "fleet",
+        "fleet_bmc_url": "https://10.0.0.1",
+        "fleet_environment": {"PATH": "/bin"},
+    }
+    assert device["place"] == "hall 1 rack A03 U12"
+    assert device["management"] == "customer"
+    assert device["parts"] == [{"slot": "GPU 0", "kind": "gpu", "model": "H100", "serial": "X"}]
+    assert device["interfaces"][0] == {
+        "name": "ib0",
+        "kind": "infiniband-ndr",
+        "mac": None,
+        "guid": "00000000000000aa",
+    }
+    assert device["links"] == [
+        {
+            "interface": "ib0",
+            "far_device": "leaf-1",
+            "far_interface": "1",
+            "far_place": "hall 1 rack unknown U unknown",
+            "kind": "aoc",
+            "label": "C1",
+        }
+    ]
+
+
+def test_a_device_without_addresses_has_no_address_variables() -> None:
+    assert set(inventory.hostvars(FLEET, LEAF)) == {"fleet_device"}
+
+
+def test_a_context_owns_the_bmc_url_but_not_the_record() -> None:
+    own = replace(GPU, context={"fleet_bmc_url": "http://127.0.0.1:9", "fleet_device": 1, "fleet_profile": {}})
+    found = inventory.hostvars(FLEET, own)
+    assert found["fleet_bmc_url"] == "http://127.0.0.1:9"
+    assert found["fleet_device"]["name"] == "gpu-1"
+    assert "fleet_profile" not in found
+
+
+def test_an_ipv6_bmc_has_brackets() -> None:
+    assert inventory.bmc_url("fd00::1/64") == "https://[fd00::1]"
+
+
+def test_the_fabric_says_where_guids_are() -> None:
+    found = inventory.fabric(FLEET)
+    assert found["links"] == [["gpu-1", "ib0", "leaf-1", "1", "infiniband-ndr"]]
+    assert found["devices"]["gpu-1"] == {
+        "site": "hall 1",
+        "rack": "A03",
+        "unit": 12.0,
+        "role": "gpu-server",
+        "device_type": "hgx-h100",
+        "serial": "S1",
+        "guids": {"ib0": "00000000000000aa"},
+    }
+    assert found["devices"]["leaf-1"]["unit"] is None
+
+
+def test_a_cable_to_nowhere_has_no_kind() -> None:
+    lost = replace(FLEET, cables=(Cable(Termination("x", "1"), Termination("y", "1")),))
+    assert inventory.fabric(lost)["links"] == [["x", "1", "y", "1", ""]]
+    assert inventory.links(lost)["x"][0]["far_place"] == "not in the source of truth"
+
+
+def test_groups_are_named_for_ansible() -> None:
+    found = inventory.groups(FLEET)
+    assert list(found) == [
+        "nodes",
+        "device_type_hgx_h100",
+        "site_hall_1",
+        "rack_A03",
+        "role_gpu_server",
+        "device_type_sw",
+        "role_leaf",
+    ]

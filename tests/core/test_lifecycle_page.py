@@ -1,0 +1,27 @@
+"""The page holds every row, and its tables are tables."""
+
+from fleet_runner.core.lifecycle import STAGES, STATES, TRANSITIONS
+from fleet_runner.core.lifecycle_page import page
+
+
+def test_every_sentence_of_every_table_stands_on_the_page() -> None:
+    text = page()
+    for place in STATES.values():
+        assert place.meaning in text
+    for row in TRANSITIONS.values():
+        assert f"| `{row.state}` | `{row.event}` | `{row.to}` | {row.sentence} |" in text
+    for work in STAGES.values():
+        assert work.why in text
+
+
+def test_every_row_has_as_many_cells_as_its_head() -> None:
+    """A `|` in a sentence would shift the cells after it."""
+    cells: int | None = None
+    for line in page().splitlines():
+        here = line.count("|") if line.startswith("|") else None
+        assert cells is None or here in (None, cells)
+        cells = here
+
+
+def test_a_state_without_stages_shows_neither_deadline_nor_tries() -> None:
+    assert "| `onboard` | onboard | A technician inspects, cables and certifies it. |  |  |  |" in page()

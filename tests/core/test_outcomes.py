@@ -1,0 +1,57 @@
+"""How a run ended."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.outcomes import judge
+from fleet_runner.core.runs import Outcome
+from fleet_runner.core.spool import Ended, PlayEnd
+from fleet_runner.core.verdicts import Result, Verdict
+
+GOOD = Result("gpu", Verdict.PASS, "8 GPUs")
+BAD = Result("gpu", Verdict.FAIL, "7 GPUs")
+UNSURE = Result("gpu", Verdict.UNKNOWN, "nvidia-smi hung")
+WORKING = Result("burn", Verdict.UNKNOWN, "3 of 48 h", observed={"working": True})
+
+
+def ended(end: PlayEnd = PlayEnd.OK, message: str = "") -> Ended:
+    """The play's last word."""
+    return Ended("gpu-01", 0.0, end, message)
+
+
+results = st.lists(st.sampled_from([GOOD, BAD, UNSURE, WORKING]), max_size=4).map(tuple)
+ends = st.none() | st.sampled_from(list(PlayEnd)).map(ended)
+
+
+@given(results, ends)
+def test_only_a_check_that_failed_fails_a_run(results: tuple[Result, ...], end: Ended | None) -> None:
+    """A tool, a task or a connection that failed condemns nothing."""
+    outcome, _ = judge(results, end)
+    assert (outcome is Outcome.FAILED) == (BAD in results)
+
+
+@given(results, ends)
+def test_a_run_passes_only_when_all_was_asked_and_all_passed(results: tuple[Result, ...], end: Ended | None) -> None:
+    """Missing answers are not good answers."""
+    outcome, _ = judge(results, end)
+    everything = bool(results) and {result.verdict for result in results} == {Verdict.PASS} and end == ended()
+    assert (outcome is Outcome.PASSED) == everything
+
+
+@pytest.mark.parametrize(
+    ("results", "end", "outcome", "sentence"),
+    [
+        ((GOOD, BAD), ended(PlayEnd.FAILED), Outcome.FAILED, "gpu: 7 GPUs"),
+        ((GOOD,), None, Outcome.UNKNOWN, "the play ended without a word about this node"),
+        ((GOOD,), ended(PlayEnd.UNREACHABLE, "no route"), Outcome.UNKNOWN, "unreachable: no route"),
+        ((GOOD,), ended(PlayEnd.FAILED), Outcome.UNKNOWN, "a task failed: no reason given"),
+        ((), ended(), Outcome.UNKNOWN, "no check gave an answer"),
+        ((GOOD, WORKING), ended(), Outcome.WORKING, "burn: 3 of 48 h"),
+        ((WORKING, UNSURE), ended(), Outcome.UNKNOWN, "burn: 3 of 48 h; gpu: nvidia-smi hung"),
+        ((GOOD, GOOD), ended(), Outcome.PASSED, "2 checks passed"),
+    ],
+)
+def test_examples(results: tuple[Result, ...], end: Ended | None, outcome: Outcome, sentence: str) -> None:
+    """One of each, with its sentence."""
+    assert judge(results, end) == (outcome, sentence)

@@ -1,0 +1,224 @@
+"""What a serving node needs."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.actions import Action, ClearCondition, Decision, Move, OpenRun, SetCondition
+from fleet_runner.core.lifecycle import Condition, Event, Stage
+from fleet_runner.core.production import watch
+from fleet_runner.core.records import Management
+from fleet_runner.core.runs import Outcome, Stored
+from fleet_runner.core.verdicts import Remedy, Verdict
+from fleet_runner.core.view import Timing, View
+from tests.making import NOW, SINCE, a_finding, a_node, a_run, a_view, conditions, held, stored, usage
+
+TIMING = Timing(drain=60, passive=300, cabling=14_400, drain_deadline=500)
+SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
+PENDING = {Condition.PENDING: held("GPU 3 fell off the bus.", "runner", detail="REBOOT")}
+XID = stored(a_finding())
+
+
+def sets(decision: Decision) -> set[Condition]:
+    """The conditions that begin to hold."""
+    return {action.condition for action in decision.actions if isinstance(action, SetCondition)}
+
+
+def clears(decision: Decision) -> set[Condition]:
+    """The conditions that end."""
+    return {action.condition for action in decision.actions if isinstance(action, ClearCondition)}
+
+
+def moved(decision: Decision) -> Event | None:
+    """The event that moves the node, if any."""
+    return next((action.transition.event for action in decision.actions if isinstance(action, Move)), None)
+
+
+def opens(decision: Decision) -> Stage | None:
+    """The stage that starts, if any."""
+    return next((action.stage for action in decision.actions if isinstance(action, OpenRun)), None)
+
+
+def pending(**values: object) -> View:
+    """A cordoned node whose reboot waits."""
+    node = a_node(conditions=PENDING | conditions(Condition.CORDONED, Condition.DRAINING))
+    return a_view(node, **{"latest": (XID,)} | values)
+
+
+remedies = st.lists(st.sampled_from(list(Remedy)), max_size=4)
+usages = st.none() | st.booleans()
+
+
+@given(remedies, usages, st.sampled_from(list(Verdict)), st.booleans())
+def test_a_node_whose_work_is_not_known_to_have_ended_is_never_taken(
+    found: list[Remedy], used: bool | None, verdict: Verdict, waits: bool
+) -> None:
+    """Pending means pending."""
+    latest: tuple[Stored, ...] = tuple(stored(a_finding(remedy), id=10 + i) for i, remedy in enumerate(found))
+    latest += () if used is None else (usage(in_use=used, verdict=verdict),)
+    node = a_node(conditions=PENDING if waits else {})
+    decision = watch(a_view(node, latest=latest, runs=SWEPT), TIMING, NOW)
+    if moved(decision):
+        assert waits
+        assert used is False
+        assert verdict is Verdict.PASS
+
+
+@given(remedies)
+def test_a_customers_node_is_never_acted_on(found: list[Remedy]) -> None:
+    """Its faults are recorded and ticketed."""
+    node = a_node(management=Management.CUSTOMER)
+    latest = tuple(stored(a_finding(remedy), id=10 + i) for i, remedy in enumerate(found))
+    assert watch(a_view(node, latest=latest, runs=SWEPT), TIMING, NOW).actions == ()
+
+
+def test_a_fault_cordons_and_waits() -> None:
+    """The reason and the results go with it."""
+    decision = watch(a_view(latest=(XID,), runs=SWEPT), TIMING, NOW)
+    assert sets(decision) == {Condition.PENDING, Condition.CORDONED, Condition.DRAINING}
+    first = decision.actions[0]
+    assert isinstance(first, SetCondition)
+    assert (first.held.detail, first.held.reason, first.results) == ("REBOOT", "GPU 3 fell off the bus.", (3,))
+
+
+def test_the_fourth_reboot_of_a_day_is_triage_instead() -> None:
+    """No remediation loop without a cap."""
+    first = watch(a_view(latest=(XID,), runs=SWEPT, reboots=3), TIMING, NOW).actions[0]
+    assert isinstance(first, SetCondition)
+    assert first.held.detail == "TRIAGE"
+    assert first.held.reason == "GPU 3 fell off the bus. It was rebooted 3 times in 24 h already."
+
+
+def test_a_worse_fault_changes_what_is_pending() -> None:
+    """But only what the runner itself had decided."""
+    worse = stored(a_finding(Remedy.RMA), id=11)
+    assert sets(watch(pending(latest=(worse,)), TIMING, NOW)) >= {Condition.PENDING}
+    node = a_node(conditions={Condition.PENDING: held(detail="REBOOT")})
+    assert not sets(watch(a_view(node, latest=(worse,)), TIMING, NOW))
+
+
+def test_the_same_fault_seen_again_changes_nothing() -> None:
+    """The first look asks whether the node is idle."""
+    decision = watch(pending(), TIMING, NOW)
+    assert decision.actions == (OpenRun(Stage.DRAIN, "REBOOT waits for the node to be idle"),)
+
+
+def test_a_fault_that_heals_ends_its_own_remedy() -> None:
+    """No sticky alarms; the node serves on."""
+    decision = watch(pending(latest=(stored(),)), TIMING, NOW)
+    assert clears(decision) == {Condition.PENDING, Condition.DRAINING, Condition.CORDONED}
+
+
+def test_an_idle_node_is_taken_and_stays_cordoned() -> None:
+    """Until it serves again."""
+    decision = watch(pending(latest=(XID, usage(in_use=False))), TIMING, NOW)
+    assert moved(decision) is Event.REBOOT_NEEDED
+    assert clears(decision) == {Condition.PENDING, Condition.DRAINING}
+
+
+def test_a_busy_node_is_asked_again_and_again() -> None:
+    """Not more often than the settings say; past the deadline a person is called."""
+    busy = (XID, usage(in_use=True))
+    asked = (a_run(Stage.DRAIN, Outcome.PASSED), *SWEPT)
+    decision = watch(pending(latest=busy, runs=asked), TIMING, NOW)
+    assert sets(decision) == {Condition.IN_USE}
+    assert decision.waiting == "REBOOT pending, its work has not ended: GPU 3 fell off the bus."
+    assert decision.wake_at == NOW + 50
+    assert opens(watch(pending(latest=busy, runs=asked), TIMING, NOW + 50)) is Stage.DRAIN
+    late = (a_run(Stage.DRAIN, Outcome.PASSED, ended_at=SINCE + 500),)
+    assert "a person decides" in watch(pending(latest=busy, runs=(*late, *SWEPT)), TIMING, SINCE + 501).waiting
+
+
+def test_an_answer_about_usage_grows_old() -> None:
+    """A hold or the budget kept the remedy waiting: work may have begun since the node was seen idle."""
+    idle = (XID, usage(in_use=False))
+    assert moved(watch(pending(latest=idle), TIMING, NOW + 100)) is Event.REBOOT_NEEDED
+    late = watch(pending(latest=idle), TIMING, NOW + 200)
+    assert (moved(late), opens(late)) == (None, Stage.DRAIN)
+
+
+def test_the_node_is_still_watched_while_a_remedy_waits() -> None:
+    """A harder fault, or one that has gone, is seen."""
+    asked = (a_run(Stage.DRAIN, Outcome.PASSED),)
+    decision = watch(pending(latest=(XID, usage(in_use=True)), runs=asked), TIMING, NOW)
+    assert opens(decision) is Stage.HEALTH_PASSIVE
+    assert decision.waiting.startswith("REBOOT pending")
+
+
+def test_a_check_without_an_answer_heals_nothing() -> None:
+    """What it does not see may still be there: no uncordoning, and a waived fault stays waived."""
+    unsure = stored(verdict=Verdict.UNKNOWN)
+    assert not clears(watch(pending(latest=(unsure,), runs=SWEPT), TIMING, NOW))
+    assert waived(unsure) == ()
+
+
+def test_a_node_that_nobody_reaches_says_so() -> None:
+    """Its old passes say nothing about now."""
+    lost = (a_run(Stage.HEALTH_PASSIVE, Outcome.UNKNOWN, detail="unreachable: no route"), SWEPT[1])
+    assert watch(a_view(runs=lost), TIMING, NOW).waiting == "UNKNOWN: health_passive: unreachable: no route"
+
+
+def test_a_node_that_left_the_source_of_truth_is_left_alone() -> None:
+    """And says so."""
+    decision = watch(a_view(status=None), TIMING, NOW)
+    assert decision.actions == ()
+    assert "does not know it any more" in decision.waiting
+
+
+def test_a_node_that_does_not_answer_stays_pending() -> None:
+    """Whether it is idle is unknown: nothing is done to it."""
+    decision = watch(pending(runs=(a_run(Stage.DRAIN, Outcome.UNKNOWN), *SWEPT)), TIMING, NOW)
+    assert decision.waiting.startswith("REBOOT pending, whether work runs on it is unknown")
+
+
+def test_an_old_answer_about_usage_does_not_count() -> None:
+    """It was idle before the remedy was decided; that says nothing about now."""
+    stale = usage(in_use=False, at=SINCE - 1)
+    assert opens(watch(pending(latest=(XID, stale)), TIMING, NOW)) is Stage.DRAIN
+
+
+def test_work_that_comes_and_goes_is_noted() -> None:
+    """From what the usage check sees."""
+    view = a_view(latest=(usage(in_use=True),), runs=SWEPT)
+    assert sets(watch(view, TIMING, NOW)) == {Condition.IN_USE}
+    used = a_node(conditions=conditions(Condition.IN_USE))
+    assert clears(watch(a_view(used, latest=(usage(in_use=False),), runs=SWEPT), TIMING, NOW)) == {Condition.IN_USE}
+    assert not watch(a_view(used, latest=(usage(in_use=True),), runs=SWEPT), TIMING, NOW).actions
+
+
+def test_maintenance_keeps_the_schedules_and_acts_on_nothing() -> None:
+    """Findings are kept."""
+    node = a_node(conditions=conditions(Condition.MAINTENANCE))
+    assert not watch(a_view(node, latest=(XID,), runs=SWEPT), TIMING, NOW).actions
+    assert opens(watch(a_view(node, latest=(XID,)), TIMING, NOW)) is Stage.HEALTH_PASSIVE
+
+
+def test_schedules_are_kept() -> None:
+    """The sweep first, then the cabling; then it says when it looks again."""
+    assert opens(watch(a_view(), TIMING, NOW)) is Stage.HEALTH_PASSIVE
+    assert opens(watch(a_view(runs=SWEPT[:1]), TIMING, NOW)) is Stage.CABLING
+    assert watch(a_view(runs=SWEPT), TIMING, NOW).wake_at == NOW + 290
+
+
+def test_a_check_without_a_verdict_shows_and_moves_nothing() -> None:
+    """UNKNOWN is not FAIL."""
+    unsure = stored(a_finding(), verdict=Verdict.UNKNOWN, message="nvidia-smi hung")
+    swept = (a_run(Stage.HEALTH_PASSIVE, Outcome.UNKNOWN, detail="xid: nvidia-smi hung"), SWEPT[1])
+    decision = watch(a_view(latest=(unsure,), runs=swept), TIMING, NOW)
+    assert decision.actions == ()
+    assert decision.waiting == "UNKNOWN: health_passive: xid: nvidia-smi hung"
+
+
+def waived(*latest: Stored) -> tuple[Action, ...]:
+    """What follows on a node whose operator waived the Xid."""
+    node = a_node(conditions={Condition.WAIVED: held(detail="gpu-01/xid.79/GPU 3")})
+    return watch(a_view(node, latest=latest, runs=SWEPT), TIMING, NOW).actions
+
+
+def test_a_waived_fault_leads_to_nothing_until_it_has_gone() -> None:
+    """A cancelled move is cancelled; another fault still counts."""
+    assert waived(XID) == ()
+    other = stored(a_finding(fault="gpu-01/xid.48/GPU 5"), id=12)
+    assert {type(action) for action in waived(XID, other)} == {SetCondition}
+    (cleared,) = waived(stored())
+    assert isinstance(cleared, ClearCondition)
+    assert cleared.condition is Condition.WAIVED

@@ -1,0 +1,119 @@
+"""The profile of a device type, section by section."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fleet_runner.core import profile
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.profile import BurnIn, PartCount, Pin
+from fleet_runner.core.records import Part
+
+
+def test_a_profile_reads_as_it_is_written() -> None:
+    """One example of each section."""
+    raw: dict[str, Any] = {
+        "parts": {"gpu": {"count": 8, "model": "H100"}, "hca": {"count": 0}},
+        "firmware": [{"component": "BMC", "inventory_id": "BMC*", "accepted": ["1.0"]}],
+        "limits": {"gpu_tlimit_margin_celsius": 5},
+        "burn_in": {"seconds": 6, "gpu_gflops_share_min": 0.95},
+        "hca_interfaces": {"mlx5_0": "ib0"},
+    }
+    assert profile.parts(raw, "gpu") == PartCount(8, "H100")
+    assert profile.parts(raw, "hca") == PartCount(0, "")
+    assert profile.pins(raw) == (Pin("BMC", "BMC*", ("1.0",)),)
+    assert profile.limit(raw, "gpu_tlimit_margin_celsius") == 5.0
+    assert profile.burn_in(raw) == BurnIn(6.0, 0.95)
+    assert profile.hca_interfaces(raw) == {"mlx5_0": "ib0"}
+    assert profile.hca_interfaces({}) == {}
+
+
+GOOD_PIN = {"component": "BMC", "inventory_id": "BMC", "accepted": ["1"]}
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({}, "parts"),
+    ({"parts": []}, "parts"),
+    ({"parts": {}}, "parts.gpu"),
+    ({"parts": {"gpu": 8}}, "parts.gpu"),
+    ({"parts": {"gpu": {"count": "8"}}}, "parts.gpu.count"),
+    ({"parts": {"gpu": {"count": True}}}, "parts.gpu.count"),
+    ({"parts": {"gpu": {"count": -1}}}, "parts.gpu.count"),
+    ({"parts": {"gpu": {"count": 8, "model": None}}}, "parts.gpu.model"),
+]
+
+
+@pytest.mark.parametrize(("raw", "key"), BAD)
+def test_a_malformed_part_names_its_key(raw: dict[str, Any], key: str) -> None:
+    """The message says which key, what was found and where to correct it."""
+    with pytest.raises(EvidenceError, match=rf"fleet_profile\.{key}: found .*group_vars"):
+        profile.parts(raw, "gpu")
+
+
+@pytest.mark.parametrize(
+    ("rows", "key"),
+    [
+        (None, "firmware"),
+        (["BMC"], r"firmware\[0\]"),
+        ([GOOD_PIN, {**GOOD_PIN, "accepted": []}], r"firmware\[1\]\.accepted"),
+        ([{**GOOD_PIN, "accepted": "1"}], r"firmware\[0\]\.accepted"),
+        ([{**GOOD_PIN, "accepted": [1.1]}], r"firmware\[0\]\.accepted"),
+        ([{**GOOD_PIN, "component": ""}], r"firmware\[0\]\.component"),
+        ([{**GOOD_PIN, "inventory_id": 3}], r"firmware\[0\]\.inventory_id"),
+    ],
+)
+def test_a_malformed_pin_names_its_key(rows: Any, key: str) -> None:
+    """A version that YAML took for a number (1.10 is 1.1) is refused, not compared."""
+    with pytest.raises(EvidenceError, match=rf"fleet_profile\.{key}: found"):
+        profile.pins({"firmware": rows})
+
+
+@pytest.mark.parametrize("value", [None, "5", True, float("nan"), float("inf"), 10**400])
+def test_a_limit_that_is_no_number_names_its_key(value: object) -> None:
+    """NaN compares with nothing: it would switch the limit off."""
+    with pytest.raises(EvidenceError, match=r"fleet_profile\.limits\.x: found"):
+        profile.limit({"limits": {"x": value}}, "x")
+
+
+@pytest.mark.parametrize("value", ["ib0", {"mlx5_0": 0}, None])
+def test_malformed_rails_name_their_key(value: object) -> None:
+    """Rails are names to names."""
+    with pytest.raises(EvidenceError, match=r"fleet_profile\.hca_interfaces: found"):
+        profile.hca_interfaces({"hca_interfaces": value})
+
+
+def test_a_nodes_own_parts_are_read_by_kind() -> None:
+    """An empty serial is an unknown one."""
+    rows = [
+        {"slot": "GPU 0", "kind": "gpu", "model": "H100", "serial": "1"},
+        {"slot": "GPU 1", "kind": "gpu", "model": "H100", "serial": ""},
+        {"slot": "PSU 0", "kind": "psu"},
+    ]
+    assert profile.device_parts({"parts": rows}, "gpu") == (
+        Part("GPU 0", "gpu", "H100", "1"),
+        Part("GPU 1", "gpu", "H100", None),
+    )
+    assert profile.device_parts({}, "gpu") == ()
+
+
+@pytest.mark.parametrize("rows", ["GPU 0", [1]])
+def test_malformed_parts_of_a_node_are_said(rows: object) -> None:
+    """They come from the source of truth, not from the profile."""
+    with pytest.raises(EvidenceError, match=r"fleet_device\.parts: found"):
+        profile.device_parts({"parts": rows}, "gpu")
+
+
+def test_every_profile_of_the_inventory_can_be_read(project: Path) -> None:
+    """A new device type's file is checked here before any node is."""
+    files = sorted((project / "inventory" / "group_vars").glob("device_type_*.yml"))
+    assert files
+    for file in files:
+        raw = yaml.safe_load(file.read_text(encoding="utf-8")).get("fleet_profile")
+        if raw is None or "parts" not in raw:
+            continue
+        assert [profile.parts(raw, kind).count for kind in ("gpu", "hca", "psu")]
+        assert profile.pins(raw)
+        assert profile.limit(raw, "gpu_tlimit_margin_celsius") > 0
+        assert profile.burn_in(raw).seconds > 0
+        assert profile.hca_interfaces(raw)

@@ -1,0 +1,177 @@
+"""What a node in a moving state needs next."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.actions import Decision, Move, OpenRun
+from fleet_runner.core.lifecycle import MOVING, STATES, Event, Stage, State
+from fleet_runner.core.runs import Outcome
+from fleet_runner.core.stages import advance, progress
+from fleet_runner.core.view import Timing
+from tests.making import NOW, SINCE, a_node, a_run, a_view, stored
+
+TIMING = Timing(retry=60, working=300)
+
+
+def event(decision: Decision) -> Event | None:
+    """The event of the decision's move, if it has one."""
+    return next((action.transition.event for action in decision.actions if isinstance(action, Move)), None)
+
+
+def opens(decision: Decision) -> Stage | None:
+    """The stage that the decision starts, if any."""
+    return next((action.stage for action in decision.actions if isinstance(action, OpenRun)), None)
+
+
+moving = st.sampled_from(sorted(MOVING))
+pasts = st.lists(st.tuples(st.integers(0, 1), st.sampled_from(list(Outcome))), max_size=8)
+
+
+@given(moving, pasts, st.floats(0, 400_000))
+def test_no_outcome_but_passed_passes_and_no_outcome_but_failed_fails(
+    state: State, past: list[tuple[int, Outcome]], later: float
+) -> None:
+    """Whatever came before, and however late it is."""
+    stages = STATES[state].stages
+    runs = tuple(
+        a_run(stages[index % len(stages)], outcome, id=number) for number, (index, outcome) in enumerate(past)
+    )
+    found = event(advance(a_view(a_node(state), runs=runs), TIMING, NOW + later))
+    newest = {run.stage: run.outcome for run in runs}
+    assert (found is Event.PASSED) == (set(newest) == set(stages) and set(newest.values()) == {Outcome.PASSED})
+    if found is Event.FAILED:
+        assert Outcome.FAILED in newest.values()
+
+
+@given(moving, st.integers(0, 60))
+def test_tries_without_a_verdict_end(state: State, tries: int) -> None:
+    """No node is retried for ever: the cap, or the deadline, hands it to a person."""
+    stage = STATES[state].stages[0]
+    runs = tuple(a_run(stage, Outcome.UNKNOWN, id=number) for number in range(tries))
+    decision = advance(a_view(a_node(state), runs=runs), TIMING, NOW + 900.0)
+    assert (event(decision) is Event.OVERDUE) == (tries >= STATES[state].attempts)
+
+
+@given(moving, pasts)
+def test_patience_always_ends(state: State, past: list[tuple[int, Outcome]]) -> None:
+    """A decision that does nothing names what it waits for and when it looks again."""
+    stages = STATES[state].stages
+    runs = tuple(
+        a_run(stages[index % len(stages)], outcome, id=number) for number, (index, outcome) in enumerate(past)
+    )
+    decision = advance(a_view(a_node(state), runs=runs), TIMING, NOW)
+    if not decision.actions:
+        assert decision.waiting
+        assert NOW < decision.wake_at < NOW + 1000
+
+
+def test_a_state_begins_with_its_first_stage() -> None:
+    """With the stage's meaning as the reason."""
+    decision = advance(a_view(a_node(State.VERIFY)), TIMING, NOW)
+    assert decision.actions == (OpenRun(Stage.VERIFY, "Hold parts, power and cabling against the design."),)
+
+
+def test_a_reboot_is_verified_before_the_node_serves_again() -> None:
+    """Two stages, in order; a stage that passed is not run again."""
+    rebooted = a_run(Stage.REBOOT)
+    assert opens(advance(a_view(a_node(State.REBOOT), runs=(rebooted,)), TIMING, NOW)) is Stage.VERIFY
+    both = (rebooted, a_run(Stage.VERIFY, id=8, opened_at=NOW - 10.0))
+    assert event(advance(a_view(a_node(State.REBOOT), runs=both), TIMING, NOW)) is Event.PASSED
+
+
+def test_a_verification_from_before_the_reboot_says_nothing() -> None:
+    """Neither its fault nor its pass: only what was seen after the reboot counts."""
+    for outcome in (Outcome.FAILED, Outcome.PASSED):
+        early = a_run(Stage.VERIFY, outcome, opened_at=NOW - 90.0, ended_at=NOW - 60.0)
+        view = a_view(a_node(State.REBOOT), runs=(early, a_run(Stage.REBOOT, id=8)))
+        assert opens(advance(view, TIMING, NOW)) is Stage.VERIFY
+
+
+def test_a_play_by_hand_decides_no_state() -> None:
+    """Somebody looked; the runner runs the stage all the same."""
+    looked = (a_run(Stage.VERIFY, Outcome.PASSED, fence=0), a_run(Stage.VERIFY, Outcome.UNKNOWN, fence=0, id=9))
+    assert opens(advance(a_view(a_node(State.VERIFY), runs=looked * 9), TIMING, NOW)) is Stage.VERIFY
+
+
+def test_a_pass_is_explained_by_the_stages_own_run() -> None:
+    """Not by whatever ran last."""
+    runs = (a_run(Stage.BURN_IN), a_run(Stage.CABLING, Outcome.FAILED, id=8))
+    (action,) = advance(a_view(a_node(State.BURN_IN), runs=runs), TIMING, NOW).actions
+    assert isinstance(action, Move)
+    assert action.run == 7
+
+
+def test_a_failure_carries_its_detail_and_results() -> None:
+    """So that history and explain can show them."""
+    failed = a_run(Stage.VERIFY, Outcome.FAILED, detail="parts_gpu: expected 8, observed 7")
+    (action,) = advance(a_view(a_node(State.VERIFY), runs=(failed,), latest=(stored(),)), TIMING, NOW).actions
+    assert isinstance(action, Move)
+    assert (action.because, action.results, action.run) == ("parts_gpu: expected 8, observed 7", (3,), 7)
+
+
+def test_a_lost_firmware_run_is_never_repeated() -> None:
+    """A flash may be under way: a person looks first."""
+    lost = a_run(Stage.FIRMWARE, Outcome.LOST)
+    (action,) = advance(a_view(a_node(State.FIRMWARE), runs=(lost,)), TIMING, NOW).actions
+    assert isinstance(action, Move)
+    assert action.transition.to is State.FIRMWARE_FAILED
+    assert "was lost" in action.because
+
+
+def test_a_lost_run_that_only_read_is_tried_again() -> None:
+    """After a pause."""
+    lost = a_run(Stage.VERIFY, Outcome.LOST)
+    view = a_view(a_node(State.VERIFY), runs=(lost,))
+    assert advance(view, TIMING, NOW).waiting == "UNKNOWN after 1 tries, tried again soon: verify lost"
+    assert opens(advance(view, TIMING, NOW + 60)) is Stage.VERIFY
+
+
+@pytest.mark.parametrize(("tries", "pause"), [(1, 60), (2, 120), (4, 480), (10, 900)])
+def test_the_pause_doubles_up_to_a_limit(tries: int, pause: float) -> None:
+    """A node that does not answer is not hammered."""
+    runs = tuple(a_run(Stage.BURN_IN, Outcome.UNKNOWN, id=number) for number in range(tries))
+    view = a_view(a_node(State.BURN_IN), runs=runs)
+    assert opens(advance(view, TIMING, NOW - 10 + pause)) is Stage.BURN_IN
+    assert opens(advance(view, TIMING, NOW - 10.1 + pause)) is None
+
+
+def test_work_that_goes_on_is_looked_at_again_and_is_no_try() -> None:
+    """Its own words are what people read meanwhile."""
+    runs = tuple(a_run(Stage.BURN_IN, Outcome.WORKING, id=number, detail="3 of 48 h") for number in range(50))
+    view = a_view(a_node(State.BURN_IN), runs=runs)
+    assert advance(view, TIMING, NOW).waiting == "3 of 48 h"
+    assert opens(advance(view, TIMING, NOW + 290)) is Stage.BURN_IN
+
+
+def test_a_cancelled_run_is_no_try() -> None:
+    """A person cancelled it; the stage comes again after a pause."""
+    view = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.CANCELLED),))
+    assert opens(advance(view, TIMING, NOW + 49)) is None
+    assert opens(advance(view, TIMING, NOW + 50)) is Stage.VERIFY
+
+
+def test_the_deadline_hands_the_node_to_a_person() -> None:
+    """Even if tries are left."""
+    view = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.WORKING),))
+    assert event(advance(view, TIMING, SINCE + 7200)) is Event.OVERDUE
+
+
+def test_time_spent_held_does_not_count_towards_the_deadline() -> None:
+    """A released node gets its tries."""
+    view = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.WORKING),), released_at=NOW + 7000)
+    assert event(advance(view, TIMING, SINCE + 7200)) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({}, "verify runs"),
+        ({"done": 2, "total": 5, "task": "GPUs are counted"}, "verify runs, 2 of 5 tasks, GPUs are counted"),
+    ],
+)
+def test_progress_says_what_is_known(values: dict[str, object], sentence: str) -> None:
+    """And no more."""
+    run = a_run(Stage.VERIFY, None, **values)
+    assert progress(run, None) == sentence
+    assert progress(run, 12.3) == f"{sentence}, usually 12 s"

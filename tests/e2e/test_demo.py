@@ -1,0 +1,56 @@
+"""The demo is the product's promise: it is played here as a newcomer plays it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.lifecycle import State
+
+EARNED = [State.PROVISION, State.ONBOARD, State.VERIFY, State.FIRMWARE, State.BURN_IN, State.PRODUCTION]
+
+
+@pytest.mark.timeout(600)
+def test_the_story_is_told_as_promised(tmp_path: Path) -> None:
+    """One node is recabled, one ends in triage, one comes back from a reboot, the others just arrive."""
+    folder = tmp_path / "demo"
+    told = subprocess.run(
+        [sys.executable, "-m", "fleet_runner.cli", "lab", "demo", "--dir", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=590,
+        check=False,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    store = Store.open(f"sqlite:///{folder / 'state' / 'fleet.db'}")
+    try:
+        paths = {
+            node.name: [entry.to for entry in store.history(node.name) if entry.kind == "transition"]
+            for node in store.nodes()
+        }
+        tickets = store.tickets(open_only=False)
+    finally:
+        store.close()
+    assert paths.pop("gpu-01") == [*EARNED, State.REBOOT, State.PRODUCTION]
+    assert paths.pop("gpu-03") == [State.PROVISION, State.ONBOARD, State.VERIFY, *EARNED[1:]]
+    assert paths.pop("gpu-06") == [*EARNED[:5], State.TRIAGE]
+    assert set(map(tuple, paths.values())) == {tuple(EARNED)}
+    assert len(paths) == 5
+    cable, slow = tickets
+    assert (cable.remedy, cable.closed_at is None) == ("RECABLE", False)
+    for word in ("gpu-03", "ib2", "ib5", "leaf-3", "leaf-6", "rack", "U"):
+        assert word in cable.body
+    assert (slow.nodes, slow.closed_at) == (("gpu-06",), None)
+    told_why = subprocess.run(
+        [sys.executable, "-m", "fleet_runner.cli", "explain", "gpu-01"],
+        env={**os.environ, "FLEET_CONFIG": str(folder / "fleet.toml"), "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "Xid" in told_why.stdout
+    assert "79" in told_why.stdout

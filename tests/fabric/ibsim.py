@@ -1,0 +1,103 @@
+"""Debian's fabric simulator as a running process, and the real tools pointed at it."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+PACKAGES = {"ibsim": "ibsim-utils", "ibnetdiscover": "infiniband-diags"}
+LIBRARY = "umad2sim/libumad2sim.so"
+PROMPT = "sim>"
+READY_SECONDS = 60.0
+
+
+def tools() -> dict[str, str]:
+    """Return where the simulator, the tool and the library between them are; skip where one is absent."""
+    found = {name: shutil.which(name, path=PATH) for name in PACKAGES}
+    for name, package in PACKAGES.items():
+        if found[name] is None:
+            pytest.skip(f"{name} is not installed; Debian's package is `{package}`")
+    library = next(Path("/usr/lib").glob(f"*/{LIBRARY}"), None)
+    if library is None:
+        pytest.skip(f"{LIBRARY} is not installed; Debian's package is `ibsim-utils`")
+    return {name: path for name, path in found.items() if path is not None} | {"library": str(library)}
+
+
+class Ibsim:
+    """A fabric that runs in a folder; the tools drop files of their own there."""
+
+    def __init__(self, folder: Path, found: dict[str, str], process: "subprocess.Popen[str]") -> None:
+        self._folder, self._tools, self._process = folder, found, process
+        self._prompts = 1
+
+    def console(self, lines: Iterable[str]) -> None:
+        """Type lines into the simulator's console and wait until it has answered each."""
+        typed = list(lines)
+        assert self._process.stdin is not None
+        self._process.stdin.write("".join(f"{line}\n" for line in typed))
+        self._process.stdin.flush()
+        self._prompts += len(typed)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait for as many prompts as there were lines."""
+        limit = time.monotonic() + READY_SECONDS
+        while self.said().count(PROMPT) < self._prompts:
+            assert self._process.poll() is None, f"ibsim ended: {self.said()[-500:]}"
+            assert time.monotonic() < limit, f"ibsim gave no answer in {READY_SECONDS} s: {self.said()[-500:]}"
+            time.sleep(0.02)
+
+    def said(self) -> str:
+        """Return what the simulator has printed."""
+        return (self._folder / "ibsim.out").read_text(encoding="utf-8")
+
+    def ibnetdiscover(self, *options: str) -> str:
+        """Return what the real tool prints about this fabric."""
+        done = subprocess.run(
+            [self._tools["ibnetdiscover"], *options],
+            cwd=self._folder,
+            env=os.environ | {"LD_PRELOAD": self._tools["library"], "IBSIM_SOCKNAME": _name(self._folder)},
+            capture_output=True,
+            text=True,
+            timeout=READY_SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@contextmanager
+def running(folder: Path, netlist: str) -> Iterator[Ibsim]:
+    """Run a fabric from its netlist; it is ended by its own pid, however the test ends."""
+    found = tools()
+    (folder / "netlist").write_text(netlist, encoding="utf-8")
+    with (folder / "ibsim.out").open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(
+            [found["ibsim"], "-s", "netlist"],
+            cwd=folder,
+            env=os.environ | {"IBSIM_SOCKNAME": _name(folder)},
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    try:
+        fabric = Ibsim(folder, found, process)
+        fabric.settle()
+        yield fabric
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def _name(folder: Path) -> str:
+    """A socket name of this folder's own, so that several fabrics can run; the simulator's limit is short."""
+    return f"fleet-{os.getpid()}-{folder.name}"[:60]

@@ -1,0 +1,185 @@
+"""What the lab's tools print is what the product's checks read: a healthy node passes, each fault is found."""
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fleet_runner.adapters import redfish, sitefiles
+from fleet_runner.adapters.redfish import Bmc
+from fleet_runner.core import inventory
+from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.checks.check import run
+from fleet_runner.core.errors import BmcError
+from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
+from fleet_runner.core.reads import READS
+from fleet_runner.core.verdicts import Remedy, Result, Verdict
+from fleet_runner.lab import faults, hardware, jobs
+from fleet_runner.lab.down import down
+from fleet_runner.lab.folder import Lab, read
+from fleet_runner.lab.up import up
+from fleet_runner.settings import Settings
+from tests.lab.bench import boot, shell
+
+PASS, FAIL, UNKNOWN = Verdict.PASS, Verdict.FAIL, Verdict.UNKNOWN
+NODES = ("gpu-01", "gpu-02", "gpu-03")
+BURN_SECONDS = 0.2
+HUNG_SECONDS = 3.0
+"""How long a read may take here; the slowest stand-in takes under a second."""
+
+FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage")
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A lab of three servers, all up."""
+    made = up(tmp_path_factory.mktemp("checks") / "lab", len(NODES), boot_seconds=0.0)
+    try:
+        for name in NODES:
+            boot(made, name)
+        yield made
+    finally:
+        down(made)
+
+
+@pytest.fixture(scope="module")
+def expected(lab: Lab, project: Path) -> Mapping[str, Expected]:
+    """What should be: from the lab's own site files and the device type's profile, as Ansible would have it."""
+    fleet = sitefiles.load(lab.site)
+    profile = yaml.safe_load((project / "inventory" / "group_vars" / "device_type_lab_hgx_h100.yml").read_text())
+    quick = {**profile["fleet_profile"]["burn_in"], "seconds": BURN_SECONDS}
+    return {
+        name: Expected(
+            node=name,
+            profile={**profile["fleet_profile"], "burn_in": quick},
+            device=inventory.hostvars(fleet, fleet.devices[name])["fleet_device"],
+            fabric=inventory.fabric(fleet),
+            run={"since": 1.0, "id": 1, "attempt": 1},
+        )
+        for name in NODES
+    }
+
+
+def readings(lab: Lab, node: str) -> dict[str, Reading]:
+    """Carry every read out, as fleet_collect and the Redfish client would."""
+    found = {name: _read(lab, node, each) for name, each in READS.items()}
+    began = time.monotonic()
+    output = shell(lab, node, f"gpu_burn {BURN_SECONDS}").stdout
+    elapsed = time.monotonic() - began
+    ended = {"state": "ended", "rc": 0, "elapsed": elapsed, "seconds": BURN_SECONDS, "output": output}
+    return {**found, "gpu_burn_job": Reading("gpu_burn_job", ReadEnd.OK, json.dumps(ended))}
+
+
+def _read(lab: Lab, node: str, each: Read) -> Reading:
+    if each.kind is ReadKind.REDFISH:
+        return _ask(lab, node, each)
+    words = [lab.root / "bin" / "ssh", node, " ".join(each.argv)]
+    try:
+        answer = subprocess.run(words, capture_output=True, text=True, timeout=HUNG_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return Reading(each.name, ReadEnd.TIMEOUT, error="ended by its time limit")
+    return Reading(each.name, ReadEnd.OK, answer.stdout, answer.returncode, at=time.time())
+
+
+def _ask(lab: Lab, node: str, each: Read) -> Reading:
+    username, password = redfish.credentials(Settings(bmc_credentials=lab.credentials))
+    url = f"http://127.0.0.1:{read(lab.about)['bmc_ports'][node]}"
+    try:
+        with Bmc(url, username, password) as bmc:
+            return Reading(each.name, ReadEnd.OK, json.dumps(bmc.read(each.path)))
+    except BmcError as error:
+        return Reading(each.name, ReadEnd.UNREACHABLE, error=str(error))
+
+
+def judged(lab: Lab, expected: Mapping[str, Expected], node: str) -> dict[str, Result]:
+    """Judge every check there is."""
+    seen = readings(lab, node)
+    return {name: run(check, seen, expected[node]) for name, check in CHECKS.items()}
+
+
+def troubled(results: Mapping[str, Result]) -> dict[str, Verdict]:
+    """Return the verdicts that are not PASS."""
+    return {name: result.verdict for name, result in results.items() if result.verdict is not PASS}
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expected], node: str) -> None:
+    results = judged(lab, expected, node)
+    assert {name: result.message for name, result in results.items() if result.verdict is not PASS} == {}
+    assert all(result.evidence for name, result in results.items())
+    assert results["gpu_usage"].observed["in_use"] is False
+
+
+@pytest.mark.parametrize(
+    ("fault", "options", "verdicts"),
+    [
+        ("swapped_cables", {}, {"cabling_infiniband": FAIL}),
+        ("swapped_cables", {"with": "gpu-03"}, {"cabling_infiniband": FAIL}),
+        ("missing_gpu", {}, {"parts_gpu": FAIL, "gpu_burn": FAIL}),
+        ("xid", {"code": 79}, {"xid": FAIL, "parts_gpu": FAIL, "gpu_burn": FAIL}),
+        ("xid", {"code": 48}, {"xid": FAIL}),
+        ("xid", {"code": 63}, {"gpu_errors": FAIL}),
+        ("xid", {"code": 64}, {"xid": FAIL, "gpu_errors": FAIL}),
+        ("slow_gpu", {}, {"gpu_burn": FAIL}),
+        ("bad_gpu", {}, {"gpu_burn": FAIL, "dcgm": FAIL}),
+        ("hot_gpu", {}, {"gpu_thermals": FAIL}),
+        ("bmc_down", {}, {"power_supplies": UNKNOWN, "firmware_pins": UNKNOWN}),
+        ("tool_hang", {"tool": "nvidia-smi"}, dict.fromkeys(FROM_SMI, UNKNOWN)),
+        ("tool_hang", {"tool": "dmesg"}, {"xid": UNKNOWN, "parts_gpu": UNKNOWN}),
+        ("tool_hang", {"tool": "ibnetdiscover"}, {"cabling_infiniband": UNKNOWN}),
+        ("dead_psu", {}, {"power_supplies": FAIL}),
+        ("wrong_firmware", {}, {"firmware_pins": FAIL}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())) or "plain",
+)
+def test_each_fault_is_found_by_its_own_checks_and_no_other(
+    lab: Lab, expected: Mapping[str, Expected], fault: str, options: dict[str, Any], verdicts: dict[str, Verdict]
+) -> None:
+    faults.inject(lab, fault, "gpu-02", options)
+    try:
+        results = judged(lab, expected, "gpu-02")
+    finally:
+        faults.fix(lab, fault, "gpu-02")
+    assert troubled(results) == verdicts, {name: results[name].message for name in troubled(results)}
+
+
+def test_a_node_that_stopped_in_cloud_init_does_not_pass(lab: Lab, expected: Mapping[str, Expected]) -> None:
+    faults.inject(lab, "no_boot", "gpu-03", {"at": "cloud_init"})
+    boot(lab, "gpu-03")
+    try:
+        assert troubled(judged(lab, expected, "gpu-03")) == {"cloud_init": FAIL}
+    finally:
+        faults.fix(lab, "no_boot", "gpu-03")
+        boot(lab, "gpu-03")
+
+
+def test_a_reboot_clears_an_xid_and_is_seen_as_one(lab: Lab, expected: Mapping[str, Expected]) -> None:
+    faults.inject(lab, "xid", "gpu-01", {"code": 79, "gpu": 3})
+    before = judged(lab, expected, "gpu-01")
+    assert Remedy.REBOOT in {finding.remedy for finding in before["xid"].findings}
+    hardware.power(lab, "gpu-01", "ForceRestart")
+    assert troubled(judged(lab, expected, "gpu-01")) == {}
+
+
+def test_a_tenants_job_is_seen_while_it_runs(lab: Lab, expected: Mapping[str, Expected]) -> None:
+    jobs.start(lab, "gpu-01")
+    try:
+        results = judged(lab, expected, "gpu-01")
+    finally:
+        jobs.stop(lab, "gpu-01")
+    assert troubled(results) == {}
+    assert results["gpu_usage"].observed["in_use"] is True
+
+
+def test_a_node_without_power_does_not_fail_its_neighbours(lab: Lab, expected: Mapping[str, Expected]) -> None:
+    """Its links are down at the leaves; that is its own question, and nobody else's."""
+    hardware.power(lab, "gpu-03", "ForceOff")
+    try:
+        assert troubled(judged(lab, expected, "gpu-01")) == {}
+    finally:
+        boot(lab, "gpu-03")

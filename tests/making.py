@@ -1,0 +1,69 @@
+"""Short ways to make the values that decisions are made from."""
+
+from typing import Any
+
+from fleet_runner.core.lifecycle import Condition, Stage, State
+from fleet_runner.core.runs import Held, Intent, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.view import View
+
+NOW = 1_000_000.0
+SINCE = NOW - 100.0
+
+
+def a_node(state: State = State.PRODUCTION, **values: Any) -> Node:
+    """A node that entered its state 100 seconds ago."""
+    return Node(**{"name": "gpu-01", "device_type": "t", "state": state, "since": SINCE, "version": 1} | values)
+
+
+def held(reason: str = "because", by: str = "ann", *, since: float = SINCE, detail: str = "") -> Held:
+    """Why a condition holds."""
+    return Held(since, reason, by, detail)
+
+
+def a_run(stage: Stage = Stage.VERIFY, outcome: Outcome | None = Outcome.PASSED, **values: Any) -> Run:
+    """A run that ended 10 seconds ago, or is open when it has no outcome."""
+    ended = None if outcome is None else NOW - 10.0
+    given = {"id": 7, "node": "gpu-01", "stage": stage, "fence": 1, "batch": "b", "opened_at": NOW - 50.0}
+    return Run(**given | {"outcome": outcome, "ended_at": ended, "detail": ""} | values)
+
+
+def a_finding(remedy: Remedy = Remedy.REBOOT, **values: Any) -> Finding:
+    """A fault of GPU 3."""
+    given = {"code": "xid.79", "component": "GPU 3", "message": "GPU 3 fell off the bus.", "remedy": remedy}
+    return Finding(**given | {"fault": "gpu-01/xid.79/GPU 3", "nodes": ("gpu-01",)} | values)
+
+
+def stored(*findings: Finding, check: str = "xid", **values: Any) -> Stored:
+    """The newest result of a check, 10 seconds old; FAIL when it has findings, else PASS."""
+    observed = values.pop("observed", {})
+    verdict = values.pop("verdict", Verdict.FAIL if findings else Verdict.PASS)
+    result = Result(check, verdict, values.pop("message", "as seen"), findings, observed)
+    given = {"id": 3, "run": 7, "node": "gpu-01", "stage": Stage.HEALTH_PASSIVE, "at": NOW - 10.0}
+    return Stored(**given | {"result": result} | values)
+
+
+def usage(*, in_use: bool, **values: Any) -> Stored:
+    """What the usage check saw."""
+    return stored(check="gpu_usage", observed={"in_use": in_use}, **{"id": 4} | values)
+
+
+def a_ticket(**values: Any) -> Ticket:
+    """An open ticket about a cable."""
+    given = {"id": 5, "fault": "cable-1", "check": "cabling", "title": "t", "body": "b", "nodes": ("gpu-01",)}
+    return Ticket(**given | {"remedy": "RECABLE", "opened_at": SINCE, "last_seen_at": SINCE} | values)
+
+
+def a_wish(wish: Wish, **values: Any) -> Intent:
+    """A wish of Ann's."""
+    return Intent(**{"id": 9, "node": "gpu-01", "wish": wish, "by": "ann", "at": NOW - 1.0} | values)
+
+
+def a_view(node: Node | None = None, **values: Any) -> View:
+    """A node in production, described and idle, unless told otherwise."""
+    return View(**{"node": node or a_node(), "status": "active", "place": "hall rack A U1"} | values)
+
+
+def conditions(*names: Condition, **values: Any) -> dict[Condition, Held]:
+    """Conditions that hold, all for the same reason."""
+    return {name: held(**values) for name in names}

@@ -1,0 +1,230 @@
+"""Each playbook does its stage's work on the lab's nodes, once, and says what it found."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.records import Device
+from fleet_runner.core.runs import Outcome
+from fleet_runner.core.spool import Ended, Judged, Line, PlayEnd
+from fleet_runner.core.verdicts import Verdict
+from fleet_runner.lab import faults
+from fleet_runner.lab.down import down
+from fleet_runner.lab.folder import Lab
+from fleet_runner.lab.up import up
+from tests.lab.bench import boot
+from tests.playing import Ansible, spool, unclean, verdicts
+
+READING = ("verify", "firmware", "drain", "health_passive", "cabling")
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A lab of two servers; the first has booted, the second is as delivered: off."""
+    made = up(tmp_path_factory.mktemp("plays") / "lab", 2, boot_seconds=0.0)
+    try:
+        boot(made, "gpu-01")
+        yield made
+    finally:
+        down(made)
+
+
+@pytest.fixture
+def ansible(lab: Lab, tmp_path: Path) -> Ansible:
+    """Ansible on that lab, with a spool."""
+    return Ansible(
+        tmp_path / "home", {"FLEET_CONFIG": str(lab.settings), "FLEET_SPOOL": str(tmp_path / "spool.jsonl")}
+    )
+
+
+def play(
+    ansible: Ansible, stage: str, node: str, *words: str, since: float | None = None
+) -> tuple[str, tuple[Line, ...]]:
+    """Run a stage's playbook for one node as the runner does; return what Ansible says and the new spool's lines."""
+    run = {} if since is None else {node: {"run": 1, "fence": 1, "since": since, "attempt": 1, "opened_at": since}}
+    path = Path(ansible.variables["FLEET_SPOOL"])
+    path.unlink(missing_ok=True)
+    extra = json.dumps({"fleet_runs": run} if run else {})
+    answer = ansible("ansible-playbook", f"playbooks/{stage}.yml", "--limit", node, "-e", extra, *words)
+    assert "[DEPRECATION" not in answer.stdout + answer.stderr
+    return answer.stdout + answer.stderr, spool(path)
+
+
+def witness(lab: Lab, node: str, event: str) -> list[dict[str, Any]]:
+    """Return what the lab itself saw happen to a node."""
+    lines = [json.loads(line) for line in lab.log.read_text().splitlines()]
+    return [line for line in lines if line["node"] == node and line["event"] == event]
+
+
+def end(lines: tuple[Line, ...]) -> Ended:
+    [ended] = [line for line in lines if isinstance(line, Ended)]
+    return ended
+
+
+@pytest.mark.parametrize("stage", READING)
+def test_a_stage_that_only_reads_passes_on_a_healthy_node_and_changes_nothing(
+    ansible: Ansible, lab: Lab, stage: str
+) -> None:
+    said, lines = play(ansible, stage, "gpu-01", since=time.time())
+    assert "changed=0" in said
+    found = verdicts(lines)
+    assert found
+    assert set(found.values()) == {Verdict.PASS}
+    assert end(lines).end is PlayEnd.OK
+    assert witness(lab, "gpu-02", "power") == []
+
+
+@pytest.mark.parametrize("stage", READING)
+def test_a_stage_that_only_reads_does_the_same_in_check_mode(ansible: Ansible, stage: str) -> None:
+    said, lines = play(ansible, stage, "gpu-01", "--check")
+    assert "changed=0" in said
+    assert set(verdicts(lines).values()) == {Verdict.PASS}
+
+
+def test_a_passive_sweep_is_one_round_trip(ansible: Ansible, lab: Lab) -> None:
+    """The lab's ssh is its witness: every tool of the sweep was started within one connection."""
+    before = len(witness(lab, "gpu-01", "tool"))
+    said, lines = play(ansible, "health_passive", "gpu-01")
+    assert "ok=1 " in said
+    tools = [line["tool"] for line in witness(lab, "gpu-01", "tool")[before:]]
+    assert sorted(tools) == sorted(set(tools))
+    assert len([line for line in lines if isinstance(line, Judged)]) == 6
+
+
+@pytest.mark.parametrize("stage", [*READING, "burn_in"])
+def test_a_node_that_is_off_is_unreachable_or_only_its_bmc_is_asked(ansible: Ansible, stage: str) -> None:
+    _, lines = play(ansible, stage, "gpu-02", since=time.time())
+    asked_bmc = stage == "firmware"
+    assert end(lines).end is (PlayEnd.OK if asked_bmc else PlayEnd.UNREACHABLE)
+    assert asked_bmc or "No route to host" in end(lines).message
+
+
+@pytest.mark.parametrize(
+    ("fault", "stage", "check"),
+    [
+        ("missing_gpu", "verify", "parts_gpu"),
+        ("dead_psu", "verify", "power_supplies"),
+        ("xid", "health_passive", "xid"),
+        ("hot_gpu", "health_passive", "gpu_thermals"),
+        ("wrong_firmware", "firmware", "firmware_pins"),
+    ],
+)
+def test_a_fault_is_found_and_ends_with_its_cause(
+    ansible: Ansible, lab: Lab, fault: str, stage: str, check: str
+) -> None:
+    faults.inject(lab, fault, "gpu-01", {})
+    try:
+        _, lines = play(ansible, stage, "gpu-01")
+        assert verdicts(lines)["gpu-01", check] is Verdict.FAIL
+        assert end(lines).end is PlayEnd.OK
+    finally:
+        faults.fix(lab, fault, "gpu-01")
+        if fault == "xid":
+            boot(lab, "gpu-01")
+
+
+def test_a_bmc_that_is_down_is_unknown_and_stops_a_power_action(ansible: Ansible, lab: Lab) -> None:
+    faults.inject(lab, "bmc_down", "gpu-01", {})
+    before = len(witness(lab, "gpu-01", "power"))
+    try:
+        _, lines = play(ansible, "firmware", "gpu-01")
+        assert verdicts(lines) == {("gpu-01", "firmware_pins"): Verdict.UNKNOWN}
+        _, lines = play(ansible, "reboot", "gpu-01", since=time.time())
+        assert end(lines).end is PlayEnd.FAILED
+        assert "redfish_power: http://127.0.0.1:" in end(lines).message
+    finally:
+        faults.fix(lab, "bmc_down", "gpu-01")
+    assert len(witness(lab, "gpu-01", "power")) == before
+
+
+def test_burn_in_starts_its_load_once_and_judges_it_at_its_end(ansible: Ansible, lab: Lab) -> None:
+    """The second run finds the load of the first; a new burn-in (another `since`) starts its own."""
+    loads = len([line for line in witness(lab, "gpu-01", "tool") if line["tool"] == "gpu_burn"])
+    since = time.time()
+    quick = ("-e", json.dumps({"gpu_burn_seconds": 3, "fleet_profile": profile()}))
+    said, lines = play(ansible, "burn_in", "gpu-01", *quick, since=since)
+    assert "changed=1" in said
+    [judged] = [line.result for line in lines if isinstance(line, Judged)]
+    assert judged.verdict is Verdict.UNKNOWN
+    assert judged.observed["working"] is True
+    while verdicts(lines).get(("gpu-01", "dcgm")) is None:
+        said, lines = play(ansible, "burn_in", "gpu-01", *quick, since=since)
+        assert "changed=0" in said
+    assert set(verdicts(lines).values()) == {Verdict.PASS}
+    assert len([line for line in witness(lab, "gpu-01", "tool") if line["tool"] == "gpu_burn"]) == loads + 1
+    said, _ = play(ansible, "burn_in", "gpu-01", "--check", *quick, since=since + 1)
+    assert "changed=1" in said
+    assert len([line for line in witness(lab, "gpu-01", "tool") if line["tool"] == "gpu_burn"]) == loads + 1
+    play(ansible, "burn_in", "gpu-01", *quick, since=since + 1)
+    assert len([line for line in witness(lab, "gpu-01", "tool") if line["tool"] == "gpu_burn"]) == loads + 2
+
+
+def profile() -> dict[str, Any]:
+    """A burn-in of a few seconds."""
+    return {
+        "parts": {"gpu": {"count": 8, "model": "NVIDIA H100 80GB HBM3"}},
+        "burn_in": {"seconds": 3, "gpu_gflops_share_min": 0.95},
+    }
+
+
+@pytest.mark.parametrize(("stage", "how"), [("reboot", "image"), ("provision", "network")])
+def test_a_boot_is_made_once_however_often_the_stage_is_run_for_the_same_state(
+    ansible: Ansible, lab: Lab, stage: str, how: str
+) -> None:
+    """In check mode first: it says that it would, and does not. The fourth, by hand, boots the node anew."""
+    boots = len(witness(lab, "gpu-01", "power"))
+    since = time.time()
+    said, _ = play(ansible, stage, "gpu-01", "--check", since=since)
+    assert "changed=1" in said
+    assert len(witness(lab, "gpu-01", "power")) == boots
+    said, lines = play(ansible, stage, "gpu-01", since=since)
+    assert "changed=1" in said
+    assert set(verdicts(lines).values()) == {Verdict.PASS}
+    said, lines = play(ansible, stage, "gpu-01", since=since)
+    assert "changed=0" in said
+    assert set(verdicts(lines).values()) == {Verdict.PASS}
+    assert len(witness(lab, "gpu-01", "power")) == boots + 1
+    assert json.loads((lab.node("gpu-01") / "state.json").read_text())["boot"]["how"] == how
+    said, lines = play(ansible, stage, "gpu-01")
+    assert set(verdicts(lines).values()) == {Verdict.PASS}
+    assert len(witness(lab, "gpu-01", "power")) == boots + 2
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_a_run_that_was_taken_over_sends_nothing_to_the_bmc(
+    ansible: Ansible, lab: Lab, tmp_path: Path, over: bool
+) -> None:
+    """A play that was frozen while its run was given up as lost must not reset the node when it wakes up."""
+    url = f"sqlite:///{tmp_path / 'fleet.db'}"
+    now = time.time()
+    store = Store.create(url)
+    store.register([Device("gpu-01", "lab-hgx-h100", "gpu-server", "lab")], now)
+    node = store.node("gpu-01")
+    assert node is not None
+    decision = Decision((OpenRun(Stage.REBOOT, "test", batch="batch-1"),), "", now)
+    [run] = store.apply(node, decision, now)
+    if over:
+        store.close_run(run, Outcome.LOST, "nobody saw its end", now)
+    store.close()
+    before = len(witness(lab, "gpu-01", "power"))
+    mine = {"run": run.id, "fence": run.fence, "since": now, "attempt": 1, "opened_at": now}
+    extra = json.dumps({"fleet_runs": {"gpu-01": mine}})
+    words = ("ansible-playbook", "playbooks/reboot.yml", "--limit", "gpu-01", "-e", extra)
+    answer = ansible(*words, FLEET_BATCH="batch-1", FLEET_DATABASE_URL=url)
+    sent = len(witness(lab, "gpu-01", "power")) - before
+    assert (answer.returncode, sent) == ((2, 0) if over else (0, 1)), answer.stdout + answer.stderr
+    assert ("is over or was taken over" in answer.stdout) is over
+
+
+def test_a_play_by_hand_on_the_whole_lab_has_no_warnings(ansible: Ansible) -> None:
+    answer = ansible("ansible-playbook", "playbooks/firmware.yml")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert unclean(answer) == []
+    assert "gpu-02: 1 PASS, 0 FAIL, 0 UNKNOWN" in answer.stdout

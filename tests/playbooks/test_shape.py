@@ -1,0 +1,69 @@
+"""Playbooks and roles keep to the form that makes them readable as a checklist."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.lifecycle import Stage
+from tests.playing import PROJECT
+
+PLAYBOOKS = sorted((PROJECT / "playbooks").glob("*.yml"))
+ROLES = sorted(path for path in (PROJECT / "roles").iterdir() if path.is_dir())
+
+
+def load(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+def keys(found: object) -> set[str]:
+    """Return every key anywhere in a document."""
+    if isinstance(found, dict):
+        return {str(key) for key in found} | {key for value in found.values() for key in keys(value)}
+    return {key for value in found for key in keys(value)} if isinstance(found, list) else set()
+
+
+def test_there_is_a_playbook_for_every_stage_and_for_nothing_else() -> None:
+    assert {path.stem for path in PLAYBOOKS} == {stage.value for stage in Stage}
+
+
+@pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)
+def test_a_playbook_is_short_decides_nothing_and_is_for_nodes(path: Path) -> None:
+    [play] = load(path)
+    assert len(path.read_text().splitlines()) <= 25
+    assert "when" not in keys(play)
+    assert play["hosts"] == "nodes"
+    assert play["environment"] == "{{ fleet_environment | default({}) }}"
+    assert play["gather_facts"] is False
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_a_role_is_whole_and_its_variables_bear_its_name(role: Path) -> None:
+    tasks = load(role / "tasks" / "main.yml")
+    defaults = load(role / "defaults" / "main.yml")
+    options = load(role / "meta" / "argument_specs.yml")["argument_specs"]["main"]["options"]
+    assert load(role / "meta" / "main.yml")["galaxy_info"]["role_name"] == role.name
+    assert 1 <= len(tasks) <= 6
+    assert all(task["name"][0].isupper() for task in tasks)
+    assert set(defaults) == set(options)
+    assert all(
+        name.startswith(f"{role.name}_")
+        for name in {*defaults, *(task.get("register", role.name + "_") for task in tasks)}
+    )
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_a_role_asks_for_checks_that_exist(role: Path) -> None:
+    defaults = load(role / "defaults" / "main.yml")
+    asked = set(defaults.get(f"{role.name}_checks", []))
+    for task in load(role / "tasks" / "main.yml"):
+        named = task.get("fleet_check", {}).get("checks", [])
+        asked |= set(named) if isinstance(named, list) else set()
+    assert asked <= set(CHECKS)
+
+
+def test_a_passive_sweep_is_one_task() -> None:
+    """Each further task costs the controller as much CPU per node as a ping."""
+    assert len(load(PROJECT / "roles" / "node_health" / "tasks" / "main.yml")) == 1

@@ -1,0 +1,223 @@
+"""fleet_results tells the runner everything, however the play is started, and never breaks a play."""
+
+import json
+import os
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import ansible_runner
+import pytest
+import yaml
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.records import Device
+from fleet_runner.core.runs import Outcome
+from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd, Progress
+from fleet_runner.core.verdicts import Verdict
+from tests.playing import PROJECT, Ansible, inventory, spool, unclean
+
+Tool = Callable[[str, str], str]
+
+
+@pytest.fixture
+def ansible(tmp_path: Path) -> Ansible:
+    """Ansible without a spool: by hand."""
+    return Ansible(tmp_path / "home", {"FLEET_STATE_DIR": str(tmp_path / "state")})
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, tool: Tool) -> Path:
+    """An inventory of two nodes whose GPUs nobody uses, as far as they say."""
+    tool("nvidia-smi", "echo not XML")
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    return inventory(tmp_path / "inventory.yml", {"gpu-01": {}, "gpu-02": {}}, fleet_environment=path)
+
+
+def write(path: Path, *tasks: dict[str, Any]) -> Path:
+    named = [{"name": f"Task {number}", **task} for number, task in enumerate(tasks)]
+    path.write_text(yaml.safe_dump([{"name": "Play", "hosts": "nodes", "gather_facts": False, "tasks": named}]))
+    return path
+
+
+def test_by_hand_and_through_ansible_runner_the_same_lines_are_written(
+    ansible: Ansible, nodes: Path, tmp_path: Path
+) -> None:
+    """ansible-runner replaces the path of callback plugins; ours must be on it all the same."""
+    playbook = PROJECT / "playbooks" / "drain.yml"
+    by_hand = ansible("ansible-playbook", "-i", nodes, playbook, FLEET_SPOOL=str(tmp_path / "hand.jsonl"))
+    assert by_hand.returncode == 0, by_hand.stdout + by_hand.stderr
+    assert unclean(by_hand) == []
+    (tmp_path / "runner").mkdir()
+    answer = ansible_runner.run(
+        private_data_dir=str(tmp_path / "runner"),
+        playbook=str(playbook),
+        project_dir=str(PROJECT),
+        inventory=str(nodes),
+        quiet=True,
+        envvars={
+            **ansible.environment(),
+            "ANSIBLE_CALLBACK_PLUGINS": str(PROJECT / "plugins" / "callback"),
+            "FLEET_SPOOL": str(tmp_path / "runner.jsonl"),
+        },
+    )
+    assert answer.rc == 0
+
+    def shape(path: Path) -> list[tuple[Any, ...]]:
+        told: list[tuple[Any, ...]] = []
+        for line in spool(path):
+            match line:
+                case Progress(node, _, done, total, task):
+                    told.append((node, done, total, task))
+                case Judged(node, _, result):
+                    told.append((node, result.check, result.verdict))
+                case Evidence(node, _, read, digest, _):
+                    told.append((node, read, digest))
+                case Ended(node, _, end, message):
+                    told.append((node, end, message))
+        return sorted(told, key=str)
+
+    assert shape(tmp_path / "runner.jsonl") == shape(tmp_path / "hand.jsonl")
+    assert ("gpu-01", "gpu_usage", Verdict.UNKNOWN) in shape(tmp_path / "hand.jsonl")
+    assert ("gpu-02", PlayEnd.OK, "") in shape(tmp_path / "hand.jsonl")
+
+
+def test_progress_counts_tasks_per_node(ansible: Ansible, nodes: Path, tmp_path: Path) -> None:
+    """Blocks count, what only runs after a failure does not, a skipped task is behind a node too."""
+    ping = {"ansible.builtin.ping": {}}
+    block = {"block": [{"name": "Inner", **ping}], "rescue": [{"name": "Rescue", **ping}]}
+    skipped = {**ping, "when": False}
+    playbook = write(tmp_path / "play.yml", ping, block, skipped, ping)
+    ansible("ansible-playbook", "-i", nodes, playbook, FLEET_SPOOL=str(tmp_path / "spool.jsonl"))
+    told = [line for line in spool(tmp_path / "spool.jsonl") if isinstance(line, Progress) and line.node == "gpu-01"]
+    assert [(line.done, line.total) for line in told] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert told[1].task == "Inner"
+    assert all(abs(line.at - time.time()) < 300 for line in told)
+
+
+def test_a_failed_task_ends_the_play_for_its_node_with_its_words(
+    ansible: Ansible, nodes: Path, tmp_path: Path
+) -> None:
+    """An error that the play ignores or rescues is none."""
+    fails = {"ansible.builtin.fail": {"msg": "two\nlines " + "x" * 2000}, "when": "inventory_hostname == 'gpu-01'"}
+    rescued = {
+        "block": [{"name": "Inner", **fails, "when": True}],
+        "rescue": [{"name": "R", "ansible.builtin.ping": {}}],
+    }
+    playbook = write(tmp_path / "play.yml", rescued, fails)
+    answer = ansible("ansible-playbook", "-i", nodes, playbook, FLEET_SPOOL=str(tmp_path / "spool.jsonl"))
+    assert answer.returncode == 2
+    ended = {line.node: line for line in spool(tmp_path / "spool.jsonl") if isinstance(line, Ended)}
+    assert (ended["gpu-01"].end, ended["gpu-02"].end) == (PlayEnd.FAILED, PlayEnd.OK)
+    assert ended["gpu-01"].message.startswith("Task 1: two lines xxx")
+    assert len(ended["gpu-01"].message) <= 500
+    assert ended["gpu-02"].message == ""
+
+
+def test_by_hand_results_are_recorded_for_nodes_of_the_fleet(ansible: Ansible, nodes: Path, tmp_path: Path) -> None:
+    store = Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}")
+    store.register([Device("gpu-01", "lab", "gpu-server", "hall")], time.time())
+    answer = ansible("ansible-playbook", "-i", nodes, PROJECT / "playbooks" / "drain.yml")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert "Recorded as drain by hand. Not nodes of this fleet, so not recorded: gpu-02." in answer.stdout
+    run = store.last_run("gpu-01", Stage.DRAIN)
+    assert run is not None
+    assert run.outcome is Outcome.UNKNOWN
+    [result] = store.results(run.id)
+    assert result.result.check == "gpu_usage"
+    [digest] = result.result.evidence
+    assert store.evidence(digest) == "not XML\n"
+    store.close()
+
+
+def test_by_hand_without_a_store_the_play_is_shown_and_says_that_nothing_is_recorded(
+    ansible: Ansible, nodes: Path
+) -> None:
+    answer = ansible("ansible-playbook", "-i", nodes, PROJECT / "playbooks" / "drain.yml")
+    assert answer.returncode == 0
+    assert "gpu-01: 0 PASS, 0 FAIL, 1 UNKNOWN" in answer.stdout
+    assert "UNKNOWN gpu_usage: " in answer.stdout
+    assert "nothing was recorded" in answer.stdout + answer.stderr
+
+
+def test_check_mode_records_nothing(ansible: Ansible, nodes: Path, tmp_path: Path) -> None:
+    store = Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}")
+    store.register([Device("gpu-01", "lab", "gpu-server", "hall")], time.time())
+    answer = ansible("ansible-playbook", "-i", nodes, "--check", PROJECT / "playbooks" / "drain.yml")
+    assert answer.returncode == 0
+    assert "Check mode: nothing is recorded." in answer.stdout
+    assert store.last_run("gpu-01", Stage.DRAIN) is None
+    store.close()
+
+
+def test_a_playbook_that_is_no_stage_is_not_recorded(ansible: Ansible, nodes: Path, tmp_path: Path) -> None:
+    playbook = write(tmp_path / "other.yml", {"fleet_check": {"checks": ["gpu_usage"]}})
+    answer = ansible("ansible-playbook", "-i", nodes, playbook)
+    assert "other is no stage's playbook: nothing is recorded." in answer.stdout
+
+
+def test_a_spool_that_cannot_be_written_does_not_break_the_play(
+    ansible: Ansible, nodes: Path, tmp_path: Path
+) -> None:
+    spool_file = str(tmp_path / "no such folder" / "spool.jsonl")
+    answer = ansible("ansible-playbook", "-i", nodes, PROJECT / "playbooks" / "drain.yml", FLEET_SPOOL=spool_file)
+    assert answer.returncode == 0
+    assert (answer.stdout + answer.stderr).count("results are lost") == 1
+
+
+def test_a_line_that_a_full_disk_cut_short_costs_only_itself(
+    plugin: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk takes 60 bytes of a line, then has room again."""
+    monkeypatch.setenv("FLEET_SPOOL", str(tmp_path / "spool.jsonl"))
+    callback = plugin("callback/fleet_results").CallbackModule()
+    callback._tell(Ended("gpu-01", 1.0, PlayEnd.OK))
+    whole = (tmp_path / "spool.jsonl").stat().st_size
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (whole + 60, hard))
+    try:
+        callback._tell(Ended("gpu-02", 2.0, PlayEnd.OK, "cut short"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    callback._tell(Ended("gpu-03", 3.0, PlayEnd.OK))
+    lines = (tmp_path / "spool.jsonl").read_text().splitlines()
+    assert [json.loads(line)["node"] for line in (lines[0], lines[2])] == ["gpu-01", "gpu-03"]
+    assert len(lines[1]) == 60
+
+
+def test_each_line_is_one_write(
+    plugin: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader sees whole lines, and a second writer cannot come between."""
+    writes: list[int] = []
+    write_really = os.write
+    monkeypatch.setenv("FLEET_SPOOL", str(tmp_path / "spool.jsonl"))
+    callback = plugin("callback/fleet_results").CallbackModule()
+    monkeypatch.setattr(os, "write", lambda fd, data: (writes.append(len(data)), write_really(fd, data))[1])
+    callback._tell(Evidence("gpu-01", 1.0, "dmesg", "0" * 64, "x" * 3_000_000))
+    assert writes == [(tmp_path / "spool.jsonl").stat().st_size]
+
+
+def test_what_a_module_on_a_node_calls_results_is_none(ansible: Ansible, nodes: Path, tmp_path: Path) -> None:
+    """Only the controller's own judge gives results: a node cannot pass its own checks."""
+    forged = {
+        "check": "firmware_pins",
+        "verdict": "PASS",
+        "message": "",
+        "findings": [],
+        "observed": {},
+        "evidence": [],
+    }
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    module = "from ansible.module_utils.basic import AnsibleModule\n"
+    (modules / "liar.py").write_text(f"{module}AnsibleModule({{}}).exit_json(fleet_results=[{forged!r}])\n", "utf-8")
+    playbook = write(tmp_path / "verify.yml", {"liar": {}})
+    told = tmp_path / "told.jsonl"
+    play = ansible("ansible-playbook", "-i", nodes, playbook, FLEET_SPOOL=str(told), ANSIBLE_LIBRARY=str(modules))
+    assert play.returncode == 0, play.stdout + play.stderr
+    assert not [line for line in spool(told) if isinstance(line, Judged)]

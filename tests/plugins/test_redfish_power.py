@@ -1,0 +1,115 @@
+"""redfish_power sends only what is still to be done, and nothing in check mode."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleActionFail
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.playing import PROJECT
+
+ALLOWED = ("On", "ForceOff", "GracefulShutdown", "ForceRestart", "PowerCycle")
+STATES = st.sampled_from(["On", "Off", "PoweringOn", None])
+ACTIONS = st.sampled_from(["on", "off", "cycle", "restart"])
+
+
+@pytest.fixture(scope="session")
+def module(plugin: Callable[[str], ModuleType]) -> ModuleType:
+    """The plugin, as Python."""
+    return plugin("action/redfish_power")
+
+
+class Bmc:
+    """A BMC that does what it is told, some questions later."""
+
+    def __init__(self, slow: int = 0) -> None:
+        self.state, self.slow, self.sent = "On", slow, []
+
+    def power(self, action: str) -> None:
+        """Take an action, and remember in which state it came."""
+        self.sent.append((action, self.state))
+        self.state = "Off" if action == "ForceOff" else "On"
+        self.left = self.slow
+
+    def power_state(self) -> str:
+        """Be on for some more questions."""
+        self.left -= 1
+        return "On" if self.left >= 0 else self.state
+
+
+@given(action=ACTIONS, state=STATES, allowed=st.lists(st.sampled_from(ALLOWED)), done=st.booleans())
+def test_nothing_is_sent_that_the_bmc_does_not_allow_but_off_and_on(
+    module: ModuleType, action: str, state: str | None, allowed: list[str], done: bool
+) -> None:
+    sent = module.plan(action, state, tuple(allowed), done=done)
+    assert set(sent) <= {"On", "ForceOff"} | set(allowed or ALLOWED)
+    assert len(sent) <= 2
+
+
+@given(action=ACTIONS, done=st.booleans())
+def test_a_node_that_is_as_it_should_be_is_left_alone(module: ModuleType, action: str, done: bool) -> None:
+    """Above all: one that its BMC has reset since is not reset again."""
+    for state, wanted in (("Off", "off"), ("On", "on")):
+        assert module.plan(wanted, state, ALLOWED, done=done) == []
+    if action != "off":
+        assert module.plan(action, "On", ALLOWED, done=True) == []
+
+
+@given(action=st.sampled_from(["on", "cycle", "restart"]), done=st.booleans())
+def test_a_node_that_is_off_is_only_switched_on(module: ModuleType, action: str, done: bool) -> None:
+    """Also when its BMC has reset it already: an earlier try may have ended between off and on."""
+    assert module.plan(action, "Off", ALLOWED, done=done) == ["On"]
+
+
+def test_a_bmc_that_knows_no_power_cycle_switches_off_waits_and_switches_on(module: ModuleType) -> None:
+    """A DGX H100's BMC is such a one."""
+    sent = module.plan("cycle", "On", ("On", "ForceOff", "GracefulShutdown", "ForceRestart"), done=False)
+    assert sent == ["ForceOff", "On"]
+    bmc = Bmc(slow=3)
+    pauses: list[float] = []
+    module.send(bmc, sent, pauses.append)
+    assert bmc.sent == [("ForceOff", "On"), ("On", "Off")]
+    assert len(pauses) == 3
+
+
+def test_a_node_that_does_not_go_off_is_not_switched_on(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "OFF_SECONDS", 0.0)
+    bmc = Bmc(slow=1_000_000)
+    with pytest.raises(AnsibleActionFail, match="switched off, but its BMC is On"):
+        module.send(bmc, ["ForceOff", "On"], lambda _: None)
+    assert [action for action, _ in bmc.sent] == ["ForceOff"]
+
+
+@pytest.mark.parametrize(
+    ("args", "found"),
+    [
+        ({"action": "cycle", "boot_once": "pxe", "unless_reset_since": "12.5"}, ("cycle", "Pxe", 12.5)),
+        ({"action": True}, ("on", "", None)),
+        ({"action": False, "boot_once": "none"}, ("off", "", None)),
+    ],
+)
+def test_arguments_are_read_as_yaml_gives_them(
+    module: ModuleType, args: dict[str, Any], found: tuple[str, str, float | None]
+) -> None:
+    assert module._arguments(args) == found
+
+
+@pytest.mark.parametrize(
+    "args",
+    [{}, {"action": "kick"}, {"action": "on", "boot_once": "usb"}, {"action": "on", "unless_reset_since": "now"}],
+)
+def test_other_arguments_are_refused_with_what_is_expected(module: ModuleType, args: dict[str, Any]) -> None:
+    with pytest.raises(AnsibleActionFail, match="expected"):
+        module._arguments(args)
+
+
+def test_the_documented_choices_are_those_that_work(module: ModuleType) -> None:
+    assert (
+        (PROJECT / "plugins" / "action" / "redfish_power.py")
+        .read_text()
+        .count('choices: ["on", "off", cycle, restart]')
+    )
+    assert set(module.ACTIONS) == {"on", "off", "cycle", "restart"}

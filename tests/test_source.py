@@ -1,0 +1,42 @@
+"""Which source of truth is read, and how often."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fleet_runner import source
+from fleet_runner.core.errors import SettingsError, SourceError
+from fleet_runner.settings import Settings
+from fleet_runner.source import Reader
+
+
+@pytest.fixture
+def site(tmp_path: Path, project: Path) -> Path:
+    """The documentation's example, to be written to."""
+    return Path(shutil.copytree(project / "docs" / "examples" / "site", tmp_path / "site"))
+
+
+def test_site_files_are_parsed_again_only_when_one_changed(site: Path) -> None:
+    """The same object comes back until then; a broken change is an error and the next good one is read."""
+    reader = Reader(Settings(source=str(site)))
+    first = reader()
+    assert reader() is first
+    sites = site / "sites.yml"
+    good = sites.read_text("utf-8")
+    sites.write_text("- [", "utf-8")
+    with pytest.raises(SourceError, match=r"sites\.yml"):
+        reader()
+    sites.write_text(good + "# seen\n", "utf-8")
+    assert reader() is not first
+    assert reader().devices == first.devices
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [({}, "netbox_token_file is not set"), ({"netbox_token_file": Path("/nowhere/token")}, "/nowhere/token")],
+)
+def test_a_netbox_needs_its_token(values: dict[str, Path], words: str) -> None:
+    """And the error says where to put it."""
+    with pytest.raises(SettingsError, match=words):
+        source.read(Settings(source="https://netbox.example", **values))
