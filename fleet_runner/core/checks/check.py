@@ -14,7 +14,8 @@ Readings = Mapping[str, Reading]
 class Check:
     """One question. `judge` gets only readings that ended OK and may raise EvidenceError for UNKNOWN.
 
-    `question` is one sentence for people. `active` checks use the GPUs and need the node idle.
+    `question` is one sentence for people. `active` checks use the GPUs and need the node idle. One that `remembers`
+    is given its own previous answer (`Expected.run["before"]`): {"at": epoch seconds, "observed": its `observed`}.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Check:
     judge: Callable[[Readings, Expected], Result]
     active: bool = False
     needs_fabric: bool = False
+    remembers: bool = False
 
 
 def run(check: Check, readings: Readings, expected: Expected) -> Result:

@@ -1,0 +1,92 @@
+"""InfiniBand fabrics: what the runner looks after as a whole, because its cabling belongs to no single node.
+
+A fabric is the switches of one site that designed cables join, directly or not, with every cable that ends at one
+of them. It has a row in the store beside the nodes and a schedule of its own; it never moves.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fleet_runner.core.records import NODE_ROLES, Cable, Device, Fleet, Termination
+
+FABRIC = "infiniband-fabric"
+"""The role, and the device type, of a fabric's record."""
+
+KIND = "infiniband"
+"""How NetBox's interface types of InfiniBand begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fabric:
+    """One fabric. `ports` are the node ports in it, by node and interface; any of those nodes can look at it."""
+
+    name: str
+    site: str
+    switches: frozenset[str]
+    ports: tuple[Termination, ...]
+
+    @property
+    def record(self) -> Device:
+        """Return the record under which the store keeps it."""
+        return Device(name=self.name, device_type=FABRIC, role=FABRIC, site=self.site)
+
+
+def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
+    """Return every fabric, by name: "infiniband.SITE", and ".SWITCH" behind it where a site has several."""
+    cables = _infiniband(fleet)
+    found = [_fabric(fleet, members, cables) for members in _joined(fleet, cables)]
+    several = {each.site for each in found if sum(other.site == each.site for other in found) > 1}
+    named = [
+        Fabric(f"{each.name}.{min(each.switches)}", each.site, each.switches, each.ports)
+        if each.site in several
+        else each
+        for each in found
+    ]
+    return tuple(sorted(named, key=lambda fabric: fabric.name))
+
+
+def _infiniband(fleet: Fleet) -> list[Cable]:
+    kinds = {
+        (device.name, interface.name): interface.kind
+        for device in fleet.devices.values()
+        for interface in device.interfaces
+    }
+    return [cable for cable in fleet.cables if (kinds.get(cable.a) or kinds.get(cable.b) or "").startswith(KIND)]
+
+
+def _switch(fleet: Fleet, name: str) -> bool:
+    device = fleet.devices.get(name)
+    return device is not None and device.role not in NODE_ROLES
+
+
+def _joined(fleet: Fleet, cables: Iterable[Cable]) -> list[frozenset[str]]:
+    """Return the sets of switches that cables join, the lone ones too."""
+    beside: dict[str, set[str]] = {}
+    for cable in cables:
+        ends = [end.device for end in (cable.a, cable.b) if _switch(fleet, end.device)]
+        for end in ends:
+            beside.setdefault(end, set()).update(ends)
+    found: list[frozenset[str]] = []
+    left = set(beside)
+    while left:
+        members, ahead = set[str](), [min(left)]
+        while ahead:
+            switch = ahead.pop()
+            if switch not in members:
+                members.add(switch)
+                ahead += beside[switch]
+        left -= members
+        found.append(frozenset(members))
+    return found
+
+
+def _fabric(fleet: Fleet, switches: frozenset[str], cables: Iterable[Cable]) -> Fabric:
+    site = fleet.devices[min(switches)].site
+    ports = {
+        end
+        for cable in cables
+        if cable.a.device in switches or cable.b.device in switches
+        for end in (cable.a, cable.b)
+        if end.device not in switches and end.device in fleet.devices
+    }
+    return Fabric(f"infiniband.{site}", site, switches, tuple(sorted(ports)))
