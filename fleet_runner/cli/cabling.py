@@ -23,7 +23,7 @@ from fleet_runner.core.cabling.names import Names, names
 from fleet_runner.core.errors import EvidenceError, FleetError, SourceError
 from fleet_runner.core.parsers import cables_csv, ibnetdiscover
 from fleet_runner.core.parsers.cables_csv import Row
-from fleet_runner.core.parsers.ibnetdiscover import Discovery
+from fleet_runner.core.parsers.discovery import Discovery
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -9,7 +9,7 @@ from fleet_runner.core.cabling.names import Bound, Names, bind
 from fleet_runner.core.cabling.rates import degraded
 from fleet_runner.core.cabling.silence import unheard
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.ibnetdiscover import FabricLink
+from fleet_runner.core.parsers.discovery import FabricLink
 
 
 @dataclass(frozen=True, slots=True)

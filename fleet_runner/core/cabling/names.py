@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.parsers.ibnetdiscover import FabricLink, FabricPort
+from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
 
 _MANAGED = re.compile(r"MF0;([^:;]+)[:;]")
 """How managed switches describe themselves: MF0;leaf-1:MQM9700/U1."""

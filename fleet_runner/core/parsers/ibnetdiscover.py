@@ -7,10 +7,10 @@ One pattern runs over the whole text, since a large fabric has a line for each o
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers.discovery import Discovery, FabricLink, FabricPort
 
 GUID_DIGITS = 16
 
@@ -34,40 +34,6 @@ _HEADER = re.compile(
 _FAR_NAME = re.compile(r"\"([^\n]*)\"")
 _RATE = re.compile(r"(\d{1,2})x([A-Z]{1,8}\d{0,3})$", re.ASCII)
 _KINDS = {"S": "SW", "H": "CA", "R": "RT"}
-
-
-class FabricPort(NamedTuple):
-    """One end as the fabric names it: the node's description and port number, the GUID as 16 lower-case digits.
-
-    `kind` is CA, SW or RT. `guid` is the port's where the line tells it, else the node's.
-    """
-
-    name: str
-    port: int
-    kind: str
-    guid: str
-
-
-class FabricLink(NamedTuple):
-    """Two ends that are up, with the width ("4x" is 4) and speed ("NDR") in use; 0 and "" where not told."""
-
-    a: FabricPort
-    b: FabricPort
-    width: int
-    speed: str
-
-
-@dataclass(frozen=True, slots=True)
-class Discovery:
-    """What a fabric looked like; each link is in `links` once.
-
-    `lonely` are those that only one of their ends told of: a whole capture tells each from both. `unread` are lines
-    (counted from 1) that look like records and cannot be read.
-    """
-
-    links: tuple[FabricLink, ...]
-    lonely: tuple[FabricLink, ...]
-    unread: tuple[tuple[int, str], ...]
 
 
 class _Told(NamedTuple):

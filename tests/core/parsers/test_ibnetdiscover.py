@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.ibnetdiscover import FabricLink, FabricPort, parse, whole
+from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.parsers.ibnetdiscover import parse, whole
 from tests.core.cabling import discoveries
 from tests.core.cabling.fabrics import matchings
 from tests.core.checks.judging import cuts, text_of
