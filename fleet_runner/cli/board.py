@@ -27,6 +27,7 @@ COLOURS: dict[State, str] = {
     State.DEBUG: "red",
     State.RMA: "red",
     State.RETIRED: "dim",
+    State.WATCHED: "green",
 }
 
 

@@ -16,6 +16,7 @@ from fleet_runner.core.diagram_layout import (
 )
 from fleet_runner.core.lifecycle import (
     ENDED,
+    FABRICS,
     HOUR,
     MINUTE,
     MOVING,
@@ -36,6 +37,7 @@ _STYLE = """
   .moving { fill: #e3f0fd; stroke: #2f7fd0; }
   .serving { fill: #dff5e6; stroke: #23964b; }
   .resting { fill: #fdf2d6; stroke: #c28a12; }
+  .watched { fill: #efe6fb; stroke: #7c4dcb; }
   .ended { fill: #eceff2; stroke: #7b8794; }
   .frame { fill: #fffaf0; stroke: #c28a12; stroke-dasharray: 5 4; rx: 12; }
   .head { fill: #52606d; }
@@ -51,16 +53,19 @@ _LEGEND = (
     ("moving", "the runner works on it, with a deadline and an attempt cap"),
     ("resting", "it waits; nothing is run on it"),
     ("serving", "it serves tenants"),
+    ("watched", "a fabric, not a node: swept on a schedule"),
     ("ended", "nothing leaves it"),
 )
 
 
 def kind(state: State) -> str:
-    """What colour a state has: moving, serving, resting or ended."""
+    """What colour a state has: moving, serving, resting, watched or ended."""
     if state in MOVING:
         return "moving"
     if state in SERVING:
         return "serving"
+    if state in FABRICS:
+        return "watched"
     return "ended" if state in ENDED else "resting"
 
 

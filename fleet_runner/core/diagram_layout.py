@@ -26,6 +26,7 @@ CENTRES: dict[State, tuple[float, float]] = {
     State.DEBUG: (_COLUMNS[3] + 60, _LOW),
     State.RMA: (_COLUMNS[2], _LOW),
     State.RETIRED: (_COLUMNS[0], _LOW),
+    State.WATCHED: (_COLUMNS[0], _MID),
 }
 
 

@@ -28,6 +28,7 @@ class State(StrEnum):
     DEBUG = "debug"
     RMA = "rma"
     RETIRED = "retired"
+    WATCHED = "watched"
 
 
 class Event(StrEnum):
@@ -70,6 +71,7 @@ class Stage(StrEnum):
     DRAIN = "drain"
     HEALTH_PASSIVE = "health_passive"
     CABLING = "cabling"
+    FABRIC = "fabric"
 
 
 class Place(NamedTuple):
@@ -113,6 +115,7 @@ STATES: dict[State, Place] = {
     State.DEBUG: Place("A person works on it in place.", also="debug"),
     State.RMA: Place("It, or a part of it, is with the vendor.", also="RMA"),
     State.RETIRED: Place("It has left the fleet; its history stays."),
+    State.WATCHED: Place("A fabric, not a node: its cabling is swept on a schedule."),
 }
 
 MOVING = frozenset(state for state, place in STATES.items() if place.stages)
@@ -123,6 +126,9 @@ SERVING = frozenset({State.PRODUCTION})
 
 ENDED = frozenset({State.RETIRED})
 """States that nothing leaves."""
+
+FABRICS = frozenset({State.WATCHED})
+"""States of what is no node: it is looked after as a whole, moves nowhere and serves nobody by itself."""
 
 
 class Transition(NamedTuple):
@@ -195,12 +201,14 @@ _ROWS: tuple[Transition, ...] = (
                "Back from its vendor; it earns production from the start: a technician certifies it first."),
     Transition(State.RMA, Event.RETRY, State.PROVISION,
                "Back from its vendor and booted anew: Day 0 begins again."),
+    Transition(State.WATCHED, Event.RETIRE, State.RETIRED,
+               "A person retired the fabric: it is swept no more; its history stays."),
 )  # fmt: skip
 
 _RETIRE = tuple(
     Transition(state, Event.RETIRE, State.RETIRED, "A person retired the node; its history stays.")
     for state in State
-    if state not in ENDED
+    if state not in ENDED | FABRICS
 )
 
 TRANSITIONS: dict[tuple[State, Event], Transition] = {(row.state, row.event): row for row in _ROWS + _RETIRE}
@@ -239,6 +247,8 @@ STAGES: dict[Stage, Work] = {
                                "It only reads."),
     Stage.CABLING: Work("Hold the links that are up against the designed ones.", 10 * MINUTE, OnLost.ASK_AGAIN,
                         "It only reads."),
+    Stage.FABRIC: Work("Hold every link of an InfiniBand fabric against the design.", 20 * MINUTE, OnLost.ASK_AGAIN,
+                       "It only reads."),
 }  # fmt: skip
 
 

@@ -13,6 +13,8 @@ Generated from `fleet_runner/core/lifecycle.py` by `make docs`: change the table
 
 Only the runner moves a node, and only along a row of the second table; the row's sentence goes into the node's
 history. A *held* node never moves, whoever asks. Every way from `registered` to `production` leads through `burn_in`.
+
+A *watched* fabric is no node: it stands beside the lifecycle, is swept on a schedule and moves nowhere but out.
 """
 
 _STATES = """## States

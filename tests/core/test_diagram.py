@@ -69,7 +69,7 @@ def test_arrows_begin_and_end_at_their_boxes() -> None:
 
 
 def test_every_colour_is_used() -> None:
-    assert {kind(state) for state in State} == {"moving", "serving", "resting", "ended"}
+    assert {kind(state) for state in State} == {"moving", "serving", "resting", "watched", "ended"}
 
 
 def test_deadlines_read_as_people_say_them() -> None:

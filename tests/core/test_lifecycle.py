@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.lifecycle import (
     ENDED,
+    FABRICS,
     MOVING,
     STAGES,
     STATES,
@@ -124,12 +125,18 @@ def test_only_moving_states_pass_fail_or_are_overdue() -> None:
     assert ends == MOVING
 
 
-def test_every_state_can_be_reached() -> None:
-    assert reachable(State.REGISTERED) == set(State)
+def test_a_node_can_come_to_every_state_but_a_fabrics() -> None:
+    assert reachable(State.REGISTERED) == set(State) - FABRICS
+
+
+def test_a_fabric_can_only_be_retired() -> None:
+    """It is no node: nothing leads to its state, and no event of a node's takes it anywhere."""
+    rows = [row for row in TRANSITIONS.values() if FABRICS & {row.state, row.to}]
+    assert [(row.state, row.event, row.to) for row in rows] == [(State.WATCHED, Event.RETIRE, State.RETIRED)]
 
 
 def test_every_state_but_retired_can_be_left_by_more_than_retiring() -> None:
-    for state in set(State) - ENDED:
+    for state in set(State) - ENDED - FABRICS:
         assert {row.to for row in TRANSITIONS.values() if row.state is state} - ENDED
     assert not [row for row in TRANSITIONS.values() if row.state in ENDED]
     assert frozenset({State.RETIRED}) == ENDED
@@ -137,7 +144,7 @@ def test_every_state_but_retired_can_be_left_by_more_than_retiring() -> None:
 
 def test_production_can_be_reached_again_from_every_state_but_retired() -> None:
     """No corner of the lifecycle is a trap."""
-    for state in set(State) - ENDED:
+    for state in set(State) - ENDED - FABRICS:
         assert State.PRODUCTION in reachable(state)
 
 

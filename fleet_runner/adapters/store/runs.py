@@ -12,7 +12,7 @@ from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Entry, Outcome, Run
 from fleet_runner.core.spool import Ended, PlayEnd
 
-SWEEPS = frozenset({Stage.HEALTH_PASSIVE, Stage.CABLING})
+SWEEPS = frozenset({Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.FABRIC})
 """Stages that run by schedule: one that ends like the one before it adds nothing to the history."""
 
 
