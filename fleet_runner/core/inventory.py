@@ -72,9 +72,10 @@ def all_hostvars(fleet: Fleet) -> dict[str, dict[str, Any]]:
 def fabric(fleet: Fleet) -> dict[str, Any]:
     """Return every designed link and where its ends stand.
 
-    Shape: {"links": [[device, interface, device, interface, kind]], "devices": {name: {"site", "rack", "unit",
-    "role", "device_type", "serial", "guids": {interface: guid}}}}; `unit` is None where the source does not know it,
-    `kind` the interface type of an end ("infiniband-ndr"), "" where unknown.
+    Shape: {"links": [[device, interface, device, interface, kind, carriers]], "devices": {name: {"site", "rack",
+    "unit", "role", "device_type", "serial", "status", "guids": {interface: guid}}}}; `unit` is None where the source
+    does not know it, `kind` the interface type of an end ("infiniband-ndr"), "" where unknown, `carriers` the list of
+    the cable's carriers.
     """
     kinds = {
         (device.name, interface.name): interface.kind
@@ -82,7 +83,10 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
         for interface in device.interfaces
     }
     return {
-        "links": [[*cable.a, *cable.b, kinds.get(cable.a) or kinds.get(cable.b, "")] for cable in fleet.cables],
+        "links": [
+            [*cable.a, *cable.b, kinds.get(cable.a) or kinds.get(cable.b, ""), list(cable.carriers)]
+            for cable in fleet.cables
+        ],
         "devices": {name: _fabric_device(fleet.devices[name]) for name in sorted(fleet.devices)},
     }
 
@@ -140,5 +144,6 @@ def _fabric_device(device: Device) -> dict[str, Any]:
         "role": device.role,
         "device_type": device.device_type,
         "serial": device.serial,
+        "status": device.status,
         "guids": {interface.name: interface.guid for interface in device.interfaces if interface.guid},
     }

@@ -102,12 +102,20 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Cable:
-    """One designed cable between two terminations; the order of the ends carries no meaning."""
+    """One designed cable between two terminations; the order of the ends carries no meaning.
+
+    `carriers` are what several cables share on their way, coarse to fine, as the source names them ("trunk T-12",
+    "panel PP-A3", "cage leaf-1 7"). `status` is NetBox's ("connected", "planned"). `id` is NetBox's; None where the
+    source gives cables no ids.
+    """
 
     a: Termination
     b: Termination
     label: str = ""
     kind: str = ""
+    carriers: tuple[str, ...] = ()
+    status: str = "connected"
+    id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

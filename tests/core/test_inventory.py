@@ -42,7 +42,7 @@ FLEET = Fleet(
     racks={"hall 1/A03": Rack("A03", "hall 1")},
     device_types={"hgx-h100": DeviceType("hgx-h100", "M", "HGX", 8.0), "sw": DeviceType("sw", "M", "SW", 1.0)},
     devices={"gpu-1": GPU, "leaf-1": LEAF},
-    cables=(Cable(Termination("gpu-1", "ib0"), Termination("leaf-1", "1"), label="C1", kind="aoc"),),
+    cables=(Cable(Termination("gpu-1", "ib0"), Termination("leaf-1", "1"), "C1", "aoc", ("trunk T-1",)),),
 )
 
 
@@ -130,7 +130,7 @@ def test_an_ipv6_bmc_has_brackets() -> None:
 
 def test_the_fabric_says_where_guids_are() -> None:
     found = inventory.fabric(FLEET)
-    assert found["links"] == [["gpu-1", "ib0", "leaf-1", "1", "infiniband-ndr"]]
+    assert found["links"] == [["gpu-1", "ib0", "leaf-1", "1", "infiniband-ndr", ["trunk T-1"]]]
     assert found["devices"]["gpu-1"] == {
         "site": "hall 1",
         "rack": "A03",
@@ -138,6 +138,7 @@ def test_the_fabric_says_where_guids_are() -> None:
         "role": "gpu-server",
         "device_type": "hgx-h100",
         "serial": "S1",
+        "status": "active",
         "guids": {"ib0": "00000000000000aa"},
     }
     assert found["devices"]["leaf-1"]["unit"] is None
@@ -145,7 +146,7 @@ def test_the_fabric_says_where_guids_are() -> None:
 
 def test_a_cable_to_nowhere_has_no_kind() -> None:
     lost = replace(FLEET, cables=(Cable(Termination("x", "1"), Termination("y", "1")),))
-    assert inventory.fabric(lost)["links"] == [["x", "1", "y", "1", ""]]
+    assert inventory.fabric(lost)["links"] == [["x", "1", "y", "1", "", []]]
     assert inventory.links(lost)["x"][0]["far_place"] == "not in the source of truth"
 
 

@@ -1,6 +1,6 @@
 """The designed fabric, from the plain form that plays carry (`core.inventory.fabric`)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fleet_runner.core.cabling.explain import Places
@@ -9,21 +9,30 @@ from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.records import NODE_ROLES
 
 INFINIBAND = "infiniband"
-ROW = 5
-"""Cells of a designed link: device, port, device, port, type."""
+ROW = 6
+"""Cells of a designed link: device, port, device, port, type, and the list of its carriers."""
 
 
 def designed(fabric: Mapping[str, Any], wanted: Callable[[str], bool]) -> tuple[Link, ...]:
     """Return the designed links whose interface type is wanted ("infiniband-ndr")."""
+    return tuple(joined for joined, kind, _ in _rows(fabric) if wanted(kind))
+
+
+def _rows(fabric: Mapping[str, Any]) -> Iterator[tuple[Link, str, tuple[str, ...]]]:
     rows = fabric.get("links", ())
     wrong = next((row for row in rows if not _row(row)), None) if isinstance(rows, list | tuple) else rows
     if wrong is not None:
-        raise EvidenceError(f"designed links: found {wrong!r:.60}, expected rows of device, port, device, port, type")
-    return tuple(link(Port(a, ai), Port(b, bi)) for a, ai, b, bi, kind in rows if wanted(kind))
+        text = "expected rows of device, port, device, port, type, carriers; write the designed links again"
+        raise EvidenceError(f"designed links: found {wrong!r:.60}, {text}")
+    for a, ai, b, bi, kind, carriers in rows:
+        yield link(Port(a, ai), Port(b, bi)), kind, tuple(carriers)
 
 
 def _row(row: object) -> bool:
-    return isinstance(row, list | tuple) and len(row) == ROW and all(isinstance(cell, str) for cell in row)
+    if not isinstance(row, list | tuple) or len(row) != ROW:
+        return False
+    *texts, carriers = row
+    return isinstance(carriers, list | tuple) and all(isinstance(cell, str) for cell in (*texts, *carriers))
 
 
 def infiniband(kind: str) -> bool:
@@ -32,7 +41,7 @@ def infiniband(kind: str) -> bool:
 
 
 def places(fabric: Mapping[str, Any]) -> Places:
-    """Return where devices stand."""
+    """Return where devices stand, and what each link shares with others on its way."""
     devices: Mapping[str, Mapping[str, Any]] = fabric.get("devices", {})
     return Places(
         {name: _words(device) for name, device in devices.items()},
@@ -42,6 +51,7 @@ def places(fabric: Mapping[str, Any]) -> Places:
             if device.get("rack")
         },
         frozenset(name for name, device in devices.items() if device.get("role") in NODE_ROLES),
+        {joined: carriers for joined, _, carriers in _rows(fabric) if carriers},
     )
 
 

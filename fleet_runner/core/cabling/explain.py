@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 
@@ -48,11 +48,15 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What is known of devices: where each stands in words, its rack, and which are servers."""
+    """What is known of devices: where each stands in words, its rack, and which are servers.
+
+    `carriers` are what a designed link shares with others on its way, coarse to fine ("trunk T-12", "panel PP-A3").
+    """
 
     words: Mapping[str, str]
     racks: Mapping[str, str]
     servers: frozenset[str]
+    carriers: Mapping[Link, tuple[str, ...]] = field(default_factory=dict[Link, tuple[str, ...]])
 
     def port(self, port: Port) -> str:
         """Return a port as a person finds it: "leaf-3 port 7 (hall-1 rack N1 U10)"."""

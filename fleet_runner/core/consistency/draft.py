@@ -1,7 +1,7 @@
 """What an adapter read from a source of truth, before it is known to make sense."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from fleet_runner.core.order import natural
@@ -64,4 +64,4 @@ def settle(draft: Draft, revision: str) -> Fleet:
 
 
 def _ordered(cable: Cable) -> Cable:
-    return cable if cable.a <= cable.b else Cable(a=cable.b, b=cable.a, label=cable.label, kind=cable.kind)
+    return cable if cable.a <= cable.b else replace(cable, a=cable.b, b=cable.a)

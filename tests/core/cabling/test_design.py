@@ -10,8 +10,8 @@ from fleet_runner.core.errors import EvidenceError
 
 FABRIC: dict[str, Any] = {
     "links": [
-        ["leaf-1", "1", "gpu-01", "ib0", "infiniband-ndr"],
-        ["gpu-01", "eth0", "mgmt-1", "1", "1000base-t"],
+        ["leaf-1", "1", "gpu-01", "ib0", "infiniband-ndr", ["trunk T-1", "panel PP-A"]],
+        ["gpu-01", "eth0", "mgmt-1", "1", "1000base-t", []],
     ],
     "devices": {
         "gpu-01": {"site": "hall", "rack": "A1", "unit": 4.0, "role": "gpu-server", "guids": {"ib0": "00AB"}},
@@ -28,11 +28,21 @@ def test_only_links_of_the_wanted_kind_are_designed() -> None:
 
 
 @pytest.mark.parametrize(
-    "links", [[["a", "1", "b"]], 7, [7], [["a", 1, "b", "c", "infiniband"]], [[[], "", "", "", ""]]]
+    "links",
+    [
+        [["a", "1", "b"]],
+        7,
+        [7],
+        [["a", "1", "b", "c", "infiniband"]],
+        [["a", 1, "b", "c", "infiniband", []]],
+        [[[], "", "", "", "", []]],
+        [["a", "1", "b", "c", "infiniband", "trunk T"]],
+        [["a", "1", "b", "c", "infiniband", [1]]],
+    ],
 )
 def test_a_design_of_another_shape_is_refused(links: object) -> None:
-    """Rows of five texts; nothing else may look like a design."""
-    with pytest.raises(EvidenceError, match="device, port, device, port, type"):
+    """Rows of five texts and a list of texts; nothing else may look like a design."""
+    with pytest.raises(EvidenceError, match="device, port, device, port, type, carriers"):
         designed({"links": links}, infiniband)
 
 
@@ -45,6 +55,7 @@ def test_places_are_said_as_far_as_they_are_known() -> None:
     }
     assert found.racks == {"gpu-01": "hall/A1", "leaf-1": "hall/N1"}
     assert found.servers == {"gpu-01"}
+    assert found.carriers == {link(Port("gpu-01", "ib0"), Port("leaf-1", "1")): ("trunk T-1", "panel PP-A")}
     assert found.port(Port("x", "1")) == "x port 1 (place unknown)"
 
 

@@ -15,10 +15,10 @@ SHAPES = {name: text_of(f"lldp/two_ports.{name}") for name in ("json", "json0")}
 KIND = "1000base-t"
 FABRIC: dict[str, Any] = {
     "links": [
-        ["gpu-01", "eth0", "mgmt-1", "swp1", KIND],
-        ["gpu-01", "eth1", "mgmt-2", "swp1", KIND],
-        ["gpu-02", "eth0", "mgmt-1", "swp2", KIND],
-        ["gpu-01", "ib0", "leaf-1", "1", "infiniband-ndr"],
+        ["gpu-01", "eth0", "mgmt-1", "swp1", KIND, []],
+        ["gpu-01", "eth1", "mgmt-2", "swp1", KIND, []],
+        ["gpu-02", "eth0", "mgmt-1", "swp2", KIND, []],
+        ["gpu-01", "ib0", "leaf-1", "1", "infiniband-ndr", []],
     ],
     "devices": {
         "gpu-01": {"site": "h", "rack": "A1", "unit": 4, "role": "gpu-server"},
@@ -143,7 +143,7 @@ def test_a_node_without_a_designed_link_has_none_to_fail() -> None:
 
 
 def test_a_link_between_two_ports_of_the_node_is_one_link() -> None:
-    fabric = {**FABRIC, "links": [["gpu-01", "eth0", "gpu-01", "eth1", KIND]]}
+    fabric = {**FABRIC, "links": [["gpu-01", "eth0", "gpu-01", "eth1", KIND, []]]}
     text = heard(("eth0", "gpu-01", "eth1", ""), ("eth1", "gpu-01", "eth0", ""))
     result = asked(text, fabric=fabric)
     assert (result.verdict, result.observed["designed"]) == (Verdict.PASS, 1)

@@ -18,13 +18,13 @@ PROFILE = {"hca_interfaces": {"mlx5_0": "ib0", "mlx5_1": "ib1"}}
 NDR = "infiniband-ndr"
 FABRIC: dict[str, Any] = {
     "links": [
-        ["gpu-01", "ib0", "leaf-1", "1", NDR],
-        ["gpu-01", "ib1", "leaf-2", "1", NDR],
-        ["gpu-02", "ib0", "leaf-1", "2", NDR],
-        ["gpu-02", "ib1", "leaf-2", "2", NDR],
-        ["leaf-1", "33", "spine-1", "1", NDR],
-        ["leaf-2", "33", "spine-1", "2", NDR],
-        ["gpu-01", "eth0", "mgmt-1", "1", "1000base-t"],
+        ["gpu-01", "ib0", "leaf-1", "1", NDR, []],
+        ["gpu-01", "ib1", "leaf-2", "1", NDR, []],
+        ["gpu-02", "ib0", "leaf-1", "2", NDR, []],
+        ["gpu-02", "ib1", "leaf-2", "2", NDR, []],
+        ["leaf-1", "33", "spine-1", "1", NDR, []],
+        ["leaf-2", "33", "spine-1", "2", NDR, []],
+        ["gpu-01", "eth0", "mgmt-1", "1", "1000base-t", []],
     ],
     "devices": {
         "gpu-01": {"site": "h", "rack": "A1", "unit": 4, "role": "gpu-server", "device_type": "t", "guids": {}},
