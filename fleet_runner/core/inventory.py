@@ -4,10 +4,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fleet_runner.core.fabrics import Fabric, fabrics
 from fleet_runner.core.records import Device, Fleet, Interface, Part, Termination, nodes
 
 CONTEXT_MAY_SET = frozenset({"fleet_bmc_url", "fleet_environment"})
 """The only `fleet_` variables that a config context owns; the others are computed, and it cannot replace them."""
+
+IN_SERVICE = "active"
+"""The status, in the source of truth, of a device that should be up."""
+
+OBSERVERS = 3
+"""Nodes that a fabric is read through, one after the other, until one can."""
 
 Links = Mapping[str, Sequence[Mapping[str, str]]]
 """Designed links by device; each is one entry of `fleet_device["links"]`."""
@@ -73,9 +80,9 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
     """Return every designed link and where its ends stand.
 
     Shape: {"links": [[device, interface, device, interface, kind, carriers]], "devices": {name: {"site", "rack",
-    "unit", "role", "device_type", "serial", "status", "guids": {interface: guid}}}}; `unit` is None where the source
-    does not know it, `kind` the interface type of an end ("infiniband-ndr"), "" where unknown, `carriers` the list of
-    the cable's carriers.
+    "unit", "role", "device_type", "serial", "status", "guids": {interface: guid}, "macs": {interface: mac}}}}; `unit`
+    is None where the source does not know it, `kind` the interface type of an end ("infiniband-ndr"), "" where
+    unknown, `carriers` the list of the cable's carriers.
     """
     kinds = {
         (device.name, interface.name): interface.kind
@@ -89,6 +96,11 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
         ],
         "devices": {name: _fabric_device(fleet.devices[name]) for name in sorted(fleet.devices)},
     }
+
+
+def fabric_hostvars(fleet: Fleet) -> dict[str, dict[str, Any]]:
+    """Return the host variables of every fabric, by name: what it is, and which nodes' ports can read it."""
+    return {each.name: _fabric_vars(fleet, each) for each in fabrics(fleet)}
 
 
 def bmc_url(address: str) -> str:
@@ -128,6 +140,19 @@ def _record(fleet: Fleet, device: Device, seen: Sequence[Mapping[str, str]]) -> 
     }
 
 
+def _fabric_vars(fleet: Fleet, fabric: Fabric) -> dict[str, Any]:
+    record = fabric.record
+    device = {"name": record.name, "role": record.role, "device_type": record.device_type, "site": record.site}
+    first: dict[str, str] = {}
+    for port in fabric.ports:
+        first.setdefault(port.device, port.interface)
+    ready = sorted(first, key=lambda node: (fleet.devices[node].status != IN_SERVICE, node))
+    return {
+        "fleet_device": {**device, "switches": sorted(fabric.switches)},
+        "fleet_observers": [[node, first[node]] for node in ready[:OBSERVERS]],
+    }
+
+
 def _interface(interface: Interface) -> dict[str, str | None]:
     return {"name": interface.name, "kind": interface.kind, "mac": interface.mac, "guid": interface.guid}
 
@@ -146,4 +171,5 @@ def _fabric_device(device: Device) -> dict[str, Any]:
         "serial": device.serial,
         "status": device.status,
         "guids": {interface.name: interface.guid for interface in device.interfaces if interface.guid},
+        "macs": {interface.name: interface.mac for interface in device.interfaces if interface.mac},
     }

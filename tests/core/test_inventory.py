@@ -140,6 +140,7 @@ def test_the_fabric_says_where_guids_are() -> None:
         "serial": "S1",
         "status": "active",
         "guids": {"ib0": "00000000000000aa"},
+        "macs": {},
     }
     assert found["devices"]["leaf-1"]["unit"] is None
 

@@ -1,5 +1,6 @@
 """The designed fabric, from the plain form that plays carry (`core.inventory.fabric`)."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -62,6 +63,17 @@ def guids(fabric: Mapping[str, Any]) -> dict[str, Port]:
         for name, device in fabric.get("devices", {}).items()
         for interface, guid in device.get("guids", {}).items()
     }
+
+
+def macs(fabric: Mapping[str, Any]) -> dict[str, Port]:
+    """Return the port of each MAC address that the source of truth gives to one port; bonded ports share theirs."""
+    rows = [
+        (str(mac).lower(), Port(name, interface))
+        for name, device in fabric.get("devices", {}).items()
+        for interface, mac in device.get("macs", {}).items()
+    ]
+    count = Counter(mac for mac, _ in rows)
+    return {mac: port for mac, port in rows if count[mac] == 1}
 
 
 def _words(device: Mapping[str, Any]) -> str:

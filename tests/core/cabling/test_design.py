@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.cabling.design import designed, guids, infiniband, places
+from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places
 from fleet_runner.core.cabling.links import Port, link
 from fleet_runner.core.errors import EvidenceError
 
@@ -62,3 +62,12 @@ def test_places_are_said_as_far_as_they_are_known() -> None:
 def test_guids_are_known_in_lower_case() -> None:
     assert guids(FABRIC) == {"00ab": Port("gpu-01", "ib0")}
     assert guids({}) == {}
+
+
+def test_an_address_binds_only_the_one_port_that_has_it() -> None:
+    devices = {
+        "gpu-01": {"macs": {"eth0": "02:00:00:00:00:0A", "eth1": "02:00:00:00:00:0b", "eth2": "02:00:00:00:00:0b"}},
+        "gpu-02": {},
+    }
+    assert macs({"devices": devices}) == {"02:00:00:00:00:0a": Port("gpu-01", "eth0")}
+    assert macs({}) == {}

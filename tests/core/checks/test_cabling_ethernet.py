@@ -68,6 +68,21 @@ def test_a_text_that_is_no_evidence_is_unknown(text: str) -> None:
     assert asked(text).verdict is Verdict.UNKNOWN
 
 
+def test_two_nodes_that_took_each_others_port_see_one_fault() -> None:
+    """Each hears only its own side of the swap; both name the same ports, so there is one ticket."""
+    one = asked(heard(("eth0", "mgmt-1", "swp2", ""), SECOND))
+    other = asked(heard(("eth0", "mgmt-1", "swp1", "")), node="gpu-02")
+    assert [finding.fault for finding in one.findings] == [finding.fault for finding in other.findings]
+    assert one.findings[0].nodes == ("gpu-01", "gpu-02")
+
+
+def test_a_switch_that_is_known_by_the_address_of_its_port_needs_no_name() -> None:
+    devices = {**FABRIC["devices"], "mgmt-1": {**FABRIC["devices"]["mgmt-1"], "macs": {"swp1": "02:00:00:00:01:01"}}}
+    row = ("eth0", "", "02:00:00:00:01:01", "")
+    assert asked(heard(row, SECOND), fabric={**FABRIC, "devices": devices}).verdict is Verdict.PASS
+    assert asked(heard(row, SECOND)).verdict is Verdict.UNKNOWN
+
+
 def test_another_port_of_the_designed_switch_is_a_fault() -> None:
     result = asked(heard(("eth0", "mgmt-1", "swp9", ""), SECOND))
     assert result.verdict is Verdict.FAIL

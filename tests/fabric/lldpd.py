@@ -1,0 +1,120 @@
+"""Real lldpd, one in each network namespace, joined by cables that can be moved."""
+
+import contextlib
+import itertools
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+SECONDS = 30.0
+"""How long a neighbour may take to be heard; as a rule it takes one."""
+
+QUICK = "configure lldp tx-interval 1\nconfigure lldp tx-hold 2\n"
+
+End = tuple[str, str]
+
+
+def why_not() -> str:
+    """Say what is missing here; empty where nothing is."""
+    if os.geteuid() != 0:
+        return "network namespaces need root; run the tests as root"
+    needed = {"ip": "iproute2", "lldpd": "lldpd", "lldpctl": "lldpd"}
+    missing = sorted({package for tool, package in needed.items() if shutil.which(tool) is None})
+    return f"not installed: {', '.join(missing)}; apt-get install {' '.join(missing)}" if missing else ""
+
+
+class Hall:
+    """Devices that speak LLDP with each other over virtual cables."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._serial = itertools.count()
+
+    def namespace(self, device: str) -> str:
+        """Return the network namespace that a device is."""
+        return f"fleet-lldp-{os.getpid()}-{device}"
+
+    @contextlib.contextmanager
+    def device(self, name: str) -> Iterator[None]:
+        """Have a device speak for as long as the context lasts."""
+        _run("ip", "netns", "add", self.namespace(name))
+        daemon: subprocess.Popen[bytes] | None = None
+        try:
+            config = self._folder / f"{name}.conf"
+            config.write_text(f"configure system hostname {name}\n{QUICK}", encoding="utf-8")
+            socket = self._socket(name)
+            argv = ["ip", "netns", "exec", self.namespace(name), "lldpd", "-d", "-u", socket, "-O", str(config)]
+            with (self._folder / f"{name}.log").open("wb") as log:
+                daemon = subprocess.Popen(argv, stdout=log, stderr=log)
+            _until(lambda: Path(socket).exists(), f"lldpd of {name} did not come up")
+            yield
+        finally:
+            if daemon is not None:
+                daemon.terminate()  # its monitor ends the process beside it
+                daemon.wait(SECONDS)
+            _run("ip", "netns", "delete", self.namespace(name))
+
+    def plug(self, cables: Iterable[tuple[End, End]]) -> None:
+        """Join interfaces by cables, which take their names from the ends."""
+        for one, other in cables:
+            middle = [f"fl{os.getpid() % 1_000_000}x{next(self._serial)}" for _ in (one, other)]
+            _run("ip", "link", "add", middle[0], "type", "veth", "peer", "name", middle[1])
+            for name, (device, interface) in zip(middle, (one, other), strict=True):
+                _run("ip", "link", "set", name, "netns", self.namespace(device), "name", interface, "up")
+
+    def unplug(self, ends: Iterable[End]) -> None:
+        """Take out the cables that end there."""
+        for device, interface in ends:
+            _run("ip", "-n", self.namespace(device), "link", "delete", interface)
+
+    def capture(self, device: str, form: str) -> str:
+        """Return what lldpctl prints on a device."""
+        return _run("lldpctl", "-u", self._socket(device), "-f", form)
+
+    def settle(self, heard: dict[str, list[str]]) -> None:
+        """Wait until each device hears these neighbours and no other."""
+
+        def settled() -> bool:
+            return all(self._neighbours(device) == sorted(names) for device, names in heard.items())
+
+        _until(settled, f"expected {heard}, heard { {device: self._neighbours(device) for device in heard} }")
+
+    def _neighbours(self, device: str) -> list[str]:
+        told = _run("lldpctl", "-u", self._socket(device), "-f", "keyvalue")
+        return sorted(line.partition("=")[2] for line in told.splitlines() if ".chassis.name=" in line)
+
+    def _socket(self, device: str) -> str:
+        return str(self._folder / f"{device}.sock")
+
+
+@contextlib.contextmanager
+def hall(devices: Iterable[str]) -> Iterator[Hall]:
+    """Have devices speak; whatever happens, nothing of them is left afterwards."""
+    if reason := why_not():
+        pytest.skip(reason)
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-lldp-")))
+        folder.chmod(0o755)  # lldpctl gives its privileges up before it looks for the socket
+        found = Hall(folder)
+        for name in devices:
+            stack.enter_context(found.device(name))
+        yield found
+
+
+def _run(*argv: str) -> str:
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=SECONDS)
+    assert done.returncode == 0, f"{' '.join(argv)}: {done.stderr.strip()}"
+    return done.stdout
+
+
+def _until(is_so: Callable[[], bool], why: str) -> None:
+    limit = time.monotonic() + SECONDS
+    while not is_so():
+        assert time.monotonic() < limit, why
+        time.sleep(0.1)

@@ -1,0 +1,57 @@
+"""Real neighbours over LLDP, from both ends and from one."""
+
+import pytest
+
+from fleet_runner.core.cabling import ethernet
+from fleet_runner.core.cabling.explain import Kind, Places
+from fleet_runner.core.cabling.judge import Verdicts
+from fleet_runner.core.cabling.links import Port, link
+from fleet_runner.core.cabling.names import names
+from fleet_runner.core.parsers import lldp
+from tests.fabric.lldpd import End, Hall, hall
+
+SERVERS = ("gpu-1", "gpu-2")
+SWITCH = "leaf-1"
+DESIGNED: tuple[tuple[End, End], ...] = (
+    (("gpu-1", "eth0"), (SWITCH, "swp1")),
+    (("gpu-2", "eth0"), (SWITCH, "swp2")),
+)
+SWAPPED: tuple[tuple[End, End], ...] = (
+    (("gpu-1", "eth0"), (SWITCH, "swp2")),
+    (("gpu-2", "eth0"), (SWITCH, "swp1")),
+)
+ALL = {"gpu-1": [SWITCH], "gpu-2": [SWITCH], SWITCH: list(SERVERS)}
+
+
+def judged(there: Hall, devices: tuple[str, ...], form: str) -> Verdicts:
+    links = tuple(link(Port(*a), Port(*b)) for a, b in DESIGNED)
+    known = names([port for each in links for port in each], {}, {})
+    captures = {device: lldp.parse(there.capture(device, form)) for device in devices}
+    return ethernet.judge(links, captures, known, Places({}, {}, frozenset(SERVERS)))
+
+
+@pytest.mark.parametrize("form", ["json", "json0"])
+def test_two_servers_and_a_switch_tell_of_a_swap(form: str) -> None:
+    with hall((*SERVERS, SWITCH)) as there:
+        there.plug(DESIGNED)
+        there.settle(ALL)
+        for devices in ((*SERVERS, SWITCH), SERVERS, (SWITCH,)):
+            assert (judged(there, devices, form).faults, judged(there, devices, form).matched) == ((), 2)
+        there.unplug(((SWITCH, "swp1"), (SWITCH, "swp2")))
+        there.settle({device: [] for device in ALL})
+        assert len(judged(there, (*SERVERS, SWITCH), form).silent) == 2
+        there.plug(SWAPPED)
+        there.settle(ALL)
+        told = [judged(there, devices, form) for devices in ((*SERVERS, SWITCH), SERVERS, (SWITCH,))]
+    (fault,) = told[0].faults
+    assert fault.kind is Kind.SWAP
+    assert all(each.faults == (fault,) for each in told)
+
+
+def test_one_end_that_is_silent_leaves_its_link_unknown() -> None:
+    with hall(("gpu-1", SWITCH)) as there:
+        there.plug(DESIGNED[:1])
+        there.settle({"gpu-1": [SWITCH], SWITCH: ["gpu-1"]})
+        verdicts = judged(there, (SWITCH,), "json0")
+    assert (verdicts.faults, verdicts.matched) == ((), 1)
+    assert [each.a.device for each in verdicts.silent] == ["gpu-2"]
