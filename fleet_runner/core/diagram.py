@@ -159,5 +159,5 @@ def _legend() -> list[str]:
     for name, meaning in _LEGEND:
         parts.append(f'<rect class="box {name}" x="{x:g}" y="12" width="18" height="14"/>')
         parts.append(f'<text x="{x + 25:g}" y="23">{meaning}</text>')
-        x += 60 + 6.6 * len(meaning)
+        x += 54 + 6.6 * len(meaning)
     return parts

@@ -34,7 +34,8 @@ class Finding:
     `code` names the kind of fault ("xid.79", "cabling.swap"); `component` the part it is about ("GPU 3");
     `fault` is the key of the physical fault: equal keys are one fault and one ticket, whoever sees it, however
     often. `nodes` are the nodes whose passing check proves the fault gone. `steps` tell a technician what to do,
-    one sentence each; empty where no hand is needed.
+    one sentence each; empty where no hand is needed. `devices` are all that the fault touches, those without a
+    lifecycle too; where it names none, the nodes are all.
     """
 
     code: str
@@ -44,6 +45,7 @@ class Finding:
     fault: str
     nodes: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -55,6 +57,7 @@ class Finding:
             "fault": self.fault,
             "nodes": list(self.nodes),
             "steps": list(self.steps),
+            "devices": list(self.devices),
         }
 
     @classmethod
@@ -68,6 +71,7 @@ class Finding:
             fault=raw["fault"],
             nodes=tuple(raw["nodes"]),
             steps=tuple(raw["steps"]),
+            devices=tuple(raw.get("devices", ())),
         )
 
 

@@ -76,6 +76,7 @@ def _finding(raw: Finding) -> Finding:
         fault=key(raw.fault),
         nodes=_many(raw.nodes),
         steps=tuple(words(step) for step in raw.steps[:MANY]),
+        devices=_many(raw.devices),
     )
 
 

@@ -50,7 +50,8 @@ def finding(fault: Fault, servers: frozenset[str]) -> Finding:
     """Return a cabling fault as a finding; every server that it touches can prove it gone."""
     ports = ", ".join(str(port) for port in sorted(fault.ports)[:4])
     nodes = tuple(device for device in fault.devices if device in servers)
-    return Finding(f"cabling.{fault.kind}", ports, fault.message, Remedy.RECABLE, fault.key, nodes, fault.steps)
+    told = (fault.message, Remedy.RECABLE, fault.key, nodes, fault.steps, fault.devices)
+    return Finding(f"cabling.{fault.kind}", ports, *told)
 
 
 def _degraded(node: str, joined: Link, rate: str) -> Finding:
