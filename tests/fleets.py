@@ -148,7 +148,8 @@ def cables(draw: st.DrawFn, connected: list[Device]) -> tuple[Cable, ...]:
     pairs = zip(shuffled[::2], shuffled[1::2], strict=False)
     chosen = [tuple(sorted(pair)) for pair in pairs if draw(st.booleans())]
     labels = st.just("") | NAMES
-    found = [Cable(a, b, label=draw(labels), kind=draw(st.sampled_from(["", "aoc", "smf"]))) for a, b in chosen]
+    kinds, statuses = st.sampled_from(["", "aoc", "smf"]), st.sampled_from(["connected", "planned"])
+    found = [Cable(a, b, draw(labels), draw(kinds), status=draw(statuses)) for a, b in chosen]
     return tuple(sorted(found, key=lambda cable: (cable.a, cable.b)))
 
 

@@ -100,6 +100,13 @@ class Device:
     face: str = ""
 
 
+CONNECTED, PLANNED, REMOVED = "connected", "planned", "decommissioning"
+"""NetBox's statuses of a cable: in place, to be put in place, and designed no more."""
+
+PANEL = "panel"
+"""How a carrier that is a patch panel begins: such a link is several cables, one behind the other."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cable:
     """One designed cable between two terminations; the order of the ends carries no meaning.
@@ -114,7 +121,7 @@ class Cable:
     label: str = ""
     kind: str = ""
     carriers: tuple[str, ...] = ()
-    status: str = "connected"
+    status: str = CONNECTED
     id: int | None = None
 
 
@@ -123,7 +130,8 @@ class Fleet:
     """Everything the source of truth says, at one moment, already checked for contradictions.
 
     `racks` is keyed by `rack_key(site, name)`, since two sites may both have a rack A03; the others by their name
-    or slug. `revision` changes whenever any record does (a hash or a high-water mark of the source).
+    or slug. `revision` changes whenever any record does (a hash or a high-water mark of the source). `notes` are
+    sentences for the source's owner about what is no contradiction but could not be used.
     """
 
     sites: tuple[str, ...]
@@ -132,6 +140,7 @@ class Fleet:
     devices: Mapping[str, Device]
     cables: tuple[Cable, ...]
     revision: str = ""
+    notes: tuple[str, ...] = ()
 
     def place(self, device: str) -> str:
         """Where a person finds a device: "hall-1 rack A03 U12"; says so where the source does not know."""

@@ -136,6 +136,8 @@ def as_netbox(fleet: Fleet) -> Lists:
         "interfaces": [],
         "inventory-items": [],
         "modules": [],
+        "front-ports": [],
+        "rear-ports": [],
     }
     for number, device in enumerate(fleet.devices.values(), 1):
         _fill(lists, _brief(number, name=device.name), device)
@@ -193,7 +195,7 @@ def _cables(fleet: Fleet, interfaces: list[Row]) -> Lists:
     ids = {(row["device"]["name"], row["name"]): row["id"] for row in interfaces}
     return {
         "cables": [
-            {"id": number, "type": cable.kind or None, "label": cable.label, "status": _choice("connected")}
+            {"id": number, "type": cable.kind or None, "label": cable.label, "status": _choice(cable.status)}
             for number, cable in enumerate(fleet.cables, 1)
         ],
         "cable-terminations": [

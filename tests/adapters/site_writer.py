@@ -37,10 +37,23 @@ def as_rows(fleet: Fleet) -> dict[str, list[Row]]:
         "device_types": [_device_type(device_type) for device_type in fleet.device_types.values()],
         "devices": [_device(device, fleet.device_types) for device in fleet.devices.values()],
         "cables": [
-            _given(a=cable.a._asdict(), b=cable.b._asdict(), label=cable.label, type=cable.kind)
+            _given(
+                a=cable.a._asdict(),
+                b=cable.b._asdict(),
+                label=cable.label,
+                type=cable.kind,
+                status=cable.status,
+                **_carriers(cable.carriers),
+            )
             for cable in fleet.cables
         ],
     }
+
+
+def _carriers(carriers: tuple[str, ...]) -> Row:
+    named = [carrier.split(" ", 1) for carrier in carriers]
+    one = {kind: name for kind, name in named if kind != "panel"}
+    return one | {"panels": [name for kind, name in named if kind == "panel"] or None}
 
 
 def _device_type(device_type: DeviceType) -> Row:

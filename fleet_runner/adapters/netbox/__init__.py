@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
-from fleet_runner.adapters.netbox import records
-from fleet_runner.adapters.netbox.cables import CABLE_FIELDS, TERMINATION_FIELDS, cables
+from fleet_runner.adapters.netbox import panels, records
+from fleet_runner.adapters.netbox.cables import CABLE_FIELDS, TERMINATION_FIELDS, Known, cables, strands
 from fleet_runner.adapters.netbox.client import Client, Json, Patience
 from fleet_runner.adapters.netbox.records import Inside, held, made
 from fleet_runner.core.consistency import Draft, Found, Location, Problem, problems, refusal, settle
@@ -28,6 +28,9 @@ FIELDS = {
     "cable-terminations": TERMINATION_FIELDS,
 }
 """The lists that are read, and the only fields of each that are asked for: the rest costs NetBox minutes."""
+
+PANEL_FIELDS = {"front-ports": panels.FRONT_FIELDS, "rear-ports": panels.REAR_FIELDS}
+"""Likewise, and read only if a cable ends at a patch panel."""
 
 TYPES_A_REQUEST = 100  # device types named in one address: enough to be quick, few enough for any server
 
@@ -60,6 +63,9 @@ def _read(client: Client) -> Rows:
     rows = {path: client.rows(f"dcim/{path}", fields) for path, fields in FIELDS.items()}
     used = sorted({row["device_type"]["id"] for row in rows["devices"]})
     rows["device-types"] = [row for row in rows["device-types"] if row["id"] in used]
+    cabled = panels.touched(rows["cable-terminations"])
+    for path, fields in PANEL_FIELDS.items():
+        rows[path] = client.rows(f"dcim/{path}", fields) if cabled else []
     path, fields = "dcim/interface-templates", records.TEMPLATE_FIELDS
     some = [used[at : at + TYPES_A_REQUEST] for at in range(0, len(used), TYPES_A_REQUEST)]
     rows["interface-templates"] = [row for ids in some for row in client.rows(path, fields, device_type_id=ids)]
@@ -76,14 +82,16 @@ def _draft(rows: Rows, base: str, wrong: list[Problem]) -> Draft:
     wrong.extend(_nameless_nodes(rows, base))
     rows = rows | {"devices": [row for row in rows["devices"] if row["id"] not in nameless]}
     racks = each("racks", records.rack)
+    designed, lost = _cables(rows, f"{base}/cables", wrong)
     return Draft(
         sites=each("sites", records.site),
         roles=frozenset(row["role"]["slug"] for row in rows["devices"]),
         racks=racks,
         device_types=each("device-types", lambda row: records.device_type(row, templates)),
         devices=each("devices", lambda row: records.device(row, inside)),
-        cables=_cables(rows, f"{base}/cables", wrong),
+        cables=designed,
         locations=_locations(racks),
+        notes=panels.note(lost),
     )
 
 
@@ -105,15 +113,20 @@ def _nameless_nodes(rows: Rows, base: str) -> list[Problem]:
     return [Problem(f"{base}/devices/{row['id']}/", f"a {row['role']['slug']} has no name; name it") for row in nodes]
 
 
-def _cables(rows: Rows, page: str, wrong: list[Problem]) -> list[Found[Cable]]:
-    known = {row["id"]: _termination(row) for row in rows["interfaces"]}
+def _cables(rows: Rows, page: str, wrong: list[Problem]) -> tuple[list[Found[Cable]], list[Termination]]:
+    """Return the designed cables, and the interfaces whose way through patch panels leads nowhere."""
+    known: Known = {row["id"]: _termination(row) for row in rows["interfaces"]}
+    own = {row["name"] for row in rows["devices"] if row["role"]["slug"] in NODE_ROLES}
+    laid = strands(rows["cables"], rows["cable-terminations"], page)
+    inside = panels.panels(rows["front-ports"], rows["rear-ports"])
+    followed = panels.follow(laid, inside, known, own)
     found: list[Found[Cable]] = []
-    for cable in cables(rows["cables"], rows["cable-terminations"], known, page):
+    for cable in (*cables(laid, known), *followed.cables):
         if isinstance(cable, Problem):
             wrong.append(cable)
         else:
             found.append(cable)
-    return found
+    return found, followed.lost
 
 
 def _termination(row: Json) -> Termination | None:

@@ -1,65 +1,108 @@
-"""NetBox's cables between interfaces; those to power and console ports and patch panels are not read."""
+"""NetBox's cables between interfaces, straight or through patch panels; those to power and consoles are not read."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fleet_runner.adapters.netbox.client import Json
 from fleet_runner.adapters.netbox.records import Place
 from fleet_runner.core.consistency import Found, Problem, paired
-from fleet_runner.core.records import Cable, Termination
+from fleet_runner.core.records import CONNECTED, REMOVED, Cable, Termination
 
-CABLE_FIELDS = "id,type,label,status"
+CABLE_FIELDS = "id,type,label,status,profile,bundle"
+"""A profile is known since NetBox 4.5, a bundle since 4.6; older ones leave them out."""
+
 TERMINATION_FIELDS = "cable,cable_end,termination_type,termination_id"
-INTERFACE = "dcim.interface"
-REMOVED = "decommissioning"  # NetBox's status of a cable that is designed no more
+INTERFACE, FRONT, REAR = "dcim.interface", "dcim.frontport", "dcim.rearport"
+PANEL = frozenset({FRONT, REAR})
+
+Known = Mapping[int, Termination | None]
+"""Every interface by its id; None where its device has no name."""
+
+
+class End(NamedTuple):
+    """What a cable ends at: NetBox's type of it, and its id."""
+
+    kind: str
+    id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
-    """The interfaces a cable ends at, by their ids, and whether it also ends at something else."""
+class Strand:
+    """A cable of NetBox's and what it ends at. `place` is its page, where its owner finds it."""
 
-    interfaces: list[int]
-    others: list[str]
+    row: Json
+    place: Place
+    a: list[End] = field(default_factory=list[End])
+    b: list[End] = field(default_factory=list[End])
+
+    @property
+    def ends(self) -> list[End]:
+        """Return what both ends end at."""
+        return [*self.a, *self.b]
+
+    def name(self) -> str:
+        """Return its label, or its number where it has none."""
+        return str(self.row["label"] or f"#{self.row['id']}")
+
+    def bundle(self) -> tuple[str, ...]:
+        """Return the bundle it lies in, as a carrier."""
+        found = self.row.get("bundle")
+        return (f"bundle {found['name']}",) if found else ()
+
+    def found(self, one: Termination, other: Termination, carriers: tuple[str, ...]) -> Found[Cable]:
+        """Return the designed cable that it is for two interfaces."""
+        row = self.row
+        status = value(row["status"]) or CONNECTED
+        cable = Cable(one, other, row["label"] or "", value(row["type"]), carriers, status, row["id"])
+        return Found(cable, self.place)
+
+    def interfaces(self, ends: Iterable[End], known: Known) -> Problem | list[Termination | None]:
+        """Return the interfaces of some ends, or the problem that one was not there."""
+        missing = next((end.id for end in ends if end.id not in known), None)
+        if missing is not None:
+            text = f"the cable ends at interface {missing}, which was not there; read it again"
+            return Problem(self.place(), text)
+        return [known[end.id] for end in ends]
 
 
-def cables(
-    rows: Iterable[Json], ends: Iterable[Json], known: Mapping[int, Termination | None], page: str
-) -> Iterator[Found[Cable] | Problem]:
-    """Return the designed cables; `known` has every interface by its id, None where its device has no name."""
-    by_cable: dict[tuple[int, str], Ends] = defaultdict(lambda: Ends([], []))
+def strands(rows: Iterable[Json], ends: Iterable[Json], page: str) -> list[Strand]:
+    """Return every cable that is not to be removed, with what it ends at."""
+    sides: dict[tuple[int, str], list[End]] = defaultdict(list)
     for end in ends:
-        side = by_cable[end["cable"], end["cable_end"]]
-        if end["termination_type"] == INTERFACE:
-            side.interfaces.append(end["termination_id"])
-        else:
-            side.others.append(end["termination_type"])
-    for row in rows:
-        if _value(row["status"]) != REMOVED:
-            a, b = by_cable[row["id"], "A"], by_cable[row["id"], "B"]
-            yield from _cable(row, a, b, known, Place(f"{page}/{row['id']}/"))
+        sides[end["cable"], end["cable_end"]].append(End(end["termination_type"], end["termination_id"]))
+    return [
+        Strand(row, Place(f"{page}/{row['id']}/"), sides[row["id"], "A"], sides[row["id"], "B"])
+        for row in rows
+        if value(row["status"]) != REMOVED
+    ]
 
 
-def _cable(
-    row: Json, a: Ends, b: Ends, known: Mapping[int, Termination | None], place: Place
-) -> Iterator[Found[Cable] | Problem]:
-    if a.others or b.others:
-        return
-    pairs = paired(a.interfaces, b.interfaces)
+def cables(found: Iterable[Strand], known: Known) -> Iterator[Found[Cable] | Problem]:
+    """Return the cables that run straight from interface to interface."""
+    for strand in found:
+        if all(end.kind == INTERFACE for end in strand.ends):
+            yield from _straight(strand, known)
+
+
+def _straight(strand: Strand, known: Known) -> Iterator[Found[Cable] | Problem]:
+    pairs = paired(strand.a, strand.b)
     if not pairs:
-        text = f"the cable has {len(a.interfaces)} interfaces at end A and {len(b.interfaces)} at end B"
-        yield Problem(place(), f"{text}, expected one at each; correct it")
-    for one, other in pairs:
-        if one not in known or other not in known:
-            missing = one if one not in known else other
-            yield Problem(place(), f"the cable ends at interface {missing}, which was not there; read it again")
+        text = f"the cable has {len(strand.a)} interfaces at end A and {len(strand.b)} at end B"
+        yield Problem(strand.place(), f"{text}, expected one at each; correct it")
+    shared = (f"cable {strand.name()}",) if len(pairs) > 1 else ()
+    for pair in pairs:
+        ends = strand.interfaces(pair, known)
+        if isinstance(ends, Problem):
+            yield ends
             continue
-        near, far = known[one], known[other]
+        near, far = ends
         if near is not None and far is not None:
-            yield Found(Cable(near, far, label=row["label"] or "", kind=_value(row["type"])), place)
+            yield strand.found(near, far, (*strand.bundle(), *shared))
 
 
-def _value(choice: object) -> str:
+def value(choice: object) -> str:
     """Return the value of a choice: NetBox gives some as text, some as {"value", "label"}, some as null."""
     if isinstance(choice, dict):
         choice = choice.get("value")

@@ -1,4 +1,7 @@
-"""Cables of site files: `{a: {device, interface}, b: ...}`, or `[device, interface, device, interface]`."""
+"""Cables of site files: `{a: {device, interface}, b: ...}`, or `[device, interface, device, interface]`.
+
+What several cables share on their way is told by `trunk`, `panels` and `cage`.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,14 +10,14 @@ from fleet_runner.adapters.sitefiles.records import NOTES
 from fleet_runner.adapters.sitefiles.row import Mark, Row
 from fleet_runner.adapters.sitefiles.tree import Map, Seq
 from fleet_runner.core.consistency import Found, Problem, paired, show
-from fleet_runner.core.records import Cable, Termination
+from fleet_runner.core.records import CONNECTED, PANEL, REMOVED, Cable, Termination
 
 CABLE_KEYS = NOTES | {
     "a", "b", "a_terminations", "b_terminations", "type", "label", "status", "color", "length", "length_unit",
+    "trunk", "panels", "cage",
 }  # fmt: skip
 END_KEYS = frozenset({"device", "interface"})
 COMPACT = 4
-REMOVED = "decommissioning"  # NetBox's status of a cable that is designed no more
 
 
 def cables(tree: Seq, file: str, problems: list[Problem]) -> Iterator[Found[Cable]]:
@@ -43,7 +46,8 @@ def _full(row: Row) -> Iterator[Found[Cable]]:
     row.only(CABLE_KEYS)
     before = len(row.problems)
     a, b = _ends(row, "a"), _ends(row, "b")
-    kind, label, status = row.text("type") or "", row.text("label") or "", row.text("status")
+    kind, label, status = row.text("type") or "", row.text("label") or "", row.text("status") or CONNECTED
+    carriers = _carriers(row)
     pairs = paired(a, b)
     row.mark.lines = _where_ends_are(row)
     if not pairs and len(row.problems) == before:
@@ -51,7 +55,17 @@ def _full(row: Row) -> Iterator[Found[Cable]]:
         row.wrong("a" if not a else "b", text)
     if status != REMOVED:
         for one, other in pairs:
-            yield Found(Cable(one, other, label=label, kind=kind), row.mark)
+            yield Found(Cable(one, other, label, kind, carriers, status), row.mark)
+
+
+def _carriers(row: Row) -> tuple[str, ...]:
+    """Return what the cable shares with others, coarse to fine."""
+    trunk, cage = row.text("trunk"), row.text("cage")
+    return (
+        *([f"trunk {trunk}"] if trunk else []),
+        *(f"{PANEL} {panel}" for panel in row.texts("panels")),
+        *([f"cage {cage}"] if cage else []),
+    )
 
 
 def _ends(row: Row, side: str) -> list[Termination]:
@@ -71,4 +85,5 @@ def _where_ends_are(row: Row) -> dict[str, int]:
     lines = dict(row.mark.lines)
     for side in ("a", "b"):
         lines.setdefault(side, lines.get(f"{side}_terminations", row.mark.line))
+    lines.setdefault(PANEL, lines.get("panels", row.mark.line))
     return lines

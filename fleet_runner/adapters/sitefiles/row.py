@@ -57,12 +57,22 @@ class Row:
     def text(self, key: str) -> str | None:
         """Return a short text as it was written, even if it looks like a number."""
         value = self._scalar(key, "a text")
-        if value is None or not value.strip():
-            return None
-        if len(value) > MAX_CHARS or not value.isprintable():
-            self.wrong(key, f"{show(key)} is {show(value)}, expected up to {MAX_CHARS} printable characters")
-            return None
-        return str(value.strip())
+        return None if value is None else self._short(key, value)
+
+    def texts(self, key: str) -> Iterator[str]:
+        """Return the short texts of the list under a key."""
+        value = self._given(key)
+        if value is None:
+            return
+        if not isinstance(value, Seq):
+            self._refuse(key, _describe(value), "a list of texts")
+            return
+        for entry in value.items:
+            found = self._short(key, entry) if isinstance(entry, str) else None
+            if found is None:
+                self._refuse(key, f"a list with {_describe(entry)}", "a list of texts")
+            else:
+                yield found
 
     def number(self, key: str, default: float | None = None) -> float | None:
         """Return a number that is not negative."""
@@ -135,6 +145,12 @@ class Row:
         """Return the mapping under a key, whatever it holds, as JSON values."""
         found = self.row(key, key)
         return plain_json(found.tree) if found else {}
+
+    def _short(self, key: str, value: str) -> str | None:
+        if len(value) > MAX_CHARS or not value.isprintable():
+            self.wrong(key, f"{show(key)} is {show(value)}, expected up to {MAX_CHARS} printable characters")
+            return None
+        return str(value.strip()) or None
 
     def _given(self, key: str) -> Any:
         value = self.tree.items.get(key)

@@ -36,7 +36,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Everything a source of truth says, duplicates and contradictions included."""
+    """Everything a source of truth says, duplicates and contradictions included; `notes` as a fleet has them."""
 
     sites: Sequence[Found[str]]
     roles: frozenset[str]
@@ -45,6 +45,7 @@ class Draft:
     devices: Sequence[Found[Device]]
     cables: Sequence[Found[Cable]]
     locations: Sequence[Found[Location]] = ()
+    notes: tuple[str, ...] = ()
 
 
 def settle(draft: Draft, revision: str) -> Fleet:
@@ -60,6 +61,7 @@ def settle(draft: Draft, revision: str) -> Fleet:
         devices={name: devices[name] for name in sorted(devices, key=natural)},
         cables=tuple(sorted(cables, key=lambda cable: (cable.a, cable.b))),
         revision=revision,
+        notes=draft.notes,
     )
 
 
