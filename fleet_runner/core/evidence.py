@@ -1,7 +1,7 @@
 """Raw evidence: what to read from a node, a BMC or a fabric, and what came back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Self
@@ -30,7 +30,8 @@ class ReadEnd(StrEnum):
 class Read:
     """One thing to read. `argv` for a command, `path` for a file or a Redfish URI.
 
-    `seconds` is its time limit, `max_bytes` the most it may return.
+    `seconds` is its time limit, `max_bytes` the most it may return. `by_adapter` tools read a whole fabric and take
+    the adapter to read it through (`-C`, `-P`).
     """
 
     name: str
@@ -39,6 +40,14 @@ class Read:
     path: str = ""
     seconds: float = 20.0
     max_bytes: int = 4_000_000
+    by_adapter: bool = False
+
+    def through(self, adapter: str) -> Self:
+        """Return this read through an adapter ("mlx5_0") or one of its ports ("mlx5_0/2"), if it is one of those."""
+        if not self.by_adapter:
+            return self
+        name, _, port = adapter.partition("/")
+        return replace(self, argv=(*self.argv, "-C", name, "-P", port or "1"))
 
     def to_json(self) -> dict[str, Any]:
         """Return the plain form that the fleet_collect module takes."""
@@ -91,6 +100,7 @@ class Expected:
     of `fleet_profile`), as plain JSON. `device` is the node's own record (`core.inventory.hostvars`), with its
     parts. `fabric` is every designed link (`core.inventory.fabric`), only for checks that say they need it.
     `run` is the run's own data: `since` (epoch seconds at which the node entered its state), `id`, `attempt`.
+    `profiles` are the profiles of all device types, by slug: only for a fabric, in which each may have a part.
     """
 
     node: str
@@ -98,3 +108,4 @@ class Expected:
     device: Mapping[str, Any] = field(default_factory=dict[str, Any])
     fabric: Mapping[str, Any] = field(default_factory=dict[str, Any])
     run: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])

@@ -41,6 +41,14 @@ class BurnIn:
     gpu_gflops_share_min: float
 
 
+@dataclass(frozen=True, slots=True)
+class Optics:
+    """How warm a module may be, and by how much its temperature may change within five minutes."""
+
+    celsius_max: float
+    celsius_change_max: float
+
+
 def parts(profile: Profile, kind: str) -> PartCount:
     """Return how many parts of a kind ("gpu", "hca", "psu") there should be."""
     key = f"parts.{kind}"
@@ -82,6 +90,22 @@ def hca_interfaces(profile: Profile) -> dict[str, str]:
     if not isinstance(section, Mapping) or not all(isinstance(value, str) for value in section.values()):
         raise _wrong("hca_interfaces", section, "a mapping of HCA names to interface names")
     return {str(name): value for name, value in section.items()}
+
+
+def adapter(profile: Profile, interface: str) -> str | None:
+    """Return the HCA ("mlx5_0"), or its port ("mlx5_0/2"), that an interface is; None where nothing says it."""
+    return next((name for name, known in hca_interfaces(profile).items() if known == interface), None)
+
+
+def optics(profile: Profile) -> Optics | None:
+    """Return what is asked of the modules; None where nothing is, and nobody reads them."""
+    if "optics" not in profile:
+        return None
+    section = _mapping(profile, "optics", "optics")
+    return Optics(
+        celsius_max=_number(section, "celsius_max", "optics.celsius_max"),
+        celsius_change_max=_number(section, "celsius_change_max", "optics.celsius_change_max"),
+    )
 
 
 def device_parts(device: Mapping[str, Any], kind: str) -> tuple[Part, ...]:

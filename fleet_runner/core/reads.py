@@ -4,14 +4,39 @@ Time limits are for a node that is slow, not for one that hangs: an `nvidia-smi`
 mode takes tens of seconds, and one whose GPU fell off the bus never comes back.
 """
 
-from fleet_runner.core.evidence import Read, ReadKind
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from fleet_runner.core import profile
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.evidence import Read, ReadEnd, Reading, ReadKind
+
+ADAPTER = "{adapter}"
+"""Stands in a command for each adapter of the node in turn: what looks like one read is one for each."""
+
+CONGESTION = ("PortXmitWait", "PortXmitDiscards", "PortRcvSwitchRelayErrors", "VL15Dropped")
+"""Counters that a busy fabric moves and a good cable does not stop."""
+
+IBQUERYERRORS = ("ibqueryerrors", "--skip-sl", "--threshold-file", "/dev/null", "-s", ",".join(CONGESTION))
 
 _ALL = (
     Read("nvidia_smi", ReadKind.COMMAND, ("nvidia-smi", "-q", "-x"), seconds=60.0),
     Read("dmesg", ReadKind.COMMAND, ("dmesg", "--time-format", "iso"), max_bytes=16_000_000),
     Read("lldp", ReadKind.COMMAND, ("lldpctl", "-f", "json0")),
     # The whole fabric comes back: 4,096 servers print about 100 MB, one building block of 64 about 2 MB.
-    Read("ibnetdiscover", ReadKind.COMMAND, ("ibnetdiscover", "-p"), seconds=120.0, max_bytes=128_000_000),
+    Read(
+        "ibnetdiscover",
+        ReadKind.COMMAND,
+        ("ibnetdiscover", "-p"),
+        seconds=120.0,
+        max_bytes=128_000_000,
+        by_adapter=True,
+    ),
+    # A line for each port with an error since its counters were cleared; what only congestion makes is left out. Of
+    # the site's own thresholds nothing is wanted, and the service levels that it would ask for take a manager's time.
+    Read("ibqueryerrors", ReadKind.COMMAND, IBQUERYERRORS, seconds=300.0, max_bytes=64_000_000),
+    Read("mlxlink", ReadKind.COMMAND, ("mlxlink", "-d", ADAPTER, "-m", "--json"), seconds=60.0, max_bytes=200_000),
     Read("ibstat", ReadKind.COMMAND, ("ibstat",)),
     # ibstat's report has no end mark: only the list of names tells a short report from a cut one.
     Read("ibstat_list", ReadKind.COMMAND, ("ibstat", "-l")),
@@ -28,3 +53,41 @@ READS: dict[str, Read] = {read.name: read for read in _ALL}
 
 SUPPLIED = frozenset({"gpu_burn_job"})
 """Readings that a role brings itself, because getting them is more than reading: the state of a job it started."""
+
+
+def modules(wanted: profile.Profile) -> tuple[str, ...]:
+    """Return the adapters whose modules a profile wants read; none where it cannot be read: the check says so."""
+    try:
+        return tuple(profile.hca_interfaces(wanted)) if profile.optics(wanted) else ()
+    except EvidenceError:
+        return ()
+
+
+def spread(read: Read, adapters: Iterable[str]) -> tuple[Read, ...]:
+    """Return what must be asked for a read: itself, or one read for each adapter, named after both."""
+    if ADAPTER not in read.argv:
+        return (read,)
+    return tuple(
+        replace(
+            read,
+            name=f"{read.name} {adapter}",
+            argv=tuple(adapter if word == ADAPTER else word for word in read.argv),
+        )
+        for adapter in adapters
+    )
+
+
+def gathered(read: Read, found: Mapping[str, Reading]) -> Reading:
+    """Return the reading of a read from the readings of what was asked for it, by name.
+
+    That of a read for each adapter is always OK: {adapter: {"end", "rc", "error", "text"}} as JSON.
+    """
+    if ADAPTER not in read.argv:
+        return found[read.name]
+    mine = {name.partition(" ")[2]: each for name, each in found.items() if name.startswith(f"{read.name} ")}
+    said = {
+        adapter: {"end": each.end.value, "rc": each.rc, "error": each.error, "text": each.text}
+        for adapter, each in sorted(mine.items())
+    }
+    at = max((each.at for each in mine.values()), default=0.0)
+    return Reading(read.name, ReadEnd.OK, json.dumps(said), at=at)

@@ -17,11 +17,12 @@ from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleE
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
+from fleet_runner.core import profile
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import Check, run
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
-from fleet_runner.core.reads import READS
+from fleet_runner.core.reads import READS, gathered, modules, spread
 from fleet_runner.core.verdicts import Result, Verdict
 
 if TYPE_CHECKING:
@@ -37,6 +38,13 @@ options:
   checks: {description: Names of checks; see fleet_runner/core/checks., type: list, elements: str, required: true}
   readings: {description: Readings that a role brings itself; name to value., type: dict, default: {}}
   since: {description: The moment (epoch seconds) from which a boot counts if the runner gives none., type: float}
+  observer:
+    description:
+      - For a fabric, the node and its interface through which it is read; the task is delegated to that node.
+      - A check whose reads fail there is left for the next observer. An empty list means that no observer is left.
+    type: list
+    elements: str
+  left: {description: What an earlier observer left; its answer's C(fleet_left)., type: dict, default: {}}
 author: [fleet-runner]
 """
 
@@ -46,24 +54,32 @@ EXAMPLES = r"""
     checks: [parts_gpu, parts_hca]
 """
 
+MOST_WHY = 300  # characters of why one observer could not read
 BMC_GRACE = 5.0  # seconds on top of a BMC read's own time limit before it is given up
 
 
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True  # it only reads
-    _VALID_ARGS = frozenset({"checks", "readings", "since"})
+    _VALID_ARGS = frozenset({"checks", "readings", "since", "observer", "left"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Gather, judge, return plain JSON."""
         answer = super().run(tmp, task_vars)
         variables = task_vars or {}
-        checks = _checks(self._task.args.get("checks"))
+        observer, left = self._task.args.get("observer"), dict(self._task.args.get("left") or {})
+        checks = _checks(list(left) or self._task.args.get("checks"))
         supplied = _supplied(self._task.args.get("readings") or {})
         wanted = [READS[name] for name in _names(checks) if name in READS and name not in supplied]
-        readings = {**self._from_node(wanted, variables), **self._from_bmc(wanted, variables), **supplied}
+        if observer is None:
+            readings = {**self._from_node(wanted, variables), **self._from_bmc(wanted, variables), **supplied}
+        else:
+            readings = {**self._through(observer, wanted, variables), **supplied}
         expected, trouble = self._expected(variables, fabric=any(check.needs_fabric for check in checks))
         results = [_judge(check, readings, expected, trouble) for check in checks]
+        if observer is not None:
+            results, left = _settled(results, readings, observer, left)
+            answer.update(fleet_left=left)
         answer.update(
             changed=False,
             fleet_results=[_plain(result.to_json()) for result in results],
@@ -77,14 +93,32 @@ class ActionModule(ActionBase):
         reads = [read for read in wanted if read.kind is not ReadKind.REDFISH]
         if not reads:
             return {}
-        arguments = {"reads": [read.to_json() for read in reads]}
+        adapters = modules(_plain(self._templar.template(variables.get("fleet_profile"))) or {})
+        asked = [each for read in reads for each in spread(read, adapters)]
+        if not asked:
+            return {read.name: gathered(read, {}) for read in reads}
+        arguments = {"reads": [read.to_json() for read in asked]}
         try:
             answer = self._execute_module(module_name="fleet_collect", module_args=arguments, task_vars=variables)
         except AnsibleConnectionFailure:
             raise
         except AnsibleError as error:
             answer = {"failed": True, "msg": str(error)}
-        return _readings(reads, answer)
+        found = _readings(asked, answer)
+        return {read.name: gathered(read, found) for read in reads}
+
+    def _through(self, observer: list[str], wanted: list[Read], variables: dict[str, Any]) -> dict[str, Reading]:
+        """Read a fabric on the observer, through the adapter that lies in it; unreachable is no news about it."""
+        if not observer:
+            return {}
+        node, interface = observer
+        try:
+            through = profile.adapter(_profile(variables, node), interface)
+            return self._from_node([read.through(through) if through else read for read in wanted], variables)
+        except AnsibleConnectionFailure as error:
+            return {read.name: _unread(read, ReadEnd.UNREACHABLE, str(error)) for read in wanted}
+        except FleetError as error:
+            return {read.name: _unread(read, ReadEnd.ERROR, str(error)) for read in wanted}
 
     def _from_bmc(self, wanted: list[Read], variables: dict[str, Any]) -> dict[str, Reading]:
         """Ask the node's BMC, in a thread of its own: one that trickles must not keep the play."""
@@ -108,12 +142,14 @@ class ActionModule(ActionBase):
         mine = runs.get(node) or {"since": self._task.args.get("since")}
         file = str(self._templar.template(variables.get("fleet_fabric_file")) or "")
         links, trouble = _fabric(file) if fabric else ({}, "")
+        observer = self._task.args.get("observer")
         expected = Expected(
             node=node,
             profile=_plain(self._templar.template(variables.get("fleet_profile"))) or {},
             device=_plain(variables.get("fleet_device")) or {},
             fabric=links,
-            run={**mine, "id": mine.get("run"), "now": time.time()},
+            run={**mine, "id": mine.get("run"), "now": time.time(), "observer": observer},
+            profiles=_profiles(variables, links) if observer else {},
         )
         return expected, trouble
 
@@ -196,6 +232,39 @@ def _fabric(file: str) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError) as error:
         return {}, f"the designed links cannot be read from {file or 'fleet_fabric_file (unset)'}: {error}"
     return (found, "") if isinstance(found, dict) else ({}, f"{file} does not hold the designed links")
+
+
+def _profile(variables: Mapping[str, Any], node: str) -> dict[str, Any]:
+    known = variables["hostvars"]
+    return _plain(known[node].get("fleet_profile") or {}) if node in known else {}
+
+
+def _profiles(variables: Mapping[str, Any], links: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what healthy means for each device type, as the first node of it has it."""
+    first: dict[str, str] = {}
+    for name, device in links.get("devices", {}).items():
+        first.setdefault(device["device_type"], name)
+    return {kind: _profile(variables, name) for kind, name in first.items()}
+
+
+def _settled(
+    results: list[Result], readings: Mapping[str, Reading], observer: list[str], left: Mapping[str, Any]
+) -> tuple[list[Result], dict[str, list[str]]]:
+    """Part what this observer answered from the checks it leaves to the next, with why each could not be answered."""
+    if not observer:
+        return [Result(each.check, Verdict.UNKNOWN, _nobody(left.get(each.check, ()))) for each in results], {}
+    failed = {name for name, reading in readings.items() if reading.end is not ReadEnd.OK or reading.rc}
+    unread = {
+        each.check: [*left.get(each.check, ()), f"{observer[0]}: {each.message}"[:MOST_WHY]]
+        for each in results
+        if each.verdict is Verdict.UNKNOWN and failed.intersection(CHECKS[each.check].reads)
+    }
+    return [each for each in results if each.check not in unread], unread
+
+
+def _nobody(reasons: Iterable[str]) -> str:
+    told = "; ".join(reasons)
+    return f"no observer could read the fabric: {told}" if told else "no node with a port in the fabric can be asked"
 
 
 def _judge(check: Check, readings: Mapping[str, Reading], expected: Expected, no_fabric: str) -> Result:

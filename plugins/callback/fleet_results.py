@@ -67,22 +67,12 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_on_ok(self, result: Any) -> None:
         """Keep what was found."""
-        node = self._past(result)
-        found = result.result
-        now = time.time()
-        if result.task.action != "fleet_check":
-            return  # only the controller's own judge gives results; what a module on a node calls so is its invention
-        # Evidence goes first: whoever reads a result finds what it points to.
-        for raw in found.get("fleet_evidence") or ():
-            self._tell(Evidence(node, now, str(raw["read"]), str(raw["hash"]), str(raw["text"])))
-        for raw in found.get("fleet_results") or ():
-            judged = Result.from_json(raw)
-            self._results.setdefault(node, []).append(judged)
-            self._tell(Judged(node, now, judged))
+        self._keep(self._past(result), result)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:  # noqa: FBT001, FBT002  Ansible's
-        """Remember why."""
+        """Keep what was found before, in a loop, and remember why."""
         node = self._past(result)
+        self._keep(node, result)
         if not ignore_errors:
             self._why[node] = f"{result.task_name}: {_words(result.result)}"
 
@@ -112,6 +102,21 @@ class CallbackModule(CallbackBase):
         node = str(result.host.get_name())
         self._done[node] += 1
         return node
+
+    def _keep(self, node: str, result: Any) -> None:
+        """Keep what the controller's own judge found; what a module on a node calls results is its invention."""
+        if result.task.action != "fleet_check":
+            return
+        # A loop asks one observer after the other about one fabric: each item may hold some of the results.
+        for found in result.result.get("results") or (result.result,):
+            now = time.time()
+            # Evidence goes first: whoever reads a result finds what it points to.
+            for raw in found.get("fleet_evidence") or ():
+                self._tell(Evidence(node, now, str(raw["read"]), str(raw["hash"]), str(raw["text"])))
+            for raw in found.get("fleet_results") or ():
+                judged = Result.from_json(raw)
+                self._results.setdefault(node, []).append(judged)
+                self._tell(Judged(node, now, judged))
 
     def _tell(self, line: Line) -> None:
         if self._spool:

@@ -1,4 +1,4 @@
-"""The source of truth as Ansible's inventory: its devices, their groups and variables, and the designed fabric."""
+"""The source of truth as Ansible's inventory: devices and fabrics, their groups and variables, the designed links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DOCUMENTATION = r"""
 name: fleet
-short_description: Devices of the source of truth that the settings name
+short_description: Devices and InfiniBand fabrics of the source of truth that the settings name
 description:
   - Reads the site files or the NetBox that fleet.toml names; the inventory file only asks for this plugin.
   - Values from the source of truth are data; a template in them is not evaluated.
@@ -36,6 +36,7 @@ EXAMPLES = r"""
 plugin: fleet
 """
 
+FABRICS = "fabrics"  # InfiniBand fabrics: hosts without an address, read through the nodes in them
 KEPT = 10  # fabric files: plays that still run may read an older one
 
 
@@ -57,11 +58,12 @@ class InventoryModule(BaseInventoryPlugin):
             fleet = source.read(configured)
         except FleetError as error:
             raise AnsibleParserError(str(error)) from error
-        for name, variables in ansible_view.all_hostvars(fleet).items():
+        fabrics = ansible_view.fabric_hostvars(fleet)
+        for name, variables in {**fabrics, **ansible_view.all_hostvars(fleet)}.items():
             self.inventory.add_host(name)
             for key, value in variables.items():
                 self.inventory.set_variable(name, key, value)
-        for group, members in ansible_view.groups(fleet).items():
+        for group, members in {**ansible_view.groups(fleet), FABRICS: list(fabrics)}.items():
             self.inventory.add_group(group)
             for member in members:
                 self.inventory.add_child(group, member)

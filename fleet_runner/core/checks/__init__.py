@@ -5,6 +5,7 @@ from fleet_runner.core.checks import (
     cabling_infiniband,
     cloud_init,
     dcgm,
+    fabric_cabling,
     firmware_pins,
     gpu_burn,
     gpu_errors,
@@ -21,6 +22,7 @@ from fleet_runner.core.checks.check import Check
 CHECKS: dict[str, Check] = {
     "cabling_infiniband": cabling_infiniband.CHECK,
     "cabling_ethernet": cabling_ethernet.CHECK,
+    "fabric_cabling": fabric_cabling.CHECK,
     "cloud_init": cloud_init.CHECK,
     "rebooted": rebooted.CHECK,
     "parts_gpu": parts_gpu.CHECK,
