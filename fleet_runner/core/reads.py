@@ -35,7 +35,7 @@ _ALL = (
     ),
     # A line for each port with an error since its counters were cleared; what only congestion makes is left out. Of
     # the site's own thresholds nothing is wanted, and the service levels that it would ask for take a manager's time.
-    Read("ibqueryerrors", ReadKind.COMMAND, IBQUERYERRORS, seconds=300.0, max_bytes=64_000_000),
+    Read("ibqueryerrors", ReadKind.COMMAND, IBQUERYERRORS, seconds=300.0, max_bytes=64_000_000, by_adapter=True),
     Read("mlxlink", ReadKind.COMMAND, ("mlxlink", "-d", ADAPTER, "-m", "--json"), seconds=60.0, max_bytes=200_000),
     Read("ibstat", ReadKind.COMMAND, ("ibstat",)),
     # ibstat's report has no end mark: only the list of names tells a short report from a cut one.
