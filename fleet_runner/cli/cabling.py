@@ -62,7 +62,7 @@ def check(
         print_json(verdicts)
     else:
         _tell(verdicts)
-    if verdicts.faults or verdicts.degraded:
+    if verdicts.faults:
         raise typer.Exit(Exit.NO)
     raise typer.Exit(Exit.TROUBLE if verdicts.doubts or verdicts.silent else Exit.OK)
 
@@ -147,8 +147,6 @@ def _tell(verdicts: Verdicts) -> None:
         console.print(Text(f"{fault.kind}", style="bold red").append(f"  {fault.message}", style="default"))
         for number, step in enumerate(fault.steps, start=1):
             console.print(f"  {number}. {step}", markup=False)
-    for joined, rate in verdicts.degraded:
-        console.print(Text("degraded", style="bold yellow").append(f"  {joined.a} to {joined.b} runs at {rate}"))
     for doubt in verdicts.doubts:
         console.print(Text("unknown", style="bold yellow").append(f"  {doubt}", style="default"))
     if verdicts.silent:

@@ -116,7 +116,7 @@ def test_a_slow_link_is_no_but_no_fault(check: Check) -> None:
     )
     answer = check(fabric=slow)
     assert answer.code == 1
-    assert "degraded  gpu-03 ib1 to leaf-2 3 runs at 1x NDR, most run at 4x NDR" in answer.out
+    assert "degraded The link gpu-03 ib1 to leaf-2 3 runs at 1x NDR, most run at 4x NDR" in " ".join(answer.out.split())
 
 
 def test_an_end_that_does_not_say_what_it_is_is_trouble_and_no_fault(check: Check) -> None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from fleet_runner.core.cabling.diff import Component, diff
 from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.cabling.plan import Action, Add, Move, handled, plan
+from fleet_runner.core.cabling.plan import Action, Add, Move, Reseat, Restore, Touch, handled, plan
 
 SHOWN = 8
 """Ports that a dark device's message names: a server's rails."""
@@ -19,7 +19,8 @@ class Kind(StrEnum):
 
     MISSING = "missing"  # a designed cable is not there
     EXTRA = "extra"  # a cable that no one designed
-    MOVED = "moved"  # one end is in the wrong port
+    MOVED = "moved"  # one end is in another port of the right device
+    WRONG_SWITCH = "wrong_switch"  # one end is in another device
     MOVED_AND_MISSING = "moved_and_missing"  # one end took another cable's port, whose cable is gone
     OCCUPIED = "occupied"  # two wrong cables sit where one right one belongs
     SWAP = "swap"  # two cables are exchanged
@@ -27,11 +28,21 @@ class Kind(StrEnum):
     ROTATION = "rotation"  # three or more cables took each other's ports: a shifted bundle
     SHIFTED = "shifted"  # likewise, with a port left empty at its end
     DARK = "dark"  # no designed link of a device is up
+    CARRIER = "carrier"  # a trunk, a panel or a cage is down: no designed link that runs through it is up
+    UNPLANNED = "unplanned"  # a device that the design does not know
+    EXCHANGED = "exchanged"  # devices stand in each other's place
+    REPLACED_HCA = "replaced_hca"  # a new GUID in an adapter's old place
+    REPLACED_SWITCH = "replaced_switch"  # likewise, in a switch's
+    DEGRADED = "degraded"  # as designed, and slower or narrower than the others of its kind
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One physical fault. `key` is the same from whichever end, in whichever run it is seen."""
+    """One physical fault. `key` is the same from whichever end, in whichever run it is seen.
+
+    `expected` and `observed` are the designed and the plugged links that it is about: the actions turn these into
+    those.
+    """
 
     kind: Kind
     key: str
@@ -39,6 +50,8 @@ class Fault:
     steps: tuple[str, ...]
     actions: tuple[Action, ...]
     ports: tuple[Port, ...]
+    expected: tuple[Link, ...] = ()
+    observed: tuple[Link, ...] = ()
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -90,6 +103,12 @@ def _darkest(unlit: Iterable[str], places: Places) -> str:
     return min(unlit, key=lambda device: (device not in places.servers, device))
 
 
+def _moved(component: Component) -> Kind:
+    """The middle port of three stays; the outer two tell from where to where the other end went."""
+    here, there = component.ports[0], component.ports[-1]
+    return Kind.MOVED if here.device == there.device else Kind.WRONG_SWITCH
+
+
 def _kind(component: Component, places: Places) -> Kind:
     designed, observed = len(component.designed), len(component.observed)
     if component.closed:
@@ -100,7 +119,7 @@ def _kind(component: Component, places: Places) -> Kind:
     known = {
         (1, 0): Kind.MISSING,
         (0, 1): Kind.EXTRA,
-        (1, 1): Kind.MOVED,
+        (1, 1): _moved(component),
         (2, 1): Kind.MOVED_AND_MISSING,
         (1, 2): Kind.OCCUPIED,
     }
@@ -117,6 +136,8 @@ def _fault(component: Component, places: Places) -> Fault:
         _steps(component, actions, places),
         actions,
         component.ports,
+        component.designed,
+        component.observed,
     )
 
 
@@ -129,8 +150,16 @@ def _dark_fault(device: str, components: list[Component], places: Places) -> Fau
         f"Go to {device} ({places.words.get(device, 'place unknown')}): is it powered, are its cables seated?",
         "If it is powered, look at its ports' lights, then at the cable bundle on its way to the other end.",
     )
-    actions = tuple(Add(joined) for component in components for joined in component.designed)
-    return Fault(Kind.DARK, f"cabling/dark/{device}", message, steps, actions, ports)
+    links = tuple(joined for component in components for joined in component.designed)
+    return Fault(Kind.DARK, f"cabling/dark/{device}", message, steps, (Restore(device, links),), ports, links)
+
+
+def degraded_fault(joined: Link, rate: str, places: Places) -> Fault:
+    """Return the fault of a link that is as designed and runs below the others of its kind."""
+    step = f"Reseat the cable at {places.port(joined.a)} and {places.port(joined.b)}; if it stays, replace it."
+    message = f"The link {_says(joined)} runs at {rate}."
+    key = f"cabling/degraded/{joined.a.device}/{joined.a.interface}"
+    return Fault(Kind.DEGRADED, key, message, (step,), (Reseat(joined, rate),), joined, (joined,), (joined,))
 
 
 def _key(ports: Iterable[Port]) -> str:
@@ -151,6 +180,7 @@ def _list(links: Iterable[Link]) -> str:
 _MESSAGES: dict[Kind, Callable[[Component], str]] = {
     Kind.MISSING: lambda it: f"Designed and not there: {_list(it.designed)}.",
     Kind.EXTRA: lambda it: f"There and not designed: {_list(it.observed)}.",
+    Kind.WRONG_SWITCH: lambda it: f"Expected {_list(it.designed)}, observed {_list(it.observed)}.",
     Kind.MOVED: lambda it: f"Expected {_list(it.designed)}, observed {_list(it.observed)}.",
     Kind.MOVED_AND_MISSING: lambda it: f"Expected {_list(it.designed)}, observed only {_list(it.observed)}.",
     Kind.OCCUPIED: lambda it: f"Expected {_list(it.designed)}, but its ports are taken: {_list(it.observed)}.",
@@ -163,7 +193,7 @@ _MESSAGES: dict[Kind, Callable[[Component], str]] = {
 }
 
 
-def _steps(component: Component, actions: tuple[Action, ...], places: Places) -> tuple[str, ...]:
+def _steps(component: Component, actions: tuple[Touch, ...], places: Places) -> tuple[str, ...]:
     """Say what to do at which port, with where both ends stand and what stays plugged."""
     steps = tuple(_step(action, places) for action in actions)
     if not component.closed:
@@ -172,7 +202,7 @@ def _steps(component: Component, actions: tuple[Action, ...], places: Places) ->
     return (f"Unplug {_and([places.port(port) for port in ports])}; the other ends stay.", *steps)
 
 
-def _step(action: Action, places: Places) -> str:
+def _step(action: Touch, places: Places) -> str:
     match action:
         case Move(stays, source, target):
             cable = f"the cable that comes from {places.port(stays)}"

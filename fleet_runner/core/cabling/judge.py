@@ -1,9 +1,9 @@
-"""Designed links held against observed ones: the faults, what could not be told, and which links are degraded."""
+"""Designed links held against observed ones: the faults, and what could not be told."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fleet_runner.core.cabling.explain import Fault, Places, explain
+from fleet_runner.core.cabling.explain import Fault, Places, degraded_fault, explain
 from fleet_runner.core.cabling.links import Link, Port, TakenError, link, matching
 from fleet_runner.core.cabling.names import Bound, Names, bind
 from fleet_runner.core.cabling.rates import degraded
@@ -28,24 +28,40 @@ class Verdicts:
     """What holding them against each other gave. `matched` counts the designed links that are there.
 
     `unbound` are observed links of which the design knows neither port nor both devices; they are no faults. `doubts`
-    and `silent`, designed links in a fabric of which nothing was heard, may be there or not.
+    and `silent`, designed links in a fabric of which nothing was heard, may be there or not. `absent` are designed
+    links that are certainly not in place. `suspect` says why the capture or the design cannot be right ("" if it can).
     """
 
     faults: tuple[Fault, ...]
     matched: int
     designed: int
     unbound: tuple[Link, ...]
-    degraded: tuple[tuple[Link, str], ...]
     doubts: tuple[Doubt, ...]
     silent: tuple[Link, ...]
+    suspect: str = ""
+    absent: tuple[Link, ...] = ()
 
 
-def judge(designed: Iterable[Link], seen: Iterable[FabricLink], known: Names, places: Places) -> Verdicts:
+SUSPECT_SHARE = 0.005
+"""The share of designed links; more faults than that at once are no faults (UFM PDR's isolation cap)."""
+
+SUSPECT_FAULTS = 10
+"""Faults that are never too many."""
+
+
+def judge(
+    designed: Iterable[Link],
+    seen: Iterable[FabricLink],
+    known: Names,
+    places: Places,
+    *,
+    share: float = SUSPECT_SHARE,
+) -> Verdicts:
     """Judge a whole fabric. Raises EvidenceError where a port has two cables, in the design or in the evidence."""
-    return hold(designed, bind(seen, known), places)
+    return hold(designed, bind(seen, known), places, share=share)
 
 
-def hold(designed: Iterable[Link], observed: Bound, places: Places) -> Verdicts:
+def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: float = SUSPECT_SHARE) -> Verdicts:
     """Judge links whose ports are the design's."""
     try:
         expected = matching(designed)
@@ -68,8 +84,19 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places) -> Verdicts:
             del expected[port]
         for port in doubt.seen:
             del ends[port]
-    faults = explain(expected, ends, places)
-    return Verdicts(faults, len(there), count, unbound, degraded(there, places.servers), doubts, silent)
+    absent = tuple(sorted(link(a, b) for a, b in expected.items() if a < b and ends.get(a) != b))
+    slow = (degraded_fault(joined, rate, places) for joined, rate in degraded(there, places.servers))
+    faults = tuple(sorted((*explain(expected, ends, places), *slow), key=lambda fault: fault.key))
+    suspect = _suspect(len(faults), len(there), count, len(unbound), share)
+    return Verdicts(faults, len(there), count, unbound, doubts, silent, suspect, absent)
+
+
+def _suspect(faults: int, matched: int, designed: int, unbound: int, share: float) -> str:
+    if unbound > matched:
+        return f"{unbound} links are unknown to the design and {matched} known: is the capture of another fabric?"
+    if faults > max(SUSPECT_FAULTS, share * designed):
+        return f"{faults} faults at once in {designed} designed links: the capture or the design is suspect."
+    return ""
 
 
 def _concerns(joined: Link, expected: Mapping[Port, Port], devices: set[str]) -> bool:

@@ -5,7 +5,7 @@ m designed and n observed links needs max(m, n) touches; where there is a choice
 wins, then the fewest devices, then the one that works at the switches.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fleet_runner.core.cabling.diff import Component
@@ -35,13 +35,52 @@ class Remove:
     cable: Link
 
 
-Action = Move | Add | Remove
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """What is down as a whole (a device, a trunk) comes back, and its links with it."""
+
+    what: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Each device stands in the next one's place, the last in the first's; the cables of their places stay."""
+
+    devices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The source of truth is told what stands there now. No hand is needed at the fabric.
+
+    `known` is the GUID that it has ("" for none), `found` the one that is seen; `interface` is "" for a whole device.
+    """
+
+    device: str
+    interface: str
+    known: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reseat:
+    """A cable that runs below the others of its kind is plugged anew; `rate` says how it runs."""
+
+    cable: Link
+    rate: str
+
+
+Touch = Move | Add | Remove
+"""What hands do to one cable."""
+
+Action = Touch | Restore | Exchange | Record | Reseat
 
 TRIED = 65
 """Links of a fault up to which each way is tried: beyond, a fabric is a heap, and trying is quadratic."""
 
 
-def handled(action: Action) -> tuple[Port, Port]:
+def handled(action: Touch) -> tuple[Port, Port]:
     """Return the ports at which somebody stands."""
     match action:
         case Move(_, source, target):
@@ -54,10 +93,10 @@ Where = Callable[[str], str]
 """From a device to its rack, or whatever a person walks between."""
 
 
-def plan(component: Component, rack: Where, server: Callable[[str], bool]) -> tuple[Action, ...]:
+def plan(component: Component, rack: Where, server: Callable[[str], bool]) -> tuple[Touch, ...]:
     """Return the cheapest plan. `server` tells servers from switches."""
 
-    def cost(actions: tuple[Action, ...]) -> tuple[int, int, int]:
+    def cost(actions: tuple[Touch, ...]) -> tuple[int, int, int]:
         devices = {port.device for action in actions for port in handled(action)}
         return len({rack(device) for device in devices}), len(devices), sum(map(server, devices))
 
@@ -65,22 +104,45 @@ def plan(component: Component, rack: Where, server: Callable[[str], bool]) -> tu
 
 
 def apply(actions: Iterable[Action], observed: Iterable[Link]) -> frozenset[Link]:
-    """Return the links after the actions: a plan must turn what is plugged into what is designed."""
+    """Return the links after the actions: a plan must turn what is plugged into what is designed.
+
+    Devices are exchanged first: all other actions name a port by the place in which its device belongs.
+    """
+    every = tuple(actions)
+    places = {
+        device: place
+        for action in every
+        if isinstance(action, Exchange)
+        for device, place in zip(action.devices, (*action.devices[1:], action.devices[0]), strict=True)
+    }
+    links = set(renamed(observed, places)) if places else set(observed)
     gone: set[Link] = set()
     come: set[Link] = set()
-    for action in actions:
+    for action in every:
         match action:
             case Move(stays, source, target):
                 gone.add(link(stays, source))
                 come.add(link(stays, target))
             case Add(cable):
                 come.add(cable)
+            case Remove(cable):
+                gone.add(cable)
+            case Restore(_, restored):
+                come.update(restored)
             case _:
-                gone.add(action.cable)
-    return frozenset((set(observed) - gone) | come)
+                pass
+    return frozenset((links - gone) | come)
 
 
-def _plans(component: Component) -> tuple[tuple[Action, ...], ...]:
+def renamed(links: Iterable[Link], places: Mapping[str, str]) -> Iterator[Link]:
+    """Give each link's ends the names of the places in which their devices stand."""
+    for a, b in links:
+        yield link(
+            Port(places.get(a.device, a.device), a.interface), Port(places.get(b.device, b.device), b.interface)
+        )
+
+
+def _plans(component: Component) -> tuple[tuple[Touch, ...], ...]:
     """Pair neighbouring links in each way that leaves at most one over."""
     links = component.links
     count = len(links)
@@ -93,7 +155,7 @@ def _plans(component: Component) -> tuple[tuple[Action, ...], ...]:
     return tuple(_paired((*links[:left], *links[left + 1 :]), links[left]) for left in lefts)
 
 
-def _paired(links: tuple[tuple[Link, bool], ...], left: tuple[Link, bool] | None) -> tuple[Action, ...]:
+def _paired(links: tuple[tuple[Link, bool], ...], left: tuple[Link, bool] | None) -> tuple[Touch, ...]:
     """A port must be free before a plug goes in: a move frees the port that its neighbour's plug needs."""
     pairs = list(zip(links[::2], links[1::2], strict=True))
     onwards = [_move(one[0], other[0]) for one, other in pairs if one[1]]

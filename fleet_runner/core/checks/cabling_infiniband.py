@@ -4,9 +4,8 @@ from fleet_runner.core import profile
 from fleet_runner.core.cabling.design import designed, guids, infiniband, places
 from fleet_runner.core.cabling.explain import Fault
 from fleet_runner.core.cabling.judge import judge as hold
-from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.names import names
-from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
+from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import ibnetdiscover
@@ -28,11 +27,6 @@ def judge(readings: Readings, expected: Expected) -> Result:
     known = names(ports, guids(expected.fabric), dict.fromkeys(_alike(expected), adapters))
     verdicts = hold(links, discovery.links, known, where)
     findings = [finding(fault, where.servers) for fault in verdicts.faults if expected.node in fault.devices]
-    findings += [
-        _degraded(expected.node, each, rate)
-        for each, rate in verdicts.degraded
-        if expected.node in {each.a.device, each.b.device}
-    ]
     observed = {"designed": len(mine), "fabric_matched": verdicts.matched, "fabric_designed": verdicts.designed}
     doubts = [str(doubt) for doubt in verdicts.doubts if expected.node in {port.device for port in doubt.designed}]
     doubts += [f"nothing is heard of {a} to {b}" for a, b in verdicts.silent if expected.node in {a.device, b.device}]
@@ -52,14 +46,6 @@ def finding(fault: Fault, servers: frozenset[str]) -> Finding:
     nodes = tuple(device for device in fault.devices if device in servers)
     told = (fault.message, Remedy.RECABLE, fault.key, nodes, fault.steps, fault.devices)
     return Finding(f"cabling.{fault.kind}", ports, *told)
-
-
-def _degraded(node: str, joined: Link, rate: str) -> Finding:
-    return about(node, "cabling.degraded", f"{joined.a} to {joined.b}")(
-        message=f"The link {joined.a} to {joined.b} runs at {rate}.",
-        remedy=Remedy.RECABLE,
-        steps=(f"Reseat the cable at {joined.a} and {joined.b}; if it stays, replace it.",),
-    )
 
 
 CHECK = Check(

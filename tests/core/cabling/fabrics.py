@@ -28,7 +28,7 @@ NEEDS = {Mishap.SWAP: 2, Mishap.ROTATE: 3, Mishap.MOVE: 1, Mishap.PULL: 1, Misha
 KINDS = {
     Mishap.SWAP: {Kind.SWAP, Kind.WRONG_RAIL},
     Mishap.ROTATE: {Kind.ROTATION},
-    Mishap.MOVE: {Kind.MOVED},
+    Mishap.MOVE: {Kind.MOVED, Kind.WRONG_SWITCH},
     Mishap.PULL: {Kind.MISSING},
     Mishap.ADD: {Kind.EXTRA},
 }

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, explain
 from fleet_runner.core.cabling.links import Link, Port, link, matching
-from fleet_runner.core.cabling.plan import apply
+from fleet_runner.core.cabling.plan import Restore, apply
 from tests.core.cabling.fabrics import KINDS, Mishap, Story, matchings, places, rails, stories
 
 PLACES = Places({"leaf-1": "hall rack N1 U10"}, {}, frozenset({"gpu-01", "gpu-02"}))
@@ -105,7 +105,7 @@ A, B, C, D, E, F, G = (Port(f"d{number}", "1") for number in range(7))
     [
         ([(A, B)], [], Kind.MISSING, "Designed and not there: d0 1 to d1 1."),
         ([], [(A, B)], Kind.EXTRA, "There and not designed: d0 1 to d1 1."),
-        ([(A, B)], [(B, C)], Kind.MOVED, "Expected d0 1 to d1 1, observed d1 1 to d2 1."),
+        ([(A, B)], [(B, C)], Kind.WRONG_SWITCH, "Expected d0 1 to d1 1, observed d1 1 to d2 1."),
         ([(A, B), (C, D)], [(B, C)], Kind.MOVED_AND_MISSING, "observed only d1 1 to d2 1."),
         ([(B, C)], [(A, B), (C, D)], Kind.OCCUPIED, "its ports are taken: d0 1 to d1 1, d2 1 to d3 1."),
         ([(A, B), (C, D)], [(B, C), (D, E)], Kind.SHIFTED, "2 cables are shifted: expected d0 1 to d1 1,"),
@@ -137,7 +137,9 @@ def test_a_dark_server_is_one_fault_and_not_one_a_cable() -> None:
     assert (
         "gpu-01 is dark: none of its designed links is up; missing at its end: ib0, ib1, ib2, ib3." in fault.message
     )
-    assert len(fault.actions) == 4
+    (action,) = fault.actions
+    assert isinstance(action, Restore)
+    assert (action.what, len(action.links)) == ("gpu-01", 4)
 
 
 def test_a_dark_server_explains_its_own_links_where_a_leaf_is_dark_too() -> None:
@@ -146,7 +148,7 @@ def test_a_dark_server_explains_its_own_links_where_a_leaf_is_dark_too() -> None
     dark = {"gpu-01", "leaf-1"}
     faults = explained(designed, tuple(each for each in designed if not dark & {each.a.device, each.b.device}))
     assert [fault.key for fault in faults] == ["cabling/dark/gpu-01", "cabling/dark/leaf-1"]
-    assert [len(fault.actions) for fault in faults] == [2, 4]
+    assert [len(fault.expected) for fault in faults] == [2, 4]
 
 
 def test_a_dark_device_of_many_ports_names_the_first() -> None:
@@ -166,7 +168,7 @@ def test_a_cable_of_a_dark_device_that_is_elsewhere_is_a_fault_of_its_own() -> N
     designed = rails(2, 2)
     taken = link(designed[0].b, Port("gpu-99", "ib9"))
     observed = (*(each for each in designed if each.a.device != "gpu-01"), taken)
-    assert sorted(fault.kind for fault in explained(designed, observed)) == [Kind.DARK, Kind.MOVED]
+    assert sorted(fault.kind for fault in explained(designed, observed)) == [Kind.DARK, Kind.WRONG_SWITCH]
 
 
 def test_a_swap_keeps_its_key_while_one_of_its_servers_is_off() -> None:

@@ -8,6 +8,7 @@ from fleet_runner.core.cabling.explain import Kind, Places
 from fleet_runner.core.cabling.judge import hold, judge
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Bound, names
+from fleet_runner.core.cabling.plan import Reseat
 from fleet_runner.core.errors import EvidenceError
 from tests.core.cabling.discoveries import by_port, discovered, plain
 from tests.core.cabling.fabrics import SERVERS, Story, matchings, places, rails, stories
@@ -29,7 +30,7 @@ def test_what_a_fabric_tells_in_either_form_has_every_fault(story: Story, ports:
     assert len(verdicts.faults) == len(story.mishaps)
     assert verdicts.matched == len(set(story.designed) & set(story.observed))
     assert verdicts.designed == len(story.designed)
-    assert verdicts.unbound == verdicts.degraded == verdicts.doubts == verdicts.silent == ()
+    assert verdicts.unbound == verdicts.doubts == verdicts.silent == ()
 
 
 @given(matchings())
@@ -98,9 +99,11 @@ def test_a_nameless_end_at_a_port_that_is_not_designed_is_nothing() -> None:
     assert (verdicts.faults, verdicts.doubts, verdicts.unbound) == ((), (), (own,))
 
 
-def test_a_link_slower_than_its_kind_is_degraded_and_no_fault() -> None:
-    """It is as designed; what it lacks is told beside the faults."""
+def test_a_link_slower_than_its_kind_is_degraded() -> None:
+    """It is as designed, and one cable to reseat."""
     designed = rails(3, 2)
     verdicts = hold(designed, Bound(dict.fromkeys(designed, "4x NDR") | {designed[0]: "4x HDR"}), NOWHERE)
-    assert verdicts.faults == ()
-    assert verdicts.degraded == ((designed[0], "4x HDR, most run at 4x NDR"),)
+    (fault,) = verdicts.faults
+    assert (fault.kind, fault.key) == (Kind.DEGRADED, "cabling/degraded/gpu-01/ib0")
+    assert fault.actions == (Reseat(designed[0], "4x HDR, most run at 4x NDR"),)
+    assert (verdicts.matched, verdicts.absent) == (len(designed), ())

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from fleet_runner.core.cabling import plan as planning
 from fleet_runner.core.cabling.diff import Component, diff
 from fleet_runner.core.cabling.links import Link, Port, link, matching
-from fleet_runner.core.cabling.plan import Action, Add, Move, Remove, apply, handled, plan
+from fleet_runner.core.cabling.plan import Add, Move, Remove, Touch, apply, handled, plan
 from tests.core.cabling.fabrics import SERVERS, Story, matchings, stories
 
 
-def planned(component: Component) -> tuple[Action, ...]:
+def planned(component: Component) -> tuple[Touch, ...]:
     """Plan with every device in a rack of its own."""
     return plan(component, str, SERVERS.__contains__)
 
@@ -22,7 +22,7 @@ def chain(count: int, *, first_designed: bool) -> Component:
     )
 
 
-def follow(actions: tuple[Action, ...], component: Component) -> set[Link]:
+def follow(actions: tuple[Touch, ...], component: Component) -> set[Link]:
     """Do what the plan says, one after the other, and never plug into a port that is taken."""
     plugged = set(component.observed)
     if component.closed:
@@ -101,7 +101,7 @@ def test_of_all_plans_none_walks_to_fewer_racks(
     def rack(device: str) -> str:
         return str(int(device[1:]) % racks)
 
-    def walked(actions: tuple[Action, ...]) -> int:
+    def walked(actions: tuple[Touch, ...]) -> int:
         return len({rack(port.device) for action in actions for port in handled(action)})
 
     for component in diff(matching(designed), matching(observed)):
