@@ -72,6 +72,11 @@ def bind(seen: Iterable[FabricLink], known: Names) -> Bound:
     return Bound(links, frozenset(nameless))
 
 
+def bind_end(seen: FabricPort, known: Names) -> Port:
+    """Return the port that one end of a fabric's link is; a made-up one where nothing says which."""
+    return _port(seen, known, {}) or _made_up(seen, set())
+
+
 def bind_port(device: str, interface: str, known: Names) -> Port:
     """Return a port that was named by device, with or without its domain, and interface."""
     name, spoken = _device(device, known)
