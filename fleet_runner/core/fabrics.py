@@ -33,7 +33,7 @@ class Fabric:
 
 def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
     """Return every fabric, by name: "infiniband.SITE", and ".SWITCH" behind it where a site has several."""
-    cables = _infiniband(fleet)
+    cables = infiniband(fleet)
     found = [_fabric(fleet, members, cables) for members in _joined(fleet, cables)]
     several = {each.site for each in found if sum(other.site == each.site for other in found) > 1}
     named = [
@@ -45,7 +45,8 @@ def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
     return tuple(sorted(named, key=lambda fabric: fabric.name))
 
 
-def _infiniband(fleet: Fleet) -> list[Cable]:
+def infiniband(fleet: Fleet) -> list[Cable]:
+    """Return the cables between InfiniBand interfaces."""
     kinds = {
         (device.name, interface.name): interface.kind
         for device in fleet.devices.values()

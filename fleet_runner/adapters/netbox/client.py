@@ -1,5 +1,7 @@
-"""Reading lists from a NetBox's REST API, patiently, and saying plainly why one could not be read."""
+"""Lists of a NetBox's REST API, read patiently or changed; and said plainly why that could not be done."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -23,6 +25,7 @@ ATTEMPTS = 3  # at a list that others change while it is read
 TRANSIENT = (429, 500, 502, 503, 504)
 REFUSED = (401, 403)
 NOT_FOUND = 404
+CHANGED = 412  # since the entity tag that was sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,14 @@ class Patience:
     read_seconds: float = 120.0
     retries: int = 3
     backoff_seconds: float = 0.5
+
+
+class AgainError(SourceError):
+    """A change was not made, because somebody else made one meanwhile or NetBox was busy; nothing was changed."""
+
+
+class RefusedError(SourceError):
+    """NetBox finds a value of a change wrong; nothing was changed."""
 
 
 class Client:
@@ -66,20 +77,45 @@ class Client:
         text = f"{path} gave {len(found)} rows where NetBox counts {count}, {ATTEMPTS} times"
         raise SourceError(f"{self.url}: {text}; somebody changes it, read it again later")
 
+    def change(self, path: str, rows: list[Json], fields: str, match: Iterable[str]) -> list[Json]:
+        """Change rows of a list, all or none, and return these fields of those that NetBox found.
+
+        `match` are the rows' entity tags as they were read; a NetBox before 4.6 does not look at them. Raises
+        AgainError where reading again and trying again may help, RefusedError if NetBox finds a value wrong, and
+        SourceError for everything else.
+        """
+        self._session.headers["If-Match"] = ", ".join(match)
+        try:
+            with self._plainly(path):
+                return [dict(row) for row in self._request(path, {"fields": fields}).patch(rows)]
+        except pynetbox.RequestError as error:
+            raise self._unchanged(path, error.req) from None
+        finally:
+            del self._session.headers["If-Match"]
+
     def _read(self, path: str, filters: Json) -> tuple[list[Json], int]:
-        request: Any = Request(
+        request = self._request(path, filters)
+        try:
+            with self._plainly(path):
+                return [dict(row) for row in request.get()], int(request.count)
+        except pynetbox.RequestError as error:
+            raise SourceError(self._refused(path, error.req)) from None
+
+    def _request(self, path: str, filters: Json) -> Any:
+        self._adapter.pages = 0
+        return Request(
             base=f"{self._api.base_url}/{path}",
             filters=filters,
             limit=PAGE,
             token=self._api.token,
             http_session=self._session,
         )
-        self._adapter.pages = 0
+
+    @contextmanager
+    def _plainly(self, path: str) -> Iterator[None]:
+        """Say in one sentence why there was no answer, or none that NetBox gives."""
         try:
-            found = [dict(row) for row in request.get()]
-            count = int(request.count)
-        except pynetbox.RequestError as error:
-            raise SourceError(self._refused(path, error.req)) from None
+            yield
         except pynetbox.ContentError as error:
             raise SourceError(self._not_netbox(path, error.req)) from None
         except requests.exceptions.SSLError as error:
@@ -90,7 +126,6 @@ class Client:
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
             text = f"{self.url}: {path} is not a list as NetBox 4 gives it; check that source is a NetBox's address"
             raise SourceError(text) from None
-        return found, count
 
     def _unreached(self, path: str, reason: object) -> str:
         if isinstance(reason, UrllibTimeoutError) and not isinstance(reason, NewConnectionError):
@@ -105,6 +140,15 @@ class Client:
         if status == NOT_FOUND:
             return f"{self.url}: has no {path} (HTTP 404); check that source is the address of a NetBox 4"
         return f"{self.url}: {path} gave HTTP {status}; look into NetBox's log, then read again"
+
+    def _unchanged(self, path: str, answer: requests.Response) -> SourceError:
+        status = answer.status_code
+        if status in REFUSED:
+            text = f"{self.url}: NetBox lets this token change nothing in {path} (HTTP {status})"
+            return SourceError(f"{text}; give the token's user the permission to change it, and the token to write")
+        if status in {CHANGED, *TRANSIENT}:
+            return AgainError(f"{self.url}: {path} could not be changed now (HTTP {status})")
+        return RefusedError(f"NetBox refuses the change (HTTP {status}: {show(answer.text)})")
 
     def _not_netbox(self, path: str, answer: requests.Response) -> str:
         kind = answer.headers.get("content-type", "no content type")

@@ -53,7 +53,7 @@ def touched(ends: Iterable[Json]) -> bool:
 
 
 def panels(fronts: Iterable[Json], rears: Iterable[Json]) -> Panels:
-    """Return panels from NetBox's lists of front and rear ports; a front port with several rear ones is not followed."""
+    """Return panels from NetBox's front and rear ports; a front port with several rear ones leads nowhere."""
     behind: dict[int, tuple[int, int]] = {}
     device: dict[End, str] = {}
     for row in fronts:
@@ -96,7 +96,7 @@ Joined = Mapping[End, list[tuple[Strand, End]]]
 
 
 def _joined(strands: Iterable[Strand]) -> Joined:
-    """Return what each end is joined to by cables that touch a panel; a shuffled cable joins nothing we could name."""
+    """Return what each end is joined to by cables that touch a panel; a shuffled one joins nothing that is known."""
     joined: dict[End, list[tuple[Strand, End]]] = defaultdict(list)
     for strand in strands:
         if not any(end.kind in PANEL for end in strand.ends):

@@ -1,7 +1,8 @@
 """The designed fabric, from the plain form that plays carry (`core.inventory.fabric`)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
 from typing import Any
 
 from fleet_runner.core.cabling.explain import Places
@@ -34,6 +35,11 @@ def _row(row: object) -> bool:
         return False
     *texts, carriers = row
     return isinstance(carriers, list | tuple) and all(isinstance(cell, str) for cell in (*texts, *carriers))
+
+
+def fingerprint(links: Iterable[Link]) -> str:
+    """Return what tells one set of designed links from another, in whichever order they come."""
+    return sha256("\n".join(sorted("\0".join((*a, *b)) for a, b in links)).encode()).hexdigest()
 
 
 def infiniband(kind: str) -> bool:

@@ -1,18 +1,18 @@
 """Is every link of a fabric as designed? One read of the whole fabric, and every fault of its own links."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from fleet_runner.core import profile
-from fleet_runner.core.cabling.design import designed, guids, infiniband, places
-from fleet_runner.core.cabling.judge import Verdicts, hold
-from fleet_runner.core.cabling.links import Link
-from fleet_runner.core.cabling.names import Names, bind, names
+from fleet_runner.core.cabling.design import designed, fingerprint, guids, infiniband, places
+from fleet_runner.core.cabling.judge import SUSPECT_SHARE, hold
+from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.names import Bound, Names, bind, names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.cabling_infiniband import finding
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.evidence import Expected
+from fleet_runner.core.inventory import IN_SERVICE
 from fleet_runner.core.parsers import ibnetdiscover
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
@@ -32,39 +32,53 @@ def judge(readings: Readings, expected: Expected) -> Result:
     where = places(expected.fabric)
     own = frozenset(expected.device.get("switches", ()))
     mine = [each for each in links if _at(each, own)]
-    seen = bind(discovery.links, _names(links, expected))
+    seen = bind(discovery.links, known_names(links, expected))
     # A cable to another fabric of the site makes that one visible: its links are designed, too, and not ours.
     shown = own | ({port.device for each in seen.links for port in each} - where.servers)
-    verdicts = hold([each for each in links if _at(each, shown)], seen, where)
+    away = _away([each for each in links if _at(each, shown)], seen, expected)
+    share = float(expected.run.get("suspect_share", SUSPECT_SHARE))
+    verdicts = hold([each for each in links if _at(each, shown) and each not in away], seen, where, share=share)
     ports = {port for each in mine for port in each}
     faults = [each for each in verdicts.faults if ports.intersection(each.ports) or own.intersection(each.devices)]
-    suspect = getattr(verdicts, "suspect", "") or (
-        f"{len(faults)} faults at once" if len(faults) > MOST_FAULTS else ""
-    )
+    suspect = verdicts.suspect or (f"{len(faults)} faults at once." if len(faults) > MOST_FAULTS else "")
     observed = {
         "designed": len(mine),
+        "design": fingerprint(mine),
         "matched": sum(each in seen.links for each in mine),
-        "absent": [[*a, *b] for a, b in getattr(verdicts, "absent", ()) if _at(Link(a, b), own)][:MOST_ABSENT],
-        "unsure": _unsure(verdicts),
+        "absent": [[*a, *b] for a, b in verdicts.absent if _at(Link(a, b), own)][:MOST_ABSENT],
+        "unsure": _devices([*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent, *away]),
         "suspect": suspect,
         "unbound": len(verdicts.unbound),
         "observer": expected.run.get("observer"),
     }
     if suspect:
         return conclude(NAME, [_suspect(expected.node, suspect)], "", observed)
-    findings = [finding(fault, where.servers) for fault in faults]
-    # A later look at the fabric proves them gone, too, not only one at a server in it.
-    findings = [replace(each, nodes=(expected.node, *each.nodes)) for each in findings]
     unread = [str(doubt) for doubt in verdicts.doubts]
     unread += [f"nothing is heard of {a} to {b}" for a, b in verdicts.silent]
-    return unless_unread(conclude(NAME, findings, f"InfiniBand links as designed: {len(mine)}", observed), unread)
+    findings = [finding(fault, where.servers) for fault in faults]
+    return unless_unread(conclude(NAME, findings, _passed(observed, len(away)), observed), unread)
 
 
-def _at(joined: Link, switches: frozenset[str]) -> bool:
-    return joined.a.device in switches or joined.b.device in switches
+def _away(links: Iterable[Link], seen: Bound, expected: Expected) -> frozenset[Link]:
+    """Return the links of devices that are not in service, or were just now disturbed, of which nothing is seen."""
+    now = float(expected.run.get("opened_at") or 0.0)
+    devices: dict[str, Any] = dict(expected.fabric.get("devices", {}))
+    gone = {name for name, device in devices.items() if device.get("status", IN_SERVICE) != IN_SERVICE}
+    gone |= {name for name, until in expected.run.get("disturbed", {}).items() if until >= now}
+    ends = {port for each in seen.links for port in each} if gone else set[Port]()
+    return frozenset(each for each in links if _at(each, gone) and ends.isdisjoint(each))
 
 
-def _names(links: Iterable[Link], expected: Expected) -> Names:
+def _passed(observed: Mapping[str, Any], away: int) -> str:
+    rest = f"; {away} of devices that are not in service were not looked at" if away else ""
+    return f"InfiniBand links as designed: {observed['matched']}{rest}"
+
+
+def _at(joined: Link, devices: Set[str]) -> bool:
+    return joined.a.device in devices or joined.b.device in devices
+
+
+def known_names(links: Iterable[Link], expected: Expected) -> Names:
     """Return what ports are called: each node's adapters are named as its device type says."""
     adapters = {kind: profile.hca_interfaces(known) for kind, known in expected.profiles.items()}
     devices: dict[str, Any] = dict(expected.fabric.get("devices", {}))
@@ -72,9 +86,7 @@ def _names(links: Iterable[Link], expected: Expected) -> Names:
     return names([port for each in links for port in each], guids(expected.fabric), spoken)
 
 
-def _unsure(verdicts: Verdicts) -> list[str]:
-    """Return the devices of designed links that may be there or not."""
-    links = [*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent]
+def _devices(links: Iterable[Link]) -> list[str]:
     return sorted({port.device for each in links for port in each})
 
 
@@ -82,7 +94,7 @@ def _suspect(fabric: str, why: str) -> Finding:
     return Finding(
         code="cabling.suspect",
         component=fabric,
-        message=f"{fabric}: {why}; the capture or the design is suspect, and no cable is named.",
+        message=f"{fabric}: {why}",
         remedy=Remedy.RECABLE,
         fault=f"cabling/suspect/{fabric}",
         nodes=(fabric,),
