@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.runs import Held, Intent, Node, Outcome, Run, Stored, Ticket, Wish
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
@@ -14,6 +15,11 @@ SINCE = NOW - 100.0
 def a_node(state: State = State.PRODUCTION, **values: Any) -> Node:
     """A node that entered its state 100 seconds ago."""
     return Node(**{"name": "gpu-01", "device_type": "t", "state": state, "since": SINCE, "version": 1} | values)
+
+
+def a_fabric(**values: Any) -> Node:
+    """A fabric that is looked after since 100 seconds."""
+    return a_node(State.WATCHED, **{"name": "infiniband.hall", "device_type": FABRIC} | values)
 
 
 def held(reason: str = "because", by: str = "ann", *, since: float = SINCE, detail: str = "") -> Held:
@@ -41,6 +47,14 @@ def stored(*findings: Finding, check: str = "xid", **values: Any) -> Stored:
     result = Result(check, verdict, values.pop("message", "as seen"), findings, observed)
     given = {"id": 3, "run": 7, "node": "gpu-01", "stage": Stage.HEALTH_PASSIVE, "at": NOW - 10.0}
     return Stored(**given | {"result": result} | values)
+
+
+def sweep(*findings: Finding, **values: Any) -> Stored:
+    """What a sweep of the fabric saw."""
+    return stored(
+        *findings,
+        **{"check": "fabric_cabling", "node": "infiniband.hall", "stage": Stage.FABRIC, "message": "swept"} | values,
+    )
 
 
 def usage(*, in_use: bool, **values: Any) -> Stored:

@@ -1,5 +1,6 @@
 """What a decision can ask for: frozen values, carried out by the store and the reconciler, never here."""
 
+import math
 from dataclasses import dataclass
 
 from fleet_runner.core.lifecycle import Condition, Stage, Transition
@@ -47,7 +48,10 @@ class OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class OpenTicket:
-    """A fault that needs hands; where an open ticket has the same fault, it is only seen once more."""
+    """A fault that needs hands; where an open ticket has the same fault, it is only seen once more.
+
+    `at` (epoch seconds) is when it was seen: a ticket that was closed after that is not opened again.
+    """
 
     fault: str
     check: str
@@ -55,6 +59,7 @@ class OpenTicket:
     body: str
     nodes: tuple[str, ...]
     remedy: str
+    at: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What follows for one node now: pure, from what is known about it to a decision.
+"""What follows for one node, or one fabric, now: pure, from what is known about it to a decision.
 
 The order is: people's wishes, tickets, an open run, holds, then what the node's state asks for. A decision that
 moves the node asks for another look at once, so that each decision stays about one thing.
@@ -6,18 +6,19 @@ moves the node asks for another look at once, so that each decision stays about 
 
 from dataclasses import replace
 
-from fleet_runner.core import production, stages, wishes
+from fleet_runner.core import production, stages, watching, wishes
 from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenTicket
+from fleet_runner.core.excuses import READY
 from fleet_runner.core.lifecycle import MOVING, STATES, Condition, Event, State
-from fleet_runner.core.records import Management
-from fleet_runner.core.tickets import BEFORE_SERVICE, NEEDS_HANDS, follow
+from fleet_runner.core.tickets import follow
 from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
 
 SOON = 300.0
 """Seconds after which a node that the source of truth does not offer yet is looked at again."""
 
-READY = frozenset({"active", "staged"})
-"""Device statuses (NetBox) of a node that may be started; planned, offline or inventory ones are left alone."""
+
+_KEPT = {State.PRODUCTION: production.watch, State.WATCHED: watching.watch}
+"""Who decides where schedules are kept for as long as a state lasts."""
 
 
 def decide(view: View, timing: Timing, now: float) -> Decision:
@@ -41,19 +42,15 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
         return Decision((), f"held by {held.by}: {held.reason or 'no reason given'}", now + FAR)
     if node.state in MOVING:
         return stages.advance(view, timing, now)
-    if node.state is State.PRODUCTION:
-        return production.watch(view, timing, now)
+    if node.state in _KEPT:
+        return _KEPT[node.state](view, timing, now)
     if node.state is State.REGISTERED:
         return _start(view, now)
     return Decision((), _resting(view), now + FAR)
 
 
 def _tickets(view: View) -> tuple[Action, ...]:
-    if Condition.MAINTENANCE in view.node.conditions:
-        return ()
-    acted_on = view.node.state is State.PRODUCTION and view.node.management is Management.FULL
-    hands = NEEDS_HANDS if acted_on else BEFORE_SERVICE
-    return follow(view.latest, view.tickets, since=view.node.since, place=view.place, hands=hands)
+    return () if Condition.MAINTENANCE in view.node.conditions else follow(view)
 
 
 def _uncordon(view: View, decision: Decision) -> tuple[Action, ...]:

@@ -7,6 +7,7 @@ from fleet_runner.core.lifecycle import Condition, Event, Stage
 from fleet_runner.core.records import Management
 from fleet_runner.core.remedies import EVENTS, Need, calling, needed
 from fleet_runner.core.runs import Held, Run, Stored
+from fleet_runner.core.sightings import seen_once
 from fleet_runner.core.stages import NO_VERDICT
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
@@ -145,13 +146,18 @@ def _why_pending(pending: Held, usage: Stored | None, timing: Timing, now: float
 def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
     if view.status is None:
         return Decision((), "the source of truth does not know it any more; nothing is run on it", now + FAR)
+    again = {stored.stage for stored, _ in seen_once(view)}
+    pauses = {Stage.HEALTH_PASSIVE: timing.passive, Stage.CABLING: timing.cabling}
     due = {
-        stage: (last.ended_at or 0.0) + pause if (last := _last(view, stage)) else 0.0
-        for stage, pause in ((Stage.HEALTH_PASSIVE, timing.passive), (Stage.CABLING, timing.cabling))
+        stage: (last.ended_at or 0.0) + (min(pause, timing.confirm) if stage in again else pause)
+        if (last := _last(view, stage))
+        else 0.0
+        for stage, pause in pauses.items()
     }
     for stage, at in due.items():
         if now >= at:
-            return Decision((OpenRun(stage, f"scheduled {stage}"),), "", now)
+            why = "a fault was seen once, this look confirms it or not" if stage in again else f"scheduled {stage}"
+            return Decision((OpenRun(stage, why),), "", now)
     return Decision((), _health(view), min(now + FAR, *due.values()))
 
 

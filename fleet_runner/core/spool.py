@@ -4,7 +4,7 @@ The callback plugin writes it, the reconciler reads it; a torn last line (the wr
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
@@ -113,8 +113,3 @@ def _line(raw: Mapping[str, Any]) -> Line:
             return Ended(node, at, PlayEnd(raw["end"]), str(raw["message"]))
         case other:
             raise ValueError(f"unknown kind {other!r}")
-
-
-def of_node(lines: Iterable[Line], node: str) -> tuple[Line, ...]:
-    """Return the lines about one node, in order."""
-    return tuple(line for line in lines if line.node == node)

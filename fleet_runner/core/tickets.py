@@ -1,16 +1,17 @@
-"""Which findings need a person's hands, and what their ticket says; when a ticket is proved done."""
-
-from collections.abc import Iterable
+"""What a ticket says, and which open ones agree with what was last seen: opened, seen again, or proved done."""
 
 from fleet_runner.core.actions import CloseTicket, OpenTicket
+from fleet_runner.core.lifecycle import FABRICS, State
 from fleet_runner.core.runs import Stored, Ticket
-from fleet_runner.core.verdicts import Finding, Remedy, Verdict
+from fleet_runner.core.sightings import Worth, hidden, speaks, suspect, weigh
+from fleet_runner.core.verdicts import Finding, Remedy
+from fleet_runner.core.view import View
 
-NEEDS_HANDS = frozenset({Remedy.RECABLE, Remedy.REFLASH, Remedy.TRIAGE, Remedy.RMA})
-"""Remedies that a person carries out, whatever state the node is in."""
+ONE_EYE = frozenset({"cabling_infiniband", "fabric_cabling"})
+"""Checks that see the same faults under the same keys: what one opened, the other may close."""
 
-BEFORE_SERVICE = frozenset(Remedy) - {Remedy.RECORD}
-"""Remedies that need a person while a node earns production: nothing less than a pass lets it go on."""
+CABLING = "cabling/"
+"""How the keys of those faults begin."""
 
 AFTER: dict[Remedy, str] = {
     Remedy.TRIAGE: "When it is whole again: fleet-runner repaired {node}, then certify it. The check that saw the "
@@ -19,55 +20,74 @@ AFTER: dict[Remedy, str] = {
     "this ticket when it passes.",
 }
 CERTIFY = "Then certify it: fleet-runner certify {node}. The next check closes this ticket."
+LOOK = "The next look that does not see it closes this ticket; fleet-runner run {stage} {node} has it looked at now."
 """What a technician types when the hands' work is done."""
 
 
-def draft(stored: Stored, finding: Finding, place: str) -> OpenTicket:
-    """Return the ticket for a finding; `place` says where the node stands."""
+def draft(view: View, stored: Stored, finding: Finding) -> OpenTicket:
+    """Return the ticket for a finding."""
     steps = [f"{number}. {step}" for number, step in enumerate(finding.steps, start=1)]
-    after = AFTER.get(finding.remedy, CERTIFY).format(node=stored.node)
-    body = "\n".join([f"{stored.node}, {place}.", finding.message, *steps, after])
+    after = _after(view.node.state, finding.remedy).format(node=stored.node, stage=stored.stage)
+    body = "\n".join([f"{stored.node}, {view.place}.", finding.message, *steps, after])
     return OpenTicket(
         fault=finding.fault,
         check=stored.result.check,
         title=f"{stored.node}: {finding.message}"[:200],
         body=body,
-        nodes=finding.nodes or (stored.node,),
+        nodes=_named(view, finding),
         remedy=finding.remedy.value,
+        at=stored.at,
     )
 
 
-def follow(
-    latest: Iterable[Stored],
-    tickets: Iterable[Ticket],
-    *,
-    since: float,
-    place: str,
-    hands: frozenset[Remedy] = NEEDS_HANDS,
-) -> tuple[OpenTicket | CloseTicket, ...]:
+def follow(view: View) -> tuple[OpenTicket | CloseTicket, ...]:
     """Return what must happen to tickets so that they agree with the newest result of each check.
 
-    Only results from `since` on open one: an older fault was dealt with in an earlier state. A result that is
-    UNKNOWN neither opens nor closes anything. `hands` are the remedies that become tickets.
+    Only results since the node came to its state open one: an older fault was dealt with in an earlier state. A
+    result that says nothing neither opens nor closes any.
     """
-    known = {ticket.fault: ticket for ticket in tickets}
+    known = {ticket.fault: ticket for ticket in view.tickets}
     actions: list[OpenTicket | CloseTicket] = []
-    for stored in latest:
-        if stored.result.verdict is Verdict.UNKNOWN:
+    for stored in view.latest:
+        if not speaks(stored.result):
             continue
-        seen = {finding.fault for finding in stored.result.findings}
+        because = f"{stored.result.check} on {stored.node}: {stored.result.message}"
+        actions += [CloseTicket(ticket.id, because) for ticket in view.tickets if _is_gone(stored, ticket)]
         actions += [
-            CloseTicket(ticket.id, f"{stored.result.check} on {stored.node}: {stored.result.message}")
-            for ticket in known.values()
-            if ticket.check == stored.result.check and ticket.fault not in seen and stored.at > ticket.last_seen_at
-        ]
-        actions += [
-            draft(stored, finding, place)
-            for finding in stored.result.findings
-            if finding.remedy in hands and stored.at >= since and _is_news(stored, known.get(finding.fault))
+            draft(view, stored, finding)
+            for finding, worth in weigh(view, stored)
+            if worth is Worth.TICKET and _is_news(stored, known.get(finding.fault))
         ]
     return tuple(actions)
 
 
+def _is_gone(stored: Stored, ticket: Ticket) -> bool:
+    """Whether a result proves that a ticket's fault is gone: it looked there, and did not see it."""
+    result = stored.result
+    looked = ticket.check == result.check or (
+        {ticket.check, result.check} <= ONE_EYE and ticket.fault.startswith(CABLING)
+    )
+    return (
+        looked
+        and suspect(result) is None
+        and not any(finding.fault == ticket.fault for finding in result.findings)
+        and _is_news(stored, ticket)
+        and hidden(result).isdisjoint(ticket.nodes)
+    )
+
+
 def _is_news(stored: Stored, ticket: Ticket | None) -> bool:
     return ticket is None or stored.at > ticket.last_seen_at
+
+
+def _named(view: View, finding: Finding) -> tuple[str, ...]:
+    """Return whom a ticket names: nodes that can prove the fault gone; of a fabric's, it and every device touched."""
+    if view.node.state in FABRICS:
+        return tuple(dict.fromkeys((view.node.name, *finding.nodes, *finding.devices)))
+    return finding.nodes or (view.node.name,)
+
+
+def _after(state: State, remedy: Remedy) -> str:
+    if state in FABRICS or (state is State.PRODUCTION and remedy not in AFTER):
+        return LOOK
+    return AFTER.get(remedy, CERTIFY)

@@ -1,9 +1,11 @@
 """What a decision about one node is made from, and how patient it is."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from fleet_runner.core.actions import Move
 from fleet_runner.core.lifecycle import TRANSITIONS, Event
+from fleet_runner.core.records import Termination
 from fleet_runner.core.runs import Intent, Node, Run, Stored, Ticket
 
 RUNNER = "runner"
@@ -23,17 +25,20 @@ class Timing:
     drain_deadline: float = 86_400.0
     passive: float = 300.0
     cabling: float = 14_400.0
+    confirm: float = 600.0
     reboots_per_day: int = 3
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Everything known about one node.
+    """Everything known about one node, or one fabric.
 
     `status` is its status in the source of truth, None when it is not there. `run` is its open run; `runs` are the
     ended ones since it entered its state, oldest first; `latest` the newest result of each check; `tickets` the open
     ones that name it; `reboots` how often it was rebooted within the last 24 h; `estimate` the usual
     length of the open run in seconds, None if never seen; `released_at` when a hold on it last ended (epoch seconds).
+    `before` is what spoke last before each of `latest`, by the same check in the same stage; `excused` says why no
+    ticket is opened about a device; `observers` are the ports through which a fabric can be read, the best first.
     """
 
     node: Node
@@ -47,6 +52,9 @@ class View:
     reboots: int = 0
     estimate: float | None = None
     released_at: float = 0.0
+    before: tuple[Stored, ...] = ()
+    excused: Mapping[str, str] = field(default_factory=dict[str, str])
+    observers: tuple[Termination, ...] = ()
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:

@@ -3,14 +3,18 @@
 from collections.abc import Callable
 
 from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
-from fleet_runner.core.lifecycle import STATES, Condition, Event, Refusal, Stage, State, step
+from fleet_runner.core.lifecycle import FABRICS, STATES, Condition, Event, Refusal, Stage, State, step
 from fleet_runner.core.production import clear, pend, waive
 from fleet_runner.core.runs import WISH_EVENTS, Held, Intent, Wish
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import View
+from fleet_runner.core.watching import NO_OBSERVER
 
 READ_ONLY = frozenset({Stage.VERIFY, Stage.HEALTH_PASSIVE, Stage.CABLING})
 """Stages that a person may run on a node in any state."""
+
+OF_FABRICS = frozenset({Stage.FABRIC})
+"""Stages that a person may run on a fabric; they only read, too."""
 
 
 def answer(view: View) -> tuple[Action, ...]:
@@ -82,14 +86,17 @@ def _cancel(view: View, intent: Intent) -> tuple[Action, ...]:
 
 
 def _run(view: View, intent: Intent) -> tuple[Action, ...]:
-    known = READ_ONLY | set(STATES[view.node.state].stages)
+    fabric = view.node.state in FABRICS
+    known = OF_FABRICS if fabric else READ_ONLY | set(STATES[view.node.state].stages)
     stage = next((stage for stage in known if stage.value == intent.detail), None)
     if stage is None:
         names = ", ".join(sorted(known))
         return _no(
             intent, f"Stage '{intent.detail}' cannot be run on a node in {view.node.state}; it can run: {names}."
         )
-    if Condition.HELD in view.node.conditions and stage not in READ_ONLY:
+    if fabric and not view.observers:
+        return _no(intent, NO_OBSERVER)
+    if Condition.HELD in view.node.conditions and stage not in READ_ONLY | OF_FABRICS:
         return _no(intent, f"The node is held; release it before '{stage}' can run.")
     return _yes(intent, f"{stage} starts.", OpenRun(stage, intent.reason or f"{intent.by} asked for it", intent.by))
 

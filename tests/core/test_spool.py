@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.spool import Decoded, Ended, Evidence, Judged, Line, PlayEnd, Progress, encode, of_node
+from fleet_runner.core.spool import Decoded, Ended, Evidence, Judged, Line, PlayEnd, Progress, encode
 from fleet_runner.core.verdicts import Result, Verdict
 
 TEXT = st.text(max_size=30)
@@ -62,11 +62,3 @@ def test_no_bytes_at_all_raise(data: bytes) -> None:
 def test_json_that_is_no_line_of_ours_is_bad() -> None:
     data = b'[]\n{}\n{"kind":"poem","node":"a","at":1}\n{"kind":"end","node":"a","at":1,"end":"well","message":""}\n'
     assert Decoded.of(data) == Decoded((), len(data), 4)
-
-
-@given(SPOOLS)
-def test_the_lines_of_each_node_together_are_all_lines(lines: list[Line]) -> None:
-    names = {line.node for line in lines}
-    parts = [of_node(lines, name) for name in names]
-    assert sum(len(part) for part in parts) == len(lines)
-    assert all(line.node == name for name, part in zip(names, parts, strict=True) for line in part)

@@ -16,6 +16,7 @@ FINDINGS = st.builds(
     fault=st.text(),
     nodes=st.lists(st.text(), max_size=3).map(tuple),
     steps=st.lists(st.text(), max_size=3).map(tuple),
+    devices=st.lists(st.text(), max_size=3).map(tuple),
 )
 RESULTS = st.builds(
     Result,
@@ -37,6 +38,13 @@ def test_a_result_is_the_same_after_json(result: Result) -> None:
 @given(FINDINGS)
 def test_a_finding_is_the_same_after_json(finding: Finding) -> None:
     assert Finding.from_json(json.loads(json.dumps(finding.to_json()))) == finding
+
+
+def test_a_finding_from_before_devices_were_named_is_still_read() -> None:
+    old = {
+        key: value for key, value in Finding("c", "p", "m", Remedy.WATCH, "f").to_json().items() if key != "devices"
+    }
+    assert Finding.from_json(old).devices == ()
 
 
 @given(VERDICTS)

@@ -124,8 +124,8 @@ def test_by_hand_results_are_recorded_for_nodes_of_the_fleet(ansible: Ansible, n
     answer = ansible("ansible-playbook", "-i", nodes, PROJECT / "playbooks" / "drain.yml")
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "Recorded as drain by hand. Not nodes of this fleet, so not recorded: gpu-02." in answer.stdout
-    run = store.last_run("gpu-01", Stage.DRAIN)
-    assert run is not None
+    [run] = store.runs("gpu-01")
+    assert run.stage is Stage.DRAIN
     assert run.outcome is Outcome.UNKNOWN
     [result] = store.results(run.id)
     assert result.result.check == "gpu_usage"
@@ -150,7 +150,7 @@ def test_check_mode_records_nothing(ansible: Ansible, nodes: Path, tmp_path: Pat
     answer = ansible("ansible-playbook", "-i", nodes, "--check", PROJECT / "playbooks" / "drain.yml")
     assert answer.returncode == 0
     assert "Check mode: nothing is recorded." in answer.stdout
-    assert store.last_run("gpu-01", Stage.DRAIN) is None
+    assert store.runs("gpu-01") == ()
     store.close()
 
 

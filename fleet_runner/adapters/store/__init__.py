@@ -69,18 +69,23 @@ class Store:
         with self._database.read() as connection:
             return nodes.every(connection)
 
+    def fabrics(self) -> tuple[Node, ...]:
+        """Return every fabric, by name."""
+        with self._database.read() as connection:
+            return nodes.every(connection, fabrics=True)
+
     def node(self, name: str) -> Node | None:
-        """Return a node, or None."""
+        """Return a node or a fabric, or None."""
         with self._database.read() as connection:
             return nodes.one(connection, name)
 
     def due(self, now: float) -> tuple[Node, ...]:
-        """Return the nodes to look at now, the longest waiting first; retired ones never."""
+        """Return the nodes and fabrics to look at now, the longest waiting first; retired ones never."""
         with self._database.read() as connection:
             return nodes.due(connection, now)
 
     def register(self, devices: Iterable[Device], now: float) -> tuple[str, ...]:
-        """Add the nodes that are missing, update type and management of the others; return the names added."""
+        """Add the nodes and fabrics that are missing, update what is told of the others; return the names added."""
         with self._database.write() as connection:
             return nodes.register(connection, devices, now)
 
@@ -125,11 +130,6 @@ class Store:
         """Return the newest `limit` runs of a node opened since a moment, oldest first."""
         with self._database.read() as connection:
             return runs.of_node(connection, node, since, limit)
-
-    def last_run(self, node: str, stage: Stage) -> Run | None:
-        """Return the newest run of a stage on a node, open or not."""
-        with self._database.read() as connection:
-            return runs.last(connection, node, stage)
 
     def ended(self, run: int) -> Ended | None:
         """Return how the play ended for a run's node as its spool told, or None where it has not."""
@@ -177,6 +177,11 @@ class Store:
         with self._database.read() as connection:
             return results.latest_of(connection, node)
 
+    def before(self, given: Iterable[Stored]) -> tuple[Stored, ...]:
+        """Return, for each result, the newest earlier one that spoke, by the same check in the same stage."""
+        with self._database.read() as connection:
+            return results.before(connection, given)
+
     def stored(self, ids: Iterable[int]) -> tuple[Stored, ...]:
         """Return results by id, in the order of their ids; unknown ones are left out."""
         with self._database.read() as connection:
@@ -192,11 +197,6 @@ class Store:
         with self._database.read() as connection:
             return tickets.found(connection, node, open_only=open_only)
 
-    def ticket(self, ticket: int) -> Ticket | None:
-        """Return a ticket, or None."""
-        with self._database.read() as connection:
-            return tickets.one(connection, ticket)
-
     def history(self, node: str, limit: int = 200, kind: str | None = None) -> tuple[Entry, ...]:
         """Return the newest `limit` entries of a node's history, all or those of a kind, oldest first."""
         with self._database.read() as connection:
@@ -211,6 +211,11 @@ class Store:
         """Count the moves of all nodes from one state to another since a moment."""
         with self._database.read() as connection:
             return history.count_moves(connection, state, to, since)
+
+    def left(self, names: Iterable[str], states: Iterable[State], since: float) -> dict[str, float]:
+        """Return when each of some nodes last left any of some states, if it did since a moment."""
+        with self._database.read() as connection:
+            return history.left(connection, names, states, since)
 
     def _unknown_evidence(self, lines: Sequence[Line]) -> tuple[Evidence, ...]:
         told = tuple(line for line in lines if isinstance(line, Evidence))

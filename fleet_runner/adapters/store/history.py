@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, Row, bindparam, func, insert, select
 
 from fleet_runner.adapters.store.schema import journal
 from fleet_runner.core.lifecycle import Event, State
@@ -48,6 +48,16 @@ def count_moves(connection: Connection, state: State, to: State, since: float) -
     """Count the moves of all nodes from one state to another since a moment."""
     moved = (journal.c.kind == "transition", journal.c.state == state.value, journal.c.to == to.value)
     return int(connection.execute(select(func.count()).where(*moved, journal.c.at >= since)).scalar_one())
+
+
+def left(connection: Connection, names: Iterable[str], states: Iterable[State], since: float) -> dict[str, float]:
+    """Return when each of some nodes last left any of some states, if it did since a moment."""
+    known = [state.value for state in states]
+    moved = select(journal.c.node, func.max(journal.c.at)).where(journal.c.at >= since, journal.c.state.in_(known))
+    query = moved.where(journal.c.node.in_(bindparam("names", expanding=True))).group_by(journal.c.node)
+    wanted = sorted(set(names))
+    chunks = (wanted[start : start + 500] for start in range(0, len(wanted), 500))
+    return {node: float(at) for chunk in chunks for node, at in connection.execute(query, {"names": chunk}).all()}
 
 
 def _entry(row: Row[Any]) -> Entry:

@@ -1,4 +1,4 @@
-"""Nodes with their conditions: reading many in one query, registering thousands at once."""
+"""Nodes, and fabrics beside them, with their conditions: reading many in one query, registering thousands at once."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -8,24 +8,26 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, select
 
 from fleet_runner.adapters.store.database import insert
 from fleet_runner.adapters.store.schema import LIVE, conditions, nodes
+from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.lifecycle import Condition, State
 from fleet_runner.core.records import Device, Management
 from fleet_runner.core.runs import Held, Node
 
 
-def every(connection: Connection) -> tuple[Node, ...]:
-    """Return every node, by name."""
-    return _collect(connection.execute(_with_conditions().order_by(nodes.c.name)).all())
+def every(connection: Connection, *, fabrics: bool = False) -> tuple[Node, ...]:
+    """Return every node, by name; or every fabric."""
+    mine = nodes.c.device_type == FABRIC if fabrics else nodes.c.device_type != FABRIC
+    return _collect(connection.execute(_with_conditions().where(mine).order_by(nodes.c.name)).all())
 
 
 def one(connection: Connection, name: str) -> Node | None:
-    """Return a node."""
+    """Return a node, or a fabric."""
     found = _collect(connection.execute(_with_conditions().where(nodes.c.name == name)).all())
     return found[0] if found else None
 
 
 def due(connection: Connection, now: float) -> tuple[Node, ...]:
-    """Return the nodes to look at now, the longest waiting first."""
+    """Return the nodes and fabrics to look at now, the longest waiting first."""
     return _collect(connection.execute(due_query(now)).all())
 
 
@@ -36,7 +38,7 @@ def due_query(now: float) -> Select[Any]:
 
 
 def register(connection: Connection, devices: Iterable[Device], now: float) -> tuple[str, ...]:
-    """Add the nodes that are missing and bring known ones to their record; return the names added, sorted."""
+    """Add the nodes and fabrics that are missing, bring the others to their record; return the names added."""
     wanted = {device.name: (device.device_type, device.management.value) for device in devices}
     stored = connection.execute(select(nodes.c.name, nodes.c.device_type, nodes.c.management)).all()
     known = {row.name: (row.device_type, row.management) for row in stored}
@@ -101,7 +103,7 @@ def _fresh(name: str, described: tuple[str, str], now: float) -> dict[str, Any]:
         "name": name,
         "device_type": described[0],
         "management": described[1],
-        "state": State.REGISTERED.value,
+        "state": (State.WATCHED if described[0] == FABRIC else State.REGISTERED).value,
         "since": now,
         "version": 1,
         "fence": 0,

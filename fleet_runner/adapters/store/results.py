@@ -7,16 +7,20 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, insert, select
 
 from fleet_runner.adapters.store import database, untrusted
-from fleet_runner.adapters.store.schema import evidence, latest, results
+from fleet_runner.adapters.store.schema import evidence, latest, results, runs
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Run, Stored
+from fleet_runner.core.sightings import speaks
 from fleet_runner.core.spool import Evidence, Judged
 from fleet_runner.core.verdicts import Finding, Result, Verdict
 
+LOOKED_BACK = 50
+"""Results of a check among which the newest that spoke is looked for."""
 
-def add(connection: Connection, runs: Mapping[str, Run], lines: Iterable[Judged]) -> None:
+
+def add(connection: Connection, by_node: Mapping[str, Run], lines: Iterable[Judged]) -> None:
     """Store results under their nodes' runs, and remember each as the newest of its check."""
-    rows = [_row(runs[line.node], line) for line in lines if line.node in runs]
+    rows = [_row(by_node[line.node], line) for line in lines if line.node in by_node]
     if not rows:
         return
     stored = insert(results).returning(results.c.id, sort_by_parameter_order=True)
@@ -75,6 +79,25 @@ def latest_of(connection: Connection, node: str) -> tuple[Stored, ...]:
     return tuple(
         _stored(row) for row in connection.execute(mine.where(latest.c.node == node).order_by(latest.c.check)).all()
     )
+
+
+def before(connection: Connection, given: Iterable[Stored]) -> tuple[Stored, ...]:
+    """Return, for each result, the newest earlier one that spoke, by the same check in the same stage."""
+    found = (_spoken(connection, stored) for stored in given)
+    return tuple(stored for stored in found if stored is not None)
+
+
+def before_query(stored: Stored) -> Select[Any]:
+    """Return the query behind `before`: it walks the stage's runs backwards, and stops where it is told to."""
+    of_stage = (runs.c.node == stored.node, runs.c.stage == stored.stage.value, runs.c.id <= stored.run)
+    mine = select(results).join_from(runs, results, results.c.run == runs.c.id).where(*of_stage)
+    asked = mine.where(results.c.node == stored.node, results.c.check == stored.result.check)
+    return asked.where(results.c.id < stored.id).order_by(runs.c.id.desc(), results.c.id.desc()).limit(LOOKED_BACK)
+
+
+def _spoken(connection: Connection, stored: Stored) -> Stored | None:
+    earlier = (_stored(row) for row in connection.execute(before_query(stored)))
+    return next((each for each in earlier if speaks(each.result)), None)
 
 
 def some(connection: Connection, ids: Iterable[int]) -> tuple[Stored, ...]:

@@ -86,12 +86,6 @@ def of_node(connection: Connection, node: str, since: float, limit: int) -> tupl
     return tuple(from_row(found) for found in reversed(connection.execute(newest).all()))
 
 
-def last(connection: Connection, node: str, stage: Stage) -> Run | None:
-    """Return the newest run of a stage on a node, open or not."""
-    found = connection.execute(_of_stage(node, stage).limit(1)).one_or_none()
-    return from_row(found) if found is not None else None
-
-
 def durations(connection: Connection, stage: Stage, limit: int) -> tuple[float, ...]:
     """Return how long the newest runs of a stage took that came to a verdict, newest first."""
     newest = select(runs.c.ended_at - runs.c.opened_at).where(runs.c.stage == stage.value, SPOKEN)

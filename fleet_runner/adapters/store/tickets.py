@@ -1,4 +1,4 @@
-"""Tickets: at most one open per fault, seen again instead of opened twice."""
+"""Tickets: one a fault; seen again instead of opened twice, and opened again when a closed one's fault returns."""
 
 from itertools import groupby
 from typing import Any
@@ -27,50 +27,78 @@ def query(node: str | None, *, open_only: bool) -> Select[Any]:
     return wanted
 
 
-def one(connection: Connection, ticket: int) -> Ticket | None:
-    """Return a ticket."""
-    return next(iter(_collect(connection, _with_nodes().where(tickets.c.id == ticket))), None)
-
-
 def see(connection: Connection, node: str, action: OpenTicket, now: float) -> list[Entry]:
-    """Open a ticket, or see its fault once more; return what the histories say about it."""
-    row = {
-        "fault": untrusted.key(action.fault),
-        "check": untrusted.key(action.check),
-        "title": action.title,
-        "body": action.body,
-        "remedy": action.remedy,
-        "opened_at": now,
-        "seen": 1,
-        "last_seen_at": now,
-        "closed_because": "",
-    }
-    fresh = database.insert(connection, tickets).values(row)
-    again = fresh.on_conflict_do_update(
-        index_elements=[tickets.c.fault],
-        index_where=tickets.c.closed_at.is_(None),
-        set_={"seen": tickets.c.seen + 1, "last_seen_at": now, "body": fresh.excluded.body},
-    )
-    ticket = connection.execute(again.returning(tickets.c.id, tickets.c.seen)).one()
-    names = [{"ticket": ticket.id, "node": untrusted.key(name)} for name in action.nodes]
-    if names:
-        connection.execute(database.insert(connection, ticket_nodes).on_conflict_do_nothing(), names)
-    if ticket.seen > 1:
+    """See a fault: its open ticket once more, its closed one again, or in a new one; return what histories say."""
+    told = {"title": action.title, "body": action.body, "remedy": action.remedy, "last_seen_at": now}
+    number = _again(connection, action, told)
+    if number is not None:
+        _name(connection, number, action)
         return []
-    told = nodes.existing(connection, {node, *action.nodes})
-    return [Entry(0, name, now, "ticket", f"Ticket {ticket.id}: {action.title}", "runner") for name in sorted(told)]
+    closed = _closed(connection, action)
+    if closed is not None and action.at <= closed.closed_at:
+        return []  # whoever closed it looked later
+    if closed is not None and _reopen(connection, closed.id, told):
+        _name(connection, closed.id, action)
+        return _say(connection, node, action, f"Ticket {closed.id} reopened: {action.title}", now)
+    number, seen = _open(connection, action, told)
+    _name(connection, number, action)
+    return _say(connection, node, action, f"Ticket {number}: {action.title}", now) if seen == 1 else []
 
 
 def close(connection: Connection, node: str, action: CloseTicket, now: float) -> list[Entry]:
     """Close a ticket; return what the histories say about it. One that is closed already stays as it is."""
-    ticket = one(connection, action.ticket)
+    ticket = next(iter(_collect(connection, _with_nodes().where(tickets.c.id == action.ticket))), None)
     if ticket is None:
         raise ConflictError(f"node {node}: there is no ticket {action.ticket}; read the tickets again")
     mine = update(tickets).where(tickets.c.id == ticket.id, tickets.c.closed_at.is_(None))
     if connection.execute(mine.values(closed_at=now, closed_because=action.because)).rowcount != 1:
         return []
-    told = nodes.existing(connection, {node, *ticket.nodes})
-    sentence = f"Ticket {ticket.id} closed: {action.because}"
+    return _say(connection, node, ticket, f"Ticket {ticket.id} closed: {action.because}", now)
+
+
+def _again(connection: Connection, action: OpenTicket, told: dict[str, Any]) -> int | None:
+    """Note on a fault's open ticket that it was seen again; return the ticket's number."""
+    mine = update(tickets).where(tickets.c.fault == untrusted.key(action.fault), tickets.c.closed_at.is_(None))
+    seen = mine.values(told | {"seen": tickets.c.seen + 1}).returning(tickets.c.id)
+    return connection.execute(seen).scalar_one_or_none()
+
+
+def _closed(connection: Connection, action: OpenTicket) -> Row[Any] | None:
+    """Return a fault's newest ticket, which is closed."""
+    newest = select(tickets).where(tickets.c.fault == untrusted.key(action.fault), tickets.c.closed_at.is_not(None))
+    return connection.execute(newest.order_by(tickets.c.id.desc()).limit(1)).one_or_none()
+
+
+def _reopen(connection: Connection, number: int, told: dict[str, Any]) -> bool:
+    """Open a closed ticket again; False if somebody else did."""
+    mine = update(tickets).where(tickets.c.id == number, tickets.c.closed_at.is_not(None))
+    anew = {"seen": tickets.c.seen + 1, "closed_at": None, "closed_because": ""}
+    return connection.execute(mine.values(told | anew)).rowcount == 1
+
+
+def _open(connection: Connection, action: OpenTicket, told: dict[str, Any]) -> tuple[int, int]:
+    """Open a ticket, or see the one that somebody opened meanwhile; return its number and how often it was seen."""
+    row = {"fault": untrusted.key(action.fault), "check": untrusted.key(action.check), "closed_because": ""}
+    fresh = database.insert(connection, tickets).values(row | told | {"opened_at": told["last_seen_at"], "seen": 1})
+    again = fresh.on_conflict_do_update(
+        index_elements=[tickets.c.fault],
+        index_where=tickets.c.closed_at.is_(None),
+        set_=told | {"seen": tickets.c.seen + 1},
+    )
+    ticket = connection.execute(again.returning(tickets.c.id, tickets.c.seen)).one()
+    return ticket.id, ticket.seen
+
+
+def _name(connection: Connection, number: int, action: OpenTicket) -> None:
+    """Add the nodes that a ticket does not name yet."""
+    names = [{"ticket": number, "node": name} for name in dict.fromkeys(map(untrusted.key, action.nodes))]
+    if names:
+        connection.execute(database.insert(connection, ticket_nodes).on_conflict_do_nothing(), names)
+
+
+def _say(connection: Connection, node: str, about: OpenTicket | Ticket, sentence: str, now: float) -> list[Entry]:
+    """Return a sentence for the history of everyone it is about."""
+    told = nodes.existing(connection, {node, *about.nodes})
     return [Entry(0, name, now, "ticket", sentence, "runner") for name in sorted(told)]
 
 

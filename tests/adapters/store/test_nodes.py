@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import Move, SetCondition
+from fleet_runner.core.fabrics import FABRIC, Fabric
 from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, State
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Held
@@ -18,6 +19,16 @@ def test_registering_adds_what_is_missing_and_is_due_at_once(store: Store) -> No
     first = node(store)
     assert (first.state, first.since, first.version, first.conditions) == (State.REGISTERED, 5.0, 1, {})
     assert [due.name for due in store.due(5.0)] == ["gpu-01", "gpu-02"]
+
+
+def test_a_fabric_is_watched_beside_the_nodes(stocked: Store) -> None:
+    record = Fabric("infiniband.hall", "hall", frozenset({"leaf-1"}), ()).record
+    assert stocked.register([record, device("gpu-04")], 7.0) == ("gpu-04", "infiniband.hall")
+    (fabric,) = stocked.fabrics()
+    assert (fabric.name, fabric.state, fabric.device_type) == ("infiniband.hall", State.WATCHED, FABRIC)
+    assert [known.name for known in stocked.nodes()] == ["gpu-01", "gpu-02", "gpu-03", "gpu-04"]
+    assert node(stocked, "infiniband.hall") == fabric
+    assert "infiniband.hall" in {due.name for due in stocked.due(7.0)}
 
 
 def test_registering_again_changes_nothing(stocked: Store) -> None:

@@ -1,0 +1,117 @@
+"""What each finding is worth: a ticket now, a second look first, or nothing while something stands in its way.
+
+A fault of cabling in service must be seen twice in a row before a person is sent: a link that comes and goes, a node
+that boots and a capture that was cut look alike once. Before service nothing less than a pass counts, at once.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from fleet_runner.core.lifecycle import FABRICS, State
+from fleet_runner.core.records import Management
+from fleet_runner.core.runs import Stored
+from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.view import View
+
+NEEDS_HANDS = frozenset({Remedy.RECABLE, Remedy.REFLASH, Remedy.TRIAGE, Remedy.RMA})
+"""Remedies that a person carries out, whatever state the node is in."""
+
+BEFORE_SERVICE = frozenset(Remedy) - {Remedy.RECORD}
+"""Remedies that need a person while a node earns production: nothing less than a pass lets it go on."""
+
+SUSPECT = "cabling.suspect"
+"""The finding that says: so much differs at once that the capture or the design is wrong, not the cables."""
+
+UNSURE = "unsure"
+"""The fact under which a check names the devices of which it could not tell whether they are as designed."""
+
+_DARK = "cabling/dark/"
+
+
+class Worth(StrEnum):
+    """What follows from a finding."""
+
+    TICKET = "ticket"
+    ONCE = "seen once"  # the next look must see it too
+    EXCUSED = "excused"  # it touches a device that is being worked on, or not in service
+    UNSURE = "unsure"  # it touches a device that could not be told
+    KEPT = "kept"  # no hand is needed, or it was seen before the node came to its state
+
+
+def weigh(view: View, stored: Stored) -> Iterator[tuple[Finding, Worth]]:
+    """Return what each finding of one of the view's newest results is worth; of a suspect result, only that one's."""
+    alone = suspect(stored.result)
+    for finding in stored.result.findings:
+        if alone is None or finding is alone:
+            yield finding, _worth(view, stored, finding)
+
+
+def _worth(view: View, stored: Stored, finding: Finding) -> Worth:
+    whole = finding.code == SUSPECT
+    touched = touches(finding)
+    if stored.at < view.node.since or not (whole or finding.remedy in _hands(view)):
+        return Worth.KEPT
+    if finding.remedy not in _twice(view):
+        return Worth.TICKET
+    if touched & unsure(stored.result):
+        return Worth.UNSURE
+    if touched & view.excused.keys():
+        return Worth.EXCUSED
+    return Worth.TICKET if _known(view, stored, finding) else Worth.ONCE
+
+
+def speaks(result: Result) -> bool:
+    """Whether a result says anything: one that names what it is unsure of has an answer about everything else."""
+    return result.verdict is not Verdict.UNKNOWN or bool(unsure(result))
+
+
+def suspect(result: Result) -> Finding | None:
+    """Return the finding that makes all others of its result worthless, if there is one."""
+    return next((finding for finding in result.findings if finding.code == SUSPECT), None)
+
+
+def unsure(result: Result) -> frozenset[str]:
+    """Return the devices of which a result could not tell whether they are as designed."""
+    named = result.observed.get(UNSURE)
+    return frozenset(str(each) for each in named) if isinstance(named, list | tuple) else frozenset()
+
+
+def hidden(result: Result) -> frozenset[str]:
+    """Return the devices whose other faults cannot be seen now: the unsure ones, and those with no link up."""
+    keys = (finding.fault for finding in result.findings)
+    return unsure(result) | {key.removeprefix(_DARK) for key in keys if key.startswith(_DARK)}
+
+
+def touches(finding: Finding) -> frozenset[str]:
+    """Return every device that a fault touches."""
+    return frozenset((*finding.nodes, *finding.devices))
+
+
+def seen_once(view: View) -> tuple[tuple[Stored, Finding], ...]:
+    """Return the findings that a second look must confirm, each with its result."""
+    return tuple(
+        (stored, finding)
+        for stored in view.latest
+        if speaks(stored.result)
+        for finding, worth in weigh(view, stored)
+        if worth is Worth.ONCE
+    )
+
+
+def _hands(view: View) -> frozenset[Remedy]:
+    serving = view.node.state is State.PRODUCTION and view.node.management is Management.FULL
+    return NEEDS_HANDS if serving or view.node.state in FABRICS else BEFORE_SERVICE
+
+
+def _twice(view: View) -> frozenset[Remedy]:
+    """Return the remedies that nobody is sent for after one sight."""
+    if view.node.state in FABRICS:
+        return frozenset(Remedy)
+    return frozenset({Remedy.RECABLE}) if view.node.state is State.PRODUCTION else frozenset()
+
+
+def _known(view: View, stored: Stored, finding: Finding) -> bool:
+    """Whether the result before saw the fault too, or a ticket is open about it."""
+    before = (each for each in view.before if each.result.check == stored.result.check)
+    seen = {known.fault for each in before for known in each.result.findings}
+    return finding.fault in seen | {ticket.fault for ticket in view.tickets}

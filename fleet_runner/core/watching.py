@@ -1,0 +1,120 @@
+"""What a fabric needs: a sweep several times a day, a second one soon where something was seen for the first time."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from itertools import takewhile
+
+from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.runs import Outcome, Run, Stored
+from fleet_runner.core.sightings import Worth, seen_once, speaks, suspect, touches, unsure, weigh
+from fleet_runner.core.verdicts import Remedy
+from fleet_runner.core.view import FAR, Timing, View
+
+CABLING = "fabric_cabling"
+"""The check that a sweep is made for; whatever else is read with it can wait for the next one."""
+
+NO_OBSERVER = "No node that is up has a port in this fabric, so nothing can read it; bring one into service."
+
+AGAIN = 300.0
+"""Seconds after which a fabric that nobody can read is looked at again."""
+
+TOLD = frozenset({Outcome.PASSED, Outcome.FAILED})
+
+DAY = 86_400.0
+
+
+def watch(view: View, timing: Timing, now: float) -> Decision:
+    """Decide for a fabric."""
+    if view.status is None:
+        return Decision((), "the source of truth does not know it any more; it is not swept", now + FAR)
+    sweeps = [run for run in view.runs if run.stage is Stage.FABRIC]
+    if not view.observers:
+        return Decision((), _sentence(NO_OBSERVER, _last_words(view, sweeps)), now + AGAIN)
+    due, why = _due(view, sweeps, timing)
+    if now >= due:
+        return Decision((OpenRun(Stage.FABRIC, why),), "fabric starts", now)
+    next_one = f"next sweep at {_clock(due, now)}"
+    return Decision((), f"{_last_words(view, sweeps)}; {next_one}", min(now + FAR, due))
+
+
+def _due(view: View, sweeps: list[Run], timing: Timing) -> tuple[float, str]:
+    """Return when the next sweep is due, and why."""
+    if not sweeps:
+        return 0.0, "first sweep of the fabric"
+    ended = sweeps[-1].ended_at or 0.0
+    silent = _silent(view, sweeps)
+    if silent:
+        pause = min(timing.retry * 2.0 ** min(silent - 1, 20), timing.cabling)
+        return ended + pause, f"{silent} sweep(s) in a row gave no verdict"
+    once = len(seen_once(view))
+    if once:
+        return ended + min(
+            timing.confirm, timing.cabling
+        ), f"{once} fault(s) were seen once, this sweep confirms them"
+    return ended + timing.cabling, "scheduled sweep"
+
+
+def _silent(view: View, sweeps: list[Run]) -> int:
+    """Return how many sweeps in a row, up to now, said nothing about the cabling."""
+    answer = _answer(view)
+    if answer is not None and answer.run == sweeps[-1].id:
+        if speaks(answer.result):
+            return 0
+    elif sweeps[-1].outcome in TOLD:
+        return 0
+    return max(1, sum(1 for _ in takewhile(lambda run: run.outcome not in TOLD, reversed(sweeps))))
+
+
+def _last_words(view: View, sweeps: list[Run]) -> str:
+    """Say how the last sweep went."""
+    if not sweeps:
+        return "it was not swept yet"
+    answer = _answer(view)
+    if _silent(view, sweeps) or answer is None:
+        return f"UNKNOWN: {sweeps[-1].detail or sweeps[-1].outcome}"
+    whole = suspect(answer.result)
+    if whole is not None:
+        return whole.message.rstrip(".")
+    words = [_matched(answer)]
+    words += [counted for stored in view.latest if speaks(stored.result) for counted in _counted(view, stored)]
+    doubtful = len(unsure(answer.result))
+    return ", ".join([*words, *([f"{doubtful} device(s) not to be told"] if doubtful else [])])
+
+
+def _answer(view: View) -> Stored | None:
+    return next((stored for stored in view.latest if stored.result.check == CABLING), None)
+
+
+def _matched(answer: Stored) -> str:
+    """Return "1,536 of 1,538 links as designed"; where the numbers are missing, the check's own words."""
+    designed, matched = (answer.result.observed.get(name) for name in ("designed", "matched"))
+    if not (isinstance(designed, int) and isinstance(matched, int)):
+        return answer.result.message.rstrip(".")
+    return f"{matched:,} of {designed:,} links as designed"
+
+
+def _counted(view: View, stored: Stored) -> Iterable[str]:
+    """Return what a check of the sweep found: "2 faults", "1 unconfirmed", "1 excused (gpu-03 is in triage)"."""
+    weighed = [(each, worth) for each, worth in weigh(view, stored) if each.remedy is not Remedy.RECORD]
+    if not weighed:
+        return
+    what = "fault" if stored.result.check == CABLING else f"fault of {stored.result.check}"
+    yield f"{len(weighed)} {what if len(weighed) == 1 else what.replace('fault', 'faults')}"
+    once = sum(worth is Worth.ONCE for _, worth in weighed)
+    if once:
+        yield f"{once} unconfirmed"
+    let_off = [each for each, worth in weighed if worth is Worth.EXCUSED]
+    if let_off:
+        why = sorted({view.excused[name] for each in let_off for name in touches(each) & view.excused.keys()})
+        more = f" and {len(why) - 2} more" if len(why) > 2 else ""  # noqa: PLR2004  two are enough to understand it
+        yield f"{len(let_off)} excused ({', '.join(why[:2])}{more})"
+
+
+def _clock(at: float, now: float) -> str:
+    moment = datetime.fromtimestamp(at, UTC)
+    return moment.strftime("%H:%M UTC" if at - now < DAY else "%Y-%m-%d %H:%M UTC")
+
+
+def _sentence(first: str, then: str) -> str:
+    return f"{first.rstrip('.')}; last sweep: {then}"
