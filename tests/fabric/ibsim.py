@@ -1,6 +1,7 @@
 """Debian's fabric simulator as a running process, and the real tools pointed at it."""
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -11,10 +12,24 @@ from pathlib import Path
 import pytest
 
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-PACKAGES = {"ibsim": "ibsim-utils", "ibnetdiscover": "infiniband-diags"}
+PACKAGES = {
+    "ibsim": "ibsim-utils",
+    "ibnetdiscover": "infiniband-diags",
+    "iblinkinfo": "infiniband-diags",
+    "ibqueryerrors": "infiniband-diags",
+    "opensm": "opensm",
+}
 LIBRARY = "umad2sim/libumad2sim.so"
 PROMPT = "sim>"
+REFUSED = re.compile(r"\s*(#|command )")
+"""How the simulator begins when it did not do what it was told."""
+
 READY_SECONDS = 60.0
+LINE_LIMIT = 127
+"""The simulator cuts what is typed behind it."""
+
+LARGE = ("-N", "16384", "-S", "1024", "-P", "131072")
+"""Room for 1,024 servers with 8 adapters each."""
 
 
 def tools() -> dict[str, str]:
@@ -34,16 +49,20 @@ class Ibsim:
 
     def __init__(self, folder: Path, found: dict[str, str], process: "subprocess.Popen[str]") -> None:
         self._folder, self._tools, self._process = folder, found, process
-        self._prompts = 1
+        self._prompts, self._sweeps = 1, 0
 
     def console(self, lines: Iterable[str]) -> None:
-        """Type lines into the simulator's console and wait until it has answered each."""
+        """Type lines into the simulator's console, wait until it has answered each, and see that it did them all."""
         typed = list(lines)
+        assert all(len(line) <= LINE_LIMIT for line in typed)
+        before = len(self.said())
         assert self._process.stdin is not None
         self._process.stdin.write("".join(f"{line}\n" for line in typed))
         self._process.stdin.flush()
         self._prompts += len(typed)
         self.settle()
+        refused = [answer for answer in self.said()[before:].split(PROMPT) if REFUSED.match(answer)]
+        assert not refused, f"ibsim refused: {refused}"
 
     def settle(self) -> None:
         """Wait for as many prompts as there were lines."""
@@ -57,29 +76,51 @@ class Ibsim:
         """Return what the simulator has printed."""
         return (self._folder / "ibsim.out").read_text(encoding="utf-8")
 
-    def ibnetdiscover(self, *options: str) -> str:
-        """Return what the real tool prints about this fabric."""
+    def ibnetdiscover(self, *options: str, at: str = "") -> str:
+        """Return what the real tool prints about this fabric, seen from a record of the netlist."""
+        return self._run("ibnetdiscover", options, env={"SIM_HOST": at} if at else {})
+
+    def iblinkinfo(self, *options: str) -> str:
+        """Return what the other real tool prints about this fabric."""
+        return self._run("iblinkinfo", options)
+
+    def ibqueryerrors(self) -> str:
+        """Return the ports whose error counters are not zero; there may be no subnet manager to ask."""
+        return self._run("ibqueryerrors", ["--skip-sl"], codes=(0, 1))
+
+    def opensm(self) -> str:
+        """Have the real subnet manager sweep the fabric once, and return its log."""
+        self._sweeps += 1
+        log = f"opensm-{self._sweeps}.log"
+        folder = {"OSM_CACHE_DIR": str(self._folder), "OSM_TMP_DIR": str(self._folder)}
+        self._run("opensm", ["--once", "--erase_log_file", "--log_file", log], env=folder)
+        return (self._folder / log).read_text(encoding="utf-8")
+
+    def _run(
+        self, tool: str, options: Iterable[str], *, env: dict[str, str] | None = None, codes: tuple[int, ...] = (0,)
+    ) -> str:
+        simulated = {"LD_PRELOAD": self._tools["library"], "IBSIM_SOCKNAME": _name(self._folder)}
         done = subprocess.run(
-            [self._tools["ibnetdiscover"], *options],
+            [self._tools[tool], *options],
             cwd=self._folder,
-            env=os.environ | {"LD_PRELOAD": self._tools["library"], "IBSIM_SOCKNAME": _name(self._folder)},
+            env=os.environ | simulated | (env or {}),
             capture_output=True,
             text=True,
             timeout=READY_SECONDS,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
+        assert done.returncode in codes, done.stderr
         return done.stdout
 
 
 @contextmanager
-def running(folder: Path, netlist: str) -> Iterator[Ibsim]:
+def running(folder: Path, netlist: str, *options: str) -> Iterator[Ibsim]:
     """Run a fabric from its netlist; it is ended by its own pid, however the test ends."""
     found = tools()
     (folder / "netlist").write_text(netlist, encoding="utf-8")
     with (folder / "ibsim.out").open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
-            [found["ibsim"], "-s", "netlist"],
+            [found["ibsim"], *options, "-s", "netlist"],
             cwd=folder,
             env=os.environ | {"IBSIM_SOCKNAME": _name(folder)},
             stdin=subprocess.PIPE,
