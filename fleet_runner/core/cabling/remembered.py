@@ -1,0 +1,104 @@
+"""What a look at a fabric's counters leaves for the next one, in a form small enough to be kept with its result."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from fleet_runner.core.cabling.quality import DAY, Count, Downs, End
+from fleet_runner.core.parsers.ibqueryerrors import SYMBOL_LIMIT
+
+MOST_PORTS = 100_000
+"""Ports whose counts are remembered: about two megabytes. Of the others the next look knows nothing."""
+
+MOST_LINKS = 2_000
+"""Links whose downs are remembered: more at once is no matter of cables."""
+
+
+class Joined(NamedTuple):
+    """A link's two ends, the smaller first."""
+
+    one: End
+    other: End
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the last look saw, and when (epoch seconds).
+
+    `whole` says that every port answered: one that is not in `counts` had counted nothing.
+    """
+
+    at: float
+    whole: bool
+    counts: Mapping[End, Count]
+    downs: Mapping[Joined, tuple[Downs, ...]]
+
+    def before(self, end: End) -> Count | None:
+        """Return what a port had counted, None where that is not known."""
+        return self.counts.get(end, Count() if self.whole else None)
+
+
+def joined(one: End, other: End) -> Joined:
+    """Return a link by its ends, whichever is named first."""
+    return Joined(one, other) if one <= other else Joined(other, one)
+
+
+def carried(counts: Mapping[End, Count], before: Memory | None, *, whole: bool) -> dict[End, Count]:
+    """Return the counts to hold the next look against.
+
+    Of a counter that ran full, what it was before stays: while it is not cleared, its errors are not forgotten. Where
+    not every port answered, one that is not in `counts` keeps what it had.
+    """
+    if before is None:
+        return dict(counts)
+    told = {} if whole else dict(before.counts)
+    for end, count in counts.items():
+        known = before.before(end)
+        ran_full = count.symbol == SYMBOL_LIMIT and known is not None and count.downed >= known.downed
+        told[end] = Count(known.symbol, count.downed) if known is not None and ran_full else count
+    return told
+
+
+def plain(counts: Mapping[End, Count], downs: Mapping[Joined, Iterable[Downs]], *, whole: bool) -> dict[str, Any]:
+    """Return the memory as plain JSON.
+
+    Shape: {"whole", "ports": {guid: [[port, symbol, downed]]}, "downs": {"guid/port guid/port": [[since, until,
+    times]]}}.
+    """
+    ports: dict[str, list[list[int]]] = {}
+    for end, count in sorted(counts.items())[:MOST_PORTS]:
+        ports.setdefault(end.guid, []).append([end.port, count.symbol, count.downed])
+    told = {_word(link): [list(each) for each in rows] for link, rows in sorted(downs.items())[:MOST_LINKS]}
+    return {"whole": whole and len(counts) <= MOST_PORTS, "ports": ports, "downs": told}
+
+
+def recall(before: object, now: float) -> Memory | None:
+    """Read what was kept with the last result: None where nothing was, in another form, or not within the last day."""
+    try:
+        memory = _memory(before)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return memory if now - DAY <= memory.at < now else None
+
+
+def _memory(before: Any) -> Memory:
+    observed = before["observed"]
+    counts = {
+        End(guid, int(port)): Count(int(symbol), int(downed))
+        for guid, rows in observed["ports"].items()
+        for port, symbol, downed in rows
+    }
+    downs = {
+        _link(word): tuple(Downs(float(since), float(until), int(times)) for since, until, times in rows)
+        for word, rows in observed["downs"].items()
+    }
+    return Memory(float(before["at"]), bool(observed["whole"]), counts, downs)
+
+
+def _word(link: Joined) -> str:
+    return " ".join(f"{end.guid}/{end.port}" for end in link)
+
+
+def _link(word: str) -> Joined:
+    one, other = (each.split("/") for each in word.split(" "))
+    return joined(End(one[0], int(one[1])), End(other[0], int(other[1])))
