@@ -50,7 +50,15 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(60.0, ge=0, description="pause before a draining node is asked again if it is idle")
     drain_deadline_seconds: float = Field(86_400.0, ge=0, description="the longest a pending remedy waits for idle")
     passive_seconds: float = Field(300.0, ge=0, description="pause between passive sweeps of a production node")
-    cabling_seconds: float = Field(14_400.0, ge=0, description="pause between cabling checks of a production node")
+    cabling_seconds: float = Field(
+        14_400.0, ge=0, description="pause between cabling checks of a fabric, and of a production node"
+    )
+    cabling_confirm_seconds: float = Field(
+        600.0, ge=0, description="pause before a fault of cabling that was seen once is looked at again"
+    )
+    cabling_suspect_share: float = Field(
+        0.005, gt=0, le=1, description="share of a fabric's links that may be wrong before its capture is suspect"
+    )
     reboots_per_day: int = Field(3, ge=0, description="reboots of one node in 24 h before a fault means triage")
     max_out_share: float = Field(0.1, gt=0, le=1, description="share of serving nodes that may be out at a time")
     max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")

@@ -1,7 +1,7 @@
 """The fleet on a terminal of 80 columns: one line a node."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from rich.console import Group
@@ -10,6 +10,7 @@ from rich.text import Text
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import age
+from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.runs import Node, Run
 
@@ -34,11 +35,11 @@ COLOURS: dict[State, str] = {
 def board(
     nodes: Iterable[Node], runs: Mapping[str, Run], now: float, usual: Mapping[Stage, float] | None = None
 ) -> Group:
-    """Return one line a node (state, since, conditions, what happens now), and the counts above.
+    """Return one line a node (state, since, conditions, what happens now), then one a fabric, the counts above.
 
     `usual` is the usual length of each stage in seconds, where one was seen.
     """
-    rows = sorted(nodes, key=lambda node: node.name)
+    rows = sorted(nodes, key=lambda node: (node.device_type == FABRIC, node.name))
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True)
     table.add_column("NODE", no_wrap=True)
     table.add_column("STATE", no_wrap=True)
@@ -55,11 +56,17 @@ def board(
 
 
 def counts(nodes: Iterable[Node]) -> Text:
-    """Return "8 nodes: 6 production, 1 triage"."""
+    """Return "8 nodes: 6 production, 1 triage; 1 fabric: 1 watched"."""
     rows = list(nodes)
-    states = Counter(node.state for node in rows)
+    found = [_count("node", [node.state for node in rows if node.device_type != FABRIC])]
+    found.append(_count("fabric", [node.state for node in rows if node.device_type == FABRIC]))
+    return Text("; ".join(filter(None, found)) or "no nodes yet", style="bold")
+
+
+def _count(what: str, found: Sequence[State]) -> str:
+    states = Counter(found)
     listed = ", ".join(f"{states[state]} {state}" for state in State if states[state])
-    return Text(f"{len(rows)} node{'s' if len(rows) > 1 else ''}: {listed}" if rows else "no nodes yet", style="bold")
+    return f"{len(found)} {what}{'s' if len(found) > 1 else ''}: {listed}" if found else ""
 
 
 def bar(run: Run, width: int = 10) -> str:

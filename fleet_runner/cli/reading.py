@@ -21,7 +21,9 @@ from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket
 from fleet_runner.core.verdicts import Verdict
 
-NodeName = Annotated[str, typer.Argument(help="the node's name, as the source of truth has it", metavar="NODE")]
+NodeName = Annotated[
+    str, typer.Argument(help="the node's name, as the source of truth has it, or a fabric's", metavar="NODE")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 
 VERDICT_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.UNKNOWN: "yellow"}
@@ -32,7 +34,7 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="keep the view on the screen until Ctrl-C")] = False,
     json: Json = False,
 ) -> None:
-    """Show every node: its state, since when, and what happens or what it waits for.
+    """Show every node and fabric: its state, since when, and what happens or what it waits for.
 
     A node whose last check was UNKNOWN says so here: nothing follows from that but another try.
     """
@@ -52,12 +54,12 @@ def status(
 
 
 def _fleet(store: Store, state: State | None) -> tuple[float, list[Node], dict[str, Run]]:
-    nodes = [node for node in store.nodes() if state is None or node.state is state]
+    nodes = [node for node in (*store.nodes(), *store.fabrics()) if state is None or node.state is state]
     return time.time(), nodes, {run.node: run for run in store.open_runs()}
 
 
 def node(name: NodeName, json: Json = False) -> None:
-    """Show one node: its state and conditions, the newest answer of every check, its tickets."""
+    """Show one node or fabric: its state and conditions, the newest answer of every check, its tickets."""
     with opened() as (_, store):
         row = known(store, name)
         latest, tickets, runs = store.latest_results(name), store.tickets(node=name), _open(store, name)

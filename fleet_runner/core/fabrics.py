@@ -4,8 +4,10 @@ A fabric is the switches of one site that designed cables join, directly or not,
 of them. It has a row in the store beside the nodes and a schedule of its own; it never moves.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fleet_runner.core.records import NODE_ROLES, Cable, Device, Fleet, Termination
 
@@ -32,14 +34,12 @@ class Fabric:
 
 
 def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
-    """Return every fabric, by name: "infiniband.SITE", and ".SWITCH" behind it where a site has several."""
+    """Return every fabric, by name: "infiniband.SITE", and ".SWITCH" behind it where that would name several."""
     cables = infiniband(fleet)
     found = [_fabric(fleet, members, cables) for members in _joined(fleet, cables)]
-    several = {each.site for each in found if sum(other.site == each.site for other in found) > 1}
+    alike = Counter(each.name for each in found)
     named = [
-        Fabric(f"{each.name}.{min(each.switches)}", each.site, each.switches, each.ports)
-        if each.site in several
-        else each
+        replace(each, name=f"{each.name}.{_plain(min(each.switches))}") if alike[each.name] > 1 else each
         for each in found
     ]
     return tuple(sorted(named, key=lambda fabric: fabric.name))
@@ -53,6 +53,11 @@ def infiniband(fleet: Fleet) -> list[Cable]:
         for interface in device.interfaces
     }
     return [cable for cable in fleet.cables if (kinds.get(cable.a) or kinds.get(cable.b) or "").startswith(KIND)]
+
+
+def _plain(name: str) -> str:
+    """Return a name as an Ansible host and a part of a path may have it."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
 def _switch(fleet: Fleet, name: str) -> bool:
@@ -90,4 +95,4 @@ def _fabric(fleet: Fleet, switches: frozenset[str], cables: Iterable[Cable]) -> 
         for end in (cable.a, cable.b)
         if end.device not in switches and end.device in fleet.devices
     }
-    return Fabric(f"infiniband.{site}", site, switches, tuple(sorted(ports)))
+    return Fabric(f"infiniband.{_plain(site)}", site, switches, tuple(sorted(ports)))

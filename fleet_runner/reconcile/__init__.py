@@ -7,6 +7,7 @@ from threading import Event
 import structlog
 
 from fleet_runner.core.errors import FleetError, SettingsError, SourceError
+from fleet_runner.core.fabrics import fabrics
 from fleet_runner.core.records import Fleet, nodes
 from fleet_runner.reconcile.acting import act
 from fleet_runner.reconcile.alone import alone
@@ -56,6 +57,7 @@ def _sync(world: World, now: float) -> Fleet:
         world.fleet_read_at = now
         return world.fleet
     if world.fleet is None or found.revision != world.fleet.revision:
-        world.store.register(nodes(found), now)
+        world.fabrics = {fabric.name: fabric for fabric in fabrics(found)}
+        world.store.register([*nodes(found), *(fabric.record for fabric in world.fabrics.values())], now)
     world.fleet, world.fleet_read_at = found, now
     return found

@@ -3,26 +3,24 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import uuid4
 
 import structlog
 
 from fleet_runner.adapters.playbooks import Batch
-from fleet_runner.adapters.store import Store
 from fleet_runner.core import budget
 from fleet_runner.core.actions import Action, Decision, Move, OpenRun
 from fleet_runner.core.errors import ConflictError, FleetError
-from fleet_runner.core.lifecycle import MOVING, SERVING, Condition, State
+from fleet_runner.core.lifecycle import SERVING, Condition, State
 from fleet_runner.core.policy import decide, withhold
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Node, Outcome, Run
-from fleet_runner.core.view import RUNNER, View
+from fleet_runner.core.view import RUNNER
+from fleet_runner.reconcile.outlook import Outlook
+from fleet_runner.reconcile.telling import payload
 from fleet_runner.reconcile.world import Report, World, timing
 
 log = structlog.get_logger()
-
-DAY = 86_400.0
 
 ROUNDS = 5
 """How often a tick goes on with nodes that asked for another look at once."""
@@ -30,7 +28,7 @@ ROUNDS = 5
 
 def act(world: World, fleet: Fleet, now: float, report: Report) -> None:
     """Decide for every node that is due until none is, then start what was opened, a stage in one batch."""
-    purse = _Purse(world, fleet)
+    purse, outlook = _Purse(world, fleet), Outlook(world, fleet)
     batches: dict[str, list[str]] = {}
     opened: dict[str, list[Run]] = defaultdict(list)
     for _ in range(ROUNDS):
@@ -39,14 +37,14 @@ def act(world: World, fleet: Fleet, now: float, report: Report) -> None:
             break
         running = {run.node: run for run in world.store.open_runs()}
         for node in due:
-            view = _view(world, fleet, node, running.get(node.name), now)
+            view = outlook.view(node, running.get(node.name), now)
             decision = purse.spend(node, decide(view, timing(world.settings), now), now)
             together = (_batched(action, batches, world.settings.batch_nodes) for action in decision.actions)
             decision = replace(decision, actions=tuple(together))
             for run in _apply(world, node, decision, now, report):
                 opened[run.batch].append(run)
     for batch in opened.values():
-        _launch(world, batch, now)
+        _launch(world, outlook, batch, now)
         report.started += 1
 
 
@@ -65,25 +63,6 @@ def _apply(world: World, node: Node, decision: Decision, now: float, report: Rep
     return runs
 
 
-def _view(world: World, fleet: Fleet, node: Node, run: Run | None, now: float) -> View:
-    store = world.store
-    device = fleet.devices.get(node.name)
-    durations = store.durations(run.stage) if run else ()
-    return View(
-        node=node,
-        status=device.status if device else None,
-        place=fleet.place(node.name),
-        run=run,
-        runs=tuple(past for past in store.runs(node.name, since=node.since) if past.ended_at is not None),
-        latest=store.latest_results(node.name),
-        intents=store.intents(node.name),
-        tickets=store.tickets(node=node.name),
-        reboots=store.count_transitions(node.name, State.REBOOT, now - DAY) if node.state in SERVING else 0,
-        released_at=store.released_at(node.name) if node.state in MOVING else 0.0,
-        estimate=sorted(durations)[len(durations) // 2] if durations else None,
-    )
-
-
 def _batched(action: Action, batches: dict[str, list[str]], most: int) -> Action:
     """Give runs of one stage that start in one tick the same batch, up to `most` of them."""
     if not isinstance(action, OpenRun):
@@ -93,25 +72,15 @@ def _batched(action: Action, batches: dict[str, list[str]], most: int) -> Action
     return replace(action, batch=given[-1])
 
 
-def _launch(world: World, runs: list[Run], now: float) -> None:
+def _launch(world: World, outlook: Outlook, runs: list[Run], now: float) -> None:
     """Hand runs to the engine; that one cannot be started is the controller's trouble and counts against no node."""
     try:
-        world.engine.launch(world.settings, Batch(runs[0].batch, runs[0].stage, _payload(world.store, runs)))
+        world.engine.launch(world.settings, Batch(runs[0].batch, runs[0].stage, payload(outlook, runs, now)))
     except ConflictError as error:
         log.warning("batch not launched", batch=runs[0].batch, why=str(error))
     except FleetError as error:
         for run in runs:
             world.store.close_run(run, Outcome.CANCELLED, f"the play could not be started: {error}", now)
-
-
-def _payload(store: Store, runs: Iterable[Run]) -> dict[str, dict[str, Any]]:
-    """Return what each node's play is told: its run, its fencing number, since when the node is in its state."""
-    payload: dict[str, dict[str, Any]] = {}
-    for run in runs:
-        node = store.node(run.node)
-        since = node.since if node else run.opened_at
-        payload[run.node] = {"run": run.id, "fence": run.fence, "since": since, "opened_at": run.opened_at}
-    return payload
 
 
 def _leaves_service(actions: Iterable[Action]) -> bool:

@@ -1,12 +1,13 @@
 """What a tick works on: the settings, the store, the source of truth and the engine that carries plays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from fleet_runner.adapters import playbooks
 from fleet_runner.adapters.playbooks import Batch, Look
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.spool import Decoded
 from fleet_runner.core.view import Timing
@@ -36,13 +37,14 @@ class Engine(Protocol):
 
 @dataclass(slots=True)
 class World:
-    """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet`."""
+    """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet` and `fabrics`."""
 
     settings: Settings
     store: Store
     read_source: Callable[[], Fleet]
     engine: Engine = playbooks
     fleet: Fleet | None = None
+    fabrics: Mapping[str, Fabric] = field(default_factory=dict[str, Fabric])
     fleet_read_at: float = 0.0
     source_seconds: float = 30.0
 
@@ -66,5 +68,6 @@ def timing(settings: Settings) -> Timing:
         drain_deadline=settings.drain_deadline_seconds,
         passive=settings.passive_seconds,
         cabling=settings.cabling_seconds,
+        confirm=settings.cabling_confirm_seconds,
         reboots_per_day=settings.reboots_per_day,
     )

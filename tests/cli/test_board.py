@@ -10,7 +10,7 @@ from rich.console import Console
 from fleet_runner.cli.board import COLOURS, bar, board
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.runs import Node, Run
-from tests.making import NOW, a_node, a_run, conditions
+from tests.making import NOW, a_fabric, a_node, a_run, conditions
 
 
 def shown(nodes: list[Node], runs: dict[str, Run] | None = None) -> str:
@@ -36,6 +36,14 @@ def test_a_line_says_where_a_node_is_and_what_happens() -> None:
     assert "gpu-01 production 100 s cordoned pending(REBOOT) █████░░░░░ drain 1/2" in text
     assert "gpu-02 onboard    100 s waits" in text
     assert "no nodes yet" in shown([])
+
+
+def test_fabrics_stand_below_the_nodes() -> None:
+    """And are counted apart."""
+    text = shown([a_fabric(name="a-fabric", waiting="8 of 8 links as designed"), a_node()])
+    assert "1 node: 1 production; 1 fabric: 1 watched" in text
+    assert text.index("gpu-01") < text.index("a-fabric watched")
+    assert "8 of 8 links as designed" in text
 
 
 def test_a_run_says_how_long_it_usually_takes() -> None:

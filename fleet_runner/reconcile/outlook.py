@@ -1,0 +1,102 @@
+"""What a decision is made from, gathered for one node or fabric at a time; what many need is read once a tick."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fleet_runner.core.excuses import excused
+from fleet_runner.core.fabrics import Fabric
+from fleet_runner.core.lifecycle import FABRICS, MOVING, SERVING, State
+from fleet_runner.core.observers import observers
+from fleet_runner.core.records import Fleet, Termination
+from fleet_runner.core.runs import Node, Run, Stored, Ticket
+from fleet_runner.core.sightings import touches
+from fleet_runner.core.tickets import ONE_EYE
+from fleet_runner.core.verdicts import Remedy
+from fleet_runner.core.view import View
+from fleet_runner.reconcile.world import World
+
+DAY = 86_400.0
+
+
+@dataclass(slots=True)
+class Outlook:
+    """The world as one tick sees it. Every node is read only where a fabric is due, or a node's cabling is wrong."""
+
+    world: World
+    fleet: Fleet
+    known: Mapping[str, Node] | None = None
+
+    def rows(self) -> Mapping[str, Node]:
+        """Return every node, by name, as it was when the tick first asked."""
+        if self.known is None:
+            self.known = {node.name: node for node in self.world.store.nodes()}
+        return self.known
+
+    def observers(self, fabric: str) -> tuple[Termination, ...]:
+        """Return the ports through which a fabric can be read, the best first."""
+        found = self.world.fabrics.get(fabric)
+        return observers(found, self.fleet, self.rows()) if found is not None else ()
+
+    def view(self, node: Node, run: Run | None, now: float) -> View:
+        """Return what is known about a node or a fabric."""
+        store = self.world.store
+        durations = store.durations(run.stage) if run else ()
+        latest = store.latest_results(node.name)
+        twice = _needs_two(node, latest)
+        return View(
+            node=node,
+            status=self._status(node),
+            place=self._place(node),
+            run=run,
+            runs=tuple(past for past in store.runs(node.name, since=node.since) if past.ended_at is not None),
+            latest=latest,
+            intents=store.intents(node.name),
+            tickets=self._tickets(node),
+            reboots=store.count_transitions(node.name, State.REBOOT, now - DAY) if node.state in SERVING else 0,
+            released_at=store.released_at(node.name) if node.state in MOVING else 0.0,
+            estimate=sorted(durations)[len(durations) // 2] if durations else None,
+            before=store.before(twice),
+            excused=excused(_touched(twice), self.fleet, self.rows()) if twice else {},
+            observers=self.observers(node.name) if node.state in FABRICS else (),
+        )
+
+    def _status(self, node: Node) -> str | None:
+        if node.state in FABRICS:
+            return "active" if node.name in self.world.fabrics else None
+        device = self.fleet.devices.get(node.name)
+        return device.status if device else None
+
+    def _place(self, node: Node) -> str:
+        found = self.world.fabrics.get(node.name)
+        if found is None:
+            return self.fleet.place(node.name)
+        return f"{len(found.switches)} switches and {len(_nodes(found))} nodes of {found.site}"
+
+    def _tickets(self, node: Node) -> tuple[Ticket, ...]:
+        """Return the open tickets that name a node; of a fabric, also those that nodes opened about its cables."""
+        found = self.world.fabrics.get(node.name)
+        if found is None:
+            return self.world.store.tickets(node=node.name)
+        members = found.switches | _nodes(found)
+        return tuple(
+            ticket
+            for ticket in self.world.store.tickets()
+            if node.name in ticket.nodes or (ticket.check in ONE_EYE and not members.isdisjoint(ticket.nodes))
+        )
+
+
+def _nodes(fabric: Fabric) -> frozenset[str]:
+    return frozenset(port.device for port in fabric.ports)
+
+
+def _needs_two(node: Node, latest: Iterable[Stored]) -> tuple[Stored, ...]:
+    """Return the results from which something follows only if the look before saw the same."""
+    if node.state in FABRICS:
+        return tuple(stored for stored in latest if stored.result.findings)
+    if node.state not in SERVING:
+        return ()
+    return tuple(stored for stored in latest if any(each.remedy is Remedy.RECABLE for each in stored.result.findings))
+
+
+def _touched(results: Iterable[Stored]) -> frozenset[str]:
+    return frozenset(name for stored in results for finding in stored.result.findings for name in touches(finding))

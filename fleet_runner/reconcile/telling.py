@@ -1,0 +1,71 @@
+"""What a play is told about each run: who it is, what its checks saw before, and what may look like a fault."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.excuses import STEADY, upset
+from fleet_runner.core.lifecycle import STAGES, State
+from fleet_runner.core.runs import Node, Run
+from fleet_runner.core.sightings import speaks
+from fleet_runner.reconcile.outlook import DAY, Outlook
+
+LATELY = 2 * DAY
+"""Seconds for which it is remembered that a node was upset: longer than any check looks back."""
+
+UNSTEADY = frozenset(State) - STEADY
+
+Told = dict[str, dict[str, Any]]
+
+
+def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
+    """Return what each node's play is told.
+
+    `run`, `fence`, `since` (when the node came to its state) and `opened_at`; `before`, what its checks that
+    remember saw last, by check: {"at", "observed"}; `suspect_share`, as the settings have it; `disturbed`, until when (epoch seconds) links may have gone
+    down for reasons that are no fault, by node; and of a fabric `observers`, [[node, interface]], the best first.
+    """
+    world = outlook.world
+    opened = {run.node: run for run in runs}
+    rows = {name: row for name in opened if (row := world.store.node(name)) is not None}
+    members = {name: _members(outlook, row) for name, row in rows.items()}
+    everyone = {name: row for each in members.values() for name, row in each.items()}
+    deadline = now + max(STAGES[run.stage].deadline for run in opened.values())
+    disturbed = world.store.left(everyone, UNSTEADY, now - LATELY)
+    disturbed |= {name: deadline for name, row in everyone.items() if upset(row)}
+    told: Told = {}
+    for name, run in opened.items():
+        told[name] = {
+            "run": run.id,
+            "fence": run.fence,
+            "since": rows[name].since,
+            "opened_at": run.opened_at,
+            "before": _before(outlook, name),
+            "suspect_share": world.settings.cabling_suspect_share,
+            "disturbed": {each: disturbed[each] for each in members[name] if each in disturbed},
+        }
+        if name in world.fabrics:
+            told[name]["observers"] = [list(port) for port in outlook.observers(name)]
+    return told
+
+
+def _members(outlook: Outlook, row: Node) -> dict[str, Node]:
+    """Return the nodes whose links a run of a node, or of a fabric, looks at."""
+    fabric = outlook.world.fabrics.get(row.name)
+    if fabric is None:
+        return {row.name: row}
+    names = sorted({port.device for port in fabric.ports} & outlook.rows().keys())
+    return {name: outlook.rows()[name] for name in names}
+
+
+def _before(outlook: Outlook, name: str) -> dict[str, dict[str, Any]]:
+    """Return what the checks that remember saw last; an answer that said nothing is looked for behind."""
+    store = outlook.world.store
+    latest = [each for each in store.latest_results(name) if _remembers(each.result.check)]
+    spoke = [each for each in latest if speaks(each.result)]
+    spoke += store.before(each for each in latest if not speaks(each.result))
+    return {each.result.check: {"at": each.at, "observed": dict(each.result.observed)} for each in spoke}
+
+
+def _remembers(check: str) -> bool:
+    return check in CHECKS and CHECKS[check].remembers
