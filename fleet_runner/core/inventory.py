@@ -4,14 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fleet_runner.core.excuses import READY
 from fleet_runner.core.fabrics import Fabric, fabrics
 from fleet_runner.core.records import Device, Fleet, Interface, Part, Termination, nodes
 
 CONTEXT_MAY_SET = frozenset({"fleet_bmc_url", "fleet_environment"})
 """The only `fleet_` variables that a config context owns; the others are computed, and it cannot replace them."""
-
-IN_SERVICE = "active"
-"""The status, in the source of truth, of a device that should be up."""
 
 OBSERVERS = 3
 """Nodes that a fabric is read through, one after the other, until one can."""
@@ -146,7 +144,7 @@ def _fabric_vars(fleet: Fleet, fabric: Fabric) -> dict[str, Any]:
     first: dict[str, str] = {}
     for port in fabric.ports:
         first.setdefault(port.device, port.interface)
-    ready = sorted(first, key=lambda node: (fleet.devices[node].status != IN_SERVICE, node))
+    ready = sorted(first, key=lambda node: (fleet.devices[node].status not in READY, node))
     return {
         "fleet_device": {**device, "switches": sorted(fabric.switches)},
         "fleet_observers": [[node, first[node]] for node in ready[:OBSERVERS]],

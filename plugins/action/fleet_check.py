@@ -148,7 +148,7 @@ class ActionModule(ActionBase):
             profile=_plain(self._templar.template(variables.get("fleet_profile"))) or {},
             device=_plain(variables.get("fleet_device")) or {},
             fabric=links,
-            run={**mine, "id": mine.get("run"), "now": time.time(), "observer": observer},
+            run={**mine, "id": mine.get("run"), "now": time.time(), **(_sweep(observer) if observer else {})},
             profiles=_profiles(variables, links) if observer else {},
         )
         return expected, trouble
@@ -232,6 +232,10 @@ def _fabric(file: str) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError) as error:
         return {}, f"the designed links cannot be read from {file or 'fleet_fabric_file (unset)'}: {error}"
     return (found, "") if isinstance(found, dict) else ({}, f"{file} does not hold the designed links")
+
+
+def _sweep(observer: list[str]) -> dict[str, Any]:
+    return {"observer": observer, "suspect_share": settings.load().cabling_suspect_share}
 
 
 def _profile(variables: Mapping[str, Any], node: str) -> dict[str, Any]:

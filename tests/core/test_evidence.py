@@ -1,6 +1,7 @@
 """Evidence keeps its name, its end and a hash that stands for its text."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 
 from hypothesis import given
@@ -53,3 +54,11 @@ def test_nothing_is_expected_of_a_node_that_nobody_described() -> None:
         {},
         {},
     )
+
+
+@given(READS)
+def test_only_what_reads_a_whole_fabric_is_read_through_an_adapter(read: Read) -> None:
+    assert read.through("mlx5_0") == read
+    whole = replace(read, by_adapter=True)
+    assert whole.through("mlx5_0").argv == (*read.argv, "-C", "mlx5_0", "-P", "1")
+    assert whole.through("mlx5_0/2").argv == (*read.argv, "-C", "mlx5_0", "-P", "2")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 
 from fleet_runner.core import inventory
+from fleet_runner.core.fabrics import fabrics
 from fleet_runner.core.records import (
     Cable,
     Device,
@@ -43,6 +44,17 @@ FLEET = Fleet(
     device_types={"hgx-h100": DeviceType("hgx-h100", "M", "HGX", 8.0), "sw": DeviceType("sw", "M", "SW", 1.0)},
     devices={"gpu-1": GPU, "leaf-1": LEAF},
     cables=(Cable(Termination("gpu-1", "ib0"), Termination("leaf-1", "1"), "C1", "aoc", ("trunk T-1",)),),
+)
+
+PORTS = tuple(Interface(f"ib{rail}", "infiniband-ndr") for rail in range(2))
+IDLE = {
+    name: Device(name, "hgx-h100", "gpu-server", "hall 1", status=status, interfaces=PORTS)
+    for name, status in {"gpu-0": "planned", "gpu-2": "active", "gpu-3": "staged"}.items()
+}
+IDLE_CABLES = tuple(
+    Cable(Termination(name, f"ib{rail}"), Termination("leaf-1", f"{number}{rail}"))
+    for number, name in enumerate(IDLE, start=2)
+    for rail in range(2)
 )
 
 
@@ -162,3 +174,36 @@ def test_groups_are_named_for_ansible() -> None:
         "device_type_sw",
         "role_leaf",
     ]
+
+
+def test_a_fabric_is_a_host_with_its_switches_and_the_first_ports_that_can_read_it() -> None:
+    """One port a node, three nodes at most, those that are in service first."""
+    fleet = replace(FLEET, devices={**FLEET.devices, **IDLE}, cables=(*FLEET.cables, *IDLE_CABLES))
+    found = inventory.fabric_hostvars(fleet)
+    [fabric] = fabrics(fleet)
+    assert found == {
+        fabric.name: {
+            "fleet_device": {
+                "name": fabric.name,
+                "role": "infiniband-fabric",
+                "device_type": "infiniband-fabric",
+                "site": "hall 1",
+                "switches": ["leaf-1"],
+            },
+            "fleet_observers": [["gpu-1", "ib0"], ["gpu-2", "ib0"], ["gpu-3", "ib0"]],
+        }
+    }
+    assert fabric.name not in inventory.all_hostvars(fleet)
+
+
+@given(fleets())
+@settings(max_examples=50, deadline=None)
+def test_every_observer_is_a_node_with_a_cable_to_a_switch_of_its_fabric(fleet: Fleet) -> None:
+    found = inventory.fabric_hostvars(fleet)
+    assert json.loads(json.dumps(found)) == found
+    joined = {(*cable.a, cable.b.device) for cable in fleet.cables} | {
+        (*cable.b, cable.a.device) for cable in fleet.cables
+    }
+    for variables in found.values():
+        for node, interface in variables["fleet_observers"]:
+            assert any((node, interface, switch) in joined for switch in variables["fleet_device"]["switches"])

@@ -28,6 +28,7 @@ def test_a_profile_reads_as_it_is_written() -> None:
     assert profile.burn_in(raw) == BurnIn(6.0, 0.95)
     assert profile.hca_interfaces(raw) == {"mlx5_0": "ib0"}
     assert profile.hca_interfaces({}) == {}
+    assert (profile.adapter(raw, "ib0"), profile.adapter(raw, "ib1")) == ("mlx5_0", None)
 
 
 GOOD_PIN = {"component": "BMC", "inventory_id": "BMC", "accepted": ["1"]}

@@ -60,6 +60,15 @@ def test_nodes_their_groups_and_their_variables_come_from_the_source(ansible: An
     assert ["gpu-01", "ib0"] in [link[:2] for link in links] + [link[2:] for link in links]
 
 
+def test_a_fabric_is_a_host_of_its_own_group_and_no_node(ansible: Ansible) -> None:
+    found = listing(ansible)
+    assert found["fabrics"]["hosts"] == ["infiniband.lab"]
+    assert "infiniband.lab" not in found["nodes"]["hosts"]
+    fabric = found["_meta"]["hostvars"]["infiniband.lab"]
+    assert fabric["fleet_observers"] == [["gpu-01", "ib0"], ["gpu-02", "ib0"]]
+    assert len(fabric["fleet_device"]["switches"]) == 10
+
+
 def test_what_the_source_says_is_data_and_never_a_template(ansible: Ansible, lab: Lab) -> None:
     """Whoever may edit a device in NetBox may not run code on the controller through it."""
     devices = yaml.safe_load((lab.site / "devices.yml").read_text())

@@ -1,6 +1,6 @@
 """Is every link of a fabric as designed? One read of the whole fabric, and every fault of its own links."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fleet_runner.core import profile
@@ -12,7 +12,7 @@ from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.cabling_infiniband import finding
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.evidence import Expected
-from fleet_runner.core.inventory import IN_SERVICE
+from fleet_runner.core.excuses import READY
 from fleet_runner.core.parsers import ibnetdiscover
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
@@ -46,7 +46,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "design": fingerprint(mine),
         "matched": sum(each in seen.links for each in mine),
         "absent": [[*a, *b] for a, b in verdicts.absent if _at(Link(a, b), own)][:MOST_ABSENT],
-        "unsure": _devices([*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent, *away]),
+        "unsure": _unsure([*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent, *away], where.servers),
         "suspect": suspect,
         "unbound": len(verdicts.unbound),
         "observer": expected.run.get("observer"),
@@ -63,8 +63,8 @@ def _away(links: Iterable[Link], seen: Bound, expected: Expected) -> frozenset[L
     """Return the links of devices that are not in service, or were just now disturbed, of which nothing is seen."""
     now = float(expected.run.get("opened_at") or 0.0)
     devices: dict[str, Any] = dict(expected.fabric.get("devices", {}))
-    gone = {name for name, device in devices.items() if device.get("status", IN_SERVICE) != IN_SERVICE}
-    gone |= {name for name, until in expected.run.get("disturbed", {}).items() if until >= now}
+    planned = frozenset(name for name, device in devices.items() if device.get("status", "active") not in READY)
+    gone = planned | {name for name, until in expected.run.get("disturbed", {}).items() if until >= now}
     ends = {port for each in seen.links for port in each} if gone else set[Port]()
     return frozenset(each for each in links if _at(each, gone) and ends.isdisjoint(each))
 
@@ -74,7 +74,7 @@ def _passed(observed: Mapping[str, Any], away: int) -> str:
     return f"InfiniBand links as designed: {observed['matched']}{rest}"
 
 
-def _at(joined: Link, devices: Set[str]) -> bool:
+def _at(joined: Link, devices: frozenset[str]) -> bool:
     return joined.a.device in devices or joined.b.device in devices
 
 
@@ -86,8 +86,10 @@ def known_names(links: Iterable[Link], expected: Expected) -> Names:
     return names([port for each in links for port in each], guids(expected.fabric), spoken)
 
 
-def _devices(links: Iterable[Link]) -> list[str]:
-    return sorted({port.device for each in links for port in each})
+def _unsure(links: Iterable[Link], servers: frozenset[str]) -> list[str]:
+    """Return whose links may be there or not: the servers', so that one of them does not cast doubt on its leaf."""
+    ends = [{port.device for port in each} for each in links]
+    return sorted({device for each in ends for device in each & servers or each})
 
 
 def _suspect(fabric: str, why: str) -> Finding:
