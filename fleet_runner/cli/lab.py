@@ -70,7 +70,7 @@ def inject(
     code: Annotated[int | None, typer.Option(help="xid: its number.")] = None,
     gpu: Annotated[int | None, typer.Option(help="The GPU, counted from 0.")] = None,
     psu: Annotated[int | None, typer.Option(help="dead_psu: the power supply, counted from 0.")] = None,
-    rail: Annotated[int | None, typer.Option(help="swapped_cables: the node's rail.")] = None,
+    rail: Annotated[int | None, typer.Option(help="The node's rail, counted from 0.")] = None,
     other: Annotated[str | None, typer.Option("--with", help="swapped_cables: the other node.")] = None,
     with_rail: Annotated[int | None, typer.Option(help="swapped_cables: the rail it is exchanged with.")] = None,
     tool: Annotated[str | None, typer.Option(help="tool_hang: the tool.")] = None,
@@ -78,11 +78,12 @@ def inject(
     share: Annotated[float | None, typer.Option(help="slow_gpu: the share of its arithmetic that is left.")] = None,
     component: Annotated[str | None, typer.Option(help="wrong_firmware: the inventory's id.")] = None,
     version: Annotated[str | None, typer.Option(help="wrong_firmware: the version found.")] = None,
+    times: Annotated[int | None, typer.Option(help="flapping_link: how often it went down.")] = None,
 ) -> None:
     """Put a fault into a node. The same fault again changes nothing."""
     given: dict[str, Any] = {
         "code": code, "gpu": gpu, "psu": psu, "rail": rail, "with": other, "with_rail": with_rail, "tool": tool,
-        "at": at, "share": share, "component": component, "version": version,
+        "at": at, "share": share, "component": component, "version": version, "times": times,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}
     force = catalogue.inject(open_lab(folder), fault, node, options)

@@ -68,16 +68,44 @@ def _forget_xid(lab: Lab, node: str, options: Options) -> None:
         state["kernel_log"] = [line for line in state["kernel_log"] if line[1] not in gone]
 
 
+def _flap(lab: Lab, node: str, options: Options) -> None:
+    hardware.log_kernel(lab, node, *[_down(options)] * options["times"])
+
+
+def _forget_flaps(lab: Lab, node: str, options: Options) -> None:
+    with hardware.changing(lab, node) as state:
+        state["kernel_log"] = [line for line in state["kernel_log"] if line[1] != _down(options)]
+
+
+def _down(options: Options) -> str:
+    return f"mlx5_core 0000:{plan.GPU_BUSES[options['rail']].lower()}:00.0 ib{options['rail']}: Link down"
+
+
 def _swap(lab: Lab, node: str, options: Options) -> None:
-    first = (node, f"ib{options['rail']}")
-    second = (options["with"] or node, f"ib{options['with_rail']}")
-    plugging.swap(lab, first, second)
+    plugging.swap(lab, *_rails(node, options))
 
 
 def _unswap(lab: Lab, node: str, options: Options) -> None:
-    first = (node, f"ib{options['rail']}")
-    second = (options["with"] or node, f"ib{options['with_rail']}")
-    plugging.restore(lab, (first, second))
+    plugging.restore(lab, _rails(node, options))
+
+
+def _rails(node: str, options: Options) -> tuple[plugging.End, plugging.End]:
+    return (node, f"ib{options['rail']}"), (options["with"] or node, f"ib{options['with_rail']}")
+
+
+def _swap_uplinks(lab: Lab, node: str, options: Options) -> None:
+    del node
+    plugging.swap(lab, *_uplinks(options))
+
+
+def _unswap_uplinks(lab: Lab, node: str, options: Options) -> None:
+    del node
+    plugging.restore(lab, _uplinks(options))
+
+
+def _uplinks(options: Options) -> tuple[plugging.End, plugging.End]:
+    first = str(plan.FIRST_UPLINK)
+    return (plan.leaves()[options["rail"]], first), (plan.leaves()[options["with_rail"]], first)
 
 
 FAULTS: dict[str, Fault] = {
@@ -87,6 +115,18 @@ FAULTS: dict[str, Fault] = {
         _swap,
         _unswap,
     ),
+    "swapped_uplinks": Fault(
+        "The first uplinks of two rails' leaves are exchanged at the spine.",
+        {"rail": 2, "with_rail": 5},
+        _swap_uplinks,
+        _unswap_uplinks,
+    ),
+    "noisy_cable": Fault("A rail's cable makes symbol errors at its leaf.", {"rail": 3}),
+    "flapping_link": Fault(
+        "A rail's link went down again and again (--times).", {"rail": 4, "times": 4}, _flap, _forget_flaps
+    ),
+    "dim_module": Fault("A lane of a rail's module receives too little light.", {"rail": 1}),
+    "hot_module": Fault("A rail's module is too warm.", {"rail": 6}),
     "missing_gpu": Fault("One GPU is not found by the driver.", {"gpu": 5}),
     "xid": Fault(
         "The driver logs an Xid (--code) of one GPU; with 79 the GPU is gone until the next boot.",
@@ -111,7 +151,13 @@ FAULTS: dict[str, Fault] = {
 }
 """Every fault by name, with one sentence and the defaults of its options."""
 
-LIMITS: Mapping[str, int] = {"gpu": plan.GPUS, "psu": plan.PSUS, "rail": plan.RAILS, "with_rail": plan.RAILS}
+LIMITS: Mapping[str, int] = {
+    "gpu": plan.GPUS,
+    "psu": plan.PSUS,
+    "rail": plan.RAILS,
+    "with_rail": plan.RAILS,
+    "times": 100,
+}
 """Options that count something, and how many of it a server has."""
 
 

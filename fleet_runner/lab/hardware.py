@@ -15,7 +15,7 @@ STARTS = frozenset({"On", "ForceRestart", "GracefulRestart", "PowerCycle"})
 RESTARTS = frozenset({"ForceRestart", "GracefulRestart"})
 VOLATILE = ("home", "tmp")
 NETWORK_TARGETS = frozenset({"Pxe", "UefiHttp"})
-CLEARED_BY_BOOT = frozenset({"xid"})
+CLEARED_BY_BOOT = frozenset({"xid", "flapping_link"})
 KERNEL_AFTER = 0.6
 """The share of a boot's seconds that the firmware takes before the kernel starts."""
 

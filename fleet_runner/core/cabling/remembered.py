@@ -73,7 +73,7 @@ def plain(counts: Mapping[End, Count], downs: Mapping[Joined, Iterable[Downs]], 
 
 
 def recall(before: object, now: float) -> Memory | None:
-    """Read what was kept with the last result: None where nothing was, in another form, or not within the last day."""
+    """Read what was kept with the last result: None where nothing was, in another form, or more than a day ago."""
     try:
         memory = _memory(before)
     except (AttributeError, KeyError, TypeError, ValueError):
