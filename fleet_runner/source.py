@@ -1,5 +1,6 @@
 """Which source of truth the settings name: a folder of site files, or a NetBox."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,17 +16,31 @@ def read(settings: Settings) -> Fleet:
     """Read everything the source of truth says, or raise SourceError with all that is wrong with it."""
     if "://" not in settings.source:
         return sitefiles.load(Path(settings.source))
-    if settings.netbox_token_file is None:
+    from fleet_runner.adapters import netbox  # noqa: PLC0415  its client is slow to load, and site folders need none
+
+    return netbox.load(settings.source, _token(settings))
+
+
+def may_be_told(settings: Settings) -> bool:
+    """Whether cable statuses are written to the source of truth: a NetBox whose owner said so, never a folder."""
+    return settings.netbox_write_cable_status and "://" in settings.source
+
+
+def write_cable_status(settings: Settings, changes: Mapping[int, str]) -> tuple[int, list[str]]:
+    """Give cables another status in the NetBox; return how many got it, and why others did not."""
+    from fleet_runner.adapters import netbox  # noqa: PLC0415  as above
+
+    written = netbox.write_cable_status(settings.source, _token(settings), changes)
+    return written.done, written.warnings
+
+
+def _token(settings: Settings) -> str:
+    file = settings.netbox_token_file
+    if file is None:
         raise SettingsError(
             f"source is the NetBox at {settings.source}, but netbox_token_file is not set; "
             "put the token into a file of mode 0600 and name it there"
         )
-    from fleet_runner.adapters import netbox  # noqa: PLC0415  its client is slow to load, and site folders need none
-
-    return netbox.load(settings.source, _token(settings.netbox_token_file))
-
-
-def _token(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8").strip()
     except OSError as error:

@@ -11,6 +11,7 @@ from fleet_runner.core.fabrics import fabrics
 from fleet_runner.core.records import Fleet, nodes
 from fleet_runner.reconcile.acting import act
 from fleet_runner.reconcile.alone import alone
+from fleet_runner.reconcile.cables import tell_source
 from fleet_runner.reconcile.polling import poll
 from fleet_runner.reconcile.world import Report, World
 
@@ -25,6 +26,7 @@ def tick(world: World, now: float | None = None) -> Report:
         now = time.time() if now is None else now
         poll(world, now, report)
         act(world, fleet, now, report)
+        tell_source(world, fleet, report)
     return report
 
 
@@ -57,6 +59,8 @@ def _sync(world: World, now: float) -> Fleet:
         world.fleet_read_at = now
         return world.fleet
     if world.fleet is None or found.revision != world.fleet.revision:
+        for note in found.notes:
+            log.warning(note)
         world.fabrics = {fabric.name: fabric for fabric in fabrics(found)}
         world.store.register([*nodes(found), *(fabric.record for fabric in world.fabrics.values())], now)
     world.fleet, world.fleet_read_at = found, now

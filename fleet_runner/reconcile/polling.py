@@ -8,7 +8,7 @@ from fleet_runner.adapters.playbooks import BatchState, Look
 from fleet_runner.adapters.supervisor import DEADLINE_RC
 from fleet_runner.core import outcomes
 from fleet_runner.core.errors import ConflictError
-from fleet_runner.core.lifecycle import STAGES
+from fleet_runner.core.lifecycle import STAGES, Stage
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.reconcile.world import Report, World
 
@@ -45,6 +45,7 @@ def _poll_batch(world: World, batch: str, runs: list[Run], now: float, report: R
         case BatchState.ENDED | BatchState.LOST:
             ends = {_close(world, look, run, now) for run in runs}
             report.closed += len(runs)
+            report.swept += [run for run in runs if run.stage is Stage.FABRIC]
             if ends <= TOLD:  # all it said is in the store; where it said nothing, its log is worth keeping
                 world.engine.discard(world.settings, batch)
         case BatchState.NEW if age > LAUNCH_GRACE:

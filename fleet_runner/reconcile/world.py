@@ -9,6 +9,7 @@ from fleet_runner.adapters.playbooks import Batch, Look
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.records import Fleet
+from fleet_runner.core.runs import Run
 from fleet_runner.core.spool import Decoded
 from fleet_runner.core.view import Timing
 from fleet_runner.settings import Settings
@@ -51,12 +52,13 @@ class World:
 
 @dataclass(slots=True)
 class Report:
-    """What one tick did: sentences by node, and how many batches it started."""
+    """What one tick did: sentences by node, how many batches it started, and the fabrics' sweeps that it closed."""
 
     moves: list[str] = field(default_factory=list[str])
     started: int = 0
     closed: int = 0
     conflicts: int = 0
+    swept: list[Run] = field(default_factory=list[Run])
 
 
 def timing(settings: Settings) -> Timing:

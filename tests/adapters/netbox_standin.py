@@ -1,6 +1,7 @@
 """A NetBox that is not there: serves a fleet over HTTP as NetBox 4.4 answered when it was looked at.
 
-Pages, `fields=`, `device_type_id=`, 403 for a wrong token, 404 as JSON; unknown filters are ignored, as NetBox does.
+Pages, `fields=`, `device_type_id=`, `id=`, 403 for a wrong token, 404 as JSON; unknown filters are ignored, as NetBox
+does. Cables can be changed in bulk as in NetBox 4.6: all or none, missing ids left out, `If-Match` on every cable.
 """
 
 import json
@@ -31,6 +32,8 @@ class Standin:
         self.change: Callable[[Row], Row] = lambda answer: answer
         self.asked: list[str] = []
         self.authorizations: set[str] = set()
+        self.changed: list[list[Row]] = []
+        self.meanwhile: Callable[[Lists], object] = lambda lists: lists  # somebody else, right before a change
 
 
 @contextmanager
@@ -48,6 +51,17 @@ def serving(lists: Lists) -> Iterator[Standin]:
             else:
                 status, found = page(standin, self.path)
                 self.answer(status, "application/json", json.dumps(standin.change(found)).encode())
+
+        def do_PATCH(self) -> None:
+            standin.asked.append(self.path)
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if standin.before:
+                self.answer(*standin.before.popleft())
+                return
+            standin.meanwhile(standin.lists)
+            tags = {tag.strip() for tag in self.headers.get("if-match", "").split(",")} - {""}
+            status, found = changed(standin, body, tags)
+            self.answer(status, "application/json", json.dumps(found).encode())
 
         def answer(self, status: int, kind: str, body: bytes) -> None:
             if status == 0:  # hangs up
@@ -86,6 +100,8 @@ def page(standin: Standin, asked: str) -> tuple[int, Row]:
     if path == "interface-templates" and "device_type_id" in query:
         wanted = {int(one) for one in query["device_type_id"]}
         rows = [row for row in rows if not row["device_type"] or row["device_type"]["id"] in wanted]
+    if "id" in query:
+        rows = [row for row in rows if str(row["id"]) in query["id"]]
     limit = min(int(query.get("limit", ["50"])[0]) or MAX_PAGE, MAX_PAGE)
     offset = int(query.get("offset", ["0"])[0])
     fields = query.get("fields", [""])[0].split(",")
@@ -93,6 +109,22 @@ def page(standin: Standin, asked: str) -> tuple[int, Row]:
     more = urlencode({**dict(query.items()), "offset": offset + limit}, doseq=True)
     link = f"{standin.url}{parts.path}?{more}" if offset + limit < len(rows) else None
     return 200, {"count": len(rows), "next": link, "previous": None, "results": shown}
+
+
+def changed(standin: Standin, body: list[Row], tags: set[str]) -> tuple[int, list[Row] | Row]:
+    """Change cables as NetBox's bulk PATCH does."""
+    data = {row["id"]: row for row in body}
+    known = [row for row in standin.lists["cables"] if row["id"] in data]
+    if tags and any(f'W/"{row["last_updated"]}"' not in tags for row in known):
+        return 412, {"detail": "Precondition failed."}
+    for row in known:
+        if row.get("custom") == "missing":
+            return 400, {"custom_fields": ["The field owner is missing."]}
+    standin.changed.append(body)
+    for row in known:
+        row["status"] = _choice(data[row["id"]]["status"])
+        row["last_updated"] = f"2026-02-01T00:00:00.{len(standin.changed):06d}+00:00"
+    return 200, [{"id": row["id"], "status": row["status"]} for row in known]
 
 
 def as_netbox(fleet: Fleet) -> Lists:
@@ -195,7 +227,14 @@ def _cables(fleet: Fleet, interfaces: list[Row]) -> Lists:
     ids = {(row["device"]["name"], row["name"]): row["id"] for row in interfaces}
     return {
         "cables": [
-            {"id": number, "type": cable.kind or None, "label": cable.label, "status": _choice(cable.status)}
+            {
+                "id": number,
+                "type": cable.kind or None,
+                "label": cable.label,
+                "status": _choice(cable.status),
+                "created": "2026-01-01T00:00:00+00:00",
+                "last_updated": f"2026-01-01T00:00:00.{number:06d}+00:00",
+            }
             for number, cable in enumerate(fleet.cables, 1)
         ],
         "cable-terminations": [

@@ -48,6 +48,9 @@ SITE = {
   b: {device: gpu-2, interface: ib0}
   type: aoc
   label: C1
+  trunk: T-12
+  panels: [PP-A, "012"]
+  cage: gpu-1 left
 - [gpu-2, ib1, gpu-1, ib1]
 """,
 }
@@ -103,7 +106,7 @@ FAULTS: dict[str, Fault] = {
     "a compact cable with one end": (
         "cables.yml",
         put("ib1, gpu-1, ib1]", "ib1]"),
-        "cables.yml:5",
+        "cables.yml:8",
         "expected [device, i",
     ),
     "a cable end without an interface": (
@@ -112,16 +115,38 @@ FAULTS: dict[str, Fault] = {
         "cables.yml:2",
         "end b of the cable has no 'interface'",
     ),
+    "an unknown status of a cable": (
+        "cables.yml",
+        put("type: aoc", "status: conected"),
+        "cables.yml:3",
+        "unknown status 'conected', expected 'connected', 'decommissioning', 'planned'; did you mean 'connected'?",
+    ),
+    "a panel that a cable passes twice": (
+        "cables.yml",
+        put('"012"', "PP-A"),
+        "cables.yml:6",
+        "the cable names 'panel PP-A' twice; name each trunk, panel and cage on its way once",
+    ),
+    "panels that are text": ("cables.yml", put('[PP-A, "012"]', "PP-A"), "cables.yml:6", "expected a list of texts"),
+    "a panel that is a mapping": (
+        "cables.yml",
+        put('"012"', "{name: PP-B}"),
+        "cables.yml:6",
+        "'a list with a mapping', expected a list of texts",
+    ),
+    "a panel without a name": ("cables.yml", put('"012"', "' '"), "cables.yml:6", "expected a list of texts"),
+    "a trunk that is a list": ("cables.yml", put("T-12", "[T-12]"), "cables.yml:5", "'a list', expected a text"),
+    "an endless panel": ("cables.yml", put('"012"', "p" * 300), "cables.yml:6", "expected up to 200 printable"),
     "a port used twice": (
         "cables.yml",
         more("- [gpu-1, ib0, gpu-1, eth0]\n"),
-        "cables.yml:6",
+        "cables.yml:9",
         "'gpu-1 ib0' already has the cable of cables.yml:1",
     ),
     "an interface the type lacks, in a cable": (
         "cables.yml",
         put("ib1, gpu-1", "ib2, gpu-1"),
-        "cables.yml:5",
+        "cables.yml:8",
         "'ib2', an inter",
     ),
     "an interface the type lacks, in a device": (
@@ -242,7 +267,7 @@ FAULTS: dict[str, Fault] = {
         "line 23",
     ),
     "a tab": ("devices.yml", put("  serial: 0012", "\tserial: 0012"), "devices.yml:7", "spaces, not tabs"),
-    "an open bracket": ("cables.yml", put("ib1]", "ib1"), "cables.yml:6", "invalid YAML"),
+    "an open bracket": ("cables.yml", put("ib1]", "ib1"), "cables.yml:9", "invalid YAML"),
     "a colon too many": ("racks.yml", put("A03", "A: 03: 4"), "racks.yml:1", "invalid YAML"),
     "a second document": ("sites.yml", more("---\n- name: hall-2\n"), "sites.yml:2", "second YAML document"),
     "a tag": ("sites.yml", put("hall-1", "!!python/name:os.system x"), "sites.yml:1", "YAML tag"),

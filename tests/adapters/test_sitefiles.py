@@ -56,7 +56,13 @@ def test_a_small_site(site: Path) -> None:
     assert node.context == {"yes_means_true": True, "list": [1, 16, 1.5, "2020-01-01", "1", None]}
     assert found.racks["hall-1/A03"].location == "row-a"
     assert found.cables == (
-        Cable(Termination("gpu-1", "ib0"), Termination("gpu-2", "ib0"), "C1", "aoc"),
+        Cable(
+            Termination("gpu-1", "ib0"),
+            Termination("gpu-2", "ib0"),
+            "C1",
+            "aoc",
+            ("trunk T-12", "panel PP-A", "panel 012", "cage gpu-1 left"),
+        ),
         Cable(Termination("gpu-1", "ib1"), Termination("gpu-2", "ib1")),
     )
 
@@ -65,6 +71,7 @@ def test_the_example_in_the_documentation_loads(project: Path) -> None:
     found = sitefiles.load(project / "docs" / "examples" / "site")
     assert [node.name for node in nodes(found)] == ["gpu-01", "gpu-02"]
     assert len(found.cables) == 4
+    assert sum("trunk T-1" in cable.carriers for cable in found.cables) == 2
     assert all(node.parts and node.serial and node.oob_address for node in nodes(found))
 
 
@@ -170,6 +177,17 @@ def test_defaults_can_be_merged_and_a_device_overrules_them(site: Path) -> None:
     found = sitefiles.load(site).devices
     assert [device.status for device in found.values()] == ["planned", "active", "planned"]
     assert found["gpu-3"].serial == "S3"
+
+
+def test_a_cable_may_be_planned(site: Path) -> None:
+    (site / "cables.yml").write_text(SITE["cables.yml"].replace("type: aoc", "status: planned"))
+    assert [cable.status for cable in sitefiles.load(site).cables] == ["planned", "connected"]
+
+
+def test_empty_carriers_are_none(site: Path) -> None:
+    text = SITE["cables.yml"].replace('[PP-A, "012"]', "").replace("T-12", "~").replace("gpu-1 left", "''")
+    (site / "cables.yml").write_text(text)
+    assert sitefiles.load(site).cables[0].carriers == ()
 
 
 def test_a_cable_that_is_designed_no_more_is_not_read(site: Path) -> None:

@@ -189,6 +189,16 @@ def test_the_ends_of_a_cable_are_ordered() -> None:
             "cables:2.b",
             "'leaf-1 1' already has the cable of cables:1",
         ),
+        (
+            replace(GOOD, cables=found("cables", [replace(GOOD.cables[0].record, status="conected")])),
+            "cables:1.status",
+            "'conected', expected 'connected', 'decommissioning', 'planned'; did you mean 'connected'?",
+        ),
+        (
+            replace(GOOD, cables=found("cables", [replace(GOOD.cables[0].record, carriers=("panel P", "panel P"))])),
+            "cables:1.panel",
+            "the cable names 'panel P' twice",
+        ),
         (locations(Location("a", "hal")), "locations:1.site", "location 'a' is in unknown site 'hal'"),
         (
             locations(Location("a", "hall", "b")),

@@ -121,6 +121,8 @@ def _path(start: End, joined: Joined, inside: Panels) -> Path | None:
     while here is not None and (here, tuple(stack[-1:])) not in seen and len(joined.get(here, ())) == 1:
         seen.add((here, tuple(stack[-1:])))
         strand, there = joined[here][0]
+        if len(joined[there]) > 1:
+            return None
         way.append(strand)
         if there.kind == INTERFACE:
             bundles = dict.fromkeys(name for each in way for name in each.bundle())
