@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import takewhile
 
 from fleet_runner.core.actions import Decision, OpenRun
 from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.runs import Outcome, Run, Stored
+from fleet_runner.core.runs import Run, Stored
 from fleet_runner.core.sightings import Worth, seen_once, speaks, suspect, touches, unsure, weigh
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import FAR, Timing, View
@@ -18,8 +17,6 @@ NO_OBSERVER = "No node that is up has a port in this fabric, so nothing can read
 
 AGAIN = 300.0
 """Seconds after which a fabric that nobody can read is looked at again."""
-
-TOLD = frozenset({Outcome.PASSED, Outcome.FAILED})
 
 DAY = 86_400.0
 
@@ -49,29 +46,23 @@ def _due(view: View, sweeps: list[Run], timing: Timing) -> tuple[float, str]:
         return ended + pause, f"{silent} sweep(s) in a row gave no verdict"
     once = len(seen_once(view))
     if once:
-        return ended + min(
-            timing.confirm, timing.cabling
-        ), f"{once} fault(s) were seen once, this sweep confirms them"
+        again = ended + min(timing.confirm, timing.cabling)
+        return again, f"{once} fault(s) were seen once; are they still there?"
     return ended + timing.cabling, "scheduled sweep"
 
 
 def _silent(view: View, sweeps: list[Run]) -> int:
     """Return how many sweeps in a row, up to now, said nothing about the cabling."""
-    answer = _answer(view)
-    if answer is not None and answer.run == sweeps[-1].id:
-        if speaks(answer.result):
-            return 0
-    elif sweeps[-1].outcome in TOLD:
-        return 0
-    return max(1, sum(1 for _ in takewhile(lambda run: run.outcome not in TOLD, reversed(sweeps))))
+    spoke = _spoke(view)
+    return sum(spoke is None or run.id > spoke.run for run in sweeps)
 
 
 def _last_words(view: View, sweeps: list[Run]) -> str:
     """Say how the last sweep went."""
     if not sweeps:
         return "it was not swept yet"
-    answer = _answer(view)
-    if _silent(view, sweeps) or answer is None:
+    answer = _spoke(view)
+    if answer is None or _silent(view, sweeps):
         return f"UNKNOWN: {sweeps[-1].detail or sweeps[-1].outcome}"
     whole = suspect(answer.result)
     if whole is not None:
@@ -82,8 +73,10 @@ def _last_words(view: View, sweeps: list[Run]) -> str:
     return ", ".join([*words, *([f"{doubtful} device(s) not to be told"] if doubtful else [])])
 
 
-def _answer(view: View) -> Stored | None:
-    return next((stored for stored in view.latest if stored.result.check == CABLING), None)
+def _spoke(view: View) -> Stored | None:
+    """Return the newest answer about the cabling."""
+    found = (*view.latest, *view.before)
+    return next((each for each in found if each.result.check == CABLING and speaks(each.result)), None)
 
 
 def _matched(answer: Stored) -> str:

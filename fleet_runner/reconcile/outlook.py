@@ -90,9 +90,9 @@ def _nodes(fabric: Fabric) -> frozenset[str]:
 
 
 def _needs_two(node: Node, latest: Iterable[Stored]) -> tuple[Stored, ...]:
-    """Return the results from which something follows only if the look before saw the same."""
+    """Return the results of which the ones before matter: what follows, follows only if both saw it."""
     if node.state in FABRICS:
-        return tuple(stored for stored in latest if stored.result.findings)
+        return tuple(latest)
     if node.state not in SERVING:
         return ()
     return tuple(stored for stored in latest if any(each.remedy is Remedy.RECABLE for each in stored.result.findings))

@@ -22,8 +22,9 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
     """Return what each node's play is told.
 
     `run`, `fence`, `since` (when the node came to its state) and `opened_at`; `before`, what its checks that
-    remember saw last, by check: {"at", "observed"}; `suspect_share`, as the settings have it; `disturbed`, until when (epoch seconds) links may have gone
-    down for reasons that are no fault, by node; and of a fabric `observers`, [[node, interface]], the best first.
+    remember saw last, by check: {"at", "observed"}; `suspect_share`, as the settings have it; `disturbed`, until
+    when (epoch seconds) links may have gone down for reasons that are no fault, by node; and of a fabric
+    `observers`, [[node, interface]], the best first.
     """
     world = outlook.world
     opened = {run.node: run for run in runs}

@@ -199,6 +199,17 @@ def test_schedules_are_kept() -> None:
     assert watch(a_view(runs=SWEPT), TIMING, NOW).wake_at == NOW + 290
 
 
+def test_cabling_that_was_seen_wrong_once_is_looked_at_again_soon() -> None:
+    """Only by the stage that saw it, and only until it is confirmed."""
+    loose = stored(a_finding(Remedy.RECABLE), check="optics", stage=Stage.CABLING)
+    once = watch(a_view(latest=(loose,), runs=SWEPT), Timing(passive=9_000), NOW)
+    assert (once.actions, once.wake_at) == ((), NOW + 590)
+    again = watch(a_view(latest=(loose,), runs=SWEPT), Timing(passive=9_000), NOW + 590)
+    assert again.actions == (OpenRun(Stage.CABLING, "a fault was seen once, this look confirms it or not"),)
+    twice = watch(a_view(latest=(loose,), before=(loose,), runs=SWEPT), Timing(passive=9_000), NOW)
+    assert twice.wake_at == NOW + 3600
+
+
 def test_a_check_without_a_verdict_shows_and_moves_nothing() -> None:
     """UNKNOWN is not FAIL."""
     unsure = stored(a_finding(), verdict=Verdict.UNKNOWN, message="nvidia-smi hung")
