@@ -18,11 +18,12 @@ def plug_all(lab: Lab, servers: int) -> None:
 
 
 def swap(lab: Lab, first: End, second: End) -> None:
-    """Exchange the far ends of two servers' cables, as somebody does who mixes them up at the leaves."""
+    """Exchange the far ends of two cables of servers, or of leaves, as somebody does who mixes them up."""
     if first == second:
         raise LabError(f"{first[0]} {first[1]} cannot be exchanged with itself; name another rail or node")
-    for end in (first, second):
-        lab.known(end[0])
+    for device, _ in (first, second):
+        if device not in plan.leaves():
+            lab.known(device)
     with locked(lab.root):
         cables: Cables = read(lab.fabric)["cables"]
         one, other = _of(cables, first), _of(cables, second)
@@ -31,7 +32,7 @@ def swap(lab: Lab, first: End, second: End) -> None:
 
 
 def restore(lab: Lab, ends: Iterable[End]) -> None:
-    """Plug these servers' cables back where the design has them."""
+    """Plug these cables back where the design has them."""
     with locked(lab.root):
         cables: Cables = read(lab.fabric)["cables"]
         designed = {(plug.a, plug.a_port): plug for plug in plan.cables(int(read(lab.about)["servers"]))}

@@ -1,13 +1,15 @@
 """The lab's technician: takes an open ticket, goes to the rack, and puts right what is wrong there."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from fleet_runner.core.runs import Ticket
-from fleet_runner.lab import faults
+from fleet_runner.lab import faults, plan
 from fleet_runner.lab.folder import Lab
 
 REPAIRS: Mapping[str, tuple[str, ...]] = {
     "cabling_infiniband": ("swapped_cables",),
+    "fabric_cabling": ("swapped_cables", "swapped_uplinks"),
     "cabling_ethernet": ("swapped_cables",),
     "parts_gpu": ("missing_gpu", "xid"),
     "power_supplies": ("dead_psu",),
@@ -30,11 +32,18 @@ def repair(lab: Lab, ticket: Ticket) -> tuple[str, ...]:
         mine = faults.injected(lab, node)
         for fault in REPAIRS.get(ticket.check, ()):
             options = mine.get(fault)
-            if options is None or not {node, options.get("with")} & set(ticket.nodes):
+            if options is None or _at(fault, node, options).isdisjoint(ticket.nodes):
                 continue
             if faults.fix(lab, fault, node):
                 done.append(f"{node}: put {fault.replace('_', ' ')} right{_words(options)}.")
     return tuple(done)
+
+
+def _at(fault: str, node: str, options: Mapping[str, Any]) -> set[str]:
+    """Return the devices whose tickets lead to a fault."""
+    if fault == "swapped_uplinks":
+        return {plan.leaves()[options[rail]] for rail in ("rail", "with_rail")}
+    return {node, str(options.get("with"))}
 
 
 def _words(options: Mapping[str, object]) -> str:

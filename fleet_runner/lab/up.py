@@ -29,7 +29,8 @@ retry_seconds = 2
 working_seconds = 2
 drain_seconds = 1
 passive_seconds = 3
-cabling_seconds = 60
+cabling_seconds = 10
+cabling_confirm_seconds = 2
 """
 """Pauses are short here, because a boot takes seconds and not minutes."""
 

@@ -45,6 +45,12 @@ def test_cables_are_exchanged_with_the_same_rail_of_another_node(lab: Lab, node:
     assert {(node, "ib4", "leaf-5", "2"), ("gpu-02", "ib4", "leaf-5", "1")} <= cables
 
 
+def test_the_uplinks_of_two_leaves_are_exchanged_at_the_spine(lab: Lab, node: str) -> None:
+    faults.inject(lab, "swapped_uplinks", node, {"rail": 0, "with_rail": 1})
+    moved = {tuple(cable) for cable in read(lab.fabric)["cables"]} - {tuple(plug) for plug in plan.cables(2)}
+    assert moved == {("leaf-1", "33", "spine-1", "3"), ("leaf-2", "33", "spine-1", "1")}
+
+
 def test_an_xid_79_takes_the_gpu_away_until_the_next_boot(lab: Lab, node: str) -> None:
     faults.inject(lab, "xid", node, {"code": 79, "gpu": 3})
     log = shell(lab, node, "dmesg --time-format iso").stdout

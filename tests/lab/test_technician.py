@@ -25,3 +25,10 @@ def test_cables_exchanged_with_another_node_are_found_from_either_end(lab: Lab) 
     faults.inject(lab, "swapped_cables", "gpu-01", {"rail": 2, "with": "gpu-02"})
     assert len(technician.repair(lab, ticket("cabling_infiniband", "gpu-02", "gpu-77"))) == 1
     assert faults.injected(lab, "gpu-01") == {}
+
+
+def test_uplinks_are_found_from_their_leaves_and_not_from_a_node(lab: Lab) -> None:
+    faults.inject(lab, "swapped_uplinks", "gpu-01", {"rail": 0, "with_rail": 1})
+    assert technician.repair(lab, ticket("fabric_cabling", "infiniband.lab", "gpu-01", "leaf-3")) == ()
+    assert len(technician.repair(lab, ticket("fabric_cabling", "infiniband.lab", "leaf-1", "leaf-2"))) == 1
+    assert faults.injected(lab, "gpu-01") == {}

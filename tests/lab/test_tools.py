@@ -46,6 +46,16 @@ def test_the_plain_ibnetdiscover_has_a_record_for_each_device(lab: Lab, node: st
     assert f'"S-{plan.switch_guid("leaf-3")}"[1]\t\t# lid' in text
 
 
+def test_ibnetdiscover_goes_through_the_adapter_that_it_is_told(lab: Lab, node: str) -> None:
+    first, third = (shell(lab, node, f"ibnetdiscover -C {adapter} -P 1").stdout for adapter in ("mlx5_0", "mlx5_2"))
+    assert first.splitlines()[3] == f"# Initiated from node {plan.hca_guid(1, 0)} port {plan.hca_guid(1, 0)}"
+    assert third.splitlines()[3] == f"# Initiated from node {plan.hca_guid(1, 2)} port {plan.hca_guid(1, 2)}"
+    assert first.splitlines()[4:] == third.splitlines()[4:]
+    answer = shell(lab, node, "ibnetdiscover -p -C mlx5_8 -P 1")
+    assert (answer.returncode, answer.stdout) == (255, "")
+    assert "mlx5_8" in answer.stderr
+
+
 def test_ibstat_shows_the_ports_of_the_node(lab: Lab, node: str) -> None:
     text = shell(lab, node, "ibstat").stdout
     assert text.count("State: Active") == plan.RAILS

@@ -7,14 +7,20 @@ from fleet_runner.lab import plan
 from fleet_runner.lab.tools.fabric import Link, Port, links, port
 from fleet_runner.lab.tools.node import Node
 
+ADAPTERS = tuple(f"mlx5_{rail}" for rail in range(plan.RAILS))
 KINDS = {"CA": "H", "SW": "S"}
 
 
 def run(node: Node, args: list[str]) -> int:
-    """Print the whole fabric as the node's first HCA discovers it."""
+    """Print the whole fabric as one of the node's HCAs (-C) discovers it, the first unless told."""
+    adapter = args[args.index("-C") + 1] if "-C" in args else "mlx5_0"
+    if adapter not in ADAPTERS:
+        sys.stderr.write(f"ibwarn: [1] mad_rpc_open_port: can't open UMAD port ({adapter}:1)\n")
+        sys.stderr.write("ibnetdiscover: iberror: failed: discover failed\n")
+        return 255
     ends = sorted(_both_ways(links(node)), key=lambda link: (link.a.kind, link.a.lid, link.a.number))
-    text = _ports(ends) if "-p" in args or "--ports" in args else _records(node, ends)
-    sys.stdout.write(text)
+    guid = plan.hca_guid(node.state["index"], ADAPTERS.index(adapter))
+    sys.stdout.write(_ports(ends) if "-p" in args or "--ports" in args else _records(guid, ends))
     return 0
 
 
@@ -40,8 +46,7 @@ def _end(end: Port) -> str:
     return f"{end.kind:2} {end.lid:5d} {end.number:2d} 0x{end.guid}"
 
 
-def _records(node: Node, ends: list[Link]) -> str:
-    guid = plan.hca_guid(node.state["index"], 0)
+def _records(guid: str, ends: list[Link]) -> str:
     head = f"#\n# Topology file: generated on {time.ctime()}\n#\n# Initiated from node {guid} port {guid}\n"
     devices: dict[str, list[Link]] = {}
     for link in ends:
