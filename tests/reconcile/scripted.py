@@ -1,0 +1,108 @@
+"""An engine whose plays are scripted, and short ways to make the loop go round with it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fleet_runner.adapters.playbooks import Batch, BatchState, Look
+from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.records import Device, Fleet, Rack
+from fleet_runner.core.runs import Wish
+from fleet_runner.core.spool import Decoded, Ended, Evidence, Judged, PlayEnd, Progress, encode
+from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.reconcile import tick
+from fleet_runner.reconcile.world import World
+from fleet_runner.settings import Settings
+
+GOOD = Result("parts_gpu", Verdict.PASS, "8 GPUs")
+IDLE = Result("gpu_usage", Verdict.PASS, "no work", observed={"in_use": False})
+BUSY = Result("gpu_usage", Verdict.PASS, "1 process", observed={"in_use": True})
+XID = Result(
+    "xid", Verdict.FAIL, "Xid 79", (Finding("xid.79", "GPU 3", "GPU 3 fell off the bus.", Remedy.REBOOT, "f"),)
+)
+SWAP = Result(
+    "cabling",
+    Verdict.FAIL,
+    "swapped",
+    (Finding("cabling.swap", "ib2", "ib2 and ib5 are swapped.", Remedy.RECABLE, "swap", steps=("Swap them.",)),),
+)
+Script = Callable[[str, Stage], tuple[Result, ...] | None]
+
+
+@dataclass
+class Scripted:
+    """An engine whose plays end at once with what `script` says; None leaves the node out of the spool."""
+
+    script: Script
+    state: BatchState = BatchState.ENDED
+    rc: int = 0
+    launched: list[Batch] = field(default_factory=list[Batch])
+    stopped: list[str] = field(default_factory=list[str])
+    spools: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+    def launch(self, settings: Settings, batch: Batch) -> None:
+        """Play the whole batch."""
+        self.launched.append(batch)
+        text = ""
+        for node, run in batch.runs.items():
+            at = float(run["opened_at"]) + 1.0
+            results = self.script(node, batch.stage)
+            if results is None:
+                continue
+            text += encode(Progress(node, at, 1, 2, "asked")) + encode(Evidence(node, at, "r", "ab", "text"))
+            text += "".join(encode(Judged(node, at, result)) for result in results)
+            text += encode(Ended(node, at, PlayEnd.OK))
+        self.spools[batch.id] = text.encode()
+
+    def look(self, settings: Settings, batch_id: str) -> Look:
+        """Every batch is in the same state."""
+        return Look(self.state, self.rc, "Nobody saw its end.")
+
+    def spool(self, settings: Settings, batch_id: str, offset: int) -> Decoded:
+        """At most 300 bytes a call, so that lines arrive in pieces."""
+        data = self.spools.get(batch_id, b"")[offset:]
+        return Decoded.of(data[:2000])
+
+    def discard(self, settings: Settings, batch_id: str) -> None:
+        """Forget what it said."""
+        del self.spools[batch_id]
+
+    def stop(self, settings: Settings, batch_id: str) -> None:
+        """Note it."""
+        self.stopped.append(batch_id)
+
+
+def a_fleet(count: int) -> Fleet:
+    """So many servers in one rack each."""
+    devices = {
+        f"gpu-{n:02}": Device(f"gpu-{n:02}", "t", "gpu-server", "hall", f"R{n}", 1.0) for n in range(1, count + 1)
+    }
+    racks = {f"R{n}": Rack(f"R{n}", "hall") for n in range(1, count + 1)}
+    return Fleet(("hall",), racks, {}, devices, (), "1")
+
+
+def all_good(_node: str, stage: Stage) -> tuple[Result, ...]:
+    """Every check passes."""
+    return (GOOD, IDLE) if stage in {Stage.DRAIN, Stage.HEALTH_PASSIVE} else (GOOD,)
+
+
+def played(world: World, until: Callable[[World], bool], *, now: float = 1000.0, most: int = 200) -> float:
+    """Tick every 5 seconds until something holds, with a technician who certifies whatever waits; return the time."""
+    for _ in range(most):
+        tick(world, now)
+        if until(world):
+            return now
+        for node in world.store.nodes():
+            if node.state is State.ONBOARD and not world.store.intents(node.name):
+                world.store.leave_intent(node.name, Wish.CERTIFY, "tech", reason="", detail="", now=now)
+        now += 5
+    raise AssertionError([(node.name, node.state, node.waiting) for node in world.store.nodes()])
+
+
+def in_state(*states: State) -> Callable[[World], bool]:
+    """Whether every node is in one of the states."""
+    return lambda world: all(node.state in states for node in world.store.nodes())
+
+
+def path(world: World, node: str = "gpu-01") -> list[State | None]:
+    """Where a node has been."""
+    return [entry.to for entry in world.store.history(node) if entry.kind == "transition"]

@@ -1,0 +1,128 @@
+"""What becomes of a node when its play does not end as it should."""
+
+from collections.abc import Callable
+
+import pytest
+
+from fleet_runner.adapters.playbooks import Batch, BatchState
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.runs import Outcome
+from fleet_runner.reconcile import tick
+from fleet_runner.reconcile.world import World
+from fleet_runner.settings import Settings
+from tests.reconcile.scripted import GOOD, Scripted, all_good, in_state, played
+
+
+@pytest.mark.parametrize(
+    ("lost", "ends_in"), [(Stage.VERIFY, State.PRODUCTION), (Stage.FIRMWARE, State.FIRMWARE_FAILED)]
+)
+def test_a_lost_run_is_handled_by_what_it_could_have_changed(
+    make_world: Callable[..., World], lost: Stage, ends_in: State
+) -> None:
+    """A read is tried again, a flash is not."""
+    world = make_world(lambda _node, stage: None if stage is lost else (GOOD,))
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    now = played(world, in_state(State(lost)))
+    engine.state = BatchState.LOST
+    now = played(world, lambda world: any(run.outcome is Outcome.LOST for run in world.store.runs("gpu-01")), now=now)
+    engine.state, engine.script = BatchState.ENDED, all_good
+    played(world, in_state(ends_in), now=now)
+
+
+def test_what_a_lost_batch_had_finished_counts(make_world: Callable[..., World]) -> None:
+    """Its spool says that the play was over for the node; only the supervisor's own end was not seen."""
+    world = make_world()
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    engine.state = BatchState.LOST
+    played(world, in_state(State.PRODUCTION))
+
+
+def test_a_batch_without_a_word_is_unknown_and_retried_to_its_cap(make_world: Callable[..., World]) -> None:
+    """Then a person is asked; no hardware is condemned, no ticket opened."""
+    world = make_world(lambda _node, _stage: None)
+    played(world, in_state(State.TRIAGE))
+    assert [run.outcome for run in world.store.runs("gpu-01")] == [Outcome.UNKNOWN] * 3
+    assert world.store.tickets() == ()
+
+
+def test_a_batch_that_is_not_seen_to_start_is_lost(make_world: Callable[..., World]) -> None:
+    """The runner died before it started it, or another machine has it: nobody knows, so it is not simply repeated."""
+    world = make_world(lambda _node, _stage: None)
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    engine.state = BatchState.NEW
+    tick(world, 1000.0)
+    tick(world, 1050.0)
+    assert len(world.store.open_runs()) == 1
+    tick(world, 1061.0)
+    assert [run.outcome for run in world.store.runs("gpu-01")] == [Outcome.LOST]
+    for now in range(1100, 4000, 70):
+        tick(world, float(now))
+    assert world.store.nodes()[0].state is State.TRIAGE
+
+
+def test_a_batch_past_its_deadline_is_ended(make_world: Callable[..., World]) -> None:
+    """From outside, because its supervisor did not."""
+    world = make_world()
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    engine.state = BatchState.ORPHANED
+    tick(world, 1000.0)
+    tick(world, 1000.0 + 1.3 * 2400)
+    assert engine.stopped == [engine.launched[0].id]
+
+
+def test_a_play_that_cannot_be_started_counts_against_no_node(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the controller's trouble: said in status, tried again."""
+    world = make_world()
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+
+    def refuse(_settings: Settings, _batch: Batch) -> None:
+        raise FleetError("the disk is full")
+
+    monkeypatch.setattr(engine, "launch", refuse)
+    tick(world, 1000.0)
+    (run,) = world.store.runs("gpu-01")
+    assert (run.outcome, run.detail) == (Outcome.CANCELLED, "the play could not be started: the disk is full")
+    for now in range(1010, 1300, 8):
+        tick(world, float(now))
+    tick(world, 1301.0)
+    node = world.store.nodes()[0]
+    assert (node.state, node.waiting) == (State.PROVISION, "the play could not be started: the disk is full")
+
+
+def test_a_play_that_could_not_run_counts_against_no_node(make_world: Callable[..., World]) -> None:
+    """No inventory, a broken playbook: Ansible ended badly without a word about any node."""
+    world = make_world(lambda _node, _stage: None)
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    engine.rc = 4
+    for now in range(1000, 1300, 10):
+        tick(world, float(now))
+    assert {run.outcome for run in world.store.runs("gpu-01")} - {None} == {Outcome.CANCELLED}
+    assert "exit status 4" in world.store.nodes()[0].waiting
+
+
+def test_what_told_everything_is_discarded_and_what_did_not_is_kept(make_world: Callable[..., World]) -> None:
+    """Disks are finite; a log is worth keeping where it is all there is."""
+    world = make_world(lambda _node, stage: None if stage is Stage.FIRMWARE else (GOOD,))
+    played(world, in_state(State.FIRMWARE_FAILED))
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    assert {batch.stage for batch in engine.launched if batch.id in engine.spools} == {Stage.FIRMWARE}
+
+
+def test_a_batch_holds_no_more_nodes_than_the_settings_say(make_world: Callable[..., World]) -> None:
+    """What waits for a fork must not eat its own deadline."""
+    world = make_world(count=5)
+    world.settings = world.settings.model_copy(update={"batch_nodes": 2})
+    tick(world, 1000.0)
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    assert sorted(len(batch.runs) for batch in engine.launched) == [1, 2, 2]
