@@ -17,7 +17,7 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.errors import BmcError
 from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
-from fleet_runner.core.reads import READS
+from fleet_runner.core.reads import READS, gathered, modules, spread
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
 from fleet_runner.lab import faults, hardware, jobs
 from fleet_runner.lab.down import down
@@ -31,6 +31,9 @@ NODES = ("gpu-01", "gpu-02", "gpu-03")
 BURN_SECONDS = 0.2
 HUNG_SECONDS = 3.0
 """How long a read may take here; the slowest stand-in takes under a second."""
+
+OF_FABRICS = frozenset({"fabric_cabling", "fabric_counters"})
+"""Checks that are asked of a fabric as a whole."""
 
 FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage")
 
@@ -65,9 +68,11 @@ def expected(lab: Lab, project: Path) -> Mapping[str, Expected]:
     }
 
 
-def readings(lab: Lab, node: str) -> dict[str, Reading]:
+def readings(lab: Lab, node: str, profile: Mapping[str, Any]) -> dict[str, Reading]:
     """Carry every read out, as fleet_collect and the Redfish client would."""
-    found = {name: _read(lab, node, each) for name, each in READS.items()}
+    asked = {name: spread(each, modules(profile)) for name, each in READS.items()}
+    answers = {each.name: _read(lab, node, each) for parts in asked.values() for each in parts}
+    found = {name: gathered(READS[name], answers) for name in asked}
     began = time.monotonic()
     output = shell(lab, node, f"gpu_burn {BURN_SECONDS}").stdout
     elapsed = time.monotonic() - began
@@ -97,9 +102,9 @@ def _ask(lab: Lab, node: str, each: Read) -> Reading:
 
 
 def judged(lab: Lab, expected: Mapping[str, Expected], node: str) -> dict[str, Result]:
-    """Judge every check there is."""
-    seen = readings(lab, node)
-    return {name: run(check, seen, expected[node]) for name, check in CHECKS.items()}
+    """Judge every check that a node is asked."""
+    seen = readings(lab, node, expected[node].profile)
+    return {name: run(check, seen, expected[node]) for name, check in CHECKS.items() if name not in OF_FABRICS}
 
 
 def troubled(results: Mapping[str, Result]) -> dict[str, Verdict]:
@@ -130,7 +135,8 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
         ("hot_gpu", {}, {"gpu_thermals": FAIL}),
         ("bmc_down", {}, {"power_supplies": UNKNOWN, "firmware_pins": UNKNOWN}),
         ("tool_hang", {"tool": "nvidia-smi"}, dict.fromkeys(FROM_SMI, UNKNOWN)),
-        ("tool_hang", {"tool": "dmesg"}, {"xid": UNKNOWN, "parts_gpu": UNKNOWN}),
+        ("tool_hang", {"tool": "dmesg"}, dict.fromkeys(("xid", "parts_gpu", "link_flaps"), UNKNOWN)),
+        ("tool_hang", {"tool": "mlxlink"}, {"optics": UNKNOWN}),
         ("tool_hang", {"tool": "ibnetdiscover"}, {"cabling_infiniband": UNKNOWN}),
         ("dead_psu", {}, {"power_supplies": FAIL}),
         ("wrong_firmware", {}, {"firmware_pins": FAIL}),
