@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.core.reads import IBQUERYERRORS
+
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 PACKAGES = {
     "ibsim": "ibsim-utils",
@@ -27,6 +29,9 @@ REFUSED = re.compile(r"\s*(#|command )")
 READY_SECONDS = 60.0
 LINE_LIMIT = 127
 """The simulator cuts what is typed behind it."""
+
+ENDS = 2
+"""The subnet manager tells each link from both of its ends."""
 
 LARGE = ("-N", "16384", "-S", "1024", "-P", "131072")
 """Room for 1,024 servers with 8 adapters each."""
@@ -49,7 +54,7 @@ class Ibsim:
 
     def __init__(self, folder: Path, found: dict[str, str], process: "subprocess.Popen[str]") -> None:
         self._folder, self._tools, self._process = folder, found, process
-        self._prompts, self._sweeps = 1, 0
+        self._prompts = 1
 
     def console(self, lines: Iterable[str]) -> None:
         """Type lines into the simulator's console, wait until it has answered each, and see that it did them all."""
@@ -85,16 +90,18 @@ class Ibsim:
         return self._run("iblinkinfo", options)
 
     def ibqueryerrors(self) -> str:
-        """Return the ports whose error counters are not zero; there may be no subnet manager to ask."""
-        return self._run("ibqueryerrors", ["--skip-sl"], codes=(0, 1))
+        """Return the error counters of the fabric's ports, asked as the product asks; exit code 1: there are some."""
+        return self._run("ibqueryerrors", IBQUERYERRORS[1:], codes=(0, 1))
 
-    def opensm(self) -> str:
-        """Have the real subnet manager sweep the fabric once, and return its log."""
-        self._sweeps += 1
-        log = f"opensm-{self._sweeps}.log"
+    def opensm(self) -> int:
+        """Have the real subnet manager sweep the fabric once, and return how many links carry its routes."""
+        log, dump = self._folder / "opensm.log", self._folder / "opensm-subnet.lst"
+        dump.unlink(missing_ok=True)
         folder = {"OSM_CACHE_DIR": str(self._folder), "OSM_TMP_DIR": str(self._folder)}
-        self._run("opensm", ["--once", "--erase_log_file", "--log_file", log], env=folder)
-        return (self._folder / log).read_text(encoding="utf-8")
+        self._run("opensm", ["--once", "--erase_log_file", "--log_file", log.name], env=folder)
+        said = log.read_text(encoding="utf-8")
+        assert "SUBNET UP" in said, said[-500:]
+        return dump.read_text(encoding="utf-8").count("LOG=ACT") // ENDS
 
     def _run(
         self, tool: str, options: Iterable[str], *, env: dict[str, str] | None = None, codes: tuple[int, ...] = (0,)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from fleet_runner.core.cabling.explain import Fault, Places
 from fleet_runner.core.cabling.judge import Verdicts, judge
-from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.cabling.plan import Action, Add, Move, Remove, Restore
+from fleet_runner.core.cabling.links import Link
+from fleet_runner.core.cabling.plan import Action, Add, Exchange, Move, Record, Remove, Reseat, Restore
 from fleet_runner.core.parsers import ibnetdiscover
 from tests.fabric.building import End, Plug, console, join
 from tests.fabric.scenarios import Scenario
@@ -24,7 +24,8 @@ def judged(text: str, design: Design) -> Verdicts:
 def hold_right(faults: Iterable[Fault], scenarios: Iterable[Scenario]) -> None:
     """There is exactly one fault for each scenario, of its kind and with its actions, each done once."""
     found = {(fault.kind, frozenset(fault.actions)): len(fault.actions) for fault in faults}
-    assert found == {(each.kind, each.actions): len(each.actions) for each in scenarios}
+    wanted = {(each.kind, each.actions): len(each.actions) for each in scenarios}
+    assert found == wanted, f"found {found}, expected {wanted}"
 
 
 def hold_clean(verdicts: Verdicts) -> None:
@@ -34,11 +35,24 @@ def hold_clean(verdicts: Verdicts) -> None:
 
 
 def hold_followable(fault: Fault, places: Places) -> None:
-    """A technician reads in the steps where each end stands that somebody handles: device, port, rack and U."""
+    """A technician reads in the steps where to go: device, port, rack and U of whatever is handled."""
     said = "\n".join(fault.steps)
-    for port in (port for action in fault.actions for port in _handled(action)):
-        assert f"{port.device} port {port.interface}" in said or f"{port}" in said
-        assert places.words[port.device] in said
+    for action in fault.actions:
+        match action:
+            case Move(stays, source, target):
+                assert all(places.port(port) in said for port in (stays, target))
+                assert f"{source}" in said or places.port(source) in said
+            case Add(cable) | Remove(cable) | Reseat(cable, _):
+                assert all(places.port(port) in said for port in cable)
+            case Restore(what, _):
+                assert what in said
+            case Exchange(devices):
+                assert "serial" in said
+                assert all(f"{device} ({places.words[device]})" in said for device in devices)
+            case Record(device, _, known, found):
+                assert f"{device} ({places.words[device]})" in said
+                assert known in fault.message
+                assert found in fault.message
 
 
 def by_hand(actions: Iterable[Action]) -> list[str]:
@@ -71,13 +85,3 @@ def _in(action: Action) -> Iterator[str]:
 
 def _joined(cable: Link) -> str:
     return join(Plug(End(*cable.a), End(*cable.b)))
-
-
-def _handled(action: Action) -> tuple[Port, ...]:
-    match action:
-        case Move(stays, source, target):
-            return stays, source, target
-        case Add(cable) | Remove(cable):
-            return tuple(cable)
-        case _:
-            return ()

@@ -31,7 +31,7 @@ NEW_HCA = GUID_HCA + 0xFFFF0000
 NEW_NAMED_HCA = GUID_HCA + 0xFFFE0000
 NEW_SWITCH = GUID_SWITCH + 0xFFFF0000
 
-STRAY = tuple(Shelf(End("gpu-999", f"mlx5_{rail}"), f"gpu-999 mlx5_{rail}") for rail in range(4))
+STRAY = tuple(Shelf(End("stray-01", f"mlx5_{rail}"), f"stray-01 mlx5_{rail}") for rail in range(4))
 BLANK = Shelf(End("blank", "mlx5_0"), FACTORY_NAME)
 NARROW = Shelf(End("narrow", "mlx5_0"), "gpu-031 mlx5_4", "1xHDR")
 SLOW = Shelf(End("slow", "mlx5_0"), "gpu-032 mlx5_4", "4xEDR")

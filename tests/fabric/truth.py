@@ -60,10 +60,7 @@ def write_site(fabric: Fabric, folder: Path) -> None:
         "racks": [{"name": rack, "site": SITE} for rack in racks],
         "device_types": types,
         "devices": [_written(device) for device in records.devices.values()],
-        "cables": [
-            {"a": cable.a._asdict(), "b": cable.b._asdict(), "carriers": list(cable.carriers)}
-            for cable in records.cables
-        ],
+        "cables": [_cable(cable) for cable in records.cables],
     }
     folder.mkdir()
     for name, rows in files.items():
@@ -113,3 +110,8 @@ def _written(device: Device) -> dict[str, Any]:
         for port in device.interfaces
     ]
     return {key: getattr(device, key) for key in keys} | {"interfaces": ports}
+
+
+def _cable(cable: Cable) -> dict[str, Any]:
+    ends = {"a": cable.a._asdict(), "b": cable.b._asdict()}
+    return ends | {"trunk": cable.carriers[0].removeprefix("trunk ")} if cable.carriers else ends
