@@ -1,17 +1,16 @@
 """What a difference is in a technician's words: its kind, a key that stays, and steps that name both ends."""
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 
-from fleet_runner.core.cabling.diff import Component, diff
+from fleet_runner.core.cabling.diff import Component
 from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.cabling.plan import Action, Add, Move, Reseat, Restore, Touch, handled, plan
+from fleet_runner.core.cabling.plan import Action, Add, Move, Reseat, Touch, plan
 
 SHOWN = 8
-"""Ports that a dark device's message names: a server's rails."""
+"""Ports or links that a message names: a server's rails."""
 
 
 class Kind(StrEnum):
@@ -58,12 +57,20 @@ class Fault:
         """Return the devices it touches, by name."""
         return tuple(sorted({port.device for port in self.ports}))
 
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Return the devices without which it would be none: of a dark device not its neighbours."""
+        if self.kind not in {Kind.DARK, Kind.CARRIER}:
+            return self.devices
+        ends = [{port.device for port in joined} for joined in self.expected]
+        return tuple(sorted(set.intersection(*ends)))
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
     """What is known of devices: where each stands in words, its rack, and which are servers.
 
-    `carriers` are what a designed link shares with others on its way, coarse to fine ("trunk T-12", "panel PP-A3").
+    `carriers` names what several cables run through together, by designed link: ("trunk T-12", "panel PP-A3").
     """
 
     words: Mapping[str, str]
@@ -71,69 +78,24 @@ class Places:
     servers: frozenset[str]
     carriers: Mapping[Link, tuple[str, ...]] = field(default_factory=dict[Link, tuple[str, ...]])
 
+    def device(self, name: str) -> str:
+        """Return a device as a person finds it: "leaf-3 (hall-1 rack N1 U10)"."""
+        return f"{name} ({self.words.get(name, 'place unknown')})"
+
     def port(self, port: Port) -> str:
         """Return a port as a person finds it: "leaf-3 port 7 (hall-1 rack N1 U10)"."""
         return f"{port.device} port {port.interface} ({self.words.get(port.device, 'place unknown')})"
 
 
-def explain(expected: Mapping[Port, Port], observed: Mapping[Port, Port], places: Places) -> tuple[Fault, ...]:
-    """Return one fault for each independent difference, dark devices gathered into one each."""
-    dark = _dark(expected, observed)
-    by_device: dict[str, list[Component]] = defaultdict(list)
-    faults: list[Fault] = []
-    for component in diff(expected, observed):
-        unlit = dark & {port.device for port in component.ports}
-        if unlit and _kind(component, places) is Kind.MISSING:
-            by_device[_darkest(unlit, places)].append(component)
-        else:
-            faults.append(_fault(component, places))
-    faults += [_dark_fault(device, components, places) for device, components in by_device.items()]
-    return tuple(sorted(faults, key=lambda fault: fault.key))
-
-
-def _dark(expected: Mapping[Port, Port], observed: Mapping[Port, Port]) -> frozenset[str]:
-    """Return the devices of two or more designed links of which none is up."""
-    unlit = {port.device for port in expected} - {port.device for port in observed}
-    counted = Counter(port.device for port in expected if port.device in unlit) if unlit else {}
-    return frozenset(device for device, count in counted.items() if count > 1)
-
-
-def _darkest(unlit: Iterable[str], places: Places) -> str:
-    """A dark server explains its own links; only then does a dark switch."""
-    return min(unlit, key=lambda device: (device not in places.servers, device))
-
-
-def _moved(component: Component) -> Kind:
-    """The middle port of three stays; the outer two tell from where to where the other end went."""
-    here, there = component.ports[0], component.ports[-1]
-    return Kind.MOVED if here.device == there.device else Kind.WRONG_SWITCH
-
-
-def _kind(component: Component, places: Places) -> Kind:
-    designed, observed = len(component.designed), len(component.observed)
-    if component.closed:
-        if designed > 2:  # noqa: PLR2004  two designed and two observed links are an exchange
-            return Kind.ROTATION
-        one, other = ({port.device for port in joined} for joined in component.designed)
-        return Kind.WRONG_RAIL if one & other & places.servers else Kind.SWAP
-    known = {
-        (1, 0): Kind.MISSING,
-        (0, 1): Kind.EXTRA,
-        (1, 1): _moved(component),
-        (2, 1): Kind.MOVED_AND_MISSING,
-        (1, 2): Kind.OCCUPIED,
-    }
-    return known.get((designed, observed), Kind.SHIFTED)
-
-
-def _fault(component: Component, places: Places) -> Fault:
-    kind = _kind(component, places)
-    actions = plan(component, lambda device: places.racks.get(device, device), lambda each: each in places.servers)
+def explain(component: Component, places: Places) -> Fault:
+    """Return an independent difference as the fault of its shape."""
+    kind = shape(component, places)
+    actions = planned(component, places)
     return Fault(
         kind,
         _key(component.ports),
         _MESSAGES[kind](component),
-        _steps(component, actions, places),
+        steps(component, actions, places),
         actions,
         component.ports,
         component.designed,
@@ -141,25 +103,63 @@ def _fault(component: Component, places: Places) -> Fault:
     )
 
 
-def _dark_fault(device: str, components: list[Component], places: Places) -> Fault:
-    ports = tuple(sorted({port for component in components for port in component.ports}))
-    mine = sorted(port.interface for port in ports if port.device == device)
-    shown = ", ".join(mine[:SHOWN]) + (", …" if len(mine) > SHOWN else "")
-    message = f"{device} is dark: none of its designed links is up; missing at its end: {shown}."
-    steps = (
-        f"Go to {device} ({places.words.get(device, 'place unknown')}): is it powered, are its cables seated?",
-        "If it is powered, look at its ports' lights, then at the cable bundle on its way to the other end.",
-    )
-    links = tuple(joined for component in components for joined in component.designed)
-    return Fault(Kind.DARK, f"cabling/dark/{device}", message, steps, (Restore(device, links),), ports, links)
-
-
-def degraded_fault(joined: Link, rate: str, places: Places) -> Fault:
+def degraded_fault(joined: Link, rate: str, usual: str, places: Places) -> Fault:
     """Return the fault of a link that is as designed and runs below the others of its kind."""
     step = f"Reseat the cable at {places.port(joined.a)} and {places.port(joined.b)}; if it stays, replace it."
-    message = f"The link {_says(joined)} runs at {rate}."
+    message = f"The link {says(joined)} runs at {rate}, most run at {usual}."
     key = f"cabling/degraded/{joined.a.device}/{joined.a.interface}"
     return Fault(Kind.DEGRADED, key, message, (step,), (Reseat(joined, rate),), joined, (joined,), (joined,))
+
+
+def shape(component: Component, places: Places) -> Kind:
+    """Return what a component's shape says of it."""
+    designed, observed = len(component.designed), len(component.observed)
+    if component.closed:
+        if designed > 2:  # noqa: PLR2004  two designed and two observed links are an exchange
+            return Kind.ROTATION
+        one, other = ({port.device for port in joined} for joined in component.designed)
+        return Kind.WRONG_RAIL if one & other & places.servers else Kind.SWAP
+    if (designed, observed) == (1, 1):  # the middle port of three stays
+        here, there = component.ports[0], component.ports[-1]
+        return Kind.MOVED if here.device == there.device else Kind.WRONG_SWITCH
+    known = {
+        (1, 0): Kind.MISSING,
+        (0, 1): Kind.EXTRA,
+        (2, 1): Kind.MOVED_AND_MISSING,
+        (1, 2): Kind.OCCUPIED,
+    }
+    return known.get((designed, observed), Kind.SHIFTED)
+
+
+def planned(component: Component, places: Places) -> tuple[Touch, ...]:
+    """Return the cheapest plan for where devices stand."""
+    return plan(component, lambda device: places.racks.get(device, device), places.servers.__contains__)
+
+
+def steps(component: Component, actions: tuple[Touch, ...], places: Places) -> tuple[str, ...]:
+    """Say what to do at which port, with where both ends stand and what stays plugged."""
+    told = tuple(_step(action, places) for action in actions)
+    last = actions[-1]
+    if not component.closed or not isinstance(last, Move):
+        return told
+    out = f"Unplug {places.port(last.source)}, where the cable from {last.stays} sits; its other end stays."
+    return (out, *told)
+
+
+def says(joined: Link) -> str:
+    """Return a link in words."""
+    return f"{joined.a} to {joined.b}"
+
+
+def listed(links: Iterable[Link]) -> str:
+    """Return links in words, all of them: what a technician moves is named in full."""
+    return ", ".join(sorted(says(joined) for joined in links))
+
+
+def some(words: Iterable[str]) -> str:
+    """Return the first of many names: a dark switch has dozens of ports."""
+    every = list(words)
+    return ", ".join(every[:SHOWN]) + (", …" if len(every) > SHOWN else "")
 
 
 def _key(ports: Iterable[Port]) -> str:
@@ -169,50 +169,33 @@ def _key(ports: Iterable[Port]) -> str:
     return f"cabling/{ordered[0].device}/{ordered[0].interface}/{digest[:12]}"
 
 
-def _says(joined: Link) -> str:
-    return f"{joined.a} to {joined.b}"
-
-
-def _list(links: Iterable[Link]) -> str:
-    return ", ".join(sorted(_says(joined) for joined in links))
+def _differ(it: Component) -> str:
+    return f"Expected {listed(it.designed)}, observed {listed(it.observed)}."
 
 
 _MESSAGES: dict[Kind, Callable[[Component], str]] = {
-    Kind.MISSING: lambda it: f"Designed and not there: {_list(it.designed)}.",
-    Kind.EXTRA: lambda it: f"There and not designed: {_list(it.observed)}.",
-    Kind.WRONG_SWITCH: lambda it: f"Expected {_list(it.designed)}, observed {_list(it.observed)}.",
-    Kind.MOVED: lambda it: f"Expected {_list(it.designed)}, observed {_list(it.observed)}.",
-    Kind.MOVED_AND_MISSING: lambda it: f"Expected {_list(it.designed)}, observed only {_list(it.observed)}.",
-    Kind.OCCUPIED: lambda it: f"Expected {_list(it.designed)}, but its ports are taken: {_list(it.observed)}.",
-    Kind.SWAP: lambda it: f"Two cables are swapped: expected {_list(it.designed)}, observed {_list(it.observed)}.",
+    Kind.MISSING: lambda it: f"Designed and not there: {listed(it.designed)}.",
+    Kind.EXTRA: lambda it: f"There and not designed: {listed(it.observed)}.",
+    Kind.MOVED: _differ,
+    Kind.WRONG_SWITCH: _differ,
+    Kind.MOVED_AND_MISSING: lambda it: f"Expected {listed(it.designed)}, observed only {listed(it.observed)}.",
+    Kind.OCCUPIED: lambda it: f"Expected {listed(it.designed)}, but its ports are taken: {listed(it.observed)}.",
+    Kind.SWAP: lambda it: f"Two cables are swapped: expected {listed(it.designed)}, observed {listed(it.observed)}.",
     Kind.WRONG_RAIL: lambda it: (
-        f"Two rails are swapped: expected {_list(it.designed)}, observed {_list(it.observed)}."
+        f"Two rails are swapped: expected {listed(it.designed)}, observed {listed(it.observed)}."
     ),
-    Kind.ROTATION: lambda it: f"{len(it.designed)} cables took each other's ports: observed {_list(it.observed)}.",
-    Kind.SHIFTED: lambda it: f"{len(it.observed)} cables are shifted: expected {_list(it.designed)}.",
+    Kind.ROTATION: lambda it: f"{len(it.designed)} cables took each other's ports: observed {listed(it.observed)}.",
+    Kind.SHIFTED: lambda it: f"{len(it.observed)} cables are shifted: expected {listed(it.designed)}.",
 }
-
-
-def _steps(component: Component, actions: tuple[Touch, ...], places: Places) -> tuple[str, ...]:
-    """Say what to do at which port, with where both ends stand and what stays plugged."""
-    steps = tuple(_step(action, places) for action in actions)
-    if not component.closed:
-        return steps
-    ports = sorted({port for action in actions for port in handled(action)})
-    return (f"Unplug {_and([places.port(port) for port in ports])}; the other ends stay.", *steps)
 
 
 def _step(action: Touch, places: Places) -> str:
     match action:
         case Move(stays, source, target):
             cable = f"the cable that comes from {places.port(stays)}"
-            return f"Plug {cable} into {places.port(target)}; it was in {source}."
+            return f"Plug {cable} into {places.port(target)}; it was in {places.port(source)}, its other end stays."
         case Add(cable):
             ends = f"{places.port(cable.a)} and {places.port(cable.b)}"
             return f"Join {ends} with a cable; if there is one, reseat it, then replace it."
         case _:
             return f"Unplug the cable between {places.port(action.cable.a)} and {places.port(action.cable.b)}."
-
-
-def _and(words: list[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -3,13 +3,19 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fleet_runner.core.cabling.explain import Fault, Places, degraded_fault, explain
+from fleet_runner.core.cabling import suspect
+from fleet_runner.core.cabling.explain import Fault, Places, degraded_fault
+from fleet_runner.core.cabling.faults import Differing, every_fault
+from fleet_runner.core.cabling.identity import settle
 from fleet_runner.core.cabling.links import Link, Port, TakenError, link, matching
 from fleet_runner.core.cabling.names import Bound, Names, bind
 from fleet_runner.core.cabling.rates import degraded
 from fleet_runner.core.cabling.silence import unheard
+from fleet_runner.core.cabling.strangers import concerning
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers.discovery import FabricLink
+
+SUSPECT_SHARE = suspect.SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,7 @@ class Verdicts:
 
     `unbound` are observed links of which the design knows neither port nor both devices; they are no faults. `doubts`
     and `silent`, designed links in a fabric of which nothing was heard, may be there or not. `absent` are designed
-    links that are certainly not in place. `suspect` says why the capture or the design cannot be right ("" if it can).
+    links that are certainly not in place. `suspect` says why no fault should be believed ("" if they may be).
     """
 
     faults: tuple[Fault, ...]
@@ -40,13 +46,6 @@ class Verdicts:
     silent: tuple[Link, ...]
     suspect: str = ""
     absent: tuple[Link, ...] = ()
-
-
-SUSPECT_SHARE = 0.005
-"""The share of designed links; more faults than that at once are no faults (UFM PDR's isolation cap)."""
-
-SUSPECT_FAULTS = 10
-"""Faults that are never too many."""
 
 
 def judge(
@@ -62,17 +61,18 @@ def judge(
 
 
 def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: float = SUSPECT_SHARE) -> Verdicts:
-    """Judge links whose ports are the design's."""
+    """Judge links whose ports are the design's. `share` of them may be faulty before the whole is suspect."""
     try:
         expected = matching(designed)
-        devices = {port.device for port in expected}
-        there = {joined: rate for joined, rate in observed.links.items() if expected.get(joined.a) == joined.b}
-        others = observed.links.keys() - there.keys()
-        concerned = [joined for joined in others if _concerns(joined, expected, devices)]
+        settled = settle(expected, observed, places.servers)
+        there = {joined: rate for joined, rate in settled.links.items() if expected.get(joined.a) == joined.b}
+        others = settled.links.keys() - there.keys()
+        count = len(expected) // 2
+        strangers = observed.strangers.keys() - observed.nameless
+        concerned = concerning(others, expected, strangers, suspect.limit(count, share))
         ends = matching([*there, *concerned])
     except TakenError as error:
         raise EvidenceError(str(error)) from error
-    count = len(expected) // 2
     unbound = tuple(sorted(others.difference(concerned)))
     silent = unheard(expected, ends, places.servers)
     for joined in silent:
@@ -84,27 +84,15 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
             del expected[port]
         for port in doubt.seen:
             del ends[port]
-    absent = tuple(sorted(link(a, b) for a, b in expected.items() if a < b and ends.get(a) != b))
-    slow = (degraded_fault(joined, rate, places) for joined, rate in degraded(there, places.servers))
-    faults = tuple(sorted((*explain(expected, ends, places), *slow), key=lambda fault: fault.key))
-    suspect = _suspect(len(faults), len(there), count, len(unbound), share)
-    return Verdicts(faults, len(there), count, unbound, doubts, silent, suspect, absent)
-
-
-def _suspect(faults: int, matched: int, designed: int, unbound: int, share: float) -> str:
-    if unbound > matched:
-        return f"{unbound} links are unknown to the design and {matched} known: is the capture of another fabric?"
-    if faults > max(SUSPECT_FAULTS, share * designed):
-        return f"{faults} faults at once in {designed} designed links: the capture or the design is suspect."
-    return ""
-
-
-def _concerns(joined: Link, expected: Mapping[Port, Port], devices: set[str]) -> bool:
-    """A cable that no one designed is a fault between two devices of the design, and elsewhere somebody else's."""
-    a, b = joined
-    if a == b:  # a loopback plug is no cable
-        return False
-    return a in expected or b in expected or (a.device in devices and b.device in devices)
+    plugged, absent = every_fault(Differing(expected, ends, there, settled), observed, places)
+    slow = (degraded_fault(*each, places) for each in degraded(there, places.servers))
+    faults = tuple(sorted((*plugged, *slow), key=lambda fault: fault.key))
+    exchanged = {device for ring in settled.rings for device in ring.devices}
+    matched = sum(not exchanged & {a.device, b.device} for a, b in there) if exchanged else len(there)
+    wrong = suspect.doubt_of_all(
+        faults=len(faults), matched=matched, designed=count, unknown=len(unbound), share=share
+    )
+    return Verdicts(faults, matched, count, unbound, doubts, silent, wrong, absent)
 
 
 def _doubts(

@@ -6,8 +6,8 @@ somebody wrote on the node, or what it came with. Two ends that claim one port a
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
@@ -15,8 +15,14 @@ from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
 _MANAGED = re.compile(r"MF0;([^:;]+)[:;]")
 """How managed switches describe themselves: MF0;leaf-1:MQM9700/U1."""
 
-_FACTORY = re.compile(r"\s*$|MT\d{4,}\b|.*Mellanox Technologies|localhost\b|\(none\)", re.ASCII)
-"""Node descriptions that nobody wrote: until a driver's daemon sets one, an adapter says what it is, not where."""
+_FACTORY = re.compile(
+    r"\s*$|MT\d{4,}\b|.*Mellanox Technologies|localhost\b|\(none\)|unnamed\b|switch-[0-9a-f]{6}\b", re.ASCII
+)
+"""Node descriptions that nobody wrote: until a driver's daemon sets one, an adapter says what it is, not where, and a
+managed switch out of its box is called after its MAC address ("switch-a1b2c3")."""
+
+MANY_RENEWED = 10
+"""Adapters and switches that may be new at once, however few GUIDs are known."""
 
 _NUMBER = re.compile(r"([0-9]{1,9})$")
 
@@ -33,11 +39,19 @@ class Names:
 class Bound:
     """Seen links between ports as the design calls them, each with its rate ("4x NDR", "" if unknown).
 
-    `nameless` are devices made up for ends that nothing identifies: each is its description and GUID.
+    `nameless` are devices made up for ends that nothing identifies: each is its description and GUID. `strangers`
+    gives one end of each device that the design does not know, also of these.
+
+    What known GUIDs tell: `lost` are the ports whose own GUID is seen nowhere, `renewed` what is seen instead of it
+    at those whose name is there, `certain` the devices of which a GUID is seen.
     """
 
     links: Mapping[Link, str]
     nameless: frozenset[str] = frozenset()
+    strangers: Mapping[str, FabricPort] = field(default_factory=dict[str, FabricPort])
+    lost: Mapping[Port, str] = field(default_factory=dict[Port, str])
+    renewed: Mapping[Port, str] = field(default_factory=dict[Port, str])
+    certain: frozenset[str] = frozenset()
 
 
 def names(ports: Iterable[Port], guids: Mapping[str, Port], adapters: Mapping[str, Mapping[str, str]]) -> Names:
@@ -49,7 +63,7 @@ def names(ports: Iterable[Port], guids: Mapping[str, Port], adapters: Mapping[st
     found: dict[str, list[Port]] = {}
     for port in ports:
         found.setdefault(port.device, []).append(port)
-    spoken = {device: _spoken(mine) for device, mine in found.items()}
+    spoken = {device: spoken_of(mine) for device, mine in found.items()}
     for device, mine in spoken.items():
         for adapter, interface in adapters.get(device, {}).items():
             mine[adapter] = Port(device, interface)
@@ -65,11 +79,21 @@ def bind(seen: Iterable[FabricLink], known: Names) -> Bound:
         (_port(a, known, switches) or _made_up(a, nameless), _port(b, known, switches) or _made_up(b, nameless))
         for a, b, _, _ in told
     ]
-    if len({port for pair in ends for port in pair}) < 2 * len(ends):
+    ports = {port for pair in ends for port in pair}
+    if len(ports) < 2 * len(ends):
         ends = _undoubted(told, ends, known, nameless)
+        ports = {port for pair in ends for port in pair}
     rates = {rate: _rate(*rate) for rate in {(width, speed) for _, _, width, speed in told}}
     links = {link(*pair): rates[each[2:]] for pair, each in zip(ends, told, strict=True)}
-    return Bound(links, frozenset(nameless))
+    unknown = {port.device for port in ports}.difference(known.spoken)
+    strangers = {port.device: end for end, port in _each(told, ends) if port.device in unknown} if unknown else {}
+    return Bound(links, frozenset(nameless), strangers, *_by_guid(told, ends, known))
+
+
+def names_no_other(seen: FabricPort, device: str) -> bool:
+    """Whether an end that nothing identifies may be of a device: its description is nobody's, or that device's."""
+    host = seen.name.rpartition(" ")[0]
+    return device in {host, host.partition(".")[0]} or _FACTORY.match(_bare(seen.name)) is not None
 
 
 def bind_end(seen: FabricPort, known: Names) -> Port:
@@ -92,28 +116,59 @@ def _device(name: str, known: Names) -> Spoken:
     return (short, known.spoken[short]) if short in known.spoken else (name, {})
 
 
-def _spoken(ports: list[Port]) -> dict[str, Port]:
+def spoken_of(ports: Iterable[Port]) -> dict[str, Port]:
+    """Return a device's ports by the names that they answer to."""
     spoken: dict[str, Port] = {}
     shared: set[str] = set()
-    for port in ports:
+    mine = tuple(ports)
+    for port in mine:
         if found := _NUMBER.search(port.interface):
             number = str(int(found[1]))
             if spoken.setdefault(number, port) != port:
                 shared.add(number)
     for number in shared:
         del spoken[number]
-    for port in ports:
+    for port in mine:
         spoken[port.interface] = port
     return spoken
+
+
+def _each(told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]]) -> Iterator[tuple[FabricPort, Port]]:
+    """Yield every end with the port that it was found to be."""
+    for each, (a, b) in zip(told, ends, strict=True):
+        yield each.a, a
+        yield each.b, b
+
+
+def _by_guid(
+    told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names
+) -> tuple[Mapping[Port, str], Mapping[Port, str], frozenset[str]]:
+    """Return what known GUIDs tell: `lost`, `renewed` and `certain` of Bound.
+
+    Where more ports show another GUID than the known one, the source of truth counts GUIDs of another sort (the
+    node's, the board's): then they tell nothing.
+    """
+    if not known.guids:
+        return {}, {}, frozenset()
+    seen = {guid for each in told for guid in (each.a.guid, each.b.guid)}
+    lost = {port: guid for guid, port in known.guids.items() if guid not in seen}
+    certain = frozenset(port.device for guid, port in known.guids.items() if guid in seen)
+    switches = {port.device: port for port in lost if port.device not in certain}
+    renewed: dict[Port, str] = {}
+    for end, port in _each(told, ends) if lost else ():
+        own = switches.get(port.device) if end.kind == "SW" else port
+        if own in lost and end.guid not in known.guids:
+            renewed[own] = end.guid
+    if len(renewed) > max(MANY_RENEWED, len(known.guids) - len(lost)):
+        return {}, {}, certain
+    return lost, renewed, certain
 
 
 def _undoubted(
     told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names, nameless: set[str]
 ) -> list[tuple[Port, Port]]:
     """Make ends up that claim a port which another end claims as well, unless a GUID speaks for them."""
-    claims = {
-        end: port for each, pair in zip(told, ends, strict=True) for end, port in zip(each[:2], pair, strict=True)
-    }
+    claims = dict(_each(told, ends))
     counted = Counter(claims.values())
     for end, port in claims.items():
         if counted[port] > 1 and end.guid not in known.guids:
@@ -134,9 +189,13 @@ def _port(seen: FabricPort, known: Names, switches: dict[str, Spoken]) -> Port |
     return spoken.get(interface) or (Port(device, interface) if device else None)
 
 
-def _switch(name: str, known: Names) -> Spoken:
+def _bare(name: str) -> str:
     managed = _MANAGED.match(name)
-    bare = managed[1] if managed else name
+    return managed[1] if managed else name
+
+
+def _switch(name: str, known: Names) -> Spoken:
+    bare = _bare(name)
     return ("", {}) if _FACTORY.match(bare) else _device(bare, known)
 
 
@@ -145,9 +204,17 @@ def _adapter_port(seen: FabricPort, known: Names) -> Port | None:
     device, _, adapter = seen.name.rpartition(" ")
     spoken = _device(device, known)[1]
     if not spoken:
-        return None if _FACTORY.match(seen.name) else Port(seen.name, str(seen.port))
+        return None if _FACTORY.match(seen.name) else _stranger(seen)
     first = spoken.get(adapter) if seen.port == 1 else None
     return first or spoken.get(f"{adapter}/{seen.port}")
+
+
+def _stranger(seen: FabricPort) -> Port:
+    """All adapters of a node that the design does not know are one device."""
+    device, _, adapter = seen.name.rpartition(" ")
+    if not device:
+        return Port(seen.name, str(seen.port))
+    return Port(device, adapter if seen.port == 1 else f"{adapter}/{seen.port}")
 
 
 def _made_up(seen: FabricPort, nameless: set[str]) -> Port:

@@ -100,7 +100,7 @@ def plan(component: Component, rack: Where, server: Callable[[str], bool]) -> tu
         devices = {port.device for action in actions for port in handled(action)}
         return len({rack(device) for device in devices}), len(devices), sum(map(server, devices))
 
-    return min(_plans(component), key=cost)
+    return min(plans(component), key=cost)
 
 
 def apply(actions: Iterable[Action], observed: Iterable[Link]) -> frozenset[Link]:
@@ -142,13 +142,13 @@ def renamed(links: Iterable[Link], places: Mapping[str, str]) -> Iterator[Link]:
         )
 
 
-def _plans(component: Component) -> tuple[tuple[Touch, ...], ...]:
+def plans(component: Component) -> tuple[tuple[Touch, ...], ...]:
     """Pair neighbouring links in each way that leaves at most one over."""
     links = component.links
     count = len(links)
     if component.closed:
         turned = (*links[1:], links[0])
-        return _paired(links, None), _paired(turned, None)
+        return _round(_paired(links, None)), _round(_paired(turned, None))
     if count % 2 == 0:
         return (_paired(links, None),)
     lefts = range(0, count, 2) if count <= TRIED else (0, count - 1)
@@ -165,6 +165,16 @@ def _paired(links: tuple[tuple[Link, bool], ...], left: tuple[Link, bool] | None
         return moves
     cable, designed = left
     return (*moves, Add(cable)) if designed else (Remove(cable), *moves)
+
+
+def _round(moves: tuple[Touch, ...]) -> tuple[Touch, ...]:
+    """Round a cycle each move frees the next one's port, and the last the first's: that plug comes out beforehand.
+
+    Which it is must not depend on where the walk began: the smallest port's.
+    """
+    sources = [handled(move)[0] for move in moves]
+    first = sources.index(min(sources)) + 1
+    return (*moves[first:], *moves[:first])
 
 
 def _move(designed: Link, observed: Link) -> Move:

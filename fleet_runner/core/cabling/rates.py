@@ -21,8 +21,10 @@ def gbps(rate: str) -> float:
     return int(found[1]) * LANE_GBPS.get(found[2], 0.0) if found else 0.0
 
 
-def degraded(there: Mapping[Link, str], servers: frozenset[str]) -> tuple[tuple[Link, str], ...]:
+def degraded(there: Mapping[Link, str], servers: frozenset[str]) -> tuple[tuple[Link, str, str], ...]:
     """Return the links that are narrower or slower than most of their kind: server to switch, or switch to switch.
+
+    Each with its rate and with what most of its kind run at.
 
     A link that is faster than most is no fault, and one whose rate is not known is not judged.
     """
@@ -37,7 +39,7 @@ def degraded(there: Mapping[Link, str], servers: frozenset[str]) -> tuple[tuple[
     usual = {kind: counted.most_common(1)[0][0] for kind, counted in kinds.items() if counted}
     return tuple(
         sorted(
-            (joined, f"{rate}, most run at {most}")
+            (joined, rate, most)
             for joined, rate in there.items()
             if known[rate] and known[rate] < known[most := usual[_at_server(joined, servers)]]
         )

@@ -1,13 +1,17 @@
 """A difference in a technician's words."""
 
+from collections.abc import Mapping
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.cabling.explain import Fault, Kind, Places, explain
+from fleet_runner.core.cabling.explain import Fault, Kind, Places
+from fleet_runner.core.cabling.faults import Differing, every_fault
+from fleet_runner.core.cabling.identity import Settled
 from fleet_runner.core.cabling.links import Link, Port, link, matching
+from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Restore, apply
 from tests.core.cabling.fabrics import KINDS, Mishap, Story, matchings, places, rails, stories
 
@@ -16,7 +20,13 @@ PLACES = Places({"leaf-1": "hall rack N1 U10"}, {}, frozenset({"gpu-01", "gpu-02
 
 def explained(designed: tuple[Link, ...], observed: tuple[Link, ...]) -> tuple[Fault, ...]:
     """Explain links as links."""
-    return explain(matching(designed), matching(observed), places(designed))
+    return every(matching(designed), matching(observed), places(designed))
+
+
+def every(expected: Mapping[Port, Port], observed: Mapping[Port, Port], where: Places) -> tuple[Fault, ...]:
+    """Explain what differs, with every device in its own place."""
+    faults, _ = every_fault(Differing(expected, observed, (), Settled({}, (), (), ())), Bound({}), where)
+    return tuple(sorted(faults, key=lambda fault: fault.key))
 
 
 @given(stories())
@@ -55,7 +65,7 @@ def test_neither_the_order_of_links_nor_of_ends_changes_what_is_said(story: Stor
         Random(seed).shuffle(mixed)
         return matching(mixed)
 
-    turned = explain(shuffled(story.designed), shuffled(story.observed), places(reversed(story.designed)))
+    turned = every(shuffled(story.designed), shuffled(story.observed), places(reversed(story.designed)))
     assert turned == explained(story.designed, story.observed)
 
 
@@ -70,7 +80,7 @@ def test_every_step_names_a_port_of_its_fault(story: Story) -> None:
 
 def test_a_swap_reads_like_this() -> None:
     """The example: two servers' cables crossed at their leaf."""
-    (fault,) = explain(
+    (fault,) = every(
         matching(rails(2, 1)),
         matching(
             [
@@ -91,9 +101,9 @@ def test_a_swap_reads_like_this() -> None:
     near, far = "leaf-1 port 1 (hall rack N1 U10)", "leaf-1 port 2 (hall rack N1 U10)"
     first, second = "gpu-01 port ib0 (place unknown)", "gpu-02 port ib0 (place unknown)"
     assert fault.steps == (
-        f"Unplug {near} and {far}; the other ends stay.",
-        f"Plug the cable that comes from {first} into {near}; it was in leaf-1 2.",
-        f"Plug the cable that comes from {second} into {far}; it was in leaf-1 1.",
+        f"Unplug {near}, where the cable from gpu-02 ib0 sits; its other end stays.",
+        f"Plug the cable that comes from {first} into {near}; it was in {far}, its other end stays.",
+        f"Plug the cable that comes from {second} into {far}; it was in {near}, its other end stays.",
     )
 
 
@@ -142,13 +152,13 @@ def test_a_dark_server_is_one_fault_and_not_one_a_cable() -> None:
     assert (action.what, len(action.links)) == ("gpu-01", 4)
 
 
-def test_a_dark_server_explains_its_own_links_where_a_leaf_is_dark_too() -> None:
-    """The leaf keeps what is left, and says only that."""
+def test_where_a_server_and_its_leaf_are_dark_both_are_told() -> None:
+    """The leaf explains more, and comes first; the server keeps what is left."""
     designed = rails(3, 2)
     dark = {"gpu-01", "leaf-1"}
     faults = explained(designed, tuple(each for each in designed if not dark & {each.a.device, each.b.device}))
     assert [fault.key for fault in faults] == ["cabling/dark/gpu-01", "cabling/dark/leaf-1"]
-    assert [len(fault.expected) for fault in faults] == [2, 4]
+    assert [len(fault.expected) for fault in faults] == [1, 5]
 
 
 def test_a_dark_device_of_many_ports_names_the_first() -> None:
@@ -176,8 +186,8 @@ def test_a_swap_keeps_its_key_while_one_of_its_servers_is_off() -> None:
     designed = rails(2, 2)
     a, b = designed[0], designed[2]
     swapped = (link(a.a, b.b), link(b.a, a.b), *(each for each in designed if each not in {a, b}))
-    (whole,) = explain(matching(designed), matching(swapped), PLACES)
+    (whole,) = every(matching(designed), matching(swapped), PLACES)
     on = matching(each for each in swapped if each.a.device != "gpu-02")
-    off = {fault.kind: fault.key for fault in explain(matching(designed), on, PLACES)}
+    off = {fault.kind: fault.key for fault in every(matching(designed), on, PLACES)}
     assert whole.kind is Kind.SWAP
     assert off == {Kind.MOVED_AND_MISSING: whole.key, Kind.DARK: "cabling/dark/gpu-02"}

@@ -55,9 +55,9 @@ def test_a_switch_whose_guid_is_known_is_that_switch_and_the_port_that_it_says()
     """All ports of a switch have the switch's GUID."""
     known = names([LEAF, SERVER], {"bb".rjust(16, "0"): Port("leaf-1", "Ethernet1/1")}, {})
     seen = FabricLink(
-        FabricPort("Quantum-2 Mellanox Technologies", 7, "SW", "bb".rjust(16, "0")), adapter("x y"), 4, ""
+        FabricPort("Quantum-2 Mellanox Technologies", 7, "SW", "bb".rjust(16, "0")), adapter("x mlx5_0"), 4, ""
     )
-    assert set(bind([seen], known).links.items()) == {(link(LEAF, Port("x y", "1")), "")}
+    assert set(bind([seen], known).links.items()) == {(link(LEAF, Port("x", "mlx5_0")), "")}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,8 @@ def test_an_end_that_nothing_identifies_is_made_up_and_marked(end: FabricPort) -
 
 
 def test_a_device_that_the_design_does_not_know_keeps_its_name() -> None:
-    assert bound(adapter("storage-7 mlx5_0", 2)) == Port("storage-7 mlx5_0", "2")
+    assert bound(adapter("storage-7 mlx5_0", 2)) == Port("storage-7", "mlx5_0/2")
+    assert bound(adapter("storage-7")) == Port("storage-7", "1")
 
 
 def test_two_ends_that_claim_one_port_are_both_doubted() -> None:

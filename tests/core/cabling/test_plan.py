@@ -23,19 +23,21 @@ def chain(count: int, *, first_designed: bool) -> Component:
 
 
 def follow(actions: tuple[Touch, ...], component: Component) -> set[Link]:
-    """Do what the plan says, one after the other, and never plug into a port that is taken."""
+    """Do what the plan says, one after the other, and never plug into a port that is taken.
+
+    Round a cycle the last move's plug comes out first.
+    """
     plugged = set(component.observed)
+    taken = {port for each in plugged for port in each}
+    last = actions[-1]
     if component.closed:
-        out = [action for action in actions if isinstance(action, Move)]
-        plugged -= {link(action.stays, action.source) for action in out}
-        taken = {action.stays for action in out}
-    else:
-        taken = {port for each in plugged for port in each}
+        assert isinstance(last, Move)
+        taken.remove(last.source)
     for action in actions:
         match action:
             case Move(stays, source, target):
-                if not component.closed:
-                    plugged.remove(link(stays, source))
+                plugged.remove(link(stays, source))
+                if not (component.closed and action is last):
                     taken.remove(source)
                 come = link(stays, target)
                 free = {target}

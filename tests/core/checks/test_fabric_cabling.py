@@ -10,10 +10,10 @@ from fleet_runner.core.checks import fabric_cabling
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
 from tests.core.checks.judging import cuts, judged, text_of
-from tests.core.checks.test_cabling_infiniband import FABRIC, NDR, PROFILE, SWAPPED, renamed
+from tests.core.checks.test_cabling_infiniband import FABRIC, NDR, PROFILE, SWAPPED, planned, renamed
 
-PLAIN = text_of("ibnetdiscover/plain.txt")
-BY_PORT = text_of("ibnetdiscover/by_port.txt")
+PLAIN = planned(text_of("ibnetdiscover/plain.txt"))
+BY_PORT = planned(text_of("ibnetdiscover/by_port.txt"))
 FORMS = pytest.mark.parametrize("text", [PLAIN, BY_PORT], ids=["plain", "by-port"])
 NAME = "infiniband.h"
 SWITCHES = ["leaf-1", "leaf-2", "spine-1"]

@@ -1,0 +1,133 @@
+"""Devices that stand where others belong, and new ones in an old place: one fault each, and no cable to move."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from fleet_runner.core.cabling.explain import Fault, Kind, Places
+from fleet_runner.core.cabling.identity import New, Ring, Settled
+from fleet_runner.core.cabling.links import Link
+from fleet_runner.core.cabling.plan import Action, Exchange, Record, Restore, renamed
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known beside who stands where.
+
+    `there` are the designed links that are there once places are told apart, `empty` the missing links of places in
+    which nothing stands, `certain` the devices of which a known GUID is seen.
+    """
+
+    there: Iterable[Link]
+    empty: Mapping[str, tuple[Link, ...]]
+    certain: frozenset[str]
+
+
+def identity_faults(settled: Settled, found: Found, places: Places) -> Iterator[Fault]:
+    """Yield one fault for each ring of devices, each new switch, and each server with new adapters."""
+    links = _by_device(settled, found.there)
+    for ring in settled.rings:
+        mine = {joined for device in ring.devices for joined in links[device]}
+        yield _exchanged(ring, tuple(sorted(mine)), found, places)
+    for new in settled.switches:
+        yield _new_switch(new, tuple(sorted(links[new.port.device])), places)
+    adapters: dict[str, list[New]] = defaultdict(list)
+    for new in sorted(settled.adapters, key=lambda new: new.port):
+        adapters[new.port.device].append(new)
+    for device, news in adapters.items():
+        ports = {new.port for new in news}
+        yield _new_adapters(news, tuple(sorted(each for each in links[device] if ports & set(each))), places)
+
+
+def _by_device(settled: Settled, there: Iterable[Link]) -> dict[str, list[Link]]:
+    devices = {device for ring in settled.rings for device in ring.devices}
+    devices.update(new.port.device for new in (*settled.switches, *settled.adapters))
+    links: dict[str, list[Link]] = defaultdict(list)
+    for joined in there if devices else ():
+        for device in devices.intersection((joined.a.device, joined.b.device)):
+            links[device].append(joined)
+    return links
+
+
+def _exchanged(ring: Ring, links: tuple[Link, ...], found: Found, places: Places) -> Fault:
+    """Serials come first: exchanged devices, their exchanged cables and their exchanged names look the same."""
+    devices = ring.devices
+    empty = () if ring.closed else found.empty.get(devices[0], ())
+    back = dict(zip((*devices[1:], devices[0]), devices, strict=True))
+    actions: tuple[Action, ...] = (Exchange(devices),)
+    if empty:
+        actions = (*actions, Restore(devices[-1], empty))
+    expected = (*links, *empty)
+    return Fault(
+        Kind.EXCHANGED,
+        f"cabling/exchanged/{'+'.join(sorted(devices))}",
+        _who(ring) + _proof(ring, found.certain),
+        _read_the_serial_first(ring, places),
+        actions,
+        tuple(sorted(port for joined in expected for port in joined if port.device in back)),
+        expected,
+        tuple(sorted(renamed(links, back))),
+    )
+
+
+def _who(ring: Ring) -> str:
+    *others, last = ring.devices
+    if not ring.closed:
+        chain = ", ".join(
+            f"{device} stands in {place}'s place" for device, place in zip(others, ring.devices[1:], strict=True)
+        )
+        return f"{chain}; {last} is seen nowhere, and where {others[0]} belongs it is not."
+    if len(others) == 1:
+        return f"{others[0]} and {last} stand in each other's place: their cables are right for the other one."
+    return f"{', '.join(others)} and {last} stand each in the next one's place, {last} in that of {others[0]}."
+
+
+def _proof(ring: Ring, certain: frozenset[str]) -> str:
+    known = sorted(certain.intersection(ring.devices))
+    if not known:
+        return " No GUID of theirs is known: their names alone may be exchanged, too."
+    return f" Known GUIDs are seen of {', '.join(known)}: names alone are not exchanged."
+
+
+def _read_the_serial_first(ring: Ring, places: Places) -> tuple[str, ...]:
+    standing = zip(ring.devices, (*ring.devices[1:], ring.devices[0]), strict=True)
+    seen = [(device, place) for device, place in standing if ring.closed or device != ring.devices[-1]]
+    where = "; ".join(f"where {places.device(place)} belongs, {device} answers" for device, place in seen)
+    return (
+        f"Read the serial first, before any cable is touched: {where}.",
+        "If a serial is the answering device's, put each device into its own place; the cables of the place stay.",
+        "If it is the designed one's, all its cables are exchanged, port by port, or its name is: put those right.",
+    )
+
+
+def _new_switch(new: New, links: tuple[Link, ...], places: Places) -> Fault:
+    device = new.port.device
+    known = f"instead of 0x{new.known}" if new.known else "and none is recorded"
+    message = f"A new switch stands in {device}'s place: its GUID is 0x{new.found}, {known}; {len(links)} links fit."
+    ports = tuple(sorted(port for joined in links for port in joined if port.device == device))
+    return Fault(
+        Kind.REPLACED_SWITCH, f"cabling/replaced/{device}", message, _record(device, places), (_told(new),), ports,
+        links, links,
+    )  # fmt: skip
+
+
+def _new_adapters(news: list[New], links: tuple[Link, ...], places: Places) -> Fault:
+    device = news[0].port.device
+    told = ", ".join(f"at {new.port} 0x{new.found} instead of 0x{new.known}" for new in news)
+    message = f"{device} has a new adapter in an old one's place, its link as designed: {told}."
+    ports = tuple(new.port for new in news)
+    return Fault(
+        Kind.REPLACED_HCA, f"cabling/replaced/{device}", message, _record(device, places), tuple(map(_told, news)),
+        ports, links, links,
+    )  # fmt: skip
+
+
+def _told(new: New) -> Record:
+    return Record(new.port.device, new.port.interface, new.known, new.found)
+
+
+def _record(device: str, places: Places) -> tuple[str, ...]:
+    return (
+        f"Record the new GUID of {places.device(device)} in the source of truth, and its serial; move no cable.",
+        f"If nothing was replaced there, read its serial: another device stands in {device}'s place.",
+    )
