@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import FABRICS, Condition, State
+from fleet_runner.core.lifecycle import Condition, State
 from fleet_runner.core.runs import Node, Wish
 from fleet_runner.lab import faults, jobs, processes, technician
 from fleet_runner.lab.down import down
@@ -24,7 +24,7 @@ SLOW = "gpu-06"
 UNLUCKY = "gpu-01"
 SERVER = "serve"
 TECHNICIAN = "lab technician"
-SETTLED = FABRICS | {State.PRODUCTION, State.TRIAGE}
+SETTLED = frozenset({State.PRODUCTION, State.TRIAGE})
 JOB_SECONDS = 4.0
 """How long the tenant's job goes on after its GPU fell off the bus."""
 

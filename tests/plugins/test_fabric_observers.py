@@ -14,7 +14,10 @@ from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd, Progress
 from fleet_runner.core.verdicts import Result, Verdict
 from tests.playing import PROJECT, Ansible, spool, unclean
 
-BY_PORT = (PROJECT / "tests" / "evidence" / "ibnetdiscover" / "by_port.txt").read_text()
+CAPTURED = (PROJECT / "tests" / "evidence" / "ibnetdiscover" / "by_port.txt").read_text()
+BY_PORT = "".join(line for line in CAPTURED.splitlines(keepends=True) if "rack:7" not in line)
+"""The fabric below, without the adapter that is not designed."""
+
 FABRIC = "infiniband.h"
 NDR = "infiniband-ndr"
 LINKS = [
@@ -22,7 +25,7 @@ LINKS = [
     *([f"leaf-{leaf}", "33", "spine-1", str(leaf), NDR, []] for leaf in (1, 2)),
 ]
 ROLES = {"gpu": "gpu-server", "leaf": "leaf", "spine": "spine"}
-CHECKED = ("rebooted", "fabric_cabling")
+CHECKED = ("fabric_cabling", "rebooted")
 PROFILE = {"hca_interfaces": {"mlx5_0": "ib0", "mlx5_1": "ib1"}}
 
 
@@ -53,7 +56,14 @@ class Site:
         }
         (self.folder / "inventory.yml").write_text(yaml.safe_dump(json.loads(json.dumps(found))))
         self.spool.unlink(missing_ok=True)
-        words = ("-i", self.folder / "inventory.yml", "-e", json.dumps(extra), "--limit", FABRIC)
+        words = (
+            "-i",
+            self.folder / "inventory.yml",
+            "-e",
+            json.dumps({"fabric_checks": CHECKED[:1]} | extra),
+            "--limit",
+            FABRIC,
+        )
         answer = self.ansible("ansible-playbook", *words, "playbooks/fabric.yml")
         assert answer.returncode == 0, answer.stdout + answer.stderr
         assert unclean(answer) == []
@@ -194,4 +204,4 @@ def test_a_fault_is_one_finding_under_the_fabrics_name(site: Site) -> None:
     [result] = site.play()
     assert result.verdict is Verdict.FAIL
     [finding] = result.findings
-    assert (finding.code, finding.nodes) == ("cabling.missing", (FABRIC, "gpu-02"))
+    assert (finding.code, finding.nodes) == ("cabling.missing", ("gpu-02",))
