@@ -1,0 +1,163 @@
+"""What should be: from a CSV, from a folder of site files, or from the settings' source of truth."""
+
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import yaml
+
+from fleet_runner import settings, source
+from fleet_runner.adapters import sitefiles
+from fleet_runner.cli.cabling.captures import text
+from fleet_runner.core import inventory, profile
+from fleet_runner.core.cabling.aliases import called
+from fleet_runner.core.cabling.design import designed, guids, infiniband, places
+from fleet_runner.core.cabling.explain import Places
+from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
+from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.names import Bound, Names, bind, names
+from fleet_runner.core.errors import FleetError, SourceError
+from fleet_runner.core.fabrics import Fabric, fabrics
+from fleet_runner.core.parsers import cables_csv, names_csv
+from fleet_runner.core.parsers.discovery import FabricLink
+from fleet_runner.core.parsers.names_csv import EVERY, Declared
+from fleet_runner.core.records import Fleet
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What should be: the links, their names in the fabric, where devices stand, and which fabrics they make."""
+
+    links: tuple[Link, ...]
+    names: Names
+    places: Places
+    fabrics: tuple[Fabric, ...] = ()
+    share: float = SUSPECT_SHARE
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    fleet: Fleet | None = None
+
+    def fabric(self, name: str) -> Fabric:
+        """Return a fabric by its name, or say which there are."""
+        found = next((each for each in self.fabrics if each.name == name), None)
+        if found is None:
+            known = ", ".join(each.name for each in self.fabrics) or "none: only a site says which fabrics it has"
+            raise FleetError(f"no fabric {name!r} in the design; it has {known}")
+        return found
+
+    def bound(self, seen: Iterable[FabricLink]) -> Bound:
+        """Return seen links between ports as the design calls them."""
+        return bind(called(seen, self.aliases), self.names)
+
+    def judge(self, seen: Iterable[FabricLink], fabric: Fabric | None = None) -> Verdicts:
+        """Hold what was seen against the whole design, or against what belongs to one fabric of it."""
+        observed = self.bound(seen)
+        if fabric is None:
+            return hold(self.links, observed, self.places, share=self.share)
+        # A cable to another fabric of the site makes that one visible: its links are designed as well.
+        shown = fabric.switches | ({port.device for each in observed.links for port in each} - self.places.servers)
+        verdicts = hold([each for each in self.links if _at(each, shown)], observed, self.places, share=self.share)
+        mine = [each for each in self.links if _at(each, fabric.switches)]
+        ports = {port for each in mine for port in each}
+        faults = (
+            fault
+            for fault in verdicts.faults
+            if ports.intersection(fault.ports) or fabric.switches.intersection(fault.devices)
+        )
+        there = sum(each in observed.links for each in mine)
+        return replace(verdicts, faults=tuple(faults), designed=len(mine), matched=there)
+
+
+def design(expected: Path | None, declared: Path | None) -> Design:
+    """Return the design that an option names, else that of the settings' source of truth."""
+    extra = _declared(declared)
+    if expected is None:
+        found = settings.load()
+        return _site(source.read(found), extra, found.cabling_suspect_share)
+    if expected.is_dir():
+        return _site(sitefiles.load(expected), extra, settings.load().cabling_suspect_share)
+    return _sheet(expected, extra)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """A fabric is half a million tuples without a cycle: looking for cycles in them takes as long as judging them."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _declared(path: Path | None) -> Declared:
+    """A file on the command line is input; only a site is a source of truth."""
+    if path is None:
+        return Declared()
+    try:
+        return names_csv.parse(text(path), path.name)
+    except SourceError as error:
+        raise FleetError(str(error)) from error
+
+
+def _sheet(path: Path, declared: Declared) -> Design:
+    try:
+        links = tuple(row.link for row in cables_csv.parse(text(path), path.name))
+    except SourceError as error:
+        raise FleetError(str(error)) from error
+    ends = {port.device for joined in links for port in joined}
+    here = Places({}, {}, frozenset(ends - _hubs(links)))
+    return Design(links, _names(links, {}, {}, declared), here, aliases=declared.devices)
+
+
+def _hubs(links: Iterable[Link]) -> set[str]:
+    """A CSV says nothing of roles: what is joined to the device of most cables at the far end is a server."""
+    count: dict[str, int] = {}
+    for port in (port for joined in links for port in joined):
+        count[port.device] = count.get(port.device, 0) + 1
+    return {max(joined, key=lambda port: count[port.device]).device for joined in links}
+
+
+def _site(fleet: Fleet, declared: Declared, share: float) -> Design:
+    fabric = inventory.fabric(fleet)
+    links = designed(fabric, infiniband)
+    by_type = {kind: _adapters(kind) for kind in {device.device_type for device in fleet.devices.values()}}
+    adapters = {name: by_type[device.device_type] for name, device in fleet.devices.items()}
+    known = _names(links, adapters, guids(fabric), declared)
+    return Design(links, known, places(fabric), fabrics(fleet), share, declared.devices, fleet)
+
+
+def _names(
+    links: Iterable[Link], adapters: Mapping[str, Mapping[str, str]], known: Mapping[str, Port], declared: Declared
+) -> Names:
+    """Gather what ports are called; what was declared by hand wins."""
+    ports = [port for joined in links for port in joined]
+    spoken = {
+        device: {
+            **adapters.get(device, {}),
+            **declared.adapters.get(EVERY, {}),
+            **declared.adapters.get(device, {}),
+        }
+        for device in {port.device for port in ports}
+    }
+    return names(ports, {**known, **declared.guids}, spoken)
+
+
+def _adapters(device_type: str) -> dict[str, str]:
+    """Return which interface each adapter is, from the device type's definition of healthy."""
+    name = inventory.group_name("device_type", device_type)
+    file = settings.load().inventory_file.parent / "group_vars" / f"{name}.yml"
+    if not file.is_file():
+        return {}
+    try:
+        variables = yaml.safe_load(text(file))
+    except yaml.YAMLError as error:
+        raise FleetError(f"{file.name}: it is not YAML; expected the device type's fleet_profile") from error
+    found = (variables.get("fleet_profile") or {}) if isinstance(variables, dict) else variables or {}
+    if not isinstance(found, dict):
+        raise FleetError(f"{file.name}: found no mapping, expected the device type's fleet_profile")
+    return profile.hca_interfaces(found)
+
+
+def _at(joined: Link, switches: frozenset[str] | set[str]) -> bool:
+    return joined.a.device in switches or joined.b.device in switches

@@ -1,0 +1,18 @@
+"""Pictures of faults, written to a file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fleet_runner.cli.cabling.telling import note
+from fleet_runner.core.cabling.explain import Fault, Places
+from fleet_runner.core.cabling.picture import svg
+from fleet_runner.core.errors import FleetError
+
+
+def draw(path: Path, faults: Sequence[Fault], places: Places) -> None:
+    """Write the picture of faults, and say where."""
+    try:
+        path.write_text(svg(faults, places), encoding="utf-8")
+    except OSError as error:
+        raise FleetError(f"{path}: {error.strerror}; name a file that can be written") from error
+    note(f"wrote {path}")

@@ -1,0 +1,37 @@
+"""Options that several cabling commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet_runner.core.errors import FleetError
+
+Expected = Annotated[
+    Path | None,
+    typer.Option(help="a CSV of cables or a folder of site files; default: the source of truth", show_default=False),
+]
+Observed = Annotated[
+    Path | None,
+    typer.Option(
+        help="what ibnetdiscover (plain or -p), iblinkinfo or ibdiagnet (db_csv) wrote; - is standard input",
+        show_default=False,
+    ),
+]
+FabricName = Annotated[
+    str | None,
+    typer.Option("--fabric", help="one fabric of the site, where it has several", show_default=False),
+]
+Names = Annotated[
+    Path | None,
+    typer.Option(help="a CSV of what the fabric calls the design's ports: device,interface,adapter,guid,name"),
+]
+Svg = Annotated[Path | None, typer.Option(help="draw the faults into this file", metavar="FILE")]
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+Csv = Annotated[bool, typer.Option("--csv", help="print CSV instead of text, one row a thing to do")]
+
+
+def one_form(*, json: bool, csv: bool) -> None:
+    """Refuse two forms at once: standard output holds one."""
+    if json and csv:
+        raise FleetError("--json and --csv both want standard output; give one of them")
