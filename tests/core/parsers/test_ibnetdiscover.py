@@ -18,7 +18,7 @@ from tests.core.checks.judging import cuts, text_of
 
 PLAIN = text_of("ibnetdiscover/plain.txt")
 BY_PORT = text_of("ibnetdiscover/by_port.txt")
-LINKS = 9
+LINKS = 7
 
 FORMS = pytest.mark.parametrize("text", [PLAIN, BY_PORT], ids=["plain", "by-port"])
 
@@ -180,6 +180,6 @@ def test_captured_switches_and_nodes_are_read(samples: Path) -> None:
     found = [
         parse((samples / "fabric" / f"treydock_ibnetdiscover-p_{number}.txt").read_text("utf-8")) for number in (1, 2)
     ]
-    assert [len(each.links) for each in found] == [4, 3]
+    assert [len(each.links) for each in found] == [4, 1]
     assert all(not each.unread and len(each.lonely) <= 3 for each in found)
     assert found[0].links[0].a == FabricPort("o0001 HCA-1", 1, "CA", "7cfe9003003b4bde")
