@@ -20,9 +20,8 @@ SUSPECT = Finding("cabling.suspect", "infiniband.hall", "too many", Remedy.RECAB
 
 def a_cable(number: int, status: str = "connected", **values: Any) -> Cable:
     """The cable from node NUMBER to port NUMBER of the leaf."""
-    return Cable(
-        Termination(f"gpu-{number}", "ib0"), Termination("leaf-1", str(number)), status=status, id=number, **values
-    )
+    ends = Termination(f"gpu-{number}", "ib0"), Termination("leaf-1", str(number))
+    return Cable(*ends, status=status, id=number, **values)
 
 
 CABLES = (a_cable(1), a_cable(2, "planned"), a_cable(3))

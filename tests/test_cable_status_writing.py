@@ -1,0 +1,190 @@
+"""After a fabric's sweep, cable statuses in a NetBox whose owner wants that: from the sweep to the NetBox's rows."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fleet_runner import source
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.cable_status import cables_of
+from fleet_runner.core.cabling.design import fingerprint
+from fleet_runner.core.cabling.links import link
+from fleet_runner.core.fabrics import fabrics
+from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Termination
+from fleet_runner.core.runs import Wish
+from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.reconcile import tick
+from fleet_runner.reconcile.world import World
+from fleet_runner.settings import Settings
+from tests.adapters.netbox_standin import TOKEN, Standin, as_netbox, serving
+from tests.reconcile.scripted import Scripted, all_good
+
+FABRIC = "infiniband.hall"
+IB = (Interface("1", "infiniband-ndr"), Interface("2", "infiniband-ndr"), Interface("3", "infiniband-ndr"))
+TYPE = DeviceType("t", "Maker", "Box", 1.0, IB)
+DEVICES = [Device(f"gpu-{at:02}", "t", "gpu-server", "hall", interfaces=IB) for at in (1, 2, 3)]
+LEAF = Device("leaf-1", "t", "leaf", "hall", interfaces=IB)
+FLEET = Fleet(
+    sites=("hall",),
+    racks={},
+    device_types={"t": TYPE},
+    devices={device.name: device for device in (*DEVICES, LEAF)},
+    cables=tuple(
+        Cable(Termination(f"gpu-{at:02}", "1"), Termination("leaf-1", str(at)), status=status)
+        for at, status in ((1, "connected"), (2, "planned"), (3, "connected"))
+    ),
+)
+
+
+def sweep(fleet: Fleet, *missed: int) -> Result:
+    """What a sweep says that missed the cables of some nodes."""
+    cables = cables_of(fleet, fabrics(fleet)[0])
+    gone = [cable for cable in cables if int(cable.a.device[-2:]) in missed]
+    findings = tuple(
+        Finding("cabling.missing", str(cable.a), f"{cable.a} is missing.", Remedy.RECABLE, str(cable.a), (FABRIC,))
+        for cable in gone
+    )
+    observed = {
+        "design": fingerprint(link(cable.a, cable.b) for cable in cables),
+        "designed": len(cables),
+        "matched": len(cables) - len(gone),
+        "absent": [[*cable.a, *cable.b] for cable in gone],
+        "unsure": [],
+    }
+    return Result("fabric_cabling", Verdict.FAIL if gone else Verdict.PASS, "as seen", findings, observed)
+
+
+class Plant:
+    """A NetBox, a world that reads it, and what the next sweep will miss."""
+
+    def __init__(self, standin: Standin, world: World) -> None:
+        self.standin, self.world = standin, world
+        self.missed: tuple[int, ...] = ()
+        self.now = 1000.0
+        world.engine = Scripted(self.said)
+
+    def said(self, node: str, stage: Stage) -> tuple[Result, ...]:
+        """Sweeps miss what they are told to; every other play passes."""
+        if stage is Stage.FABRIC:
+            return (sweep(source.read(self.world.settings), *self.missed),)
+        return all_good(node, stage)
+
+    def serve(self) -> None:
+        """Bring the nodes into production, and the fabric to its first sweeps."""
+        for _ in range(60):
+            self.tick()
+            for node in self.world.store.nodes():
+                if node.state is State.ONBOARD and not self.world.store.intents(node.name):
+                    self.world.store.leave_intent(node.name, Wish.CERTIFY, "tech", reason="", detail="", now=self.now)
+        assert {node.state for node in self.world.store.nodes()} == {State.PRODUCTION}
+
+    def sweep(self, *missed: int) -> dict[int, str]:
+        """Have the fabric swept now; return the statuses in NetBox afterwards."""
+        self.missed = missed
+        self.world.store.leave_intent(FABRIC, Wish.RUN, "ann", reason="", detail="fabric", now=self.now)
+        before = len(self.sweeps())
+        for _ in range(10):
+            self.tick()
+            if len(self.sweeps()) > before:
+                return self.statuses()
+        raise AssertionError(self.world.store.node(FABRIC))
+
+    def sweeps(self) -> list[int]:
+        """The closed sweeps."""
+        runs = self.world.store.runs(FABRIC, since=0.0)
+        return [run.id for run in runs if run.stage is Stage.FABRIC and run.ended_at is not None]
+
+    def tick(self) -> None:
+        """Five seconds go by."""
+        self.now += 5
+        tick(self.world, self.now)
+
+    def statuses(self) -> dict[int, str]:
+        """What the NetBox has."""
+        return {row["id"]: row["status"]["value"] for row in self.standin.lists["cables"]}
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Callable[..., Plant]]:
+    """Make a plant with the setting on or off."""
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    with serving(as_netbox(FLEET)) as standin:
+        stores: list[Store] = []
+
+        def plant(*, write: bool = True) -> Plant:
+            settings = Settings(
+                state_dir=tmp_path, source=standin.url, netbox_token_file=token, netbox_write_cable_status=write
+            )
+            stores.append(Store.create(settings.store_url))
+            world = World(settings, stores[-1], lambda: source.read(settings), source_seconds=0.0)
+            return Plant(standin, world)
+
+        yield plant
+        for store in stores:
+            store.close()
+
+
+def test_statuses_follow_the_sweeps_and_only_they(make: Callable[..., Plant]) -> None:
+    """Planned and seen: connected. Missed once: as it was. Missed twice: planned. Back again: connected."""
+    plant = make()
+    plant.missed = (2,)
+    plant.serve()
+    assert plant.statuses() == {1: "connected", 2: "planned", 3: "connected"}
+    assert plant.sweep() == {1: "connected", 2: "connected", 3: "connected"}
+    assert plant.sweep(1) == {1: "connected", 2: "connected", 3: "connected"}
+    assert plant.sweep(1, 3) == {1: "planned", 2: "connected", 3: "connected"}
+    assert plant.sweep() == {1: "connected", 2: "connected", 3: "connected"}
+    assert [len(body) for body in plant.standin.changed] == [1, 1, 1]
+
+
+def test_without_the_owners_word_nothing_is_written(make: Callable[..., Plant]) -> None:
+    plant = make(write=False)
+    plant.serve()
+    assert plant.sweep() == {1: "connected", 2: "planned", 3: "connected"}
+    assert plant.standin.changed == []
+
+
+def test_a_held_node_keeps_its_cable(make: Callable[..., Plant]) -> None:
+    plant = make()
+    plant.serve()
+    plant.world.store.leave_intent("gpu-01", Wish.HOLD, "ann", reason="fans", detail="", now=plant.now)
+    plant.sweep(1)
+    assert plant.sweep(1)[1] == "connected"
+
+
+def test_a_netbox_that_cannot_be_written_stops_no_tick_and_is_written_next_time(make: Callable[..., Plant]) -> None:
+    plant = make()
+    plant.missed = (2,)
+    plant.serve()
+    good = plant.world.settings
+    plant.world.settings = good.model_copy(update={"netbox_token_file": Path("/nowhere/token")})
+    plant.world.read_source = lambda: source.read(good)
+    engine = plant.world.engine
+    plant.world.engine = Scripted(lambda *_: (sweep(source.read(good)),))
+    assert plant.sweep()[2] == "planned"
+    plant.world.settings, plant.world.engine = good, engine
+    assert plant.sweep()[2] == "connected"
+
+
+def set_planned(standin: Standin) -> None:
+    """Somebody plans the first cable anew."""
+    standin.lists["cables"][0]["status"] = {"value": "planned"}
+
+
+def test_a_folder_of_site_files_is_never_written() -> None:
+    assert not source.may_be_told(Settings(source="site", netbox_write_cable_status=True))
+    assert source.may_be_told(Settings(source="https://netbox.example", netbox_write_cable_status=True))
+    assert not source.may_be_told(Settings(source="https://netbox.example"))
+
+
+def test_a_sweep_that_said_nothing_changes_nothing(make: Callable[..., Plant]) -> None:
+    plant = make()
+    plant.serve()
+    plant.standin.changed.clear()
+    set_planned(plant.standin)
+    plant.world.engine = Scripted(lambda *_: ())
+    assert plant.sweep()[1] == "planned"
+    assert plant.standin.changed == []
