@@ -101,10 +101,10 @@ class Pen:
         return "\n".join(parts)
 
     def actions(self, numbered: Sequence[tuple[Action, str]]) -> list[str]:
-        """Draw what steps do, each with its number. Longer arrows run further out than shorter ones."""
-        spans = sorted(range(len(numbered)), key=lambda index: self._span(numbered[index][0]))
-        lanes = {index: lane % LANES for lane, index in enumerate(spans)}
-        return [self._action(action, number, lanes[index]) for index, (action, number) in enumerate(numbered)]
+        """Draw what steps do, each with its number. Longer arrows run further out, below shorter ones' numbers."""
+        spans = sorted(numbered, key=lambda each: self._span(each[0]))
+        lanes = [(action, number, lane % LANES) for lane, (action, number) in enumerate(spans)]
+        return [self._action(*each) for each in reversed(lanes)]
 
     def _action(self, action: Action, number: str, lane: int) -> str:
         """Draw what a step does; "" where that is outside the picture."""

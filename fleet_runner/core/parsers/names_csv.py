@@ -75,10 +75,11 @@ def _checked(row: Mapping[str, str], where: str) -> None:
         raise SourceError(f"{where}: found adapter {row['adapter']!r:.40}, expected the interface that it is, too")
     if row["device"] == EVERY and (row["guid"] or row["name"]):
         raise SourceError(f"{where}: a GUID or a name is one device's; expected its name in place of {EVERY!r}")
-    if row["guid"] and not _GUID.fullmatch(row["guid"].replace(":", "")):
+    if row["guid"] and not _guid(row["guid"]):
         raise SourceError(f"{where}: found guid {row['guid']!r:.40}, expected up to 16 hexadecimal digits")
 
 
 def _guid(written: str) -> str:
+    """Return a GUID in its one form; "" for what is none."""
     found = _GUID.fullmatch(written.replace(":", ""))
     return guid(found[1]) if found else ""

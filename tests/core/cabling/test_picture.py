@@ -95,7 +95,7 @@ def test_two_swapped_cables_show_both_moves_with_the_numbers_of_their_steps() ->
     root = drawn(swapped())
     assert cables(root, "designed") == {"designed: gpu-01 ib0 to leaf-1 1", "designed: gpu-02 ib0 to leaf-1 2"}
     assert cables(root, "wrong") == {"wrong: gpu-01 ib0 to leaf-1 2", "wrong: gpu-02 ib0 to leaf-1 1"}
-    assert [each.text for each in styled(root, "digits")] == ["2", "2", "3"]  # the first is the legend's
+    assert sorted(each.text or "" for each in styled(root, "digits")) == ["2", "2", "3"]  # one is the legend's
     assert len(styled(root, "move")) == 2
     assert len(styled(root, "cross")) == 3  # the legend's, and one at each plug to pull
     assert {"1. swap", "gpu-01", "hall rack LEAF-1 U1"} <= set(texts(root))
