@@ -76,7 +76,7 @@ def recall(before: object, now: float) -> Memory | None:
     """Read what was kept with the last result: None where nothing was, in another form, or more than a day ago."""
     try:
         memory = _memory(before)
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, LookupError, TypeError, ValueError):
         return None
     return memory if now - DAY <= memory.at < now else None
 
