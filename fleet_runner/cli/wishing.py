@@ -89,7 +89,7 @@ def run(
     by: By = None,
     wait: Wait = 10.0,
 ) -> None:
-    """Run a stage on nodes now: verify, health_passive and cabling in any state, else the state's own."""
+    """Run a stage now: on a fabric, fabric; on a node, verify, health_passive and cabling, or its state's own."""
     ask(Wish.RUN, nodes, reason, by, wait, detail=stage.value)
 
 

@@ -20,7 +20,7 @@ AFTER: dict[Remedy, str] = {
     "this ticket when it passes.",
 }
 CERTIFY = "Then certify it: fleet-runner certify {node}. The next check closes this ticket."
-LOOK = "The next look that does not see it closes this ticket; fleet-runner run {stage} {node} has it looked at now."
+LOOK = "The next look that does not see it closes this ticket; to look now: fleet-runner run {stage} {node}."
 """What a technician types when the hands' work is done."""
 
 

@@ -70,7 +70,8 @@ class Outlook:
         found = self.world.fabrics.get(node.name)
         if found is None:
             return self.fleet.place(node.name)
-        return f"{len(found.switches)} switches and {len(_nodes(found))} nodes of {found.site}"
+        switches = "1 switch" if len(found.switches) == 1 else f"{len(found.switches)} switches"
+        return f"{switches} and {len(_nodes(found))} nodes of {found.site}"
 
     def _tickets(self, node: Node) -> tuple[Ticket, ...]:
         """Return the open tickets that name a node; of a fabric, also those that nodes opened about its cables."""
