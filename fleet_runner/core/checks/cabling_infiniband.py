@@ -1,8 +1,10 @@
 """Is every InfiniBand link of the node as designed? The whole fabric is read, the node's own faults are reported."""
 
+from dataclasses import replace
+
 from fleet_runner.core import profile
 from fleet_runner.core.cabling.design import designed, guids, infiniband, places
-from fleet_runner.core.cabling.explain import Fault
+from fleet_runner.core.cabling.explain import Fault, Kind
 from fleet_runner.core.cabling.judge import judge as hold
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
@@ -26,7 +28,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     adapters = profile.hca_interfaces(expected.profile)
     known = names(ports, guids(expected.fabric), dict.fromkeys(_alike(expected), adapters))
     verdicts = hold(links, discovery.links, known, where)
-    findings = [finding(fault, where.servers) for fault in verdicts.faults if expected.node in fault.devices]
+    findings = [_own(fault, where.servers) for fault in verdicts.faults if expected.node in fault.devices]
     observed = {"designed": len(mine), "fabric_matched": verdicts.matched, "fabric_designed": verdicts.designed}
     doubts = [str(doubt) for doubt in verdicts.doubts if expected.node in {port.device for port in doubt.designed}]
     doubts += [f"nothing is heard of {a} to {b}" for a, b in verdicts.silent if expected.node in {a.device, b.device}]
@@ -40,11 +42,20 @@ def _alike(expected: Expected) -> set[str]:
     return {expected.node} | {name for name, device_type in types.items() if device_type == mine}
 
 
+def _own(fault: Fault, servers: frozenset[str]) -> Finding:
+    """A new adapter whose link is as designed keeps no node from service: somebody has to write it down."""
+    found = finding(fault, servers)
+    return replace(found, remedy=Remedy.RECORD) if fault.kind in {Kind.REPLACED_HCA, Kind.REPLACED_SWITCH} else found
+
+
 def finding(fault: Fault, servers: frozenset[str]) -> Finding:
-    """Return a cabling fault as a finding; every server that it touches can prove it gone."""
+    """Return a cabling fault as a finding; every server that it is about can prove it gone.
+
+    A dark leaf is about the leaf: that one of its servers is being worked on excuses nobody from looking at it.
+    """
     ports = ", ".join(str(port) for port in sorted(fault.ports)[:4])
-    nodes = tuple(device for device in fault.devices if device in servers)
-    told = (fault.message, Remedy.RECABLE, fault.key, nodes, fault.steps, fault.devices)
+    nodes = tuple(device for device in fault.subjects if device in servers)
+    told = (fault.message, Remedy.RECABLE, fault.key, nodes, fault.steps, fault.subjects)
     return Finding(f"cabling.{fault.kind}", ports, *told)
 
 

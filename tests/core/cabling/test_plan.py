@@ -108,7 +108,7 @@ def test_of_all_plans_none_walks_to_fewer_racks(
 
     for component in diff(matching(designed), matching(observed)):
         chosen = plan(component, rack, SERVERS.__contains__)
-        assert walked(chosen) == min(map(walked, planning._plans(component)))
+        assert walked(chosen) == min(map(walked, planning.plans(component)))
 
 
 def test_a_plan_between_the_ends_of_a_path_can_be_the_shortest_walk() -> None:
