@@ -175,7 +175,8 @@ def _nothing(tool: str, unread: Sequence[tuple[int, str]]) -> str:
 
 def _twice(told: Told, tool: str) -> str:
     seen: dict[str, int] = {}
-    row = next(row for row, near in enumerate(told.near) if seen.setdefault(near, row) != row)
+    again = [row for row, near in enumerate(told.near) if seen.setdefault(near, row) != row]
+    row = next((row for row in again if told.far[row] != told.far[seen[told.near[row]]]), again[0])
     one, other = told.alone([seen[told.near[row]], row])
     return (
         f"{tool}: {said(one.a)} is told twice, joined to {said(one.b)} and to {said(other.b)}; "

@@ -148,11 +148,9 @@ def _section(text: str, name: str) -> tuple[int, list[str]]:
         raise EvidenceError(
             f"{TOOL}: found no section {name}, expected NODES, PORTS and LINKS; is this the whole file?"
         )
-    first, *more = (after.count("\n", 0, found.start() + 1) for found in begins)
+    first, *more = (after.count("\n", 0, found.start() + 1) for found in begins[:2])
     if more:
-        raise EvidenceError(
-            f"{TOOL} line {more[0]}: section {name} begins again after line {first}; expected one capture"
-        )
+        raise EvidenceError(f"{TOOL} line {more[0]}: section {name} begins again, after line {first}; expected one")
     begin = begins[0].end()
     end = re.compile(rf"\nEND_{name}[ \t\r]*$", re.MULTILINE).search(after, begin)
     following = BEGINS.search(after, begin)

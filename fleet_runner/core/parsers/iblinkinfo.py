@@ -27,7 +27,7 @@ _HEADING = re.compile(
     re.MULTILINE | re.ASCII,
 )
 _STATE = r"(\d{1,5})[ \t]+(\d{1,3})\[[ \d]{0,4}\][ \t]*==\(([^\n]{1,100}?)==>[ \t]*"
-_DOWN = r"\[[ ]{0,4}\][ \t]*\"\"[^\n]{0,80}|\"Port not available\")[ \t\r]*$"
+_DOWN = r"\[[ \d]{0,4}\][ \t]*\"\"[^\n]{0,80}|\"Port not available\")[ \t\r]*$"
 _PORT = re.compile(
     r"\n[ \t]*(?:0x([0-9a-fA-F]{1,16})[ \t]+)?" + _STATE + r"(?:(\d{1,5})[ \t]+(\d{1,3})\[[ \d]{0,4}\]"
     r"[ \t]*\"([^\n]{0,128})\"[ \t]*\([^\n\"]{0,80}\)|" + _DOWN,
@@ -84,7 +84,7 @@ def _by_node(text: str) -> Told:
         lines += len(mine) + 1
         found += up
         near += [f"{row[1]} {row[2]} {name}" for row in up]
-        nodes += [(name, _KINDS[switch or kind], digits)] * len(up)
+        nodes += [(name, _KINDS[switch or kind], digits or "")] * len(up)
 
     if len(set(near)) < len(near) and any(row[1] == "0" for row in found):
         raise EvidenceError(_nameless(near))

@@ -58,6 +58,18 @@ def test_what_a_csv_writer_wrote_is_read_back(words: list[str], header: bool) ->
         "label,B Device,B Port,A Device,A Port\n7,leaf-1,1,gpu-01,mlx5_0\n",
         "StartDevice,StartPort,EndDevice,EndPort,LinkType\ngpu-01,mlx5_0,leaf-1,1,Data\n",
         '"gpu-01","mlx5_0","leaf-1","1"\n',
+        "#StartDevice,StartPort,EndDevice,EndPort,LinkType\ngpu-01,gpu-01 mlx5_0,leaf-1,1, Data\n",
+        "# made by hand\n#EndPort,LinkType,StartDevice,EndDevice,StartPort\n1,data,gpu-01,leaf-1,mlx5_0\n",
+        (
+            "rack #,U height,#Fields:StartDevice,StartPort,StartDeviceLocation,EndDevice,EndPort,EndDeviceLocation,"
+            "U height_1,LinkType,Speed,_2,Cable Length,State,Domain\n"
+            "7,12,gpu-01,mlx5_0,R7,leaf-1,1,R8,40,,,,3m,Active,In-Scope\n"
+        ),
+        "Start Device,Start Port,End Device,End Port\n# out of order\ngpu-01,mlx5_0,leaf-1,1\n",
+        (
+            "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name\n"
+            "gpu-01,dcim.interface,mlx5_0,leaf-1,dcim.interface,1\n"
+        ),
         "node a,interface a,switch b,port b\ngpu-01,mlx5_0,leaf-1,1\n",
         "gpu-01,mlx5_0,leaf-1,1\nleaf-1,1,gpu-01,mlx5_0\n",
     ],
@@ -75,6 +87,25 @@ def test_names_that_look_like_titles_are_names() -> None:
 
 def test_a_row_knows_its_line() -> None:
     assert parse("# one\n\ngpu-01,mlx5_0,leaf-1,1\n", "x") == (Row(3, CABLE),)
+
+
+def test_only_links_of_the_type_data_are_cables_of_the_fabric() -> None:
+    """NDT files hold consoles and management too."""
+    header = "#StartDevice,StartPort,EndDevice,EndPort,LinkType\n"
+    console = "leaf-1,console,ts-1,7,Console\n"
+    (row,) = parse(f"{header}{console}gpu-01,mlx5_0,leaf-1,1,Data\n", "x")
+    assert row == Row(3, CABLE)
+    assert said(header + console).startswith("cables.csv: no cable's LinkType is Data")
+
+
+def test_a_row_says_what_its_cable_shares_with_others() -> None:
+    """Trunks, panels, cages and bundles, each in a column of its own; an empty cell is none."""
+    header = "Panel A,device,port,device,port,Trunk,panel_b,cage\n"
+    (bare,) = parse("device,port,device,port,trunk,Cage\ngpu-01,mlx5_0,leaf-1,1,T-12,\n", "x")
+    assert bare.carriers == ("trunk T-12",)
+    named = header.replace("device,port,device,port", "a_device,a_port,b_device,b_port")
+    (row,) = parse(f"{named}PP-A3,gpu-01,mlx5_0,leaf-1,1,T-12,PP-B1,leaf-1 cage 1\n", "x")
+    assert row.carriers == ("panel PP-A3", "trunk T-12", "panel PP-B1", "cage leaf-1 cage 1")
 
 
 def test_a_design_of_many_cables_is_read_in_its_order() -> None:
