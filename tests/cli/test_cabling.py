@@ -91,7 +91,7 @@ def test_two_exchanged_cables_are_one_entry_with_what_to_do(check: Check) -> Non
     answer = check(fabric=SWAPPED)
     assert (answer.code, answer.err) == (1, "")
     text = " ".join(answer.out.split())
-    assert text.startswith("swap Two cables are swapped: expected gpu-01 ib0 to leaf-1 1, gpu-02 ib0 to leaf-1 2,")
+    assert text.startswith("fault 1: swap Two cables are swapped: expected gpu-01 ib0 to leaf-1 1, gpu-02 ib0 to leaf-1 2,")
     assert "1. Unplug leaf-1 port 1" in text
     assert "3. Plug the cable that comes from gpu-02 port ib0" in text
     assert text.endswith("14 of 16 designed links are there; 1 fault to put right")
@@ -109,7 +109,7 @@ def test_as_json_standard_output_holds_json_and_nothing_else(tmp_path: Path, che
     assert len(fault["actions"]) == 2
     assert (found["matched"], found["designed"]) == (14, 16)
     assert found["unbound"] == [[["x", "1"], ["y", "1"]]]
-    assert "1 links are not in the design" in check(CSV, SWAPPED + stranger).err
+    assert "1 link is not in the design" in check(CSV, SWAPPED + stranger).err
 
 
 def test_a_slow_link_is_no_but_no_fault(check: Check) -> None:
@@ -125,7 +125,7 @@ def test_a_slow_link_is_no_but_no_fault(check: Check) -> None:
 def test_an_end_that_does_not_say_what_it_is_is_trouble_and_no_fault(check: Check) -> None:
     answer = check(fabric=HEALTHY.replace("gpu-03 ib1", "MT4129 ConnectX7"))
     assert answer.code == 3
-    assert "unknown  expected gpu-03 ib1 to leaf-2 3, observed MT4129 ConnectX7" in answer.out
+    assert "unknown expected gpu-03 ib1 to leaf-2 3, observed MT4129 ConnectX7" in answer.out
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_a_design_that_cannot_be_used_is_named(check: Check, cables: str | bytes
 @pytest.mark.parametrize(
     ("fabric", "said"),
     [
-        ("", "fabric.txt: ibnetdiscover saw no link at all"),
-        ("garbage\n", "fabric.txt: ibnetdiscover line 1: expected a record of a fabric, found 'garbage'"),
-        (b"\x00\xff\x7fELF", "fabric.txt: ibnetdiscover line 1: expected a record"),
+        ("", "fabric.txt: it is empty; expected the output of ibnetdiscover"),
+        ("garbage\n", "fabric.txt: line 1: found 'garbage'; expected the output of ibnetdiscover"),
+        (b"\x00\xff\x7fELF", "fabric.txt: line 1: found "),
         (HEALTHY[:1000], "was it cut short?"),
         ("".join(HEALTHY.splitlines(keepends=True)[:5]), "5 links from one end only"),
         (None, "fabric.txt: No such file or directory; name a file that can be read"),
@@ -163,10 +163,11 @@ def test_a_fabric_that_cannot_be_read_is_named(check: Check, fabric: str | bytes
     assert answer.code == 2
 
 
-def test_without_its_options_it_says_how_it_is_used(tmp_path: Path) -> None:
+def test_without_its_options_it_asks_the_source_of_truth(tmp_path: Path) -> None:
+    """And says where that should be."""
     answer = started(tmp_path, "cabling", "check")
-    assert answer.code == 2
-    assert "--expected" in answer.err
+    assert answer.code == 3
+    assert f"{tmp_path.name}/site: cannot read the site folder" in sentence(answer)
 
 
 @pytest.fixture
