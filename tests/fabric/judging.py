@@ -1,24 +1,29 @@
 """From what a tool printed to faults, through the readers and the judge that the product uses; and back to hands."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from fleet_runner.core.cabling.explain import Fault, Places
 from fleet_runner.core.cabling.judge import Verdicts, judge
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.plan import Action, Add, Exchange, Move, Record, Remove, Reseat, Restore
-from fleet_runner.core.parsers import ibnetdiscover
+from fleet_runner.core.parsers import fabric_capture
 from tests.fabric.building import End, Plug, console, join
+from tests.fabric.ibsim import Ibsim
 from tests.fabric.scenarios import Scenario
 from tests.fabric.truth import Design
 
-FORMS = ((), ("-p",))
-"""How the tool is asked: plain, and by port."""
+FORMS: tuple[Callable[[Ibsim], str], ...] = (
+    lambda fabric: fabric.ibnetdiscover(),
+    lambda fabric: fabric.ibnetdiscover("-p"),
+    lambda fabric: fabric.iblinkinfo(),
+    lambda fabric: fabric.iblinkinfo("-l"),
+)
+"""How a fabric is asked: by node and by port, with either tool."""
 
 
 def judged(text: str, design: Design) -> Verdicts:
     """Return what a whole capture says."""
-    seen = ibnetdiscover.whole(ibnetdiscover.parse(text))
-    return judge(design.links, seen.links, design.names, design.places)
+    return judge(design.links, fabric_capture.read(text).links, design.names, design.places)
 
 
 def hold_right(faults: Iterable[Fault], scenarios: Iterable[Scenario]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 
 from fleet_runner.core.cabling.links import Link, Port
-from tests.fabric.building import End, number, record
+from tests.fabric.building import FACTORY_NAME, End, number, record
 
 AGGREGATION = "Mellanox Technologies Aggregation Node"
 """What a switch's own processor for collectives calls itself; it stands at a port that no cable can use."""
@@ -21,6 +21,8 @@ class Form:
     blank_lines: bool = True
     leading_zeros: bool = True
     aggregation: bool = False
+    managed_switches: bool = False
+    factory_names: bool = False
     seed: int = 0
 
 
@@ -55,11 +57,11 @@ def _record(plugged: list[tuple[End, End]], numbers: dict[str, int], form: Form)
         lines = [_by_port(near, far, numbers, form) for near, far in plugged]
         taken = {number(near) for near, _ in plugged}
         idle = [port for port in range(1, 4) if port not in taken and mine.startswith("S-")]
-        return lines + [f"SW     7 {port:2} 0x{node} 4x SDR{'':36}'{_said(first)}'" for port in idle]
+        return lines + [f"SW     7 {port:2} 0x{node} 4x SDR{'':36}'{_said(first, form)}'" for port in idle]
     letter = mine[0]
     kind, count = ("Switch", 64) if letter == "S" else ("Ca", 1)
     head = [f"vendid=0x2c9\t\ndevid=0xd2f2\n{kind.lower()}guid=0x{node}({node})"]
-    head.append(f'{kind}\t{count} "{letter}-{node}"\t\t# "{_said(first)}" base port 0 lid 7 lmc 0')
+    head.append(f'{kind}\t{count} "{letter}-{node}"\t\t# "{_said(first, form)}" base port 0 lid 7 lmc 0')
     return head + [_row(near, far, numbers, form) for near, far in plugged]
 
 
@@ -68,7 +70,7 @@ def _row(near: End, far: End, numbers: dict[str, int], form: Form) -> str:
     mine = f"({_port_guid(near, numbers, form)}) " if record(near).startswith("H-") else ""
     theirs = f"({_port_guid(far, numbers, form)}) " if far_record.startswith("H-") else ""
     name = f'"{far_record[0]}-{_digits(numbers[far_record], form)}"[{number(far)}]{theirs}'
-    return f'[{number(near)}]{mine}\t{name}\t\t# "{_said(far)}" lid 9 4xNDR'
+    return f'[{number(near)}]{mine}\t{name}\t\t# "{_said(far, form)}" lid 9 4xNDR'
 
 
 def _by_port(near: End, far: End, numbers: dict[str, int], form: Form) -> str:
@@ -76,7 +78,7 @@ def _by_port(near: End, far: End, numbers: dict[str, int], form: Form) -> str:
         f"{'CA' if record(end).startswith('H-') else 'SW'}     7 {number(end):2} 0x{_port_guid(end, numbers, form)}"
         for end in (near, far)
     )
-    return f"{one} 4x NDR - {other} ( '{_said(near)}' - '{_said(far)}' )"
+    return f"{one} 4x NDR - {other} ( '{_said(near, form)}' - '{_said(far, form)}' )"
 
 
 def _aggregation(nodes: dict[str, list[tuple[End, End]]], numbers: dict[str, int], form: Form) -> list[list[str]]:
@@ -100,8 +102,11 @@ def _aggregation(nodes: dict[str, list[tuple[End, End]]], numbers: dict[str, int
     ]  # fmt: skip
 
 
-def _said(end: End) -> str:
-    return f"{end.device} {end.port}" if record(end).startswith("H-") else end.device
+def _said(end: End, form: Form) -> str:
+    """Return what a device says of itself: half of the adapters may not have been named yet."""
+    if record(end).startswith("S-"):
+        return f"MF0;{end.device}:MQM9700/U1" if form.managed_switches else end.device
+    return FACTORY_NAME if form.factory_names and int(end.port[-1]) % 2 else f"{end.device} {end.port}"
 
 
 def _port_guid(end: End, numbers: dict[str, int], form: Form) -> str:

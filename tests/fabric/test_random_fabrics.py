@@ -33,6 +33,8 @@ FORM = st.builds(
     blank_lines=st.booleans(),
     leading_zeros=st.booleans(),
     aggregation=st.booleans(),
+    managed_switches=st.booleans(),
+    factory_names=st.booleans(),
     seed=st.integers(0, 2**16),
 )
 NUMBER = st.integers(0, 2**16)
