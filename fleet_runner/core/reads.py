@@ -67,14 +67,14 @@ def spread(read: Read, adapters: Iterable[str]) -> tuple[Read, ...]:
     """Return what must be asked for a read: itself, or one read for each adapter, named after both."""
     if ADAPTER not in read.argv:
         return (read,)
-    return tuple(
-        replace(
-            read,
-            name=f"{read.name} {adapter}",
-            argv=tuple(adapter if word == ADAPTER else word for word in read.argv),
-        )
-        for adapter in adapters
-    )
+    return tuple(replace(read, name=f"{read.name} {adapter}", argv=_argv(read, adapter)) for adapter in adapters)
+
+
+def _argv(read: Read, adapter: str) -> tuple[str, ...]:
+    """Return the command for one adapter ("mlx5_0"), or for one of its ports ("mlx5_0/2")."""
+    name, _, port = adapter.partition("/")
+    words = tuple(name if word == ADAPTER else word for word in read.argv)
+    return (*words, "-p", port) if port else words
 
 
 def gathered(read: Read, found: Mapping[str, Reading]) -> Reading:

@@ -8,7 +8,7 @@ import yaml
 
 from fleet_runner.core import profile
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.profile import BurnIn, PartCount, Pin
+from fleet_runner.core.profile import BurnIn, Optics, PartCount, Pin
 from fleet_runner.core.records import Part
 
 
@@ -20,6 +20,7 @@ def test_a_profile_reads_as_it_is_written() -> None:
         "limits": {"gpu_tlimit_margin_celsius": 5},
         "burn_in": {"seconds": 6, "gpu_gflops_share_min": 0.95},
         "hca_interfaces": {"mlx5_0": "ib0"},
+        "optics": {"celsius_max": 70, "celsius_change_max": 10},
     }
     assert profile.parts(raw, "gpu") == PartCount(8, "H100")
     assert profile.parts(raw, "hca") == PartCount(0, "")
@@ -28,6 +29,8 @@ def test_a_profile_reads_as_it_is_written() -> None:
     assert profile.burn_in(raw) == BurnIn(6.0, 0.95)
     assert profile.hca_interfaces(raw) == {"mlx5_0": "ib0"}
     assert profile.hca_interfaces({}) == {}
+    assert profile.optics(raw) == Optics(70.0, 10.0)
+    assert profile.optics({}) is None
     assert (profile.adapter(raw, "ib0"), profile.adapter(raw, "ib1")) == ("mlx5_0", None)
 
 
@@ -84,6 +87,13 @@ def test_malformed_rails_name_their_key(value: object) -> None:
         profile.hca_interfaces({"hca_interfaces": value})
 
 
+@pytest.mark.parametrize("value", [None, 70, {}, {"celsius_max": 70}, {"celsius_max": "70", "celsius_change_max": 1}])
+def test_malformed_optics_name_their_key(value: object) -> None:
+    """A section that is there is meant: one that cannot be read does not switch the check off."""
+    with pytest.raises(EvidenceError, match=r"fleet_profile\.optics.*: found"):
+        profile.optics({"optics": value})
+
+
 def test_a_nodes_own_parts_are_read_by_kind() -> None:
     """An empty serial is an unknown one."""
     rows = [
@@ -118,3 +128,4 @@ def test_every_profile_of_the_inventory_can_be_read(project: Path) -> None:
         assert profile.limit(raw, "gpu_tlimit_margin_celsius") > 0
         assert profile.burn_in(raw).seconds > 0
         assert profile.hca_interfaces(raw)
+        assert profile.optics(raw)

@@ -1,7 +1,9 @@
 """The catalogue of reads."""
 
-from fleet_runner.core.evidence import ReadKind
-from fleet_runner.core.reads import READS, SUPPLIED
+import json
+
+from fleet_runner.core.evidence import ReadEnd, Reading, ReadKind
+from fleet_runner.core.reads import READS, SUPPLIED, gathered, modules, spread
 
 
 def test_every_read_says_what_it_reads_and_for_how_long() -> None:
@@ -17,3 +19,44 @@ def test_every_read_says_what_it_reads_and_for_how_long() -> None:
 def test_what_a_role_brings_itself_is_not_read_twice() -> None:
     """A name stands for one thing."""
     assert not SUPPLIED & set(READS)
+
+
+def test_a_read_for_each_adapter_is_one_command_for_each_and_one_reading_again() -> None:
+    """Two ports of one adapter are two modules."""
+    asked = spread(READS["mlxlink"], ["mlx5_0", "mlx5_1/2"])
+    assert [(each.name, each.argv) for each in asked] == [
+        ("mlxlink mlx5_0", ("mlxlink", "-d", "mlx5_0", "-m", "--json")),
+        ("mlxlink mlx5_1/2", ("mlxlink", "-d", "mlx5_1", "-m", "--json", "-p", "2")),
+    ]
+    found = {
+        "mlxlink mlx5_0": Reading("mlxlink mlx5_0", ReadEnd.OK, "{}", at=5.0),
+        "mlxlink mlx5_1/2": Reading("mlxlink mlx5_1/2", ReadEnd.MISSING, error="no such tool", rc=-1, at=7.0),
+        "uptime": Reading("uptime", ReadEnd.OK, "x"),
+    }
+    one = gathered(READS["mlxlink"], found)
+    assert (one.name, one.end, one.rc, one.at) == ("mlxlink", ReadEnd.OK, 0, 7.0)
+    assert json.loads(one.text) == {
+        "mlx5_0": {"end": "ok", "rc": 0, "error": "", "text": "{}"},
+        "mlx5_1/2": {"end": "missing", "rc": -1, "error": "no such tool", "text": ""},
+    }
+
+
+def test_any_other_read_is_asked_as_it_stands() -> None:
+    uptime = Reading("uptime", ReadEnd.OK, "x")
+    assert spread(READS["uptime"], ["mlx5_0"]) == (READS["uptime"],)
+    assert gathered(READS["uptime"], {"uptime": uptime}) is uptime
+
+
+def test_without_adapters_nothing_is_asked_and_the_reading_says_so() -> None:
+    assert spread(READS["mlxlink"], []) == ()
+    assert gathered(READS["mlxlink"], {}).text == "{}"
+
+
+def test_modules_are_read_where_the_profile_wants_them() -> None:
+    """What cannot be read of a profile is the check's to say."""
+    adapters = {"mlx5_0": "ib0", "mlx5_1": "ib1"}
+    limits = {"celsius_max": 70, "celsius_change_max": 10}
+    assert modules({"hca_interfaces": adapters, "optics": limits}) == ("mlx5_0", "mlx5_1")
+    assert modules({"hca_interfaces": adapters}) == ()
+    assert modules({"hca_interfaces": 7, "optics": limits}) == ()
+    assert modules({"hca_interfaces": adapters, "optics": None}) == ()

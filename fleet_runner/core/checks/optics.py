@@ -71,7 +71,7 @@ def _module(answer: object) -> Module | None:
     if answer.get("end") == ReadEnd.MISSING:
         raise EvidenceError("mlxlink is not on the node; install NVIDIA's mft, or take optics out of the profile")
     if answer.get("end") != ReadEnd.OK:
-        raise EvidenceError(f"mlxlink: {answer.get('error') or answer.get('end')!r:.200}")
+        raise EvidenceError(f"mlxlink: {str(answer.get('error') or answer.get('end'))[:200]}")
     return mlxlink.parse(str(answer.get("text", "")))
 
 

@@ -27,6 +27,7 @@ PROFILE: dict[str, Any] = {
     ],
     "limits": {"gpu_tlimit_margin_celsius": 5},
     "burn_in": {"seconds": 100, "gpu_gflops_share_min": 0.95},
+    "optics": {"celsius_max": 70, "celsius_change_max": 10},
 }
 """What healthy means for the node of the hand-written evidence: two of everything."""
 
@@ -61,6 +62,11 @@ def burn_job(output: str, /, **changed: Any) -> str:
     return json.dumps({"state": "ended", "rc": 0, "elapsed": 100.4, "seconds": 100.0, "output": output} | changed)
 
 
+def modules(**answers: str) -> str:
+    """Return the reading of several adapters, each of which was asked in vain or not."""
+    return json.dumps({name: {"end": "ok", "rc": 0, "error": "", "text": text} for name, text in answers.items()})
+
+
 HEALTHY: dict[str, dict[str, str]] = {
     "cloud_init": {"cloud_init": text_of("cloud_init/done.json")},
     "rebooted": {"uptime": "2025-03-01 09:30:00\n"},
@@ -73,6 +79,8 @@ HEALTHY: dict[str, dict[str, str]] = {
     "gpu_errors": {"nvidia_smi": SMI},
     "gpu_thermals": {"nvidia_smi": SMI},
     "xid": {"dmesg": DMESG},
+    "link_flaps": {"dmesg": DMESG, "uptime": "2025-03-01 09:30:00\n"},
+    "optics": {"mlxlink": modules(mlx5_0=text_of("mlxlink/optical.json"), mlx5_1=text_of("mlxlink/copper.json"))},
     "gpu_usage": {"nvidia_smi": SMI},
     "firmware_pins": {"redfish_firmware": text_of("redfish/firmware.json")},
     "gpu_burn": {"gpu_burn_job": burn_job(text_of("gpu_burn/ok.txt"))},

@@ -9,7 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers import cloud_init, dcgm, gpu_burn, ibstat, nvidia_smi, redfish, uptime, xid
+from fleet_runner.core.parsers import (
+    cloud_init,
+    dcgm,
+    gpu_burn,
+    ibqueryerrors,
+    ibstat,
+    link_events,
+    mlxlink,
+    nvidia_smi,
+    redfish,
+    uptime,
+    xid,
+)
 from tests.core.checks.judging import DMESG, SMI, burn_job, text_of
 
 BURN = text_of("gpu_burn/ok.txt")
@@ -24,6 +36,13 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "gpu_burn.job": (gpu_burn.job, burn_job(BURN)),
     "cloud_init": (cloud_init.parse, text_of("cloud_init/done.json")),
     "uptime": (uptime.parse, "2025-03-01 09:30:00\n"),
+    "ibqueryerrors": (ibqueryerrors.parse, text_of("ibqueryerrors/two_bad_ports.txt")),
+    "link_events": (
+        link_events.parse,
+        "2025-03-01T09:31:00,500000+00:00 mlx5_core 0000:1b:00.0 ib0: Link down\n" * 2,
+    ),
+    "mlxlink": (mlxlink.parse, text_of("mlxlink/optical.json")),
+    "mlxlink of copper": (mlxlink.parse, text_of("mlxlink/copper.json")),
     "ibstat": (ibstat.parse, text_of("ibstat/two_rails.txt")),
     "ibstat.names": (ibstat.names, text_of("ibstat/two_rails_names.txt")),
     "redfish.firmware": (redfish.firmware, text_of("redfish/firmware.json")),
