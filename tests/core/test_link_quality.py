@@ -1,0 +1,62 @@
+"""What follows from links that wear: hands, and never an act of the runner on a node, whoever manages it."""
+
+import pytest
+
+from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenTicket, SetCondition
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.policy import decide
+from fleet_runner.core.records import Management
+from fleet_runner.core.runs import Stored
+from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.view import Timing
+from tests.core.checks.test_link_flaps import asked as flaps
+from tests.core.checks.test_optics import OPTICAL
+from tests.core.checks.test_optics import asked as modules
+from tests.making import NOW, a_node, a_run, a_view, stored
+
+BAD = {
+    "link_flaps": (flaps(60, 120, 180), Stage.HEALTH_PASSIVE),
+    "optics": (modules(OPTICAL.replace("2.281", "-13.8")), Stage.CABLING),
+}
+"""What a node's own checks say of a worn link, and in which sweep."""
+
+SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
+
+
+def seen(result: Result, stage: Stage, at: float = NOW - 10.0, number: int = 3) -> Stored:
+    """Return a result as the store has it."""
+    return stored(*result.findings, check=result.check, stage=stage, at=at, id=number, verdict=result.verdict)
+
+
+def after(check: str, management: Management, looks: int) -> Decision:
+    """Return what follows for a serving node after one or two looks."""
+    result, stage = BAD[check]
+    assert result.verdict is Verdict.FAIL
+    before = (seen(result, stage, NOW - 60.0, 2),) if looks > 1 else ()
+    view = a_view(a_node(management=management), latest=(seen(result, stage),), before=before, runs=SWEPT)
+    return decide(view, Timing(), NOW)
+
+
+def acts(actions: tuple[Action, ...]) -> list[Action]:
+    """Return what would take a node out of service, or stop work on it."""
+    return [action for action in actions if isinstance(action, Move | SetCondition)]
+
+
+@pytest.mark.parametrize("check", sorted(BAD))
+@pytest.mark.parametrize("management", list(Management))
+@pytest.mark.parametrize("looks", [1, 2])
+def test_a_worn_link_moves_no_node_whoever_manages_it(check: str, management: Management, looks: int) -> None:
+    """A tenant's work goes on; of customer-managed nodes, as of all others, it is recorded and ticketed only."""
+    decision = after(check, management, looks)
+    assert acts(decision.actions) == []
+    assert not [action for action in decision.actions if isinstance(action, CloseTicket)]
+
+
+@pytest.mark.parametrize("check", sorted(BAD))
+@pytest.mark.parametrize("management", list(Management))
+def test_a_worn_link_seen_twice_is_one_ticket_with_both_ends(check: str, management: Management) -> None:
+    assert [action for action in after(check, management, 1).actions if isinstance(action, OpenTicket)] == []
+    (ticket,) = [action for action in after(check, management, 2).actions if isinstance(action, OpenTicket)]
+    assert ticket.remedy == "RECABLE"
+    assert "1. At gpu-01 port ib0 (h rack A1 U4): unplug the cable" in ticket.body
+    assert "2. At its other end, leaf-1 port 1 (h rack N1 U1): do the same." in ticket.body
