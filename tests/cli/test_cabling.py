@@ -91,7 +91,9 @@ def test_two_exchanged_cables_are_one_entry_with_what_to_do(check: Check) -> Non
     answer = check(fabric=SWAPPED)
     assert (answer.code, answer.err) == (1, "")
     text = " ".join(answer.out.split())
-    assert text.startswith("fault 1: swap Two cables are swapped: expected gpu-01 ib0 to leaf-1 1, gpu-02 ib0 to leaf-1 2,")
+    assert text.startswith(
+        "fault 1: swap Two cables are swapped: expected gpu-01 ib0 to leaf-1 1, gpu-02 ib0 to leaf-1 2,"
+    )
     assert "1. Unplug leaf-1 port 1" in text
     assert "3. Plug the cable that comes from gpu-02 port ib0" in text
     assert text.endswith("14 of 16 designed links are there; 1 fault to put right")

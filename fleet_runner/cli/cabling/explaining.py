@@ -66,16 +66,20 @@ def explain(
             capture = from_file(observed)
             found = _chosen(should.judge(capture.discovery.links, wanted), words)
             told = [Told(fault) for fault in found]
-            looked = f"in {capture.label}"
+            looked = capture.label
         else:
             told, looked = _stored(should, [wanted] if wanted else should.fabrics, words)
+    if not told and words:
+        _known(should, words)
     if json:
         print_json([_plain(each, should.places) for each in told])
     else:
+        if told:
+            console.print(Text(f"Seen in {looked}", style="dim"))
         for each in told:
             _tell(each, should.places)
         if not told:
-            console.print(f"no fault{f' at {printable(words)}' if words else ''} {looked}", markup=False)
+            console.print(f"no fault{f' at {printable(words)}' if words else ''} in {looked}", markup=False)
     if svg is not None:
         draw(svg, [each.fault for each in told], should.places)
 
@@ -95,7 +99,7 @@ def _stored(should: Design, fabrics: Sequence[Fabric], words: str) -> tuple[list
             for fault in _chosen(verdicts, ticket.fault if ticket else words):
                 excuses = excused(fault.devices, should.fleet, rows).values() if should.fleet else ()
                 told.append(Told(fault, tickets.get(fault.key), tuple(excuses)))
-    return told, f"in {', '.join(_when(capture) for _, capture in captures)}"
+    return told, ", ".join(_when(capture) for _, capture in captures)
 
 
 def _when(capture: Capture) -> str:
@@ -127,6 +131,16 @@ def _chosen(verdicts: Verdicts, words: str) -> tuple[Fault, ...]:
     )
 
 
+def _known(should: Design, words: str) -> None:
+    """Refuse what names neither a fault, a ticket nor a device: a slip of the pen is no good news."""
+    devices = {port.device for joined in should.links for port in joined}
+    device, _, _ = words.rpartition(" ")
+    if not (words.isdecimal() or words.startswith(KEY) or devices & {words, device}):
+        raise FleetError(
+            f"no device {words!r} in the design; name a ticket, a fault's key, a device, or its port too"
+        )
+
+
 def _plain(told: Told, places: Places) -> dict[str, Any]:
     return {
         "fault": plain(told.fault),
@@ -143,7 +157,8 @@ def _tell(told: Told, places: Places) -> None:
     console.print(indented(fault.message))
     console.print(indented(f"key {fault.key}"))
     if told.ticket is not None:
-        console.print(indented(f"ticket #{told.ticket.id}, seen {told.ticket.seen} times"))
+        times = "once" if told.ticket.seen == 1 else f"{told.ticket.seen} times"
+        console.print(indented(f"ticket #{told.ticket.id}, seen {times}"))
     for excuse in told.excuses:
         console.print(indented(f"no ticket is opened while {excuse}"))
     console.print(Padding(_links(fault), (1, 0, 1, 2), expand=False))
