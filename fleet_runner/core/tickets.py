@@ -32,7 +32,7 @@ def draft(view: View, stored: Stored, finding: Finding) -> OpenTicket:
     return OpenTicket(
         fault=finding.fault,
         check=stored.result.check,
-        title=f"{stored.node}: {finding.message}"[:200],
+        title=f"{stored.node}: {finding.message.removeprefix(f'{stored.node}: ')}"[:200],
         body=body,
         nodes=_named(view, finding),
         remedy=finding.remedy.value,

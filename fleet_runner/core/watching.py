@@ -15,9 +15,6 @@ CABLING = "fabric_cabling"
 
 NO_OBSERVER = "No node that is up has a port in this fabric, so nothing can read it; bring one into service."
 
-AGAIN = 300.0
-"""Seconds after which a fabric that nobody can read is looked at again."""
-
 DAY = 86_400.0
 
 
@@ -27,7 +24,7 @@ def watch(view: View, timing: Timing, now: float) -> Decision:
         return Decision((), "the source of truth does not know it any more; it is not swept", now + FAR)
     sweeps = [run for run in view.runs if run.stage is Stage.FABRIC]
     if not view.observers:
-        return Decision((), _sentence(NO_OBSERVER, _last_words(view, sweeps)), now + AGAIN)
+        return Decision((), _sentence(NO_OBSERVER, _last_words(view, sweeps)), now + timing.passive)
     due, why = _due(view, sweeps, timing)
     if now >= due:
         return Decision((OpenRun(Stage.FABRIC, why),), "fabric starts", now)

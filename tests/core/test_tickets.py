@@ -22,7 +22,7 @@ def followed(
     *latest: Stored, tickets: tuple[Ticket, ...] = (), **values: object
 ) -> tuple[OpenTicket | CloseTicket, ...]:
     """What happens to tickets of a node in verify."""
-    return follow(a_view(values.pop("node", VERIFY), latest=latest, tickets=tickets, **values))
+    return follow(a_view(**{"node": VERIFY, "latest": latest, "tickets": tickets} | values))
 
 
 def opened(*actions: OpenTicket | CloseTicket) -> list[str]:
@@ -67,6 +67,13 @@ def test_the_ticket_says_where_and_what() -> None:
     )
     assert (ticket.nodes, ticket.at) == (("gpu-01",), NOW - 10.0)
     assert ticket.title == "gpu-01: ib2 and ib5 are swapped."
+
+
+def test_a_title_names_the_node_once() -> None:
+    """However the finding begins."""
+    (ticket,) = followed(stored(a_finding(message="gpu-01: it is dark.")))
+    assert isinstance(ticket, OpenTicket)
+    assert ticket.title == "gpu-01: it is dark."
 
 
 def test_a_node_in_service_is_not_to_be_certified() -> None:
