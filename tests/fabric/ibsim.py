@@ -103,14 +103,18 @@ class Ibsim:
         assert "SUBNET UP" in said, said[-500:]
         return dump.read_text(encoding="utf-8").count("LOG=ACT") // ENDS
 
+    def environment(self, at: str = "") -> dict[str, str]:
+        """Return what puts a tool into the fabric, at a record of the netlist."""
+        here = {"LD_PRELOAD": self._tools["library"], "IBSIM_SOCKNAME": _name(self._folder)}
+        return here | ({"SIM_HOST": at} if at else {})
+
     def _run(
         self, tool: str, options: Iterable[str], *, env: dict[str, str] | None = None, codes: tuple[int, ...] = (0,)
     ) -> str:
-        simulated = {"LD_PRELOAD": self._tools["library"], "IBSIM_SOCKNAME": _name(self._folder)}
         done = subprocess.run(
             [self._tools[tool], *options],
             cwd=self._folder,
-            env=os.environ | simulated | (env or {}),
+            env=os.environ | self.environment() | (env or {}),
             capture_output=True,
             text=True,
             timeout=READY_SECONDS,
