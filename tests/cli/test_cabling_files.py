@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -105,6 +106,22 @@ def test_a_new_adapter_is_a_row_for_the_source_of_truth(capsys: pytest.CaptureFi
     assert (first["device"], first["port"], first["place"]) == ("gpu-01", "ib0", "hall-1 rack N1 U1")
     assert (first["action"], first["from"], first["to"]) == ("record", "1", "2")
     assert (second["fault"], second["action"], second["key"]) == ("2", "", "other")
+
+
+def documented(project: Path) -> list[tuple[str, str]]:
+    page = (project / "docs" / "cabling.md").read_text(encoding="utf-8")
+    return re.findall(r"<!-- run in docs/examples: ([^\n]*) -->\n```text\n(.*?)```", page, re.DOTALL)
+
+
+def test_the_document_shows_what_the_commands_print(
+    typed: Type, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Word for word, in the folder that it names."""
+    shown = documented(project)
+    assert len(shown) == 2
+    monkeypatch.chdir(project / "docs" / "examples")
+    for command, text in shown:
+        assert [line.rstrip() for line in typed(*command.split()).out.splitlines()] == text.splitlines()
 
 
 def test_two_forms_at_once_are_refused(files: Path, typed: Type) -> None:

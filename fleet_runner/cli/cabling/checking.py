@@ -10,9 +10,10 @@ from fleet_runner.cli.cabling.design import Design, design, uncollected
 from fleet_runner.cli.cabling.drawing import draw
 from fleet_runner.cli.cabling.options import AsJson, Csv, Expected, FabricName, Names, Observed, Svg, one_form
 from fleet_runner.cli.cabling.sweeping import sweep
-from fleet_runner.cli.cabling.telling import note, ordered, strange_adapters, tell
+from fleet_runner.cli.cabling.telling import note, strange_adapters, tell
 from fleet_runner.cli.session import Exit, console, print_json
 from fleet_runner.core.cabling.judge import Verdicts
+from fleet_runner.core.cabling.kinds import ordered
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.fabrics import Fabric
 

@@ -15,11 +15,11 @@ from fleet_runner.cli.cabling.captures import Capture, from_file, newest, sweeps
 from fleet_runner.cli.cabling.design import Design, design, uncollected
 from fleet_runner.cli.cabling.drawing import draw
 from fleet_runner.cli.cabling.options import AsJson, Expected, FabricName, Names, Observed, Svg
-from fleet_runner.cli.cabling.telling import indented, ordered, says, steps, warn
+from fleet_runner.cli.cabling.telling import indented, says, steps, warn
 from fleet_runner.cli.session import age, console, opened, plain, print_json
 from fleet_runner.core.cabling.explain import Fault, Places
 from fleet_runner.core.cabling.judge import Verdicts
-from fleet_runner.core.cabling.kinds import said
+from fleet_runner.core.cabling.kinds import ordered, said
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.reasons import done_when, why
 from fleet_runner.core.errors import FleetError
@@ -76,7 +76,9 @@ def explain(
     else:
         if told:
             console.print(Text(f"Seen in {looked}", style="dim"))
-        for each in told:
+        for number, each in enumerate(told):
+            if number:
+                console.print()
             _tell(each, should.places)
         if not told:
             console.print(f"no fault{f' at {printable(words)}' if words else ''} in {looked}", markup=False)
@@ -169,7 +171,6 @@ def _tell(told: Told, places: Places) -> None:
         console.print(Text("Steps", style="bold"))
         steps(fault)
     console.print(indented(done_when(fault)))
-    console.print()
 
 
 def _links(fault: Fault) -> Table:

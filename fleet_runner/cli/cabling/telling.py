@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet_runner.cli.session import console, errors
-from fleet_runner.core.cabling.explain import Fault, Kind
+from fleet_runner.core.cabling.explain import Fault
 from fleet_runner.core.cabling.judge import Verdicts
-from fleet_runner.core.cabling.kinds import said
+from fleet_runner.core.cabling.kinds import ordered, said
 from fleet_runner.core.parsers.discovery import Discovery
 from fleet_runner.core.printable import printable
 
@@ -35,15 +35,6 @@ def tell(verdicts: Verdicts) -> None:
     if verdicts.unbound:
         first = verdicts.unbound[0]
         note(f"{_many(len(verdicts.unbound), 'link is', 'links are')} not in the design, the first: {says(first)}")
-
-
-def ordered(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    """Return faults kind by kind, whole devices and bundles first: they are the most work, and explain the most."""
-    rank = {kind: place for place, kind in enumerate(_FIRST)}
-    return tuple(sorted(faults, key=lambda fault: (rank.get(fault.kind, len(rank)), fault.kind, fault.key)))
-
-
-_FIRST = (Kind.EXCHANGED, Kind.DARK, Kind.CARRIER, Kind.UNPLANNED)
 
 
 def entry(fault: Fault, mark: str) -> None:

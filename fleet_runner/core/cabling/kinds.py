@@ -1,8 +1,9 @@
 """What each kind of fault looks like, and what somebody does about it: the words of documents and explanations."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from fleet_runner.core.cabling.explain import Kind
+from fleet_runner.core.cabling.explain import Fault, Kind
 
 
 class Row(NamedTuple):
@@ -63,6 +64,16 @@ KINDS: dict[Kind, Row] = {
         "Reseat the cable; if it stays, replace it.",
     ),
 }
+
+
+_FIRST = (Kind.EXCHANGED, Kind.DARK, Kind.CARRIER, Kind.UNPLANNED)
+"""Whole devices and bundles: they are the most work, and explain the most."""
+
+
+def ordered(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Return faults as a list shows them: kind by kind, whole devices and bundles first."""
+    ranks = {kind: rank for rank, kind in enumerate((*_FIRST, *sorted(set(Kind) - set(_FIRST))))}
+    return tuple(sorted(faults, key=lambda fault: (ranks[fault.kind], fault.key)))
 
 
 def said(kind: Kind) -> str:

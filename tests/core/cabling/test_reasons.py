@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from fleet_runner.core.cabling.explain import Fault, Kind
 from fleet_runner.core.cabling.judge import hold
-from fleet_runner.core.cabling.kinds import KINDS, said, table
+from fleet_runner.core.cabling.kinds import KINDS, ordered, said, table
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Add, Record, Reseat, Restore
@@ -94,6 +94,13 @@ def test_a_sentence_names_some_of_many_links() -> None:
     many = tuple(link(Port("leaf-1", f"{number}"), Port("spine-1", f"{number}")) for number in range(20))
     fault = Fault(Kind.CARRIER, "k", "m", (), tuple(map(Add, many)), (), many, ())
     assert done_when(fault).endswith(" and 12 more.")
+
+
+def test_whole_devices_come_before_single_cables() -> None:
+    """Among themselves by their keys, so that a list stays as it is."""
+    kinds = (Kind.SWAP, Kind.DARK, Kind.MISSING, Kind.EXCHANGED, Kind.DARK)
+    faults = [Fault(kind, f"{9 - key}", "m", (), (), ()) for key, kind in enumerate(kinds)]
+    assert [fault.key for fault in ordered(faults)] == ["6", "5", "8", "7", "9"]
 
 
 def test_every_kind_has_its_words() -> None:
