@@ -159,6 +159,15 @@ def test_a_rear_port_may_be_cabled_to_an_interface(standin: Standin, plant: Plan
     assert [cable.carriers for cable in load(standin).cables] == [("panel PP-A",)]
 
 
+def test_a_label_that_several_cables_have_tells_no_trunk_from_another(standin: Standin, plant: Plant) -> None:
+    for at in range(2):
+        (fronts, rear), (others, far) = plant.panel(f"PP-A{at}", 2), plant.panel(f"PP-B{at}", 2)
+        plant.cable(port(GPU + at), (FRONT, fronts[0]), label="C")
+        plant.cable((REAR, rear), (REAR, far), label="MPO")
+        plant.cable((FRONT, others[0]), port(LEAF + at), label="C")
+    assert [cable.carriers[0] for cable in load(standin).cables] == ["trunk MPO #2", "trunk MPO #5"]
+
+
 def half_patched(plant: Plant) -> None:
     """A cord into a panel with nothing behind it."""
     plant.cable(port(GPU), (FRONT, plant.panel("PP-A", 2)[0][0]))

@@ -77,6 +77,18 @@ def devices(*records: Device) -> Draft:
     return replace(GOOD, devices=found("devices", records), cables=[])
 
 
+def shared(*ends: tuple[str, str], carrier: str = "trunk T-1") -> Draft:
+    """Devices in two sites, and cables between them that all name one carrier."""
+    ports = tuple(Interface(str(number), "other") for number in range(len(ends)))
+    names = sorted({name for pair in ends for name in pair})
+    boxes = [Device(name, "slim", "leaf", "hall" if name < "n" else "next", interfaces=ports) for name in names]
+    made = [
+        Cable(Termination(a, str(at)), Termination(b, str(at)), carriers=(carrier,)) for at, (a, b) in enumerate(ends)
+    ]
+    sites = found("sites", ["hall", "next"])
+    return replace(GOOD, sites=sites, devices=found("devices", boxes), cables=found("cables", made))
+
+
 def racks(*records: Rack) -> Draft:
     """The good draft with other racks and no devices."""
     return replace(GOOD, racks=found("racks", records), devices=[], cables=[])
@@ -199,6 +211,16 @@ def test_the_ends_of_a_cable_are_ordered() -> None:
             "cables:1.panel",
             "the cable names 'panel P' twice",
         ),
+        (
+            shared(("a", "b"), ("x", "y")),
+            "cables:2.trunk",
+            "'trunk T-1' is in site 'next' here and in 'hall' at cables:1; these are two things",
+        ),
+        (
+            shared(("a", "b"), ("a", "b"), ("x", "y"), carrier="cage c"),
+            "cables:3.cage",
+            "'cage c' is in site 'next' here",
+        ),
         (locations(Location("a", "hal")), "locations:1.site", "location 'a' is in unknown site 'hal'"),
         (
             locations(Location("a", "hall", "b")),
@@ -223,6 +245,8 @@ def test_a_contradiction_is_found_once_where_it_is(draft: Draft, where: str, sai
     "draft",
     [
         GOOD,
+        shared(("a", "b")),
+        shared(("a", "b"), ("x", "y"), ("a", "y")),
         devices(replace(LEAF, face="front"), replace(LEAF, name="leaf-2", face="rear")),
         devices(replace(LEAF, position=None)),
         devices(replace(LEAF, rack=None, position=None)),

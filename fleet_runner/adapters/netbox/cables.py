@@ -1,6 +1,6 @@
 """NetBox's cables between interfaces, straight or through patch panels; those to power and consoles are not read."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -30,10 +30,14 @@ class End(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """A cable of NetBox's and what it ends at. `place` is its page, where its owner finds it."""
+    """A cable of NetBox's and what it ends at. `place` is its page, where its owner finds it.
+
+    `name` is its label and, unless that is its alone, its number.
+    """
 
     row: Json
     place: Place
+    name: str
     a: list[End] = field(default_factory=list[End])
     b: list[End] = field(default_factory=list[End])
 
@@ -41,10 +45,6 @@ class Strand:
     def ends(self) -> list[End]:
         """Return what both ends end at."""
         return [*self.a, *self.b]
-
-    def name(self) -> str:
-        """Return its label, or its number where it has none."""
-        return str(self.row["label"] or f"#{self.row['id']}")
 
     def bundle(self) -> tuple[str, ...]:
         """Return the bundle it lies in, as a carrier."""
@@ -72,11 +72,14 @@ def strands(rows: Iterable[Json], ends: Iterable[Json], page: str) -> list[Stran
     sides: dict[tuple[int, str], list[End]] = defaultdict(list)
     for end in ends:
         sides[end["cable"], end["cable_end"]].append(End(end["termination_type"], end["termination_id"]))
-    return [
-        Strand(row, Place(f"{page}/{row['id']}/"), sides[row["id"], "A"], sides[row["id"], "B"])
-        for row in rows
-        if value(row["status"]) != REMOVED
-    ]
+    laid = [row for row in rows if value(row["status"]) != REMOVED]
+    labels = Counter(row["label"] for row in laid)
+    found: list[Strand] = []
+    for row in laid:
+        number, label = row["id"], row["label"]
+        name = label if label and labels[label] == 1 else f"{label or ''} #{number}".strip()
+        found.append(Strand(row, Place(f"{page}/{number}/"), name, sides[number, "A"], sides[number, "B"]))
+    return found
 
 
 def cables(found: Iterable[Strand], known: Known) -> Iterator[Found[Cable] | Problem]:
@@ -91,7 +94,7 @@ def _straight(strand: Strand, known: Known) -> Iterator[Found[Cable] | Problem]:
     if not pairs:
         text = f"the cable has {len(strand.a)} interfaces at end A and {len(strand.b)} at end B"
         yield Problem(strand.place(), f"{text}, expected one at each; correct it")
-    shared = (f"cable {strand.name()}",) if len(pairs) > 1 else ()
+    shared = (f"cable {strand.name}",) if len(pairs) > 1 else ()
     for pair in pairs:
         ends = strand.interfaces(pair, known)
         if isinstance(ends, Problem):

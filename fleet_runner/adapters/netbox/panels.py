@@ -128,7 +128,7 @@ def _path(start: End, joined: Joined, inside: Panels) -> Path | None:
             bundles = dict.fromkeys(name for each in way for name in each.bundle())
             return None if stack else Path((start, there), tuple(way), (*bundles, *trunks, *crossed))
         if here.kind == there.kind == REAR and (inside.positions.get(here.id, 1) > 1 or len(strand.a) > 1):
-            trunks[f"trunk {strand.name()}"] = None
+            trunks[f"trunk {strand.name}"] = None
         crossed[f"{SHARED} {inside.device.get(there, 'unknown')}"] = None
         here = _through(there, inside, stack)
     return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fleet_runner.core.consistency import cables, fabrics, names, racks
+from fleet_runner.core.consistency import cables, carriers, fabrics, names, racks
 from fleet_runner.core.consistency.draft import Draft, Found, Location, Where, settle
 from fleet_runner.core.consistency.ends import paired
 from fleet_runner.core.consistency.names import ROLES
@@ -28,4 +28,5 @@ def problems(draft: Draft) -> Iterator[Problem]:
     yield from names.problems(draft)
     yield from racks.problems(draft)
     yield from cables.problems(draft)
+    yield from carriers.problems(draft)
     yield from fabrics.problems(draft)
