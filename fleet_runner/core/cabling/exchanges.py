@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from fleet_runner.core.cabling.explain import Fault, Kind, Places
+from fleet_runner.core.cabling.explain import SHOWN, Fault, Kind, Places, digest, some
 from fleet_runner.core.cabling.identity import New, Ring, Settled
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.plan import Action, Exchange, Record, Restore, renamed
@@ -52,6 +52,8 @@ def _by_device(settled: Settled, there: Iterable[Link]) -> dict[str, list[Link]]
 def _exchanged(ring: Ring, links: tuple[Link, ...], found: Found, places: Places) -> Fault:
     """Serials come first: exchanged devices, their exchanged cables and their exchanged names look the same."""
     devices = ring.devices
+    names = sorted(devices)
+    known = "+".join(names) if len(names) <= SHOWN else f"{names[0]}/{digest(names)}"
     empty = () if ring.closed else found.empty.get(devices[0], ())
     back = dict(zip((*devices[1:], devices[0]), devices, strict=True))
     actions: tuple[Action, ...] = (Exchange(devices),)
@@ -60,7 +62,7 @@ def _exchanged(ring: Ring, links: tuple[Link, ...], found: Found, places: Places
     expected = (*links, *empty)
     return Fault(
         Kind.EXCHANGED,
-        f"cabling/exchanged/{'+'.join(sorted(devices))}",
+        f"cabling/exchanged/{known}",
         _who(ring) + _proof(ring, found.certain),
         _read_the_serial_first(ring, places),
         actions,
@@ -73,26 +75,25 @@ def _exchanged(ring: Ring, links: tuple[Link, ...], found: Found, places: Places
 def _who(ring: Ring) -> str:
     *others, last = ring.devices
     if not ring.closed:
-        chain = ", ".join(
-            f"{device} stands in {place}'s place" for device, place in zip(others, ring.devices[1:], strict=True)
-        )
+        steps = zip(others, ring.devices[1:], strict=True)
+        chain = some(f"{device} stands in {place}'s place" for device, place in steps)
         return f"{chain}; {last} is seen nowhere, and where {others[0]} belongs it is not."
     if len(others) == 1:
         return f"{others[0]} and {last} stand in each other's place: their cables are right for the other one."
-    return f"{', '.join(others)} and {last} stand each in the next one's place, {last} in that of {others[0]}."
+    return f"{some(others)} and {last} stand each in the next one's place, {last} in that of {others[0]}."
 
 
 def _proof(ring: Ring, certain: frozenset[str]) -> str:
     known = sorted(certain.intersection(ring.devices))
     if not known:
         return " No GUID of theirs is known: their names alone may be exchanged, too."
-    return f" Known GUIDs are seen of {', '.join(known)}: names alone are not exchanged."
+    return f" Known GUIDs are seen of {some(known)}: names alone are not exchanged."
 
 
 def _read_the_serial_first(ring: Ring, places: Places) -> tuple[str, ...]:
     standing = zip(ring.devices, (*ring.devices[1:], ring.devices[0]), strict=True)
     seen = [(device, place) for device, place in standing if ring.closed or device != ring.devices[-1]]
-    where = "; ".join(f"where {places.device(place)} belongs, {device} answers" for device, place in seen)
+    where = some((f"where {places.device(place)} belongs {device} answers" for device, place in seen), "; ")
     return (
         f"Read the serial first, before any cable is touched: {where}.",
         "If a serial is the answering device's, put each device into its own place; the cables of the place stay.",

@@ -156,17 +156,22 @@ def listed(links: Iterable[Link]) -> str:
     return ", ".join(sorted(says(joined) for joined in links))
 
 
-def some(words: Iterable[str]) -> str:
+def some(words: Iterable[str], between: str = ", ") -> str:
     """Return the first of many names: a dark switch has dozens of ports."""
     every = list(words)
-    return ", ".join(every[:SHOWN]) + (", …" if len(every) > SHOWN else "")
+    return between.join([*every[:SHOWN], *(["…"] if len(every) > SHOWN else [])])
+
+
+def digest(names: Iterable[str]) -> str:
+    """Return names as a part of a key, however many they are."""
+    return sha256("\n".join(names).encode()).hexdigest()[:12]
 
 
 def _key(ports: Iterable[Port]) -> str:
     """The ports alone: two exchanged cables look otherwise while one of their servers is off, and are one fault."""
     ordered = sorted(ports)
-    digest = sha256("\n".join(f"{port.device}\t{port.interface}" for port in ordered).encode()).hexdigest()
-    return f"cabling/{ordered[0].device}/{ordered[0].interface}/{digest[:12]}"
+    told = digest(f"{port.device}\t{port.interface}" for port in ordered)
+    return f"cabling/{ordered[0].device}/{ordered[0].interface}/{told}"
 
 
 def _differ(it: Component) -> str:

@@ -88,11 +88,10 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
     slow = (degraded_fault(*each, places) for each in degraded(there, places.servers))
     faults = tuple(sorted((*plugged, *slow), key=lambda fault: fault.key))
     exchanged = {device for ring in settled.rings for device in ring.devices}
+    wrong = len(faults) - len(settled.rings) + len(exchanged)
     matched = sum(not exchanged & {a.device, b.device} for a, b in there) if exchanged else len(there)
-    wrong = suspect.doubt_of_all(
-        faults=len(faults), matched=matched, designed=count, unknown=len(unbound), share=share
-    )
-    return Verdicts(faults, matched, count, unbound, doubts, silent, wrong, absent)
+    tally = suspect.Tally(count, matched, len(absent), len(unbound), wrong)
+    return Verdicts(faults, matched, count, unbound, doubts, silent, suspect.doubt_of_all(tally, share), absent)
 
 
 def _doubts(

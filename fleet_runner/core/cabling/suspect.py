@@ -1,5 +1,7 @@
 """When so much is wrong at once that it is the capture or the design, and not the fabric."""
 
+from dataclasses import dataclass
+
 SHARE = 0.005
 """The share of designed links that may be faulty at once (UFM PDR's isolation cap, with `FEWEST`)."""
 
@@ -12,19 +14,36 @@ def limit(designed: int, share: float = SHARE) -> float:
     return max(FEWEST, share * designed)
 
 
-def doubt_of_all(*, faults: int, matched: int, designed: int, unknown: int, share: float = SHARE) -> str:
-    """Return why no fault should be believed, in a sentence; "" if they may be.
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many links and faults there are.
 
-    `matched` counts the designed links that are there, `unknown` the seen ones that the design does not know.
+    `matched` counts the designed links that are there, `absent` those that certainly are not, `unknown` the seen ones
+    that the design does not know; of exchanged devices each is a fault.
     """
-    if unknown > matched:
+
+    designed: int
+    matched: int
+    absent: int
+    unknown: int
+    faults: int
+
+
+def doubt_of_all(it: Tally, share: float = SHARE) -> str:
+    """Return why no fault should be believed, in a sentence; "" if they may be."""
+    if it.unknown > it.matched:
         return (
-            f"{unknown} links that are seen are not in the design, {matched} are; expected most of them: this is"
-            " another fabric's capture, or another's design."
+            f"{it.unknown} links that are seen are not in the design, {it.matched} are; expected most of them: the"
+            " capture is another fabric's, or the design is."
         )
-    if faults > limit(designed, share):
+    if it.absent > max(FEWEST, it.matched):
         return (
-            f"{faults} faults at once in {designed} designed links, expected {limit(designed, share):.0f} at most:"
+            f"{it.absent} of {it.designed} designed links are not in place, {it.matched} are; expected most of them:"
             " the capture is not whole, or the design is not what was built."
+        )
+    if it.faults > limit(it.designed, share):
+        return (
+            f"{it.faults} faults at once in {it.designed} designed links, expected {limit(it.designed, share):.0f} at"
+            " most: the capture is not whole, or the design is not what was built."
         )
     return ""

@@ -32,7 +32,22 @@ def judge(readings: Readings, expected: Expected) -> Result:
     observed = {"designed": len(mine), "fabric_matched": verdicts.matched, "fabric_designed": verdicts.designed}
     doubts = [str(doubt) for doubt in verdicts.doubts if expected.node in {port.device for port in doubt.designed}]
     doubts += [f"nothing is heard of {a} to {b}" for a, b in verdicts.silent if expected.node in {a.device, b.device}]
+    if findings and verdicts.suspect:
+        return conclude(NAME, [_suspect(expected.node, verdicts.suspect)], "", observed)
     return unless_unread(conclude(NAME, findings, f"InfiniBand links as designed: {len(mine)}", observed), doubts)
+
+
+def _suspect(node: str, why: str) -> Finding:
+    """Where most of the fabric differs, what differs at the node is no fault of its own."""
+    return Finding(
+        code="cabling.suspect",
+        component="fabric",
+        message=f"The fabric as {node} sees it: {why}",
+        remedy=Remedy.RECABLE,
+        fault="cabling/suspect/fabric",
+        nodes=(node,),
+        steps=("Move no cable yet: hold the design in the source of truth against what was built last.",),
+    )
 
 
 def _alike(expected: Expected) -> set[str]:

@@ -12,7 +12,7 @@ from fleet_runner.core.cabling.explain import Fault, Kind, Places
 from fleet_runner.core.cabling.faults import proven
 from fleet_runner.core.cabling.judge import Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port, link, matching
-from fleet_runner.core.cabling.names import Bound, bind, names
+from fleet_runner.core.cabling.names import bind, names
 from fleet_runner.core.cabling.plan import Add, Record, Restore, apply
 from tests.core.cabling.fabrics import SERVERS, rails
 from tests.core.cabling.plugging import exchanged, seen, swapped, without

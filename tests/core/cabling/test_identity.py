@@ -14,6 +14,7 @@ from tests.core.cabling.fabrics import rails
 from tests.core.cabling.plugging import (
     FACTORY_HCA,
     FACTORY_SWITCH,
+    Said,
     at,
     exchanged,
     guid_of,
@@ -59,8 +60,8 @@ def test_an_exchange_reads_like_this() -> None:
         " No GUID of theirs is known: their names alone may be exchanged, too."
     )
     assert fault.steps[0] == (
-        "Read the serial first, before any cable is touched: where gpu-03 (hall rack GPU-03 U1) belongs, gpu-01"
-        " answers; where gpu-01 (hall rack GPU-01 U1) belongs, gpu-03 answers."
+        "Read the serial first, before any cable is touched: where gpu-03 (hall rack GPU-03 U1) belongs gpu-01"
+        " answers; where gpu-01 (hall rack GPU-01 U1) belongs gpu-03 answers."
     )
 
 
@@ -157,7 +158,8 @@ def test_a_switch_with_another_guid_in_its_old_place_is_a_new_one() -> None:
 def test_a_nameless_switch_of_two_cables_is_known_by_the_guid_that_is_missing() -> None:
     """Too few neighbours to tell, but the one that belongs there is seen nowhere."""
     small = rails(1, 2)
-    called, guids = {"spine-1": FACTORY_SWITCH}, {"spine-1": NEW}
+    called: Said = {"spine-1": FACTORY_SWITCH}
+    guids: Said = {"spine-1": NEW}
     fault = only(judged(small, small, called, guids, [Port("spine-1", "1")]))
     assert fault.actions == (Record("spine-1", "1", guid_of("spine-1"), NEW),)
     assert len(judged(small, small, called, guids).doubts) == 2
@@ -220,8 +222,19 @@ def test_an_adapter_that_nothing_binds_is_doubted(name: str) -> None:
 def test_guids_of_another_sort_than_the_fabrics_tell_nothing() -> None:
     """The source of truth has the nodes' where the fabric shows the ports'."""
     known = [port for joined in DESIGN for port in joined if port.device.startswith("gpu")]
-    shown = {port: f"{int(guid_of(port), 16) ^ 1 << 60:016x}" for port in known}
+    shown: Said = {port: f"{int(guid_of(port), 16) ^ 1 << 60:016x}" for port in known}
     assert judged(DESIGN, DESIGN, guids=shown, known=known).faults == ()
+
+
+def test_a_ring_of_many_is_told_in_short_and_believed_by_nobody() -> None:
+    """As if somebody had shifted a list of names by one."""
+    design = rails(12, 4)
+    ring = [f"gpu-{number:02d}" for number in range(1, 13)]
+    verdicts = judged(design, exchanged(design, *ring))
+    (fault,) = verdicts.faults
+    assert fault.key.startswith("cabling/exchanged/gpu-01/")
+    assert fault.message.startswith("gpu-01, gpu-02, gpu-03, gpu-04, gpu-05, gpu-06, gpu-07, gpu-08, … and gpu-12")
+    assert verdicts.suspect.startswith("12 faults at once")
 
 
 @given(st.permutations(["gpu-01", "gpu-02", "gpu-03", "gpu-04"]), st.integers(2, 4), st.randoms())

@@ -96,6 +96,25 @@ def test_two_exchanged_cables_are_one_finding_on_both_servers(text: str) -> None
     assert asked(crossed).verdict is Verdict.FAIL
 
 
+def test_where_most_of_the_fabric_differs_no_cable_of_the_node_is_named() -> None:
+    """The design is of a fabric that was never built so; a node whose own links are right passes."""
+    more = [[f"gpu-{number}", "ib0", "leaf-1", str(number), NDR, []] for number in range(40, 52)]
+    lines = "\n".join(line for line in BY_PORT.split("\n") if "gpu-01 mlx5_0" not in line)
+    (finding,) = asked(lines, links=[*FABRIC["links"], *more]).findings
+    assert (finding.code, finding.fault) == ("cabling.suspect", "cabling/suspect/fabric")
+    assert finding.message.startswith(
+        "The fabric as gpu-01 sees it: 13 of 18 designed links are not in place, 5 are;"
+    )
+    assert asked(lines, "gpu-02", links=[*FABRIC["links"], *more]).verdict is Verdict.PASS
+
+
+def test_an_adapter_with_a_new_guid_is_recorded_and_keeps_no_node_back() -> None:
+    devices = {**FABRIC["devices"], "gpu-01": {**FABRIC["devices"]["gpu-01"], "guids": {"ib0": "a088c20300ab0cff"}}}
+    result = asked(BY_PORT, devices=devices)
+    assert (result.verdict, result.findings[0].code) == (Verdict.PASS, "cabling.replaced_hca")
+    assert result.findings[0].remedy is Remedy.RECORD
+
+
 def test_a_fault_elsewhere_is_not_this_nodes() -> None:
     lines = [line for line in BY_PORT.split("\n") if "gpu-02 mlx5_0" not in line]
     assert asked("\n".join(lines)).verdict is Verdict.PASS
