@@ -51,7 +51,7 @@ class Hall:
         self.of_nodes: dict[Stage, tuple[Result, ...]] = {}
         self.world = make(self._say, fleet=cabled(count))
         self.now = played(self.world, in_state(State.PRODUCTION))
-        self.until(lambda: bool(self.sweeps()) and self.world.store.open_runs() == ())
+        self.until(lambda: bool(self.sweeps()) and not self.sweeping())
 
     def _say(self, _node: str, stage: Stage) -> tuple[Result, ...] | None:
         if stage is Stage.FABRIC:
@@ -73,9 +73,13 @@ class Hall:
         self.sweep = says
         before = len(self.sweeps())
         self.world.store.leave_intent(FABRIC, Wish.RUN, "ann", detail="fabric", now=self.now)
-        self.until(lambda: len(self.sweeps()) > before and self.world.store.open_runs() == ())
+        self.until(lambda: len(self.sweeps()) > before and not self.sweeping())
         self.now += 5
         tick(self.world, self.now)
+
+    def sweeping(self) -> bool:
+        """Whether a sweep is open."""
+        return any(run.node == FABRIC for run in self.world.store.open_runs())
 
     def sweeps(self) -> list[Batch]:
         """The sweeps that were started."""
