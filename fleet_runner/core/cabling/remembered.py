@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from fleet_runner.core.cabling.quality import DAY, Count, Downs, End
 from fleet_runner.core.parsers.ibqueryerrors import SYMBOL_LIMIT
 
-MOST_PORTS = 100_000
-"""Ports whose counts are remembered: about two megabytes. Of the others the next look knows nothing."""
+MOST_PORTS = 250_000
+"""Ports whose counts are remembered, in about two megabytes: more than 4,096 servers with 8 rails have."""
 
 MOST_LINKS = 2_000
 """Links whose downs are remembered: more at once is no matter of cables."""
@@ -62,13 +62,14 @@ def carried(counts: Mapping[End, Count], before: Memory | None, *, whole: bool) 
 def plain(counts: Mapping[End, Count], downs: Mapping[Joined, Iterable[Downs]], *, whole: bool) -> dict[str, Any]:
     """Return the memory as plain JSON.
 
-    Shape: {"whole", "ports": {guid: [[port, symbol, downed]]}, "downs": {"guid/port guid/port": [[since, until,
-    times]]}}.
+    Shape: {"whole", "ports": {guid: "port,symbol,downed ..."}, "downs": {"guid/port guid/port": [[since, until,
+    times]]}}. A text for each device: what is told to a play is walked through value by value.
     """
-    ports: dict[str, list[list[int]]] = {}
+    rows: dict[str, list[str]] = {}
     for end, count in sorted(counts.items())[:MOST_PORTS]:
-        ports.setdefault(end.guid, []).append([end.port, count.symbol, count.downed])
-    told = {_word(link): [list(each) for each in rows] for link, rows in sorted(downs.items())[:MOST_LINKS]}
+        rows.setdefault(end.guid, []).append(f"{end.port},{count.symbol},{count.downed}")
+    ports = {guid: " ".join(mine) for guid, mine in rows.items()}
+    told = {_word(link): [list(each) for each in known] for link, known in sorted(downs.items())[:MOST_LINKS]}
     return {"whole": whole and len(counts) <= MOST_PORTS, "ports": ports, "downs": told}
 
 
@@ -86,7 +87,7 @@ def _memory(before: Any) -> Memory:
     counts = {
         End(guid, int(port)): Count(int(symbol), int(downed))
         for guid, rows in observed["ports"].items()
-        for port, symbol, downed in rows
+        for port, symbol, downed in (row.split(",") for row in rows.split())
     }
     downs = {
         _link(word): tuple(Downs(float(since), float(until), int(times)) for since, until, times in rows)

@@ -5,7 +5,7 @@ was worked on meanwhile are left out; what only one end saw is recorded.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fleet_runner.core.cabling import quality, remembered
 from fleet_runner.core.cabling.design import designed, infiniband, places
@@ -23,6 +23,7 @@ from fleet_runner.core.evidence import Expected, Reading
 from fleet_runner.core.parsers import ibnetdiscover, ibqueryerrors
 from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
 from fleet_runner.core.parsers.json_text import number
+from fleet_runner.core.sightings import UNSURE
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME = "fabric_counters"
@@ -69,15 +70,17 @@ def judge(readings: Readings, expected: Expected) -> Result:
     now = number(expected.run.get("now")) or readings["ibqueryerrors"].at
     memory = remembered.recall(expected.run.get("before", {}).get(NAME), now)
     whole = report.unread == 0
-    facts = {"links": len(links), "ports_with_errors": len(counts), "unread": report.unread}
+    facts: dict[str, Any] = {"links": len(links), "ports_with_errors": len(counts), "unread": report.unread}
     kept = remembered.carried(counts, memory, whole=whole)
     if memory is None:
         passed = f"the counters of {report.checked} ports are remembered; the next look tells what they count"
         return conclude(NAME, (), passed, facts | remembered.plain(kept, {}, whole=whole))
     window = Window(memory.at, now)
-    sight = look(list(moved(links, counts, memory, expected)), window, expected.run.get("disturbed", {}))
+    until: Mapping[str, float] = expected.run.get("disturbed", {})
+    sight = look(moved(links, counts, memory, expected), window, until)
     full = [end for end, count in counts.items() if quality.grown(count, memory.before(end)).symbol is None]
-    facts |= {"unknown": len(full), "excluded": sight.excluded, "one_ended": len(sight.one_ended)}
+    unsure = sorted(name for name in until if quality.disturbed((Port(name, ""),), until, window.since))
+    facts |= {"unknown": len(full), "excluded": sight.excluded, "one_ended": len(sight.one_ended), UNSURE: unsure}
     findings = [*_findings(sight.bad, expected, len(links)), *_records(sight, expected.node)]
     passed = f"no link counted errors beyond the limits in {window.words}" + _unknown(full)
     return conclude(NAME, findings, passed, facts | remembered.plain(kept, sight.downs, whole=whole))

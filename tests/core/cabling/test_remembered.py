@@ -44,7 +44,7 @@ def test_what_is_kept_is_recalled(
         {"at": NOW - 600.0, "observed": {}},
         {"at": "yesterday", "observed": {"whole": True, "ports": {}, "downs": {}}},
         kept(ports=[]),
-        kept(ports={"a": [[1, 2]]}),
+        kept(ports={"a": "1,2"}),
         kept(downs={"a": []}),
         kept(downs={"a/1 b": []}),
         kept(downs={"a/1 b/2": [[1]]}),
@@ -71,7 +71,7 @@ def test_more_ports_than_can_be_kept_make_the_look_a_partial_one(monkeypatch: py
     """Else the next look would take those left out for ports that had counted nothing."""
     monkeypatch.setattr(remembered, "MOST_PORTS", 1)
     observed = plain({ONE: Count(1, 1), OTHER: Count(2, 2)}, {}, whole=True)
-    assert (observed["whole"], observed["ports"]) == (False, {ONE.guid: [[1, 1, 1]]})
+    assert (observed["whole"], observed["ports"]) == (False, {ONE.guid: "1,1,1"})
 
 
 def test_the_first_look_carries_what_it_read() -> None:

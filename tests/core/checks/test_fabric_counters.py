@@ -205,6 +205,12 @@ def test_a_link_of_a_disturbed_node_is_left_out_and_the_others_are_not() -> None
     assert looked({}, counts, disturbed={"gpu-01": NOW - 601.0}).observed["excluded"] == 0
 
 
+def test_a_disturbed_node_proves_nothing_about_its_links() -> None:
+    """Its tickets stay open: a look that leaves a link out has not seen it well."""
+    upset = {"gpu-01": NOW - 300.0, "gpu-02": NOW - 601.0}
+    assert looked({}, {}, disturbed=upset).observed["unsure"] == ["gpu-01"]
+
+
 def test_a_link_that_flapped_before_its_node_was_disturbed_is_still_a_fault() -> None:
     """Else a reboot would close its ticket."""
     flapped = look(report({(LEAF, 1): (0, 4), (NODE, 1): (0, 4)}), look(report({})))
