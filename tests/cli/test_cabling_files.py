@@ -124,6 +124,15 @@ def test_the_document_shows_what_the_commands_print(
         assert [line.rstrip() for line in typed(*command.split()).out.splitlines()] == text.splitlines()
 
 
+def test_a_spine_with_few_cables_is_no_server(files: Path, typed: Type) -> None:
+    """The plan works at it as at any switch: two crossed uplinks are exchanged at one device, not at two servers."""
+    up = [each for each in E if each.b.device == "spine-1"]
+    seen(files, [*(each for each in E if each not in up), link(up[0].a, up[1].b), link(up[1].a, up[0].b)])
+    (found,) = json.loads(checked(typed, "--json").out)["faults"]
+    assert found["kind"] == "swap"
+    assert "at 1 device, at the switches" in explained(typed).words
+
+
 def test_two_forms_at_once_are_refused(files: Path, typed: Type) -> None:
     said = checked(typed, "--csv", "--json")
     assert (said.code, said.out) == (2, "")

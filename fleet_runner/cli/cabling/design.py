@@ -1,6 +1,7 @@
 """What should be: from a CSV, from a folder of site files, or from the settings' source of truth."""
 
 import gc
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,9 @@ from fleet_runner.core.parsers import cables_csv, names_csv
 from fleet_runner.core.parsers.discovery import FabricLink
 from fleet_runner.core.parsers.names_csv import EVERY, Declared
 from fleet_runner.core.records import Fleet
+
+_NUMBERED = re.compile(r"[0-9]+(/[0-9]+)*")
+"""How switches number their ports: 7, or 1/7/1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +109,22 @@ def _sheet(path: Path, declared: Declared) -> Design:
         links = tuple(row.link for row in cables_csv.parse(text(path), path.name))
     except SourceError as error:
         raise FleetError(str(error)) from error
-    ends = {port.device for joined in links for port in joined}
-    here = Places({}, {}, frozenset(ends - _hubs(links)))
+    here = Places({}, {}, _servers(links))
     return Design(links, _names(links, {}, {}, declared), here, aliases=declared.devices)
 
 
-def _hubs(links: Iterable[Link]) -> set[str]:
-    """A CSV says nothing of roles: what is joined to the device of most cables at the far end is a server."""
-    count: dict[str, int] = {}
+def _servers(links: Iterable[Link]) -> frozenset[str]:
+    """A CSV says nothing of roles: what is never the end with more cables is a server.
+
+    Unless all its ports are numbers and those of others are not: then it is a spine of few cables.
+    """
+    ports: dict[str, list[str]] = {}
     for port in (port for joined in links for port in joined):
-        count[port.device] = count.get(port.device, 0) + 1
-    return {max(joined, key=lambda port: count[port.device]).device for joined in links}
+        ports.setdefault(port.device, []).append(port.interface)
+    hubs = {max(joined, key=lambda port: len(ports[port.device])).device for joined in links}
+    found = frozenset(ports.keys() - hubs)
+    named = frozenset(device for device in found if not all(map(_NUMBERED.fullmatch, ports[device])))
+    return named or found
 
 
 def _site(fleet: Fleet, declared: Declared, share: float) -> Design:

@@ -99,7 +99,7 @@ def _stored(should: Design, fabrics: Sequence[Fabric], words: str) -> tuple[list
         for fabric, capture in captures:
             verdicts = should.judge(capture.discovery.links, fabric)
             for fault in _chosen(verdicts, ticket.fault if ticket else words):
-                excuses = excused(fault.devices, should.fleet, rows).values() if should.fleet else ()
+                excuses = excused(fault.subjects, should.fleet, rows).values() if should.fleet else ()
                 told.append(Told(fault, tickets.get(fault.key), tuple(excuses)))
     return told, ", ".join(_when(capture) for _, capture in captures)
 
