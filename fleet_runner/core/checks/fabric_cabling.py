@@ -41,12 +41,14 @@ def judge(readings: Readings, expected: Expected) -> Result:
     ports = {port for each in mine for port in each}
     faults = [each for each in verdicts.faults if ports.intersection(each.ports) or own.intersection(each.devices)]
     suspect = verdicts.suspect or (f"{len(faults)} faults at once." if len(faults) > MOST_FAULTS else "")
+    untold = [*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent, *away]
+    absent = [each for each in verdicts.absent if _at(each, own)]
     observed = {
         "designed": len(mine),
         "design": fingerprint(mine),
-        "matched": sum(each in seen.links for each in mine),
-        "absent": [[*a, *b] for a, b in verdicts.absent if _at(Link(a, b), own)][:MOST_ABSENT],
-        "unsure": _unsure([*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent, *away], where.servers),
+        "matched": len(mine) - len(absent) - sum(_at(each, own) for each in untold),
+        "absent": [[*each.a, *each.b] for each in absent[:MOST_ABSENT]],
+        "unsure": _unsure(untold, where.servers),
         "suspect": suspect,
         "unbound": len(verdicts.unbound),
         "observer": expected.run.get("observer"),
