@@ -60,9 +60,11 @@ def settle(expected: Mapping[Port, Port], seen: Bound, servers: frozenset[str]) 
     known = {device: place for device, place in places.items() if device not in seen.strangers}
     switches = [_new_switch(seen, device, place) for device, place in places.items() if device in seen.strangers]
     adapters = [New(place, seen.lost[place], seen.strangers[port.device].guid) for port, place in ports.items()]
-    for new in _renewed(expected, links, seen):
-        if new.port.device not in known:
-            (adapters if new.port.device in servers else switches).append(new)
+    for new in _renewed(expected, links, seen) if seen.renewed else ():
+        if new.port.device in servers:
+            adapters += [new] if link(new.port, expected.get(new.port, new.port)) in links else []
+        elif new.port.device not in known:
+            switches.append(new)
     return Settled(links, _rings(known), tuple(switches), tuple(adapters))
 
 
@@ -71,12 +73,11 @@ def _wrong(expected: Mapping[Port, Port], links: Iterable[Link]) -> list[Link]:
 
 
 def _renewed(expected: Mapping[Port, Port], links: Mapping[Link, str], seen: Bound) -> Iterator[New]:
-    """Yield what has its name, its place and another GUID than the known one."""
+    """Yield what has another GUID than the known one, of devices that stand in their place."""
     devices = {port.device for port in seen.renewed}
-    placed = {port for port in expected if port.device in devices and link(port, expected[port]) in links}
-    standing = {port.device for port in placed if port not in seen.renewed}
+    standing = {port.device for port in expected if port.device in devices and link(port, expected[port]) in links}
     for port, found in seen.renewed.items():
-        if port in placed or (port not in expected and port.device in standing):
+        if port.device in standing:
             yield New(port, seen.lost[port], found)
 
 
@@ -162,7 +163,8 @@ def _new_adapters(
         for port, near in ((a, b), (b, a)):
             place = expected.get(near)
             if (
-                port.device in seen.nameless
+                place
+                and port.device in seen.nameless
                 and seen.strangers[port.device].kind != "SW"
                 and place in lost
                 and place.device in servers

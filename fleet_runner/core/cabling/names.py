@@ -157,7 +157,7 @@ def _by_guid(
     renewed: dict[Port, str] = {}
     for end, port in _each(told, ends) if lost else ():
         own = switches.get(port.device) if end.kind == "SW" else port
-        if own in lost and end.guid not in known.guids:
+        if own and own in lost and end.guid not in known.guids:
             renewed[own] = end.guid
     if len(renewed) > max(MANY_RENEWED, len(known.guids) - len(lost)):
         return {}, {}, certain

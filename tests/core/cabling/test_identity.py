@@ -131,6 +131,16 @@ def test_two_cables_that_fit_another_place_are_two_swaps(count: int) -> None:
     assert [fault.kind for fault in judged(DESIGN, plugged).faults] == [Kind.SWAP] * count
 
 
+def test_nothing_stands_in_the_place_of_a_device_that_is_seen_there() -> None:
+    """Five of its six cables are in another server, but the sixth says where it is."""
+    kept = link(Port("gpu-02", "ib5"), Port("leaf-6", "2"))
+    stands = exchanged(without(DESIGN, "gpu-01"), "gpu-01", "gpu-02")
+    plugged = (*(each for each in stands if kept.b not in each), kept)
+    faults = judged(DESIGN, plugged).faults
+    assert Kind.EXCHANGED not in {fault.kind for fault in faults}
+    assert apply([action for fault in faults for action in fault.actions], plugged) == set(DESIGN)
+
+
 def test_servers_of_two_rails_that_fit_each_other_are_two_swaps() -> None:
     """Two cables are too few to tell."""
     small = rails(4, 2)
@@ -153,6 +163,12 @@ def test_a_switch_with_another_guid_in_its_old_place_is_a_new_one() -> None:
     assert fault.kind is Kind.REPLACED_SWITCH
     assert fault.actions == (Record("leaf-1", "1", guid_of("leaf-1"), NEW),)
     assert f"instead of 0x{guid_of('leaf-1')}" in fault.message
+
+
+def test_a_new_switch_is_told_also_where_the_port_under_which_its_guid_is_kept_is_down() -> None:
+    plugged = without(DESIGN, "gpu-01")
+    verdicts = judged(DESIGN, plugged, guids={"leaf-1": NEW}, known=[LEAF_1])
+    assert {fault.kind for fault in verdicts.faults} == {Kind.DARK, Kind.REPLACED_SWITCH}
 
 
 def test_a_nameless_switch_of_two_cables_is_known_by_the_guid_that_is_missing() -> None:
