@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.cabling.names import bind, bind_port, names
+from fleet_runner.core.cabling.names import bind, bind_end, bind_port, names
 from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
 
 LEAF, SERVER = Port("leaf-1", "Ethernet1/7"), Port("gpu-01", "ib3")
@@ -137,3 +137,8 @@ def test_every_interface_answers_to_its_own_name(interfaces: list[str], device: 
 def test_a_port_name_of_thousands_of_digits_is_only_a_name() -> None:
     name = "9" * 5000
     assert bind_port("d", name, names([Port("d", name)], {}, {})) == Port("d", name)
+
+
+def test_one_end_by_itself_is_bound_as_in_a_link() -> None:
+    assert bind_end(adapter("gpu-01 mlx5_3"), KNOWN) == SERVER
+    assert bind_end(adapter(""), KNOWN) == Port("unnamed 0x00000000000000cc", "1")
