@@ -30,6 +30,10 @@ test: $(DEV) debian-packages ## Run every test, and hold core to full branch cov
 .PHONY: check
 check: lint molecule test ## Everything that must pass before a change lands
 
+.PHONY: bench-cabling
+bench-cabling: $(RUN) ## Take the time of judging whole fabrics, beside reading the file and the field's own tools
+	@$(BIN)/python benchmarks/cabling.py $(BENCH_ARGS)
+
 .PHONY: lint
 lint: ruff types imports yaml playbooks docs-check ## Style, types, layers, YAML, playbooks, generated files
 

@@ -40,6 +40,8 @@ _SPEEDS = {
 _GUID = re.compile(r"0x([0-9a-fA-F]{1,16})", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,3}", re.ASCII)
 
+_UNTOLD = ("", "", "")
+
 End = tuple[str, str]
 """A node's GUID and a port's number."""
 
@@ -67,14 +69,15 @@ class _Fabric:
     def port(self, end: End, line: int) -> FabricPort:
         """Return an end of a link."""
         node, number = end
-        if node not in self.nodes or not _NUMBER.fullmatch(number):
+        told = self.nodes.get(node)
+        if told is None or not _NUMBER.fullmatch(number):
             raise EvidenceError(
                 f"{TOOL} line {line}: found a link of node 0x{node} port {number[:40]}, expected a node that stands "
                 f"in NODES; is the file of one run?"
             )
-        name, kind = self.nodes[node]
-        own = self.ports.get(end, ("", "", ""))[0]
-        return FabricPort(name, int(number), kind, self.guid(own, line) if _GUID.fullmatch(own) else node)
+        own = self.ports.get(end, _UNTOLD)[0]
+        known = self.guids.get(own) or (self.guid(own, line) if _GUID.fullmatch(own) else node)
+        return FabricPort(told[0], int(number), told[1], known)
 
 
 def parse(text: str) -> Discovery:
@@ -82,8 +85,9 @@ def parse(text: str) -> Discovery:
     fabric = _Fabric()
     for line, (name, kind, node) in _rows(text, "NODES", _NODES):
         fabric.nodes[fabric.guid(node, line)] = (name.strip(), _KINDS.get(kind.strip(), ""))
+    known = fabric.guids.get  # a call less for each of some hundred thousand rows
     for line, (node, number, own, width, speed) in _rows(text, "PORTS", _PORTS):
-        fabric.ports[fabric.guid(node, line), number] = (own, width, speed)
+        fabric.ports[known(node) or fabric.guid(node, line), number] = (own, width, speed)
     links = _links(text, fabric)
     if not links:
         raise EvidenceError(f"{TOOL} tells of no link at all: is there a fabric, and may this user ask it?")
@@ -98,18 +102,20 @@ def whole(found: Discovery) -> Discovery:
 def _links(text: str, fabric: _Fabric) -> list[FabricLink]:
     links: list[FabricLink] = []
     told: dict[End, tuple[End, int]] = {}
+    known = fabric.guids.get
     for line, (one, number, other, other_number) in _rows(text, "LINKS", _LINKS):
-        near, far = (fabric.guid(one, line), number), (fabric.guid(other, line), other_number)
-        known, first = told.setdefault(near, (far, line))
-        also, second = told.setdefault(far, (near, line))
-        if known != far or also != near:
-            port, before = (near, first) if known != far else (far, second)
+        near = known(one) or fabric.guid(one, line), number
+        far = known(other) or fabric.guid(other, line), other_number
+        joined, first = told.setdefault(near, (far, line))
+        back, second = told.setdefault(far, (near, line))
+        if joined != far or back != near:
+            port, before = (near, first) if joined != far else (far, second)
             raise EvidenceError(
                 f"{TOOL} line {line}: {discovery.said(fabric.port(port, line))} has another cable in line {before}; "
                 f"expected one a port: are these two captures in one?"
             )
         if first == second == line:
-            _, width, speed = fabric.ports.get(near, ("", "", ""))
+            _, width, speed = fabric.ports.get(near, _UNTOLD)
             rate = _WIDTHS.get(width, 0), _SPEEDS.get(speed, "")
             links.append(FabricLink(fabric.port(near, line), fabric.port(far, line), *rate))
     return links
