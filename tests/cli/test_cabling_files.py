@@ -101,11 +101,12 @@ def test_a_new_adapter_is_a_row_for_the_source_of_truth(capsys: pytest.CaptureFi
     """With the GUID that it knows and the one that is seen; a fault without any action has a row as well."""
     new = Fault(Kind.REPLACED_HCA, "k", "m", (), (Record("gpu-01", "ib0", "1", "2"),), tuple(A), (A,), (A,))
     bare = Fault(Kind.EXTRA, "other", "m", (), (), tuple(A), (), (A,))
-    sheets.faults([new, bare], Places({"gpu-01": "hall-1 rack N1 U1"}, {}, frozenset()))
+    sheets.faults([("infiniband.hall-1", new), ("", bare)], Places({"gpu-01": "hall-1 rack N1 U1"}, {}, frozenset()))
     first, second = rows(Said(0, capsys.readouterr().out, ""))
     assert (first["device"], first["port"], first["place"]) == ("gpu-01", "ib0", "hall-1 rack N1 U1")
     assert (first["action"], first["from"], first["to"]) == ("record", "1", "2")
     assert (second["fault"], second["action"], second["key"]) == ("2", "", "other")
+    assert (first["fabric"], second["fabric"]) == ("infiniband.hall-1", "")
 
 
 def documented(project: Path) -> list[tuple[str, str]]:
@@ -118,7 +119,7 @@ def test_the_document_shows_what_the_commands_print(
 ) -> None:
     """Word for word, in the folder that it names."""
     shown = documented(project)
-    assert len(shown) == 2
+    assert len(shown) == 3
     monkeypatch.chdir(project / "docs" / "examples")
     for command, text in shown:
         assert [line.rstrip() for line in typed(*command.split()).out.splitlines()] == text.splitlines()

@@ -18,10 +18,11 @@ class Answer(NamedTuple):
 def check(folder: Path, observed: str, *options: str, expected: str = "site") -> Answer:
     """Run it on a design in the folder and on what was observed."""
     (folder / "fabric.txt").write_bytes(observed.encode())
-    return _run(folder, ["cabling", "check", "--expected", expected, "--observed", "fabric.txt", *options])
+    return run(folder, ["cabling", "check", "--expected", expected, "--observed", "fabric.txt", *options])
 
 
-def _run(folder: Path, words: Sequence[str]) -> Answer:
+def run(folder: Path, words: Sequence[str]) -> Answer:
+    """Run any command in the folder."""
     done = subprocess.run(
         [sys.executable, "-m", "fleet_runner.cli", *words], cwd=folder, capture_output=True, text=True, check=False
     )

@@ -1,5 +1,9 @@
 """Real neighbours over LLDP, from both ends and from one."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from fleet_runner.core.cabling import ethernet
@@ -8,6 +12,7 @@ from fleet_runner.core.cabling.judge import Verdicts
 from fleet_runner.core.cabling.links import Port, link
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.parsers import lldp
+from tests.fabric.command import run
 from tests.fabric.lldpd import End, Hall, hall
 
 SERVERS = ("gpu-1", "gpu-2")
@@ -30,8 +35,20 @@ def judged(there: Hall, devices: tuple[str, ...], form: str) -> Verdicts:
     return ethernet.judge(links, captures, known, Places({}, {}, frozenset(SERVERS)))
 
 
+def checked(there: Hall, folder: Path, devices: tuple[str, ...], form: str) -> tuple[int, dict[str, Any]]:
+    """Return what the command says of the devices' captures, in a folder as a person gathers them."""
+    (folder / "lldp").mkdir()
+    rows = "".join(",".join((*a, *b)) + "\n" for a, b in DESIGNED)
+    (folder / "cables.csv").write_text(rows, encoding="utf-8")
+    for device in devices:
+        (folder / "lldp" / f"{device}.json").write_text(there.capture(device, form), encoding="utf-8")
+    answer = run(folder, ["cabling", "check", "--expected", "cables.csv", "--observed", "lldp", "--json"])
+    assert answer.err == ""
+    return answer.code, json.loads(answer.out)
+
+
 @pytest.mark.parametrize("form", ["json", "json0"])
-def test_two_servers_and_a_switch_tell_of_a_swap(form: str) -> None:
+def test_two_servers_and_a_switch_tell_of_a_swap(tmp_path: Path, form: str) -> None:
     with hall((*SERVERS, SWITCH)) as there:
         there.plug(DESIGNED)
         there.settle(ALL)
@@ -42,10 +59,12 @@ def test_two_servers_and_a_switch_tell_of_a_swap(form: str) -> None:
         assert len(judged(there, (*SERVERS, SWITCH), form).silent) == 2
         there.plug(SWAPPED)
         there.settle(ALL)
+        code, answer = checked(there, tmp_path, (*SERVERS, SWITCH), form)
         told = [judged(there, devices, form) for devices in ((*SERVERS, SWITCH), SERVERS, (SWITCH,))]
     (fault,) = told[0].faults
     assert fault.kind is Kind.SWAP
     assert all(each.faults == (fault,) for each in told)
+    assert (code, [each["key"] for each in answer["faults"]]) == (1, [fault.key])
 
 
 def test_one_end_that_is_silent_leaves_its_link_unknown() -> None:

@@ -1,6 +1,7 @@
-"""What a fabric says of itself: from a file, from standard input, or from the evidence of a stored sweep."""
+"""What a fabric or its devices say: from files, from standard input, or from the evidence of a stored sweep."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,14 +9,18 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.checks import cabling_infiniband, fabric_cabling
 from fleet_runner.core.errors import EvidenceError, FleetError
 from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.parsers import fabric_capture
+from fleet_runner.core.parsers import fabric_capture, lldp
 from fleet_runner.core.parsers.discovery import Discovery
+from fleet_runner.core.parsers.lldp import Neighbour
 from fleet_runner.core.runs import Run, Stored
 
 STDIN = Path("-")
 
 READERS = frozenset({fabric_cabling.NAME, cabling_infiniband.NAME})
 """Checks that read a whole fabric: its text is among their evidence."""
+
+ENDINGS = frozenset({".json", ".json0", ".txt"})
+"""What may follow a device's name in the name of its capture; any other dot is its domain's."""
 
 MANY = 1000
 """Runs of a fabric to look back through: half a year of a sweep every four hours."""
@@ -30,6 +35,14 @@ class Capture:
     run: Run | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """What Ethernet devices hear of each other over LLDP, by the name of the device."""
+
+    label: str
+    heard: Mapping[str, tuple[Neighbour, ...]]
+
+
 def text(path: Path) -> str:
     """Return a file's text; "-" is standard input."""
     try:
@@ -39,13 +52,16 @@ def text(path: Path) -> str:
     return raw.decode("utf-8", errors="replace")
 
 
-def from_file(path: Path) -> Capture:
-    """Return a whole capture, in any of its forms: what half of one lacks is no fault."""
-    label = "standard input" if path == STDIN else path.name
-    try:
-        return Capture(label, fabric_capture.read(text(path)))
-    except EvidenceError as error:
-        raise EvidenceError(f"{label}: {error}") from error
+def from_files(paths: Sequence[Path]) -> Capture | Neighbours:
+    """Return a whole capture of a fabric, in any of its forms, or what one or more devices hear over LLDP.
+
+    What half of a capture lacks is no fault: then it is refused.
+    """
+    if len(paths) == 1 and not paths[0].is_dir():
+        told = text(paths[0])
+        return _neighbours(paths, {paths[0]: told}) if lldp.begins(told) else _fabric(paths[0], told)
+    files = [file for path in paths for file in (_inside(path) if path.is_dir() else [path])]
+    return _neighbours(paths, {file: text(file) for file in files})
 
 
 def of_run(store: Store, run: Run) -> Capture | None:
@@ -74,6 +90,48 @@ def sweeps(store: Store, fabric: str) -> tuple[Run, ...]:
 def answer(store: Store, run: Run) -> Stored | None:
     """Return what the runner concluded from a sweep; None while it has not."""
     return next((each for each in store.results(run.id) if each.result.check == fabric_cabling.NAME), None)
+
+
+def _fabric(path: Path, told: str) -> Capture:
+    label = _label(path)
+    try:
+        return Capture(label, fabric_capture.read(told))
+    except EvidenceError as error:
+        raise EvidenceError(f"{label}: {error}") from error
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        found = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    except OSError as error:
+        raise FleetError(f"{folder}: {error.strerror}; name a folder that can be read") from error
+    if not found:
+        raise FleetError(
+            f"{folder}: the folder holds no file, expected what lldpctl -f json prints on each device, in a file "
+            f"that is named after it: gpu-01.json"
+        )
+    return found
+
+
+def _neighbours(paths: Sequence[Path], told: Mapping[Path, str]) -> Neighbours:
+    heard: dict[str, tuple[Neighbour, ...]] = {}
+    files: dict[str, Path] = {}
+    for file, capture in told.items():
+        if file == STDIN:
+            raise FleetError("standard input does not say which device it is; name a file after it: gpu-01.json")
+        device = file.stem if file.suffix in ENDINGS else file.name
+        if device in files:
+            raise FleetError(f"{files[device]} and {file} are both of {device}; name one of them")
+        files[device] = file
+        try:
+            heard[device] = lldp.parse(capture.removeprefix("\ufeff"))
+        except EvidenceError as error:
+            raise EvidenceError(f"{file}: {error}; is it what lldpctl -f json printed?") from error
+    return Neighbours(_label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard)
+
+
+def _label(path: Path) -> str:
+    return "standard input" if path == STDIN else path.name or str(path)
 
 
 def _read(found: str | None) -> Discovery | None:

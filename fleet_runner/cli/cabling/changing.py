@@ -8,19 +8,23 @@ from rich.text import Text
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.cabling import sheets
-from fleet_runner.cli.cabling.captures import Capture, from_file, of_run
-from fleet_runner.cli.cabling.design import design, uncollected
+from fleet_runner.cli.cabling.captures import Capture, Neighbours, from_files, of_run
+from fleet_runner.cli.cabling.design import design, uncollected, undesigned
 from fleet_runner.cli.cabling.options import AsJson, Csv, Expected, Names, one_form
 from fleet_runner.cli.cabling.telling import says
 from fleet_runner.cli.reading import stamp
 from fleet_runner.cli.session import Exit, console, opened, print_json
-from fleet_runner.core.cabling import names as binding
 from fleet_runner.core.cabling.changes import Changes, changes
 from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.errors import EvidenceError, FleetError
 from fleet_runner.core.printable import printable
+from fleet_runner.core.runs import Run
 
-Look = Annotated[str, typer.Argument(help="a run's number (fleet-runner cabling sweeps), or a capture's file")]
+Look = Annotated[
+    str,
+    typer.Argument(help="a run's number (fleet-runner cabling sweeps), a capture's file, or a folder of LLDP's"),
+]
+Looks = tuple[Capture | Neighbours, Capture | Neighbours]
 
 
 def diff(
@@ -40,13 +44,9 @@ def diff(
     one_form(json=json, csv=csv)
     with uncollected():
         looks = _looks(before, after)
-        if expected is not None or names is not None or any(each.run is not None for each in looks):
-            bind = design(expected, names).bound
-            first, second = (bind(each.discovery.links) for each in looks)
-        else:
-            nothing = binding.Names({}, {})
-            first, second = (binding.bind(each.discovery.links, nothing) for each in looks)
-        found = _changes(first, second, looks)
+        named = expected is not None or names is not None or any(_run(each) for each in looks)
+        should = design(expected, names) if named else undesigned()
+        found = _changes(should.bound(looks[0]), should.bound(looks[1]), looks)
     if json:
         print_json({"before": _about(looks[0]), "after": _about(looks[1]), "changes": found})
     elif csv:
@@ -56,17 +56,23 @@ def diff(
     raise typer.Exit(Exit.NO if found.any else Exit.OK)
 
 
-def _looks(before: str, after: str) -> tuple[Capture, Capture]:
+def _looks(before: str, after: str) -> Looks:
     """Open the store only if a run is named."""
     if not before.isdecimal() and not after.isdecimal():
-        return from_file(Path(before)), from_file(Path(after))
-    with opened() as (_, store):
-        return _look(store, before), _look(store, after)
+        looks = from_files([Path(before)]), from_files([Path(after)])
+    else:
+        with opened() as (_, store):
+            looks = _look(store, before), _look(store, after)
+    if isinstance(looks[0], Neighbours) != isinstance(looks[1], Neighbours):
+        raise FleetError(
+            f"{looks[0].label} and {looks[1].label}: one is of InfiniBand, one of Ethernet; compare two of a kind"
+        )
+    return looks
 
 
-def _look(store: Store, name: str) -> Capture:
+def _look(store: Store, name: str) -> Capture | Neighbours:
     if not name.isdecimal():
-        return from_file(Path(name))
+        return from_files([Path(name)])
     run = store.run(int(name))
     if run is None:
         raise FleetError(f"there is no run {name}; fleet-runner cabling sweeps lists those of fabrics")
@@ -78,22 +84,27 @@ def _look(store: Store, name: str) -> Capture:
     return found
 
 
-def _changes(before: Bound, after: Bound, looks: tuple[Capture, Capture]) -> Changes:
+def _changes(before: Bound, after: Bound, looks: Looks) -> Changes:
     try:
         return changes(before, after)
     except EvidenceError as error:
         raise EvidenceError(f"{looks[0].label} or {looks[1].label}: {error}") from error
 
 
-def _about(look: Capture) -> dict[str, Any]:
-    return {"label": look.label, "run": look.run}
+def _run(look: Capture | Neighbours) -> Run | None:
+    return look.run if isinstance(look, Capture) else None
 
 
-def _words(look: Capture) -> str:
-    return f"{look.label} ({look.run.node}, {stamp(look.run.opened_at)})" if look.run is not None else look.label
+def _about(look: Capture | Neighbours) -> dict[str, Any]:
+    return {"label": look.label, "run": _run(look)}
 
 
-def _tell(found: Changes, looks: tuple[Capture, Capture]) -> None:
+def _words(look: Capture | Neighbours) -> str:
+    run = _run(look)
+    return f"{look.label} ({run.node}, {stamp(run.opened_at)})" if run is not None else look.label
+
+
+def _tell(found: Changes, looks: Looks) -> None:
     console.print(f"{_words(looks[0])} → {_words(looks[1])}", markup=False, style="bold")
     for device in found.gone_devices:
         _line("device gone", device)

@@ -5,19 +5,15 @@ from typing import Annotated
 import typer
 
 from fleet_runner.cli.cabling import sheets
-from fleet_runner.cli.cabling.captures import Capture, from_file
-from fleet_runner.cli.cabling.design import Design, design, uncollected
+from fleet_runner.cli.cabling.design import design, uncollected
 from fleet_runner.cli.cabling.drawing import draw
+from fleet_runner.cli.cabling.looking import Look, at_files, look
 from fleet_runner.cli.cabling.options import AsJson, Csv, Expected, FabricName, Names, Observed, Svg, one_form
 from fleet_runner.cli.cabling.sweeping import sweep
-from fleet_runner.cli.cabling.telling import note, strange_adapters, tell
+from fleet_runner.cli.cabling.telling import note, tell
 from fleet_runner.cli.session import Exit, console, print_json
 from fleet_runner.core.cabling.judge import Verdicts
 from fleet_runner.core.cabling.kinds import ordered
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.fabrics import Fabric
-
-Judged = tuple[Capture, Verdicts]
 
 
 def check(
@@ -31,7 +27,7 @@ def check(
     csv: Csv = False,
     wait: Annotated[float, typer.Option(min=0, help="seconds to wait for a sweep of the fabric")] = 900.0,
 ) -> None:
-    """Compare a fabric with its design, and say which cables to move.
+    """Compare a fabric, or Ethernet, with its design, and say which cables to move.
 
     Without `--observed` the fabrics of the source of truth are swept now, through the runner, and what they said is
     judged. One entry a physical fault, each with the fewest touches that put it right.
@@ -45,22 +41,22 @@ def check(
         should = design(expected, names)
         wanted = should.fabric(fabric) if fabric else None
         if observed is not None:
-            capture = from_file(observed)
-            found = [(capture, _judged(should, capture, wanted))]
+            found = [at_files(should, observed, wanted)]
         else:
             swept = sweep([wanted] if wanted else should.fabrics, wait)
-            found = [(capture, _judged(should, capture, which)) for which, capture in swept]
+            found = [look(should, capture, which) for which, capture in swept]
+    faults = [(each.fabric, fault) for each in found for fault in ordered(each.verdicts.faults)]
     if json:
-        print_json(found[0][1] if len(found) == 1 else {_name(each): verdicts for each, verdicts in found})
+        print_json(found[0].verdicts if len(found) == 1 else {each.fabric: each.verdicts for each in found})
     elif csv:
-        sheets.faults([fault for _, verdicts in found for fault in ordered(verdicts.faults)], should.places)
+        sheets.faults(faults, should.places)
     else:
         _print(found)
     if json or csv:
         _beside(found)
     if svg is not None:
-        draw(svg, [fault for _, verdicts in found for fault in ordered(verdicts.faults)], should.places)
-    raise typer.Exit(max((_code(verdicts) for _, verdicts in found), key=_SEVERITY.index))
+        draw(svg, [fault for _, fault in faults], should.places)
+    raise typer.Exit(max((_code(each.verdicts) for each in found), key=_SEVERITY.index))
 
 
 _SEVERITY = (Exit.OK, Exit.TROUBLE, Exit.NO)
@@ -73,28 +69,17 @@ def _code(verdicts: Verdicts) -> Exit:
     return Exit.TROUBLE if verdicts.suspect or verdicts.doubts or verdicts.silent else Exit.OK
 
 
-def _judged(should: Design, capture: Capture, fabric: Fabric | None) -> Verdicts:
-    try:
-        return should.judge(capture.discovery.links, fabric)
-    except EvidenceError as error:
-        raise EvidenceError(f"{capture.label}: {error}") from error
-
-
-def _print(found: list[Judged]) -> None:
-    for number, (capture, verdicts) in enumerate(found):
-        if capture.run is not None:
-            console.print(*[""] * bool(number), f"{capture.run.node}, swept in run {capture.run.id}:", sep="\n")
-        tell(verdicts)
-        if hint := strange_adapters(capture.discovery, verdicts):
+def _print(found: list[Look]) -> None:
+    for number, each in enumerate(found):
+        if each.run is not None:
+            console.print(*[""] * bool(number), f"{each.fabric}, swept in run {each.run}:", sep="\n")
+        tell(each.verdicts)
+        for hint in each.hints:
             note(hint)
 
 
-def _beside(found: list[Judged]) -> None:
+def _beside(found: list[Look]) -> None:
     """What a program must be told, and a person too, stands beside the answer."""
-    for _, verdicts in found:
-        if verdicts.suspect:
-            note(f"WARNING {verdicts.suspect}")
-
-
-def _name(capture: Capture) -> str:
-    return capture.run.node if capture.run is not None else capture.label
+    for each in found:
+        if each.verdicts.suspect:
+            note(f"WARNING {each.verdicts.suspect}")

@@ -11,18 +11,19 @@ import yaml
 
 from fleet_runner import settings, source
 from fleet_runner.adapters import sitefiles
-from fleet_runner.cli.cabling.captures import text
+from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core import inventory, profile
+from fleet_runner.core.cabling import ethernet
 from fleet_runner.core.cabling.aliases import called
-from fleet_runner.core.cabling.design import designed, guids, infiniband, places
+from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.cabling.names import Bound, Names, bind, names
+from fleet_runner.core.cabling.names import Bound, Names, bind, bind_port, names
 from fleet_runner.core.errors import FleetError, SourceError
 from fleet_runner.core.fabrics import Fabric, fabrics
 from fleet_runner.core.parsers import cables_csv, names_csv
-from fleet_runner.core.parsers.discovery import FabricLink
+from fleet_runner.core.parsers.lldp import Neighbour
 from fleet_runner.core.parsers.names_csv import EVERY, Declared
 from fleet_runner.core.records import Fleet
 
@@ -31,12 +32,25 @@ _NUMBERED = re.compile(r"[0-9]+(/[0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)
+class Ethernet:
+    """The links that LLDP tells of, what their ports are called, and the ports that are known by their address."""
+
+    links: tuple[Link, ...]
+    names: Names
+    macs: Mapping[str, Port] = field(default_factory=dict[str, Port])
+
+
+@dataclass(frozen=True, slots=True)
 class Design:
-    """What should be: the links, their names in the fabric, where devices stand, and which fabrics they make."""
+    """What should be: the links, their names in the fabric, where devices stand, and which fabrics they make.
+
+    `links` and `names` are of InfiniBand. A CSV does not say what its cables carry: there `ethernet` has the same.
+    """
 
     links: tuple[Link, ...]
     names: Names
     places: Places
+    ethernet: Ethernet
     fabrics: tuple[Fabric, ...] = ()
     share: float = SUSPECT_SHARE
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -50,12 +64,18 @@ class Design:
             raise FleetError(f"no fabric {name!r} in the design; it has {known}")
         return found
 
-    def bound(self, seen: Iterable[FabricLink]) -> Bound:
+    def bound(self, seen: Capture | Neighbours) -> Bound:
         """Return seen links between ports as the design calls them."""
-        return bind(called(seen, self.aliases), self.names)
+        if isinstance(seen, Neighbours):
+            wire = self.ethernet
+            heard = ethernet.listen(self._heard(seen), wire.names, wire.links, wire.macs)
+            return Bound(dict.fromkeys(heard.links, ""))
+        return bind(called(seen.discovery.links, self.aliases), self.names)
 
-    def judge(self, seen: Iterable[FabricLink], fabric: Fabric | None = None) -> Verdicts:
+    def judge(self, seen: Capture | Neighbours, fabric: Fabric | None = None) -> Verdicts:
         """Hold what was seen against the whole design, or against what belongs to one fabric of it."""
+        if isinstance(seen, Neighbours):
+            return self._judge_ethernet(seen, fabric)
         observed = self.bound(seen)
         if fabric is None:
             return hold(self.links, observed, self.places, share=self.share)
@@ -72,6 +92,31 @@ class Design:
         there = sum(each in observed.links for each in mine)
         return replace(verdicts, faults=tuple(faults), designed=len(mine), matched=there)
 
+    def strange(self, seen: Neighbours) -> tuple[str, ...]:
+        """Return the devices that were asked and of which no cable is designed."""
+        return tuple(sorted(self._heard(seen).keys() - self.ethernet.names.spoken.keys()))
+
+    def _judge_ethernet(self, seen: Neighbours, fabric: Fabric | None) -> Verdicts:
+        if fabric is not None:
+            raise FleetError(f"{seen.label}: LLDP tells of Ethernet, {fabric.name} is InfiniBand; leave --fabric out")
+        wire = self.ethernet
+        if not wire.links:
+            raise FleetError(f"{seen.label}: LLDP tells of Ethernet, and the design has no Ethernet cable")
+        heard = self._heard(seen)
+        return ethernet.judge(wire.links, heard, wire.names, self.places, wire.macs, share=self.share)
+
+    def _heard(self, seen: Neighbours) -> dict[str, tuple[Neighbour, ...]]:
+        """Return what devices hear, with the names that the design has for both ends."""
+        found: dict[str, tuple[Neighbour, ...]] = {}
+        for name, neighbours in seen.heard.items():
+            device = bind_port(self.aliases.get(name, name), "", self.ethernet.names).device
+            if device in found:
+                raise FleetError(f"{seen.label}: two captures are of {device}, one of them called {name}; name one")
+            found[device] = tuple(
+                each._replace(system=self.aliases.get(each.system, each.system)) for each in neighbours
+            )
+        return found
+
 
 def design(expected: Path | None, declared: Path | None) -> Design:
     """Return the design that an option names, else that of the settings' source of truth."""
@@ -82,6 +127,12 @@ def design(expected: Path | None, declared: Path | None) -> Design:
     if expected.is_dir():
         return _site(sitefiles.load(expected), extra, settings.load().cabling_suspect_share)
     return _sheet(expected, extra)
+
+
+def undesigned() -> Design:
+    """Return a design of nothing: ports keep the names that they were seen under."""
+    nothing = Names({}, {})
+    return Design((), nothing, Places({}, {}, frozenset()), Ethernet((), nothing))
 
 
 @contextmanager
@@ -109,8 +160,9 @@ def _sheet(path: Path, declared: Declared) -> Design:
         links = tuple(row.link for row in cables_csv.parse(text(path), path.name))
     except SourceError as error:
         raise FleetError(str(error)) from error
+    known = _names(links, {}, {}, declared)
     here = Places({}, {}, _servers(links))
-    return Design(links, _names(links, {}, {}, declared), here, aliases=declared.devices)
+    return Design(links, known, here, Ethernet(links, known), aliases=declared.devices)
 
 
 def _servers(links: Iterable[Link]) -> frozenset[str]:
@@ -133,7 +185,9 @@ def _site(fleet: Fleet, declared: Declared, share: float) -> Design:
     by_type = {kind: _adapters(kind) for kind in {device.device_type for device in fleet.devices.values()}}
     adapters = {name: by_type[device.device_type] for name, device in fleet.devices.items()}
     known = _names(links, adapters, guids(fabric), declared)
-    return Design(links, known, places(fabric), fabrics(fleet), share, declared.devices, fleet)
+    others = designed(fabric, lambda kind: not infiniband(kind))
+    wire = Ethernet(others, _names(others, {}, {}, declared), macs(fabric))
+    return Design(links, known, places(fabric), wire, fabrics(fleet), share, declared.devices, fleet)
 
 
 def _names(

@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.cabling.captures import Capture, from_file, newest, sweeps
+from fleet_runner.cli.cabling.captures import Capture, newest, sweeps
 from fleet_runner.cli.cabling.design import Design, design, uncollected
 from fleet_runner.cli.cabling.drawing import draw
+from fleet_runner.cli.cabling.looking import at_files, look
 from fleet_runner.cli.cabling.options import AsJson, Expected, FabricName, Names, Observed, Svg
 from fleet_runner.cli.cabling.telling import indented, says, steps, warn
 from fleet_runner.cli.session import age, console, opened, plain, print_json
@@ -63,10 +64,9 @@ def explain(
         should = design(expected, names)
         wanted = should.fabric(fabric) if fabric else None
         if observed is not None:
-            capture = from_file(observed)
-            found = _chosen(should.judge(capture.discovery.links, wanted), words)
-            told = [Told(fault) for fault in found]
-            looked = capture.label
+            look_at = at_files(should, observed, wanted)
+            told = [Told(fault) for fault in _chosen(look_at.verdicts, words)]
+            looked = look_at.label
         else:
             told, looked = _stored(should, [wanted] if wanted else should.fabrics, words)
     if not told and words:
@@ -97,7 +97,7 @@ def _stored(should: Design, fabrics: Sequence[Fabric], words: str) -> tuple[list
         tickets = {each.fault: each for each in store.tickets()}
         told: list[Told] = []
         for fabric, capture in captures:
-            verdicts = should.judge(capture.discovery.links, fabric)
+            verdicts = look(should, capture, fabric).verdicts
             for fault in _chosen(verdicts, ticket.fault if ticket else words):
                 excuses = excused(fault.subjects, should.fleet, rows).values() if should.fleet else ()
                 told.append(Told(fault, tickets.get(fault.key), tuple(excuses)))
@@ -135,7 +135,7 @@ def _chosen(verdicts: Verdicts, words: str) -> tuple[Fault, ...]:
 
 def _known(should: Design, words: str) -> None:
     """Refuse what names neither a fault, a ticket nor a device: a slip of the pen is no good news."""
-    devices = {port.device for joined in should.links for port in joined}
+    devices = {port.device for joined in (*should.links, *should.ethernet.links) for port in joined}
     device, _, _ = words.rpartition(" ")
     if not (words.isdecimal() or words.startswith(KEY) or devices & {words, device}):
         raise FleetError(

@@ -12,9 +12,11 @@ Expected = Annotated[
     typer.Option(help="a CSV of cables or a folder of site files; default: the source of truth", show_default=False),
 ]
 Observed = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
-        help="what ibnetdiscover (plain or -p), iblinkinfo or ibdiagnet (db_csv) wrote; - is standard input",
+        help="what ibnetdiscover (plain or -p), iblinkinfo or ibdiagnet (db_csv) wrote; - is standard input. For"
+        " Ethernet, what lldpctl -f json prints on each device, in files named after them (gpu-01.json): their"
+        " folder, or the option once for each",
         show_default=False,
     ),
 ]

@@ -11,10 +11,13 @@ from fleet_runner.core.cabling.plan import Action, Add, Exchange, Move, Record, 
 from fleet_runner.core.printable import printable
 
 FAULTS = (
-    "fault", "kind", "action", "device", "port", "place", "from", "from_place", "to", "to_place",
+    "fabric", "fault", "kind", "action", "device", "port", "place", "from", "from_place", "to", "to_place",
     "other_end", "other_end_place", "note", "key", "message",
 )  # fmt: skip
-"""One row an action: where to stand, the port a plug leaves, the port it goes into, and the end that stays."""
+"""One row an action: where to stand, the port a plug leaves, the port it goes into, and the end that stays.
+
+The fabric is "" where files were judged: they do not say which they are of.
+"""
 
 CHANGES = ("change", "device", "port", "other_device", "other_port", "before", "after")
 
@@ -24,11 +27,12 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Cells = dict[str, str]
 
 
-def faults(found: Sequence[Fault], places: Places) -> None:
-    """Print one row for each action of each fault; a fault without any has one row that says so."""
+def faults(found: Sequence[tuple[str, Fault]], places: Places) -> None:
+    """Print one row for each action of each fabric's faults; a fault without any has one row that says so."""
     rows: list[Cells] = []
-    for number, fault in enumerate(found, start=1):
-        about = {"fault": f"{number}", "kind": fault.kind.value, "key": fault.key, "message": fault.message}
+    for number, (fabric, fault) in enumerate(found, start=1):
+        about = {"fabric": fabric, "fault": f"{number}", "kind": fault.kind.value}
+        about |= {"key": fault.key, "message": fault.message}
         rows += [{**about, **_action(action, places)} for action in fault.actions] or [about]
     _write(FAULTS, rows)
 

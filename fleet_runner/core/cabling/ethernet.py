@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.cabling.explain import Places
-from fleet_runner.core.cabling.judge import Doubt, Verdicts, hold
+from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Bound, Names, bind_port
+from fleet_runner.core.parsers.discovery import FabricPort
 from fleet_runner.core.parsers.lldp import Neighbour
 
 _PLAIN_PORT = re.compile(r"[A-Za-z]+([0-9]{1,9})$")
@@ -33,12 +34,14 @@ class Heard:
     disputed: frozenset[Link]
 
 
-def judge(
+def judge(  # noqa: PLR0913  what every judge takes, and addresses
     designed: Iterable[Link],
     captures: Captures,
     known: Names,
     places: Places,
     macs: Mapping[str, Port] | None = None,
+    *,
+    share: float = SUSPECT_SHARE,
 ) -> Verdicts:
     """Judge Ethernet links. `macs` are the ports that the source of truth knows by their address, in lower case.
 
@@ -59,7 +62,8 @@ def judge(
             doubts.append(Doubt(each, min(instead, key=lambda other: (other == each, other))))
         else:
             silent.append(each)
-    verdicts = hold(judged, Bound(dict.fromkeys(heard.links, "")), places)
+    bound = Bound(dict.fromkeys(heard.links, ""), strangers=_strangers(heard.links, judged, known))
+    verdicts = hold(judged, bound, places, share=share)
     strange = heard.disputed - {doubt.seen for doubt in doubts}
     return replace(
         verdicts,
@@ -68,6 +72,13 @@ def judge(
         doubts=tuple(doubts),
         silent=tuple(sorted(silent)),
     )
+
+
+def _strangers(heard: Iterable[Link], designed: Iterable[Link], known: Names) -> dict[str, FabricPort]:
+    """Return the devices at designed ports that the design does not know; elsewhere it may leave devices out."""
+    ports = {port for each in designed for port in each}
+    met = [(near, far) for a, b in heard for near, far in ((a, b), (b, a)) if near in ports]
+    return {far.device: FabricPort(far.device, 0, "", "") for _, far in met if far.device not in known.spoken}
 
 
 def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> Heard:

@@ -16,6 +16,11 @@ class Neighbour(NamedTuple):
     description: str
 
 
+def begins(text: str) -> bool:
+    """Whether a text begins as these do: no other capture of cabling is JSON."""
+    return text.removeprefix("\ufeff").lstrip().startswith("{")
+
+
 def parse(text: str) -> tuple[Neighbour, ...]:
     """Return every neighbour; a port that hears several systems has several entries."""
     root = json_object(text, "lldpctl")

@@ -114,6 +114,14 @@ def test_an_address_that_the_source_knows_says_more_than_a_host_name() -> None:
     assert judged(told, DESIGN[:1], macs=True).matched == 1
     (fault,) = judged(told, DESIGN[:1]).faults
     assert fault.observed == (link(port("localhost", "enp1s0"), port("sw-1", "swp1")),)
+    assert fault.kind is Kind.UNPLANNED
+    assert fault.steps[0] == "Read the serial of localhost: if it is gpu-1, correct its name and move no cable."
+
+
+def test_a_device_that_the_design_leaves_out_is_no_fault_at_a_port_that_it_leaves_out() -> None:
+    verdicts = judged(both_ends([*DESIGN, (port("core-1", "et-0/0/0"), port("sw-1", "swp49"))]))
+    assert (verdicts.faults, verdicts.matched) == ((), 4)
+    assert verdicts.unbound == (link(port("core-1", "et-0/0/0"), port("sw-1", "swp49")),)
 
 
 @given(st.permutations(range(4)), st.sets(st.sampled_from([*SERVERS, "sw-1"]), min_size=1))

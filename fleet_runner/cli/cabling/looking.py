@@ -1,0 +1,45 @@
+"""What one look gave: a fabric's sweep or files, judged, with what a person should know of it beside the verdicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet_runner.cli.cabling.captures import Capture, Neighbours, from_files
+from fleet_runner.cli.cabling.design import Design
+from fleet_runner.cli.cabling.telling import strange_adapters
+from fleet_runner.core.cabling.judge import Verdicts
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.fabrics import Fabric
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One judged look. `fabric` is "" where nobody says which it is of; `run` is the sweep's number."""
+
+    label: str
+    verdicts: Verdicts
+    fabric: str = ""
+    run: int | None = None
+    hints: tuple[str, ...] = ()
+
+
+def at_files(should: Design, paths: Sequence[Path], fabric: Fabric | None) -> Look:
+    """Judge what files say."""
+    return look(should, from_files(paths), fabric)
+
+
+def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> Look:
+    """Judge what was seen; an error names where."""
+    name = fabric.name if fabric else ""
+    try:
+        verdicts = should.judge(seen, fabric)
+    except EvidenceError as error:
+        raise EvidenceError(f"{seen.label}: {error}") from error
+    if isinstance(seen, Neighbours):
+        return Look(seen.label, verdicts, hints=tuple(map(_strange, should.strange(seen))))
+    hint = strange_adapters(seen.discovery, verdicts)
+    return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, (hint,) if hint else ())
+
+
+def _strange(device: str) -> str:
+    return f"No Ethernet cable of {device} is designed; what its capture says is judged by names."
