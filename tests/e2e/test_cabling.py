@@ -1,4 +1,4 @@
-"""An exchange of cables in production: seen twice, one ticket; put right, closed; exchanged again, reopened."""
+"""Exchanges of cables in production: seen twice, one ticket; put right, closed; exchanged again, reopened."""
 
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from fleet_runner.core.runs import Node
     from tests.e2e.conftest import Fleet
 
-pytestmark = pytest.mark.timeout(600)
-
 FABRIC = "infiniband.lab"
+SERVERS = ("swapped_cables", "gpu-01", "--rail", "3", "--with", "gpu-02")
+UPLINKS = ("swapped_uplinks", "gpu-01", "--rail", "2", "--with-rail", "5")
 
 
 def tickets(fleet: "Fleet") -> tuple[Ticket, ...]:
@@ -30,68 +30,56 @@ def sights(fleet: "Fleet", fault: str, until: float) -> int:
     return sum(each.at <= until and any(one.fault == fault for one in each.result.findings) for each in found)
 
 
-def sweep(fleet: "Fleet") -> None:
-    """Have the fabric swept now, as a person does who does not want to wait."""
+def lab(fleet: "Fleet", *words: str) -> None:
+    """Change something in the lab, and have the fabric swept at once, as whoever does not want to wait."""
+    assert fleet.run("lab", *words, "--dir", ".").returncode == 0
     assert fleet.run("run", "fabric", FABRIC).returncode == 0
 
 
 def serving(fleet: "Fleet") -> None:
-    """Bring all nodes into production, and wait for a sweep that finds nothing."""
+    """Bring all nodes into production, and wait for a sweep that sees every link."""
     fleet.serve()
 
     def all_serve(rows: "dict[str, Node]") -> bool:
         fleet.certify_all(rows)
         return bool(rows) and all(node.state is State.PRODUCTION for node in rows.values())
 
-    def passes(_rows: "dict[str, Node]") -> bool:
+    def all_seen(_rows: "dict[str, Node]") -> bool:
         with fleet.store() as store:
             newest = {each.result.check: each.result for each in store.latest_results(FABRIC)}
         found = newest.get("fabric_cabling")
-        return (
-            found is not None
-            and found.verdict is Verdict.PASS
-            and found.observed["matched"] == found.observed["designed"]
-        )
+        return found is not None and found.verdict is Verdict.PASS and not found.observed["unsure"]
 
     fleet.until(all_serve)
-    fleet.until(passes)
+    fleet.until(all_seen)
 
 
-@pytest.mark.parametrize(
-    ("fault", "options", "touched", "moves"),
-    [
-        ("swapped_cables", ("--rail", "3", "--with", "gpu-02"), ("gpu-01", "gpu-02", "leaf-4"), ("ib3", "leaf-4")),
-        (
-            "swapped_uplinks",
-            ("--rail", "2", "--with-rail", "5"),
-            ("leaf-3", "leaf-6", "spine-1"),
-            ("leaf-3", "leaf-6"),
-        ),
-    ],
-)
-def test_an_exchange_in_production_is_one_ticket_however_often_it_comes_back(
-    fleet: "Fleet", fault: str, options: tuple[str, ...], touched: tuple[str, ...], moves: tuple[str, ...]
-) -> None:
+@pytest.mark.timeout(900)
+def test_an_exchange_in_production_is_one_ticket_however_often_it_comes_back(fleet: "Fleet") -> None:
+    """Of two servers first; then, while that ticket is open, of two leaves at their spine."""
     serving(fleet)
     assert tickets(fleet) == ()
-    inject = ("lab", "inject", fault, "gpu-01", *options, "--dir", ".")
-    assert fleet.run(*inject).returncode == 0
-    sweep(fleet)
+    lab(fleet, "inject", *SERVERS)
     fleet.until(lambda _rows: tickets(fleet))
     [ticket] = tickets(fleet)
     assert (ticket.check, ticket.remedy) == ("fabric_cabling", "RECABLE")
-    assert {FABRIC, *touched} <= set(ticket.nodes)
+    assert {FABRIC, "gpu-01", "gpu-02", "leaf-4"} <= set(ticket.nodes)
     assert sights(fleet, ticket.fault, ticket.opened_at) == 2
     assert ticket.body.count("Plug the cable that comes from") == 2
-    assert all(word in ticket.body for word in (*moves, "rack", "U"))
+    assert all(word in ticket.body for word in ("ib3", "leaf-4", "rack", "U"))
 
-    assert fleet.run("lab", "fix", fault, "gpu-01", "--dir", ".").returncode == 0
-    sweep(fleet)
+    lab(fleet, "fix", *SERVERS[:2])
     fleet.until(lambda _rows: all(each.closed_at for each in tickets(fleet)))
 
-    assert fleet.run(*inject).returncode == 0
-    sweep(fleet)
+    lab(fleet, "inject", *SERVERS)
     fleet.until(lambda _rows: any(each.closed_at is None for each in tickets(fleet)))
     [again] = tickets(fleet)
     assert (again.id, again.fault) == (ticket.id, ticket.fault)
     assert sights(fleet, ticket.fault, again.last_seen_at) >= 4
+
+    lab(fleet, "inject", *UPLINKS)
+    fleet.until(lambda _rows: len(tickets(fleet)) == 2)
+    [other] = [each for each in tickets(fleet) if each.id != ticket.id]
+    assert set(other.nodes) == {FABRIC, "leaf-3", "leaf-6", "spine-1"}
+    assert other.body.count("Plug the cable that comes from") == 2
+    assert all(each.closed_at is None for each in tickets(fleet))
