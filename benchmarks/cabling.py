@@ -1,7 +1,7 @@
 """How long a whole fabric takes: parse, diff and explain up to 4,096 servers with 100 pairs of swapped cables.
 
-`make bench-cabling` prints CPU seconds by step (the median of several rounds), the peak of memory, and the ratios to two
-floors: reading the same file, and splitting its lines into words, which suffers from a busy machine as the steps do.
+`make bench-cabling` prints CPU seconds by step (the median of several rounds), the peak of memory, and the ratios to
+two floors: reading the same file, and splitting its lines into words, which a busy machine slows down as the steps.
 Beside it, where they are installed, the field's own tools with the same fabric and the same swaps.
 """
 
