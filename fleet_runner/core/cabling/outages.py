@@ -60,17 +60,21 @@ def gather(
 def _dark(
     missing: set[Link], expected: Mapping[Port, Port], observed: Mapping[Port, Port], places: Places
 ) -> list[Outage]:
-    """Return the devices of two or more designed links of which none is up."""
-    unlit = {port.device for joined in missing for port in joined} - {port.device for port in observed}
+    """Return the devices of two or more designed links of which none is up.
+
+    A link that no one designed says that a device has power; it must be the exception for the device to be dark.
+    """
     links: dict[str, list[Link]] = defaultdict(list)
     for joined in missing:
-        for device in {port.device for port in joined} & unlit:
+        for device in {port.device for port in joined}:
             links[device].append(joined)
-    counted = Counter(port.device for port in expected if port.device in unlit) if unlit else {}
+    lit = {port.device for port, far in observed.items() if expected.get(port) == far}
+    wrong = Counter(port.device for port in observed)
+    counted = Counter(port.device for port in expected if port.device in links)
     return [
         Outage(SERVER if device in places.servers else DEVICE, len(mine), 0, device, tuple(sorted(mine)))
         for device, mine in links.items()
-        if counted[device] >= SEVERAL
+        if device not in lit and counted[device] >= SEVERAL and len(mine) > wrong[device]
     ]
 
 

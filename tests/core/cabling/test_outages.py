@@ -106,3 +106,22 @@ def test_a_dark_server_and_a_dark_leaf_that_explain_one_cable_are_both_dark() ->
         ("cabling/dark/leaf-1", 8),
     ]
     assert not set(dark[0].expected) & set(dark[1].expected)
+
+
+def test_a_dark_leaf_of_which_one_undesigned_link_is_up_is_dark_all_the_same() -> None:
+    """Somebody plugged a cable into a free port of it: only designed links say that it stands where it should."""
+    spare = link(Port("leaf-1", "60"), Port("leaf-2", "60"))
+    found = faults((*without(DESIGN, "leaf-1"), spare))
+    assert [(fault.kind, fault.subjects) for fault in found] == [
+        (Kind.DARK, ("leaf-1",)),
+        (Kind.EXTRA, ("leaf-1", "leaf-2")),
+    ]
+
+
+def test_a_device_whose_other_cables_are_plugged_elsewhere_is_not_dark() -> None:
+    """As many are up as are missing: it has power, and its cables are to be looked at one by one."""
+    first, second, *rest = at(DESIGN, "gpu-02")
+    moved = [link(each.a, Port(each.b.device, "60")) for each in rest]
+    found = faults((*without(DESIGN, "gpu-02"), *moved))
+    assert sorted(fault.kind for fault in found) == [Kind.MISSING, Kind.MISSING, Kind.MOVED, Kind.MOVED]
+    assert {each for fault in found if fault.kind is Kind.MISSING for each in fault.expected} == {first, second}
