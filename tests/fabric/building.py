@@ -194,6 +194,11 @@ def renumber(name: str, guid: int) -> list[str]:
     return [f'Guid "{name}" {guid:#x}', *port]
 
 
+def deafen(name: str, percent: int = 100) -> str:
+    """Return the console line that has a record lose so much of what it is asked; its ports stay up."""
+    return f'Error "{name}" {percent}'
+
+
 def count(end: End, counter: str, value: int) -> str:
     """Return the console line that sets an error counter of a port ("PortCounters.LinkDownedCounter")."""
     return f"PerformanceSet {console(end)} {counter}={value}"

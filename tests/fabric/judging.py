@@ -23,7 +23,8 @@ FORMS: tuple[Callable[[Ibsim], str], ...] = (
 
 def judged(text: str, design: Design) -> Verdicts:
     """Return what a whole capture says."""
-    return judge(design.links, fabric_capture.read(text).links, design.names, design.places)
+    found = fabric_capture.read(text)
+    return judge(design.links, found.links, design.names, design.places, unanswered=found.unanswered)
 
 
 def hold_right(faults: Iterable[Fault], scenarios: Iterable[Scenario]) -> None:

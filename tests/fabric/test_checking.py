@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.fabric.building import Fabric
+from tests.fabric.building import Fabric, deafen, record
 from tests.fabric.command import check
 from tests.fabric.ibsim import Ibsim, running
 from tests.fabric.scenarios import SHELF, gone_wrong, scenarios
@@ -73,6 +73,18 @@ def test_a_technician_reads_which_plug_goes_where(fabric: Ibsim, site: Path) -> 
     for end in (end for cable in scenario.pulled for end in cable):
         assert f"{end.device} port {end.port} (hall-1 rack " in out
     assert "its other end stays" in out
+
+
+def test_a_neighbour_that_hangs_is_unknown_on_the_command_line(fabric: Ibsim, site: Path) -> None:
+    cable = FABRIC.down(20, 4)
+    fabric.console([deafen(record(cable.a))])
+    try:
+        code, out, err = check(site, fabric.iblinkinfo())
+    finally:
+        fabric.console([deafen(record(cable.a), 0)])
+    assert (code, err) == (TROUBLE, "")
+    assert f"unknown nothing is heard of 1 designed link, the first: {cable.a} to {cable.b}" in out
+    assert "no fault" in out
 
 
 @BY_PORT

@@ -6,7 +6,7 @@ import pytest
 
 from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.links import Port, link
-from tests.fabric.building import Fabric, Plug, join, relink, unlink
+from tests.fabric.building import Fabric, Plug, deafen, join, record, relink, unlink
 from tests.fabric.ibsim import Ibsim, running
 from tests.fabric.judging import FORMS, by_hand, hold_clean, hold_followable, hold_right, judged
 from tests.fabric.scenarios import BLANK, SHELF, Scenario, gone_wrong, scenarios
@@ -106,6 +106,27 @@ def test_a_nameless_neighbour_whose_number_nobody_knows_is_unknown_and_not_missi
         verdicts = judged(fabric.ibnetdiscover(), design(FABRIC, numbered=False))
     assert verdicts.faults == ()
     assert [doubt.designed for doubt in verdicts.doubts] == [link(Port(*cable.a), Port(*cable.b))]
+
+
+@pytest.mark.parametrize("what", ["an adapter", "a switch"])
+def test_a_neighbour_that_hangs_is_unknown_and_not_missing(fabric: Ibsim, what: str) -> None:
+    """Where the form tells a port's state: ibnetdiscover does not. A cable that is gone elsewhere is told as ever."""
+    cables = [FABRIC.down(44, 4)] if what == "an adapter" else FABRIC.of("leaf-12")
+    name = record(cables[0].a) if what == "an adapter" else "S-leaf-12"
+    missing = SCENARIOS["a missing cable"]
+    with gone_wrong(fabric, FABRIC, [missing]):
+        fabric.console([deafen(name)])
+        try:
+            plain, by_port, *others = [judged(form(fabric), DESIGN) for form in FORMS]
+        finally:
+            fabric.console([deafen(name, 0)])
+    assert len(others) == 2
+    for verdicts in others:
+        hold_right(verdicts.faults, [missing])
+        assert set(verdicts.silent) == {link(Port(*a), Port(*b)) for a, b in cables}
+        assert len(verdicts.absent) == 1
+    assert by_port == plain
+    assert (len(plain.faults), plain.silent, plain.matched) == (2, (), others[0].matched)
 
 
 def test_a_stranger_in_another_ones_port_is_no_silent_replacement(fabric: Ibsim) -> None:

@@ -14,7 +14,7 @@ from fleet_runner.adapters import sitefiles
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core import inventory, profile
 from fleet_runner.core.cabling import ethernet
-from fleet_runner.core.cabling.aliases import called
+from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
@@ -70,7 +70,9 @@ class Design:
             wire = self.ethernet
             heard = ethernet.listen(self._heard(seen), wire.names, wire.links, wire.macs)
             return Bound(dict.fromkeys(heard.links, ""))
-        return bind(called(seen.discovery.links, self.aliases), self.names)
+        found = seen.discovery
+        unanswered = [renamed(each, self.aliases) for each in found.unanswered]
+        return bind(called(found.links, self.aliases), self.names, unanswered)
 
     def judge(self, seen: Capture | Neighbours, fabric: Fabric | None = None) -> Verdicts:
         """Hold what was seen against the whole design, or against what belongs to one fabric of it."""

@@ -12,11 +12,14 @@ def called(links: Iterable[FabricLink], devices: Mapping[str, str]) -> Iterable[
     """Return the links with each end's description in the words of the design; `devices` gives a name's device."""
     if not devices:
         return links
-    return tuple(link._replace(a=_called(link.a, devices), b=_called(link.b, devices)) for link in links)
+    return tuple(link._replace(a=renamed(link.a, devices), b=renamed(link.b, devices)) for link in links)
 
 
-def _called(port: FabricPort, devices: Mapping[str, str]) -> FabricPort:
-    """A description is a device's name: alone, before an adapter's, or inside what managed switches add."""
+def renamed(port: FabricPort, devices: Mapping[str, str]) -> FabricPort:
+    """Return an end likewise.
+
+    A description is a device's name: alone, before an adapter's, or inside what managed switches add.
+    """
     if port.name in devices:
         return port._replace(name=devices[port.name])
     if found := _MANAGED.fullmatch(port.name):

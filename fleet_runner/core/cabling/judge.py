@@ -10,10 +10,10 @@ from fleet_runner.core.cabling.identity import settle
 from fleet_runner.core.cabling.links import Link, Port, TakenError, link, matching
 from fleet_runner.core.cabling.names import Bound, Names, bind
 from fleet_runner.core.cabling.rates import degraded
-from fleet_runner.core.cabling.silence import unheard
+from fleet_runner.core.cabling.silence import mute, unheard
 from fleet_runner.core.cabling.strangers import concerning
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.discovery import FabricLink
+from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
 
 SUSPECT_SHARE = suspect.SHARE
 
@@ -34,8 +34,9 @@ class Verdicts:
     """What holding them against each other gave. `matched` counts the designed links that are there.
 
     `unbound` are observed links of which the design knows neither port nor both devices; they are no faults. `doubts`
-    and `silent`, designed links in a fabric of which nothing was heard, may be there or not. `absent` are designed
-    links that are certainly not in place. `suspect` says why no fault should be believed ("" if they may be).
+    and `silent`, designed links in a fabric of which nothing was heard or to a neighbour that does not answer, may be
+    there or not. `absent` are designed links that are certainly not in place. `suspect` says why no fault should be
+    believed ("" if they may be).
     """
 
     faults: tuple[Fault, ...]
@@ -54,10 +55,10 @@ def judge(
     known: Names,
     places: Places,
     *,
-    share: float = SUSPECT_SHARE,
+    unanswered: Iterable[FabricPort] = (),
 ) -> Verdicts:
     """Judge a whole fabric. Raises EvidenceError where a port has two cables, in the design or in the evidence."""
-    return hold(designed, bind(seen, known), places, share=share)
+    return hold(designed, bind(seen, known, unanswered), places)
 
 
 def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: float = SUSPECT_SHARE) -> Verdicts:
@@ -75,6 +76,7 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
         raise EvidenceError(str(error)) from error
     unbound = tuple(sorted(others.difference(concerned)))
     silent = unheard(expected, ends, places.servers)
+    silent = tuple(sorted({*silent, *mute(expected, ends, observed.unanswered, places.servers)}))
     for joined in silent:
         for port in joined:
             del expected[port]
@@ -85,7 +87,7 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
         for port in doubt.seen:
             del ends[port]
     plugged, absent = every_fault(Differing(expected, ends, there, settled), observed, places)
-    slow = (degraded_fault(*each, places) for each in degraded(there, places.servers))
+    slow = (degraded_fault(*each, places) for each in degraded(there, places.servers, places.kinds))
     faults = tuple(sorted((*plugged, *slow), key=lambda fault: fault.key))
     exchanged = {device for ring in settled.rings for device in ring.devices}
     wrong = len(faults) - len(settled.rings) + len(exchanged)

@@ -43,7 +43,8 @@ class Bound:
     gives one end of each device that the design does not know, also of these.
 
     What known GUIDs tell: `lost` are the ports whose own GUID is seen nowhere, `renewed` what is seen instead of it
-    at those whose name is there, `certain` the devices of which a GUID is seen.
+    at those whose name is there, `certain` the devices of which a GUID is seen. `unanswered` are ports that are up,
+    and at whose far end nobody answers.
     """
 
     links: Mapping[Link, str]
@@ -52,6 +53,7 @@ class Bound:
     lost: Mapping[Port, str] = field(default_factory=dict[Port, str])
     renewed: Mapping[Port, str] = field(default_factory=dict[Port, str])
     certain: frozenset[str] = frozenset()
+    unanswered: frozenset[Port] = frozenset()
 
 
 def names(ports: Iterable[Port], guids: Mapping[str, Port], adapters: Mapping[str, Mapping[str, str]]) -> Names:
@@ -70,8 +72,8 @@ def names(ports: Iterable[Port], guids: Mapping[str, Port], adapters: Mapping[st
     return Names(spoken, guids)
 
 
-def bind(seen: Iterable[FabricLink], known: Names) -> Bound:
-    """Return the seen links between ports as the design calls them, as far as it knows them."""
+def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPort] = ()) -> Bound:
+    """Return the seen links, and single ports, between ports as the design calls them, as far as it knows them."""
     told = tuple(seen)
     nameless: set[str] = set()
     switches: dict[str, Spoken] = {}
@@ -87,7 +89,8 @@ def bind(seen: Iterable[FabricLink], known: Names) -> Bound:
     links = {link(*pair): rates[each[2:]] for pair, each in zip(ends, told, strict=True)}
     unknown = {port.device for port in ports}.difference(known.spoken)
     strangers = {port.device: end for end, port in _each(told, ends) if port.device in unknown} if unknown else {}
-    return Bound(links, frozenset(nameless), strangers, *_by_guid(told, ends, known))
+    alone = frozenset(bind_end(end, known) for end in unanswered)
+    return Bound(links, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone)
 
 
 def names_no_other(seen: FabricPort, device: str) -> bool:

@@ -1,9 +1,10 @@
-"""Which designed links can be judged at all: an observer that hears nothing of a fabric does not make it missing.
+"""Which designed links can be judged at all: what an observer hears nothing of is not missing for that.
 
-Rails that are separate fabrics are not seen from each other: `ibnetdiscover` walks the one that it is plugged into.
+Rails that are separate fabrics are not seen from each other: `ibnetdiscover` walks the one that it is plugged into. A
+neighbour that hangs is not seen either: its cable is plugged, for the port at the near end is up.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from fleet_runner.core.cabling.links import Link, Port, link
 
@@ -21,6 +22,26 @@ def unheard(
         return ()
     heard = _reached(expected, {port.device for port in observed} - servers, servers)
     return tuple(sorted(link(a, b) for a, b in quiet if a.device not in heard and b.device not in heard))
+
+
+def mute(
+    expected: Mapping[Port, Port],
+    observed: Mapping[Port, Port],
+    unanswered: Collection[Port],
+    servers: frozenset[str],
+) -> tuple[Link, ...]:
+    """Return the designed links at ports that are up and where nobody answers, if no end is seen elsewhere.
+
+    A switch that such ports lead to, and that is seen nowhere, tells nothing of its other links either.
+    """
+    quiet = [port for port in unanswered if port in expected and observed.keys().isdisjoint((port, expected[port]))]
+    if not quiet:
+        return ()
+    seen = {port.device for port in observed}
+    switches = {expected[port].device for port in quiet} - seen - servers
+    found = {link(port, expected[port]) for port in quiet}
+    found |= {link(a, b) for a, b in expected.items() if a.device in switches and b not in observed}
+    return tuple(sorted(found))
 
 
 def _reached(expected: Mapping[Port, Port], heard: set[str], servers: frozenset[str]) -> set[str]:

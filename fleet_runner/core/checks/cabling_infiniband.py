@@ -27,7 +27,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     ports = [port for each in links for port in each]
     adapters = profile.hca_interfaces(expected.profile)
     known = names(ports, guids(expected.fabric), dict.fromkeys(_alike(expected), adapters))
-    verdicts = hold(links, discovery.links, known, where)
+    verdicts = hold(links, discovery.links, known, where, unanswered=discovery.unanswered)
     findings = [_own(fault, where.servers) for fault in verdicts.faults if expected.node in fault.devices]
     observed = {"designed": len(mine), "fabric_matched": verdicts.matched, "fabric_designed": verdicts.designed}
     doubts = [str(doubt) for doubt in verdicts.doubts if expected.node in {port.device for port in doubt.designed}]

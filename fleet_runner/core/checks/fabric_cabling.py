@@ -32,7 +32,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     where = places(expected.fabric)
     own = frozenset(expected.device.get("switches", ()))
     mine = [each for each in links if _at(each, own)]
-    seen = bind(discovery.links, known_names(links, expected))
+    seen = bind(discovery.links, known_names(links, expected), discovery.unanswered)
     # A cable to another fabric of the site makes that one visible: its links are designed, too, and not ours.
     shown = own | ({port.device for each in seen.links for port in each} - where.servers)
     away = _away([each for each in links if _at(each, shown)], seen, expected)

@@ -47,12 +47,14 @@ class Discovery:
     """What a fabric looked like; each link is in `links` once.
 
     `lonely` are those that only one of their ends told of: a whole capture tells each from both. `unread` are lines
-    (counted from 1) that look like records and cannot be read.
+    (counted from 1) that look like records and cannot be read. `unanswered` are ports that are up, and at whose far
+    end nobody answers; a form that does not tell them from ports that are down has none.
     """
 
     links: tuple[FabricLink, ...]
     lonely: tuple[FabricLink, ...]
     unread: tuple[tuple[int, str], ...]
+    unanswered: tuple[FabricPort, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Told:
 
     `links` gives the links of pairs of rows that tell of each other, `alone` what single rows tell of theirs. They
     are asked for as few rows as will do, since a large fabric has some hundred thousand. `lines` counts what was
-    read, ends that are down included.
+    read, ends that are down included. `unanswered` is Discovery's.
     """
 
     near: Sequence[str]
@@ -81,6 +83,7 @@ class Told:
     links: Callable[[Sequence[int], Sequence[int]], list[FabricLink]]
     alone: Callable[[Sequence[int]], list[FabricLink]]
     lines: int
+    unanswered: Sequence[FabricPort] = ()
 
 
 def joined(text: str, form: Form, told: Told) -> Discovery:
@@ -95,7 +98,8 @@ def joined(text: str, form: Form, told: Told) -> Discovery:
         more, others, alone = _paired(alone, [(_end(each.a), _end(each.b)) for each in told.alone(alone)])
         first, second = first + more, second + others
     lonely = told.alone(alone)
-    return Discovery(tuple(cables(told.links(first, second) + lonely, text)), tuple(lonely), unread)
+    links = cables(told.links(first, second) + lonely, text)
+    return Discovery(tuple(links), tuple(lonely), unread, tuple(told.unanswered))
 
 
 def cables(links: list[FabricLink], text: str) -> list[FabricLink]:

@@ -5,7 +5,7 @@ is the sections' ends that say that the file is whole. Columns are found by name
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -20,6 +20,7 @@ BEGINS = re.compile(r"\nSTART_[A-Z]\w{0,60}[ \t\r]*$", re.MULTILINE | re.ASCII)
 
 _NODES = ("nodedesc", "nodetype", "nodeguid")
 _PORTS = ("nodeguid", "portnum", "portguid", "linkwidthactv", "linkspeedactv")
+_STATE = "portphystate"
 _LINKS = ("nodeguid1", "portnum1", "nodeguid2", "portnum2")
 
 _KINDS = {"1": "CA", "2": "SW", "3": "RT"}
@@ -37,10 +38,14 @@ _SPEEDS = {
 }
 """PortInfo's LinkSpeedActive, from 256 on LinkSpeedExtActive (8 bits further up), and the vendor's FDR10."""
 
+_UP = "5"
+"""PortInfo's PortPhysicalState LinkUp: somebody is at the far end, answering or not."""
+
 _GUID = re.compile(r"0x([0-9a-fA-F]{1,16})", re.ASCII)
+_CABLED = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,3}", re.ASCII)
 
-_UNTOLD = ("", "", "")
+_UNTOLD = ("", "", "", "")
 
 End = tuple[str, str]
 """A node's GUID and a port's number."""
@@ -48,10 +53,10 @@ End = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Fabric:
-    """What the first two sections told: nodes' names and kinds; ports' GUIDs, widths and speeds, as written."""
+    """What the first two sections told: nodes' names and kinds; ports' GUIDs, rates and states, as written."""
 
     nodes: dict[str, tuple[str, str]] = field(default_factory=dict)
-    ports: dict[End, tuple[str, str, str]] = field(default_factory=dict)
+    ports: dict[End, tuple[str, str, str, str]] = field(default_factory=dict)
     guids: dict[str, str] = field(default_factory=dict)
 
     def guid(self, word: str, line: int) -> str:
@@ -86,12 +91,12 @@ def parse(text: str) -> Discovery:
     for line, (name, kind, node) in _rows(text, "NODES", _NODES):
         fabric.nodes[fabric.guid(node, line)] = (name.strip(), _KINDS.get(kind.strip(), ""))
     known = fabric.guids.get  # a call less for each of some hundred thousand rows
-    for line, (node, number, own, width, speed) in _rows(text, "PORTS", _PORTS):
-        fabric.ports[known(node) or fabric.guid(node, line), number] = (own, width, speed)
-    links = _links(text, fabric)
+    for line, (node, number, own, width, speed, state) in _rows(text, "PORTS", _PORTS, _STATE):
+        fabric.ports[known(node) or fabric.guid(node, line), number] = (own, width, speed, state)
+    links, ends = _links(text, fabric)
     if not links:
         raise EvidenceError(f"{TOOL} tells of no link at all: is there a fabric, and may this user ask it?")
-    return Discovery(tuple(discovery.cables(links, text)), (), ())
+    return Discovery(tuple(discovery.cables(links, text)), (), (), tuple(_unanswered(fabric, ends)))
 
 
 def whole(found: Discovery) -> Discovery:
@@ -99,7 +104,15 @@ def whole(found: Discovery) -> Discovery:
     return found
 
 
-def _links(text: str, fabric: _Fabric) -> list[FabricLink]:
+def _unanswered(fabric: _Fabric, ends: Container[End]) -> Iterator[FabricPort]:
+    """Yield the ports that are up and stand in no link; a switch's port 0 is the switch itself."""
+    for end, (_, _, _, state) in fabric.ports.items():
+        if state == _UP and end not in ends and end[0] in fabric.nodes and _CABLED.fullmatch(end[1]):
+            yield fabric.port(end, 0)
+
+
+def _links(text: str, fabric: _Fabric) -> tuple[list[FabricLink], Container[End]]:
+    """Return the links, and all of their ends."""
     links: list[FabricLink] = []
     told: dict[End, tuple[End, int]] = {}
     known = fabric.guids.get
@@ -115,28 +128,33 @@ def _links(text: str, fabric: _Fabric) -> list[FabricLink]:
                 f"expected one a port: are these two captures in one?"
             )
         if first == second == line:
-            _, width, speed = fabric.ports.get(near, _UNTOLD)
+            _, width, speed, _ = fabric.ports.get(near, _UNTOLD)
             rate = _WIDTHS.get(width, 0), _SPEEDS.get(speed, "")
             links.append(FabricLink(fabric.port(near, line), fabric.port(far, line), *rate))
-    return links
+    return links, told
 
 
-def _rows(text: str, name: str, columns: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield a section's rows, each with its line (counted from 1), and of its cells those of the columns."""
+def _rows(text: str, name: str, columns: tuple[str, ...], more: str = "") -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield a section's rows, each with its line (counted from 1), and of its cells those of the columns.
+
+    `more` is a column that a version may lack: then its cell is "".
+    """
     line, lines = _section(text, name)
     titles = {title.strip().lower(): at for at, title in enumerate(lines[0].split(","))}
     missing = [column for column in columns if column not in titles]
     if missing:
         raise EvidenceError(f"{TOOL} line {line}: section {name} has no column {missing[0]}, found {lines[0][:80]!r}")
-    pick = itemgetter(*(titles[column] for column in columns))
-    last = max(titles[column] for column in columns) + 1
+    there = (*columns, more) if more in titles else columns
+    lacking = ("",) if more and more not in titles else ()
+    pick = itemgetter(*(titles[column] for column in there))
+    last = max(titles[column] for column in there) + 1
     for number, row in enumerate(lines[1:], start=line + 1):
         cells = _quoted(row) if '"' in row else row.split(",", last)
         if len(cells) < last:
             raise EvidenceError(
                 f"{TOOL} line {number}: found {row[:80]!r}, expected {len(titles)} cells; was it cut short?"
             )
-        yield number, pick(cells)
+        yield number, pick(cells) + lacking
 
 
 def _quoted(row: str) -> list[str]:

@@ -53,6 +53,9 @@ _SPEEDS = {
 }
 """What a lane signals, as libibmad prints it, and how ibnetdiscover calls it."""
 
+_UP = "LinkUp"
+"""The physical state of a port at whose far end somebody is, answering or not."""
+
 _KINDS = {"Switch": "SW", "CA": "CA", "RT": "RT", "Router": "RT"}
 
 
@@ -76,6 +79,7 @@ def _by_node(text: str) -> Told:
     near: list[str] = []
     found: list[tuple[str, ...]] = []
     nodes: list[tuple[str, str, str]] = []
+    unanswered: list[FabricPort] = []
     lines = 0
     for switch, digits, kind, heading, below in zip(*(pieces[at::5] for at in range(5)), strict=True):
         mine = _PORT.findall(below)
@@ -84,7 +88,10 @@ def _by_node(text: str) -> Told:
         lines += len(mine) + 1
         found += up
         near += [f"{row[1]} {row[2]} {name}" for row in up]
-        nodes += [(name, _KINDS[switch or kind], digits or "")] * len(up)
+        node = (name, _KINDS[switch or kind], digits or "")
+        nodes += [node] * len(up)
+        silent = [row for row in mine if not row[5] and _UP in row[3]]
+        unanswered += [FabricPort(name, int(row[2]), node[1], guid(row[0] or node[2])) for row in silent]
 
     if len(set(near)) < len(near) and any(row[1] == "0" for row in found):
         raise EvidenceError(_nameless(near))
@@ -100,7 +107,8 @@ def _by_node(text: str) -> Told:
         far = [FabricPort(name.strip(), int(port), "", "") for *_, port, name in map(found.__getitem__, rows)]
         return _links(ports(rows), far, [found[row][3] for row in rows])
 
-    return Told(near, [f"{row[4]} {row[5]} {row[6].strip()}" for row in found], links, alone, lines)
+    far = [f"{row[4]} {row[5]} {row[6].strip()}" for row in found]
+    return Told(near, far, links, alone, lines, unanswered)
 
 
 def _nameless(near: list[str]) -> str:
@@ -124,7 +132,8 @@ def _by_line(text: str) -> Told:
         return _links(near, far, [row[4] for row in told])
 
     near, far = [f"{row[0]} {row[3]}" for row in up], [f"{row[5]} {row[6]}" for row in up]
-    return Told(near, far, lambda rows, _: alone(rows), alone, len(found))
+    unanswered = [_port(row[0], row[1], row[3], switches) for row in found if not row[5] and _UP in row[4]]
+    return Told(near, far, lambda rows, _: alone(rows), alone, len(found), unanswered)
 
 
 def _port(digits: str, name: str, port: str, switches: set[str]) -> FabricPort:

@@ -2,6 +2,7 @@
 
 Real captures lose tabs, come with CRLF, without blank lines between records, with GUIDs without leading zeros, and
 cut short. Every line that looks like a record and cannot be read is reported; comments and headers are passed over.
+With -p a port without a far end may be down or up: its rate does not tell, since one that is down may keep its last.
 Patterns run over the whole text, since a large fabric has a line for each of some hundred thousand port ends.
 """
 

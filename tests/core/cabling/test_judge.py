@@ -10,6 +10,7 @@ from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Bound, names
 from fleet_runner.core.cabling.plan import Reseat
 from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers.discovery import FabricPort
 from tests.core.cabling.discoveries import by_port, discovered, plain
 from tests.core.cabling.fabrics import SERVERS, Story, matchings, places, rails, stories
 
@@ -37,6 +38,21 @@ def test_what_a_fabric_tells_in_either_form_has_every_fault(story: Story, ports:
 def test_a_fabric_as_designed_has_no_fault(links: tuple[Link, ...]) -> None:
     verdicts = hold(links, told(links), places(links))
     assert (verdicts.faults, verdicts.matched) == ((), len(links))
+
+
+def test_a_port_that_is_up_is_bound_as_the_end_of_a_link_is() -> None:
+    """By the name or the number that the fabric has for it; one that nothing identifies says nothing."""
+    designed = rails(2, 2)
+    known = names([port for each in designed for port in each], {}, {})
+    for said, silent in (
+        (FabricPort("MF0;leaf-1:MQM9700/U1", 1, "SW", "1" * 16), (designed[0],)),
+        (FabricPort("gpu-01 ib0", 1, "CA", "2" * 16), (designed[0],)),
+        (FabricPort("MT4129 ConnectX7", 1, "CA", "3" * 16), ()),
+    ):
+        seen = discovered(by_port(designed[1:])).links
+        verdicts = judge(designed, seen, known, places(designed), unanswered=[said])
+        assert verdicts.silent == silent
+        assert len(verdicts.faults) == 1 - len(silent)
 
 
 def test_a_design_that_uses_a_port_twice_cannot_be_judged() -> None:

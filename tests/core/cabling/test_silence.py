@@ -1,11 +1,13 @@
 """What cannot be missed: links of a fabric from which nothing was heard."""
 
+from collections.abc import Iterable
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.explain import Kind
-from fleet_runner.core.cabling.judge import hold
-from fleet_runner.core.cabling.links import Link, matching
+from fleet_runner.core.cabling.judge import Verdicts, hold
+from fleet_runner.core.cabling.links import Link, Port, link, matching
 from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.silence import unheard
 from tests.core.cabling.fabrics import SERVERS, Story, places, rails, stories
@@ -51,3 +53,71 @@ def test_a_leaf_without_power_is_dark_where_spines_tell_of_its_fabric() -> None:
     verdicts = hold(designed, Bound(dict.fromkeys(heard, "")), places(designed))
     assert verdicts.silent == ()
     assert [fault.key for fault in verdicts.faults] == ["cabling/dark/leaf-2"]
+
+
+def judged(heard: Iterable[Link], unanswered: Iterable[Port], designed: tuple[Link, ...]) -> Verdicts:
+    """Judge what was heard, with ports that are up and at whose far end nobody answers."""
+    return hold(designed, Bound(dict.fromkeys(heard, ""), unanswered=frozenset(unanswered)), places(designed))
+
+
+def test_a_neighbour_that_hangs_is_unknown_and_not_missing() -> None:
+    """Its cable is plugged: the port at the near end is up. Another one that is gone is missing all the same."""
+    designed = rails()
+    hangs, gone = designed[0], designed[5]
+    verdicts = judged(set(designed) - {hangs, gone}, {hangs.b}, designed)
+    assert verdicts.silent == (hangs,)
+    assert [(fault.kind, fault.expected) for fault in verdicts.faults] == [(Kind.MISSING, (gone,))]
+    assert verdicts.absent == (gone,)
+    assert (verdicts.matched, verdicts.designed) == (len(designed) - 2, len(designed))
+
+
+def test_a_neighbour_that_is_seen_elsewhere_does_not_hang() -> None:
+    """Something else is at the port; the designed cable was moved."""
+    designed = rails()
+    moved = link(designed[0].a, Port("leaf-1", "40"))
+    verdicts = judged({*designed[1:], moved}, {designed[0].b}, designed)
+    assert verdicts.silent == ()
+    assert [fault.kind for fault in verdicts.faults] == [Kind.MOVED]
+
+
+def test_of_a_switch_that_hangs_no_link_can_be_told() -> None:
+    """Its servers are reached only through it. Where one of its ports has a cable of somebody else, that is told."""
+    designed = rails()
+    mine = of_leaf(designed, "leaf-2")
+    up = {each.b for each in mine if each.b.device.startswith("spine")}
+    assert len(up) == 2
+    verdicts = judged(set(designed) - set(mine), up, designed)
+    assert (verdicts.faults, set(verdicts.silent)) == ((), set(mine))
+    first = next(each for each in mine if each.a.device in SERVERS)
+    wrong = link(first.a, Port("leaf-1", "40"))
+    verdicts = judged((set(designed) - set(mine)) | {wrong}, up, designed)
+    assert set(verdicts.silent) == set(mine) - {first}
+    assert [fault.kind for fault in verdicts.faults] == [Kind.WRONG_SWITCH]
+
+
+def test_a_server_of_which_one_adapter_hangs_misses_the_cables_of_the_others() -> None:
+    """Adapters answer each for itself."""
+    designed = rails()
+    mine = [each for each in designed if each.a.device == "gpu-01"]
+    verdicts = judged(set(designed) - set(mine), {mine[0].b}, designed)
+    assert verdicts.silent == (mine[0],)
+    assert {each for fault in verdicts.faults for each in fault.expected} == set(mine[1:])
+
+
+def test_a_port_without_a_designed_cable_may_be_up() -> None:
+    designed = rails()
+    verdicts = judged(designed[1:], {designed[0].b, Port("leaf-1", "40")}, designed)
+    assert (verdicts.faults, verdicts.silent) == ((), (designed[0],))
+
+
+@given(stories(), st.data())
+def test_a_port_that_is_up_never_makes_a_fault(story: Story, data: st.DataObject) -> None:
+    """Faults at other ports stay as they are, and every designed link is matched, silent or in a fault."""
+    taken = {port for each in story.observed for port in each}
+    free = sorted({port for each in story.designed for port in each} - taken)
+    up = data.draw(st.sets(st.sampled_from(free))) if free else set[Port]()
+    before, after = judged(story.observed, (), story.designed), judged(story.observed, up, story.designed)
+    assert {fault.key for fault in after.faults} <= {fault.key for fault in before.faults}
+    assert after.matched == before.matched
+    assert {*after.silent, *after.absent} == {*before.silent, *before.absent}
+    assert not {*after.silent}.intersection(after.absent)

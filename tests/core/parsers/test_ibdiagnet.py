@@ -115,3 +115,29 @@ def test_a_link_that_cannot_be_read_is_named_by_its_line(old: str, new: str, why
 
 def test_a_fabric_without_a_link_is_refused() -> None:
     assert "tells of no link at all" in said(TEXT.replace(LINKS, "\n".join(LINKS.split("\n")[:2]) + "\n"))
+
+
+def test_a_port_that_is_up_and_stands_in_no_link_is_unanswered() -> None:
+    """A switch's port 0 is the switch itself; a port that is down has another physical state than 5."""
+    row = next(line for line in TEXT.split("\n") if line.startswith("0xfc6a1c0300e70000,0xfc6a1c0300e70000,2,"))
+    other = row.replace(",2,0x0", ",{},0x0", 1)
+    more = "".join(
+        f"{line}\n"
+        for line in (
+            other.format(7),
+            other.format(8).replace(",2,5,4,", ",2,2,1,"),
+            other.format(0),
+            other.format("x"),
+            other.format(9).replace("0xfc6a1c0300e70000", "0x00000000000000aa"),
+        )
+    )
+    found = parse(TEXT.replace("END_PORTS", f"{more}END_PORTS"))
+    assert found.unanswered == (FabricPort("MF0;leaf-1:MQM9700/U1", 7, "SW", "fc6a1c0300e70000"),)
+    assert found.links == parse(TEXT).links
+    assert parse(TEXT).unanswered == ()
+
+
+def test_a_version_that_tells_no_physical_state_has_no_unanswered_port() -> None:
+    cut = TEXT.replace("PortPhyState", "Other").replace("0xa088c20300ab0c10,1,0xfc6a1c0300e70000,1\n", "")
+    assert parse(cut).unanswered == ()
+    assert len(parse(cut.replace("Other", "PortPhyState")).unanswered) == 2

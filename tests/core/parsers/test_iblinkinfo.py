@@ -105,3 +105,25 @@ def test_a_line_that_cannot_be_read_is_reported_with_its_number() -> None:
         lines.insert(6, "           2    7[  ] ==( 4X   106.25 Gb")
         with pytest.raises(EvidenceError, match=r"iblinkinfo line 7 cannot be read: '2    7\[  \] ==\("):
             whole(parse("\n".join(lines)))
+
+
+@pytest.mark.parametrize("text", [BY_NODE, BY_LINE], ids=["by-node", "by-line"])
+def test_a_port_that_is_up_and_where_nobody_answers_is_told(text: str) -> None:
+    """As the real tool prints it; one that is down is none, whatever stands for its far end."""
+    down = '3[  ] ==(                Down/ Polling)==>             [  ] "" ( )'
+    up = '3[  ] ==( 4X        53.125 Gbps Initialize/  LinkUp)==>  "Port not available"'
+    found = whole(parse(text.replace(down, up, 1)))
+    assert found.unanswered == (FabricPort("MF0;leaf-1:MQM9700/U1", 3, "SW", "fc6a1c0300e70000"),)
+    assert found.links == parse(text).links
+    assert parse(text).unanswered == ()
+    assert parse(text.replace(down, down.partition("==>")[0] + '==> "Port not available"')).unanswered == ()
+
+
+@pytest.mark.parametrize("text", [BY_NODE, BY_LINE], ids=["by-node", "by-line"])
+def test_an_adapter_that_hears_nobody_is_known_by_its_own_guid(text: str) -> None:
+    """Its node has another one, and here it has none at all."""
+    told = next(line for line in text.split("\n") if "0xa088c20300ab0c10" in line and "Active" in line)
+    found = parse(text.replace(told, told.partition("==>")[0] + '==>  "Port not available"'))
+    assert [port for port in found.unanswered if port.kind == "CA"] == [
+        FabricPort("gpu-01 mlx5_0", 1, "CA", "a088c20300ab0c10")
+    ]
