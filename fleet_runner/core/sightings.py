@@ -4,7 +4,7 @@ A fault of cabling in service must be seen twice in a row before a person is sen
 that boots and a capture that was cut look alike once. Before service nothing less than a pass counts, at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from fleet_runner.core.lifecycle import FABRICS, State
@@ -23,7 +23,7 @@ SUSPECT = "cabling.suspect"
 """The finding that says: so much differs at once that the capture or the design is wrong, not the cables."""
 
 UNSURE = "unsure"
-"""The fact under which a check names the devices of which it could not tell whether they are as designed."""
+"""The fact under which a check names what it could not tell: a device, or a list of the two that a link joins."""
 
 _DARK = "cabling/dark/"
 
@@ -34,7 +34,7 @@ class Worth(StrEnum):
     TICKET = "ticket"
     ONCE = "seen once"  # the next look must see it too
     EXCUSED = "excused"  # it touches a device that is being worked on, or not in service
-    UNSURE = "unsure"  # it touches a device that could not be told
+    UNSURE = "unsure"  # it touches a device, or both ends of a link, that could not be told
     KEPT = "kept"  # no hand is needed, or it was seen before the node came to its state
 
 
@@ -53,7 +53,7 @@ def _worth(view: View, stored: Stored, finding: Finding) -> Worth:
         return Worth.KEPT
     if finding.remedy not in _twice(view):
         return Worth.TICKET
-    if touched & unsure(stored.result):
+    if any(each <= touched for each in unsure(stored.result)):
         return Worth.UNSURE
     if touched & view.excused.keys():
         return Worth.EXCUSED
@@ -70,16 +70,20 @@ def suspect(result: Result) -> Finding | None:
     return next((finding for finding in result.findings if finding.code == SUSPECT), None)
 
 
-def unsure(result: Result) -> frozenset[str]:
-    """Return the devices of which a result could not tell whether they are as designed."""
+def unsure(result: Result) -> frozenset[frozenset[str]]:
+    """Return what a result could not tell: devices, each alone, and links, as the two devices that each joins."""
     named = result.observed.get(UNSURE)
-    return frozenset(str(each) for each in named) if isinstance(named, list | tuple) else frozenset()
+    if not isinstance(named, list | tuple):
+        return frozenset()
+    return frozenset(frozenset(map(str, each) if isinstance(each, list | tuple) else (str(each),)) for each in named)
 
 
-def hidden(result: Result) -> frozenset[str]:
-    """Return the devices whose other faults cannot be seen now: the unsure ones, and those with no link up."""
+def hides(result: Result, devices: Iterable[str]) -> bool:
+    """Whether a fault of these devices cannot be seen now: one of them has no link up, or was not to be told."""
+    touched = frozenset(devices)
     keys = (finding.fault for finding in result.findings)
-    return unsure(result) | {key.removeprefix(_DARK) for key in keys if key.startswith(_DARK)}
+    dark = {key.removeprefix(_DARK) for key in keys if key.startswith(_DARK)}
+    return not touched.isdisjoint(dark) or any(each <= touched for each in unsure(result))
 
 
 def touches(finding: Finding) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from fleet_runner.core.actions import CloseTicket, OpenTicket
 from fleet_runner.core.lifecycle import FABRICS, State
 from fleet_runner.core.runs import Stored, Ticket
-from fleet_runner.core.sightings import Worth, hidden, speaks, suspect, weigh
+from fleet_runner.core.sightings import Worth, hides, speaks, suspect, weigh
 from fleet_runner.core.verdicts import Finding, Remedy
 from fleet_runner.core.view import View
 
@@ -72,7 +72,7 @@ def _is_gone(stored: Stored, ticket: Ticket) -> bool:
         and suspect(result) is None
         and not any(finding.fault == ticket.fault for finding in result.findings)
         and _is_news(stored, ticket)
-        and hidden(result).isdisjoint(ticket.nodes)
+        and not hides(result, ticket.nodes)
     )
 
 
@@ -81,10 +81,9 @@ def _is_news(stored: Stored, ticket: Ticket | None) -> bool:
 
 
 def _named(view: View, finding: Finding) -> tuple[str, ...]:
-    """Return whom a ticket names: nodes that can prove the fault gone; of a fabric's, it and every device touched."""
-    if view.node.state in FABRICS:
-        return tuple(dict.fromkeys((view.node.name, *finding.nodes, *finding.devices)))
-    return finding.nodes or (view.node.name,)
+    """Return whom a ticket names: who can prove the fault gone, and every device that it touches."""
+    whole = (view.node.name,) if view.node.state in FABRICS or not finding.nodes else ()
+    return tuple(dict.fromkeys((*whole, *finding.nodes, *finding.devices)))
 
 
 def _after(state: State, remedy: Remedy) -> str:

@@ -7,7 +7,7 @@ from fleet_runner.core.excuses import excused
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.lifecycle import FABRICS, MOVING, SERVING, State
 from fleet_runner.core.observers import observers
-from fleet_runner.core.records import Fleet, Termination
+from fleet_runner.core.records import NODE_ROLES, Fleet, Termination
 from fleet_runner.core.runs import Node, Run, Stored, Ticket
 from fleet_runner.core.sightings import touches
 from fleet_runner.core.tickets import ONE_EYE
@@ -74,16 +74,23 @@ class Outlook:
         return f"{switches} and {len(_nodes(found))} nodes of {found.site}"
 
     def _tickets(self, node: Node) -> tuple[Ticket, ...]:
-        """Return the open tickets that name a node; of a fabric, also those that nodes opened about its cables."""
+        """Return the open tickets that name a node; of a fabric, also those of cables that end at its switches alone.
+
+        Fabrics share servers: what names only them may be about another one's cables, of which this one sees nothing.
+        """
         found = self.world.fabrics.get(node.name)
         if found is None:
             return self.world.store.tickets(node=node.name)
-        members = found.switches | _nodes(found)
         return tuple(
             ticket
             for ticket in self.world.store.tickets()
-            if node.name in ticket.nodes or (ticket.check in ONE_EYE and not members.isdisjoint(ticket.nodes))
+            if node.name in ticket.nodes or (ticket.check in ONE_EYE and self._within(ticket, found))
         )
+
+    def _within(self, ticket: Ticket, fabric: Fabric) -> bool:
+        devices = [self.fleet.devices[name] for name in ticket.nodes if name in self.fleet.devices]
+        switches = {device.name for device in devices if device.role not in NODE_ROLES}
+        return bool(switches) and switches <= fabric.switches
 
 
 def _nodes(fabric: Fabric) -> frozenset[str]:

@@ -196,6 +196,28 @@ def test_devices_that_could_not_be_told_open_and_close_nothing() -> None:
     assert (opened(*actions), closed(*actions)) == (["cabling/2"], [6])
 
 
+def test_a_link_that_could_not_be_told_leaves_the_rest_of_its_two_devices_as_they_are() -> None:
+    """A spine that is not there yet silences no leaf."""
+    at_the_leaf = a_finding(Remedy.RECABLE, fault="cabling/1", nodes=("gpu-01",), devices=("gpu-01", "leaf-1"))
+    between = a_finding(Remedy.RECABLE, fault="cabling/2", nodes=(), devices=("leaf-1", "spine-1"))
+    result = sweep(at_the_leaf, between, observed={"unsure": ["spine-9", ["leaf-1", "spine-1"]]})
+    about = (
+        by_node(fault="cabling/3", nodes=("gpu-02", "leaf-1")),
+        by_node(id=6, fault="cabling/4", nodes=("infiniband.hall", "leaf-1", "spine-1")),
+        by_node(id=7, fault="cabling/5", nodes=("infiniband.hall", "leaf-2", "spine-9")),
+    )
+    actions = swept(result, *about, before=(result,))
+    assert (opened(*actions), closed(*actions)) == (["cabling/1"], [5])
+
+
+def test_a_nodes_ticket_names_the_switches_too() -> None:
+    """By them it is told which fabric can prove the fault gone."""
+    fault = a_finding(Remedy.RECABLE, fault="cabling/1", nodes=("gpu-01",), devices=("gpu-01", "leaf-1"))
+    (ticket,) = followed(stored(fault, check="cabling_infiniband"))
+    assert isinstance(ticket, OpenTicket)
+    assert ticket.nodes == ("gpu-01", "leaf-1")
+
+
 def test_what_is_dark_hides_its_other_faults() -> None:
     """A server that is off did not heal."""
     dark = sweep(a_finding(Remedy.RECABLE, fault="cabling/dark/gpu-01", nodes=("infiniband.hall", "gpu-01")))

@@ -202,13 +202,57 @@ def test_a_ticket_that_a_node_opened_in_verify_is_closed_by_a_sweep_that_looked_
         now += 5
         tick(world, now)
     (ticket,) = world.store.tickets()
-    assert ticket.nodes == ("gpu-01",)
+    assert ticket.nodes == ("gpu-01", "leaf-1")
     world.store.leave_intent(FABRIC, Wish.RUN, "ann", detail="fabric", now=now)
     for _ in range(100):
         now += 60
         tick(world, now)
     (ticket,) = world.store.tickets(open_only=False)
     assert ticket.closed_because == f"fabric_cabling on {FABRIC}: as designed"
+
+
+def railed(count: int) -> Fleet:
+    """The same servers with a second port each, on a second leaf that nothing joins to the first."""
+    one = cabled(count)
+    ports = (*PORT, Interface("ib1", "infiniband-ndr"))
+    devices = {
+        name: replace(each, interfaces=ports) if name != "leaf-1" else each for name, each in one.devices.items()
+    }
+    devices["leaf-2"] = replace(one.devices["leaf-1"], name="leaf-2")
+    more = [Cable(Termination(each.a.device, "ib1"), Termination("leaf-2", each.b.interface)) for each in one.cables]
+    return replace(one, devices=devices, cables=(*one.cables, *more))
+
+
+def test_fabrics_that_share_their_servers_leave_each_others_tickets_alone(make_world: Make) -> None:
+    """What the second rail's sweep did not look at is not gone; what a node opened, the rail of its switch closes."""
+    faulty, own = [True], wrong("cabling/2", "gpu-02", check="cabling_infiniband")
+
+    def script(node: str, stage: Stage) -> tuple[Result, ...]:
+        if stage is Stage.FABRIC:
+            return (wrong() if node.endswith("leaf-1") and faulty else fine(),)
+        return (own,) if (node, stage) == ("gpu-02", Stage.VERIFY) else (GOOD, IDLE)
+
+    world = make_world(script, fleet=railed(3))
+    serving = played(world, lambda world: world.store.node("gpu-01").state is State.PRODUCTION)  # type: ignore[union-attr]  it is there
+
+    def swept(rail: str, now: float) -> float:
+        name = f"{FABRIC}.{rail}"
+        before = len(world.store.runs(name))
+        world.store.leave_intent(name, Wish.RUN, "ann", detail="fabric", now=now)
+        while len([run for run in world.store.runs(name) if run.ended_at]) <= before:
+            now += 5
+            tick(world, now)
+        tick(world, now + 5)
+        return now + 5
+
+    def faults() -> list[str]:
+        return sorted(ticket.fault for ticket in world.store.tickets())
+
+    now = swept("leaf-2", swept("leaf-1", swept("leaf-1", serving)))
+    assert faults() == ["cabling/1"]
+    faulty.clear()
+    swept("leaf-1", swept("leaf-2", now))
+    assert faults() == []
 
 
 def test_a_production_nodes_cabling_needs_two_sights_too(hall: Hall) -> None:
