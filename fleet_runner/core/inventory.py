@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fleet_runner.core.cabling.rates import lower
 from fleet_runner.core.excuses import READY
 from fleet_runner.core.fabrics import Fabric, fabrics
 from fleet_runner.core.records import Device, Fleet, Interface, Part, Termination, nodes
@@ -79,8 +80,8 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
 
     Shape: {"links": [[device, interface, device, interface, kind, carriers]], "devices": {name: {"site", "rack",
     "unit", "role", "device_type", "serial", "status", "guids": {interface: guid}, "macs": {interface: mac}}}}; `unit`
-    is None where the source does not know it, `kind` the interface type of an end ("infiniband-ndr"), "" where
-    unknown, `carriers` the list of the cable's carriers.
+    is None where the source does not know it, `kind` the interface type of the slower end ("infiniband-ndr"), ""
+    where unknown, `carriers` the list of the cable's carriers.
     """
     kinds = {
         (device.name, interface.name): interface.kind
@@ -89,7 +90,7 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
     }
     return {
         "links": [
-            [*cable.a, *cable.b, kinds.get(cable.a) or kinds.get(cable.b, ""), list(cable.carriers)]
+            [*cable.a, *cable.b, lower(kinds.get(cable.a, ""), kinds.get(cable.b, "")), list(cable.carriers)]
             for cable in fleet.cables
         ],
         "devices": {name: _fabric_device(fleet.devices[name]) for name in sorted(fleet.devices)},

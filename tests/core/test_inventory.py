@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 
 from fleet_runner.core import inventory
@@ -138,6 +139,25 @@ def test_a_context_owns_the_bmc_url_but_not_the_record() -> None:
 
 def test_an_ipv6_bmc_has_brackets() -> None:
     assert inventory.bmc_url("fd00::1/64") == "https://[fd00::1]"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "leaf", "link"),
+    [
+        ("infiniband-hdr", "infiniband-ndr", "infiniband-hdr"),
+        ("infiniband-xdr", "infiniband-ndr", "infiniband-ndr"),
+        ("infiniband-hdr", "", "infiniband-hdr"),
+        ("", "infiniband-ndr", "infiniband-ndr"),
+        ("", "", ""),
+    ],
+)
+def test_a_link_of_the_fabric_is_as_fast_as_its_slower_end(gpu: str, leaf: str, link: str) -> None:
+    devices = {
+        "gpu-1": replace(GPU, interfaces=(Interface("ib0", gpu),)),
+        "leaf-1": replace(LEAF, interfaces=(Interface("1", leaf),)),
+    }
+    found = inventory.fabric(replace(FLEET, devices=devices))
+    assert [row[4] for row in found["links"]] == [link]
 
 
 def test_the_fabric_says_where_guids_are() -> None:

@@ -48,17 +48,19 @@ def infiniband(kind: str) -> bool:
 
 
 def places(fabric: Mapping[str, Any]) -> Places:
-    """Return where devices stand, and what each link shares with others on its way."""
+    """Return where devices stand, what each link shares with others on its way, and what InfiniBand it is."""
     devices: Mapping[str, Mapping[str, Any]] = fabric.get("devices", {})
     return Places(
         {name: _words(device) for name, device in devices.items()},
         {
             name: f"{device.get('site')}/{device.get('rack')}"
             for name, device in devices.items()
+    rows = tuple(_rows(fabric))
             if device.get("rack")
         },
         frozenset(name for name, device in devices.items() if device.get("role") in NODE_ROLES),
-        {joined: carriers for joined, _, carriers in _rows(fabric) if carriers},
+        {joined: carriers for joined, _, carriers in rows if carriers},
+        {joined: kind for joined, kind, _ in rows if infiniband(kind)},
     )
 
 

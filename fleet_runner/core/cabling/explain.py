@@ -32,7 +32,7 @@ class Kind(StrEnum):
     EXCHANGED = "exchanged"  # devices stand in each other's place
     REPLACED_HCA = "replaced_hca"  # a new GUID in an adapter's old place
     REPLACED_SWITCH = "replaced_switch"  # likewise, in a switch's
-    DEGRADED = "degraded"  # as designed, and slower or narrower than the others of its kind
+    DEGRADED = "degraded"  # as designed, and slower or narrower than designed, or than most of its kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,15 @@ class Fault:
 class Places:
     """What is known of devices: where each stands in words, its rack, and which are servers.
 
-    `carriers` names what several cables run through together, by designed link: ("trunk T-12", "panel PP-A3").
+    By designed link, `carriers` names what several cables run through together ("trunk T-12", "panel PP-A3"), and
+    `kinds` gives the interface type of its slower end ("infiniband-ndr"), where the design knows them.
     """
 
     words: Mapping[str, str]
     racks: Mapping[str, str]
     servers: frozenset[str]
     carriers: Mapping[Link, tuple[str, ...]] = field(default_factory=dict[Link, tuple[str, ...]])
+    kinds: Mapping[Link, str] = field(default_factory=dict[Link, str])
 
     def device(self, name: str) -> str:
         """Return a device as a person finds it: "leaf-3 (hall-1 rack N1 U10)"."""
@@ -103,10 +105,10 @@ def explain(component: Component, places: Places) -> Fault:
     )
 
 
-def degraded_fault(joined: Link, rate: str, usual: str, places: Places) -> Fault:
-    """Return the fault of a link that is as designed and runs below the others of its kind."""
+def degraded_fault(joined: Link, rate: str, against: str, places: Places) -> Fault:
+    """Return the fault of a link that joins what it should and runs below what it is held against."""
     step = f"Reseat the cable at {places.port(joined.a)} and {places.port(joined.b)}; if it stays, replace it."
-    message = f"The link {says(joined)} runs at {rate}, most run at {usual}."
+    message = f"The link {says(joined)} runs at {rate}, {against}."
     key = f"cabling/degraded/{joined.a.device}/{joined.a.interface}"
     return Fault(Kind.DEGRADED, key, message, (step,), (Reseat(joined, rate),), joined, (joined,), (joined,))
 

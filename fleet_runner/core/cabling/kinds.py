@@ -60,7 +60,7 @@ KINDS: dict[Kind, Row] = {
         "A new GUID stands where a switch was, and its links are as designed.", "Record the new GUID; move nothing."
     ),
     Kind.DEGRADED: Row(
-        "A link is as designed and runs slower or narrower than the others of its kind.",
+        "A link joins what it should and runs slower or narrower than its designed type, or than most of its kind.",
         "Reseat the cable; if it stays, replace it.",
     ),
 }

@@ -65,7 +65,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Reseat:
-    """A cable that runs below the others of its kind is plugged anew; `rate` says how it runs."""
+    """A cable that runs slower or narrower than it should is plugged anew; `rate` says how it runs."""
 
     cable: Link
     rate: str

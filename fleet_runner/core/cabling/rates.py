@@ -1,7 +1,7 @@
-"""Links that are there and run below the others of their kind."""
+"""Links that are there and run below what they are designed for, or below the others of their kind."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from fleet_runner.core.cabling.links import Link
@@ -12,6 +12,9 @@ LANE_GBPS = {
 }  # fmt: skip
 """What a lane of each InfiniBand speed signals (the InfiniBand Trade Association's roadmap)."""
 
+LANES = 4
+"""Lanes of a port, if its cable is no splitter."""
+
 _RATE = re.compile(r"(\d{1,2})x ([A-Z]+\d{0,2})", re.ASCII)
 
 
@@ -21,29 +24,50 @@ def gbps(rate: str) -> float:
     return int(found[1]) * LANE_GBPS.get(found[2], 0.0) if found else 0.0
 
 
-def degraded(there: Mapping[Link, str], servers: frozenset[str]) -> tuple[tuple[Link, str, str], ...]:
-    """Return the links that are narrower or slower than most of their kind: server to switch, or switch to switch.
+def designed_rate(kind: str) -> str:
+    """Return what an interface type ("infiniband-ndr") is built for ("4x NDR"); "" where it says no speed."""
+    family, _, speed = kind.partition("-")
+    return f"{LANES}x {speed.upper()}" if family == "infiniband" and speed.upper() in LANE_GBPS else ""
 
-    Each with its rate and with what most of its kind run at.
 
-    A link that is faster than most is no fault, and one whose rate is not known is not judged.
+def lower(one: str, other: str) -> str:
+    """Return the interface type that a link between two ports can have: the slower, or the one that is known."""
+    if designed_rate(one) and designed_rate(other):
+        return min(one, other, key=lambda kind: gbps(designed_rate(kind)))
+    return one or other
+
+
+def degraded(
+    there: Mapping[Link, str], servers: frozenset[str], kinds: Mapping[Link, str]
+) -> tuple[tuple[Link, str, str], ...]:
+    """Return the links that are narrower or slower than designed, each with its rate and what it is held against.
+
+    `kinds` gives links' designed interface types. A type that says no speed says what is alike: there a link is held
+    against most of its type, server to switch or switch to switch. A link that is faster than that is no fault, and
+    one whose rate is not known is not judged.
     """
-    rates = set(there.values())
-    if len(rates) == 1:
+    rates = {rate: gbps(rate) for rate in set(there.values())}
+    designed = {kind: designed_rate(kind) for kind in {"", *kinds.values()}}
+    if len(rates) == 1 and max(map(gbps, designed.values())) <= max(rates.values()):
         return ()
-    known = {rate: gbps(rate) for rate in rates}
-    kinds: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    alike: dict[tuple[str, bool], list[tuple[Link, str]]] = defaultdict(list)
     for joined, rate in there.items():
-        if known[rate]:
-            kinds[_at_server(joined, servers)][rate] += 1
-    usual = {kind: counted.most_common(1)[0][0] for kind, counted in kinds.items() if counted}
-    return tuple(
-        sorted(
-            (joined, rate, most)
-            for joined, rate in there.items()
-            if known[rate] and known[rate] < known[most := usual[_at_server(joined, servers)]]
-        )
-    )
+        if rates[rate]:
+            alike[kinds.get(joined, ""), _at_server(joined, servers)].append((joined, rate))
+    found: list[tuple[Link, str, str]] = []
+    for (kind, _), links in alike.items():
+        counted = Counter(rate for _, rate in links)
+        most = max(counted, key=lambda rate: (counted[rate], rates[rate]))
+        full = _split(designed[kind], most)
+        against = f"designed {full}" if full else f"most run at {most}"
+        found += [(joined, rate, against) for joined, rate in links if rates[rate] < gbps(full or most)]
+    return tuple(sorted(found))
+
+
+def _split(designed: str, most: str) -> str:
+    """A splitter cable gives each of its ends half the lanes: where most links of a sort run so, they have them."""
+    half = designed.replace(f"{LANES}x", f"{LANES // 2}x")
+    return half if most == half else designed
 
 
 def _at_server(joined: Link, servers: frozenset[str]) -> bool:

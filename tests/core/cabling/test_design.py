@@ -62,6 +62,7 @@ def test_places_are_said_as_far_as_they_are_known() -> None:
 def test_guids_are_known_in_lower_case() -> None:
     assert guids(FABRIC) == {"00ab": Port("gpu-01", "ib0")}
     assert guids({}) == {}
+    assert found.kinds == {link(Port("gpu-01", "ib0"), Port("leaf-1", "1")): "infiniband-ndr"}
 
 
 def test_an_address_binds_only_the_one_port_that_has_it() -> None:

@@ -71,7 +71,7 @@ def test_a_missing_cable_has_one_plan() -> None:
         (
             Kind.DEGRADED,
             Reseat(A, "1x NDR"),
-            "Done when a sweep sees gpu-01 ib0 to leaf-1 1 at the rate of the others.",
+            "Done when a sweep sees gpu-01 ib0 to leaf-1 1 at the rate it is held against.",
         ),
         (
             Kind.REPLACED_HCA,

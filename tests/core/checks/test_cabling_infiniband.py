@@ -126,7 +126,7 @@ def test_a_slow_link_of_the_node_fails_it_and_no_other() -> None:
     lines = [line.replace("4x NDR", "1x NDR") if "gpu-01 mlx5_0" in line else line for line in BY_PORT.split("\n")]
     result = asked("\n".join(lines))
     assert result.verdict is Verdict.FAIL
-    assert result.message == "The link gpu-01 ib0 to leaf-1 1 runs at 1x NDR, most run at 4x NDR."
+    assert result.message == "The link gpu-01 ib0 to leaf-1 1 runs at 1x NDR, designed 4x NDR."
     assert result.findings[0].steps
     assert asked("\n".join(lines), "gpu-02").verdict is Verdict.PASS
 
