@@ -58,6 +58,11 @@ class Fault:
         return tuple(sorted({port.device for port in self.ports}))
 
     @property
+    def touches(self) -> int:
+        """Return how many cables hands touch, one by one."""
+        return sum(isinstance(action, Touch) for action in self.actions)
+
+    @property
     def subjects(self) -> tuple[str, ...]:
         """Return the devices without which it would be none: of a dark device not its neighbours."""
         if self.kind not in {Kind.DARK, Kind.CARRIER}:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fleet_runner.core.cabling import suspect
-from fleet_runner.core.cabling.explain import Fault, Places, degraded_fault
+from fleet_runner.core.cabling.explain import Fault, Kind, Places, degraded_fault
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import settle
 from fleet_runner.core.cabling.links import Link, Port, TakenError, link, matching
@@ -92,7 +92,8 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
     exchanged = {device for ring in settled.rings for device in ring.devices}
     wrong = len(faults) - len(settled.rings) + len(exchanged)
     matched = sum(not exchanged & {a.device, b.device} for a, b in there) if exchanged else len(there)
-    tally = suspect.Tally(count, matched, len(absent), len(unbound), wrong)
+    touches = sum(fault.touches for fault in plugged if fault.kind is not Kind.UNPLANNED)
+    tally = suspect.Tally(count, matched, len(absent), len(unbound), wrong, touches)
     return Verdicts(faults, matched, count, unbound, doubts, silent, suspect.doubt_of_all(tally, share), absent)
 
 

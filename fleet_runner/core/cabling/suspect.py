@@ -9,9 +9,22 @@ FEWEST = 10
 """Faults that are never too many."""
 
 
+TOUCHES_SHARE = 0.1
+"""The share of designed links of which plugs may sit elsewhere, with `FEWEST_TOUCHES`: shuffled cables are few
+faults, however many they are."""
+
+FEWEST_TOUCHES = 64
+"""Plugs that are never too many: a leaf's bundle that was plugged in one port too far."""
+
+
 def limit(designed: int, share: float = SHARE) -> float:
     """Return how many faults there may be in a design of so many links."""
     return max(FEWEST, share * designed)
+
+
+def touches_limit(designed: int, share: float = SHARE) -> float:
+    """Return how many plugs may sit elsewhere in a design of so many links; `share` is that of the faults."""
+    return max(FEWEST_TOUCHES, TOUCHES_SHARE * designed, share * designed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +32,8 @@ class Tally:
     """How many links and faults there are.
 
     `matched` counts the designed links that are there, `absent` those that certainly are not, `unknown` the seen ones
-    that the design does not know; of exchanged devices each is a fault.
+    that the design does not know; of exchanged devices each is a fault. `touches` are what it takes to put single
+    cables right, those of a device outside the design not counted.
     """
 
     designed: int
@@ -27,6 +41,7 @@ class Tally:
     absent: int
     unknown: int
     faults: int
+    touches: int = 0
 
 
 def doubt_of_all(it: Tally, share: float = SHARE) -> str:
@@ -45,5 +60,11 @@ def doubt_of_all(it: Tally, share: float = SHARE) -> str:
         return (
             f"{it.faults} faults at once in {it.designed} designed links, expected {limit(it.designed, share):.0f} at"
             " most: the capture is not whole, or the design is not what was built."
+        )
+    if it.touches > touches_limit(it.designed, share):
+        return (
+            f"{it.touches} plugs to move in {it.designed} designed links, expected"
+            f" {touches_limit(it.designed, share):.0f} at most: the capture is not whole, or the design is not what"
+            " was built."
         )
     return ""

@@ -1,13 +1,15 @@
 """When so much is wrong at once that no fault is believed."""
 
+from random import Random
+
 import pytest
 
 from fleet_runner.core.cabling.judge import hold
-from fleet_runner.core.cabling.links import Port, link
+from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Bound
-from fleet_runner.core.cabling.suspect import FEWEST, Tally, doubt_of_all, limit
+from fleet_runner.core.cabling.suspect import FEWEST, FEWEST_TOUCHES, Tally, doubt_of_all, limit, touches_limit
 from tests.core.cabling.fabrics import rails
-from tests.core.cabling.plugging import NOWHERE, judged
+from tests.core.cabling.plugging import NOWHERE, at, judged, without
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,62 @@ def test_many_faults_are_all_told_and_none_believed_unless_a_larger_share_may_be
     assert len(verdicts.faults) == 12
     assert verdicts.suspect.startswith("12 faults at once in 112 designed links, expected 10 at most:")
     assert hold(design, plugged, NOWHERE, share=0.5).suspect == ""
+
+
+def clos(servers: int, rails: int = 8, spines: int = 8) -> tuple[Link, ...]:
+    """Servers joined to a leaf per rail, and each leaf to each spine, with room for servers that nobody designed."""
+    down = [
+        link(Port(f"gpu-{server:02d}", f"ib{rail}"), Port(f"leaf-{rail}", str(server)))
+        for server in range(1, servers + 1)
+        for rail in range(rails)
+    ]
+    up = [
+        link(Port(f"leaf-{rail}", str(100 + spine)), Port(f"spine-{spine}", str(rail)))
+        for rail in range(rails)
+        for spine in range(spines)
+    ]
+    return (*down, *up)
+
+
+def rotated(links: tuple[Link, ...], count: int) -> tuple[Link, ...]:
+    """Return what is plugged where each of the first cables took the next one's port."""
+    turned = links[:count]
+    return (*links[count:], *(link(each.a, turned[index - 1].b) for index, each in enumerate(turned)))
+
+
+def test_shuffled_cables_are_suspect_however_few_faults_they_are() -> None:
+    """As if the cables had been plugged in by another list: a handful of rotations of hundreds of cables each."""
+    down, up = clos(64)[:512], clos(64, spines=64)[512:]
+    shuffled = [each.b for each in down]
+    Random(1).shuffle(shuffled)
+    verdicts = judged((*down, *up), (*(link(each.a, far) for each, far in zip(down, shuffled, strict=True)), *up))
+    assert len(verdicts.faults) <= FEWEST
+    assert verdicts.suspect.startswith(
+        f"{len(verdicts.absent)} plugs to move in 1024 designed links, expected 102 at"
+    )
+
+
+@pytest.mark.parametrize(("count", "suspect"), [(FEWEST_TOUCHES, False), (FEWEST_TOUCHES + 1, True)])
+def test_a_bundle_that_was_plugged_in_turned_is_believed(count: int, suspect: bool) -> None:
+    """One leaf's, and no more."""
+    design = clos(24)
+    verdicts = judged(design, rotated(design, count))
+    assert [fault.touches for fault in verdicts.faults] == [count]
+    assert bool(verdicts.suspect) == suspect
+
+
+def test_the_limit_of_touches_grows_with_the_fabric_and_with_the_faults_that_may_be() -> None:
+    assert (touches_limit(100), touches_limit(10_000), touches_limit(1000, 0.5)) == (FEWEST_TOUCHES, 1000, 500)
+
+
+def test_what_is_down_or_stands_elsewhere_as_a_whole_takes_no_touches() -> None:
+    """Ten dark servers of eight rails, and ten that the design does not know."""
+    design = clos(24)
+    dark = [f"gpu-{number:02d}" for number in range(1, 11)]
+    assert judged(design, without(design, *dark)).suspect == ""
+    named = {
+        link(Port(f"{port.device}-x", port.interface), far) for device in dark for port, far in at(design, device)
+    }
+    verdicts = judged(design, (*without(design, *dark), *named))
+    assert sum(fault.touches for fault in verdicts.faults) == 80
+    assert verdicts.suspect == ""
