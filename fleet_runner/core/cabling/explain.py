@@ -87,11 +87,19 @@ class Places:
 
     def device(self, name: str) -> str:
         """Return a device as a person finds it: "leaf-3 (hall-1 rack N1 U10)"."""
-        return f"{name} ({self.words.get(name, 'place unknown')})"
+        return self._with_place(name, name)
 
     def port(self, port: Port) -> str:
         """Return a port as a person finds it: "leaf-3 port 7 (hall-1 rack N1 U10)"."""
-        return f"{port.device} port {port.interface} ({self.words.get(port.device, 'place unknown')})"
+        return self._with_place(f"{port.device} port {port.interface}", port.device)
+
+    def place(self, name: str) -> str:
+        """Return where a device stands; "" where nothing is known of any, as in a CSV."""
+        return self.words.get(name, "place unknown") if self.words else ""
+
+    def _with_place(self, what: str, device: str) -> str:
+        place = self.place(device)
+        return f"{what} ({place})" if place else what
 
 
 def explain(component: Component, places: Places) -> Fault:

@@ -87,7 +87,7 @@ class Pen:
         """Draw a device with its ports."""
         taken = {port for joined in self.plugged for port in joined}
         middle = box.x + BOX_WIDTH / 2
-        place = clipped(places.words.get(box.device, "place unknown"), PLACE)
+        place = clipped(places.place(box.device), PLACE)
         parts = [
             f'<rect class="box" x="{box.x:g}" y="{box.y:g}" width="{BOX_WIDTH}" height="{box.height:g}"/>',
             words(middle, box.y + 18, clipped(box.device, NAME), "name", "middle"),

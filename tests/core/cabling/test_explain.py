@@ -107,6 +107,22 @@ def test_a_swap_reads_like_this() -> None:
     )
 
 
+def test_where_nobody_knows_a_place_nobody_says_that_it_is_unknown() -> None:
+    """A design in CSV says nothing of racks: the steps are shorter for it, and name each port all the same."""
+    nowhere, somewhere = Places({}, {}, frozenset()), Places({"leaf-1": "hall rack N1 U10"}, {}, frozenset())
+    port = Port("gpu-01", "ib0")
+    assert (nowhere.port(port), nowhere.device("gpu-01"), nowhere.place("gpu-01")) == (
+        "gpu-01 port ib0",
+        "gpu-01",
+        "",
+    )
+    assert somewhere.port(port) == "gpu-01 port ib0 (place unknown)"
+    assert somewhere.device("leaf-1") == "leaf-1 (hall rack N1 U10)"
+    cables = rails()
+    (fault,) = every(matching(cables), matching(cables[1:]), nowhere)
+    assert fault.steps[0].startswith("Join gpu-01 port ib0 and leaf-1 port 1 with a cable;")
+
+
 A, B, C, D, E, F, G = (Port(f"d{number}", "1") for number in range(7))
 
 
