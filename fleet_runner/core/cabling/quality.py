@@ -41,8 +41,16 @@ class Count(NamedTuple):
     downed: int = 0
 
 
+class Known(NamedTuple):
+    """What is remembered of a port: its symbol errors at two marks in time, and the downs at the last look."""
+
+    older: int = 0
+    newer: int = 0
+    downed: int = 0
+
+
 class Grown(NamedTuple):
-    """By how much a port's counts grew between two looks; None where that cannot be known.
+    """By how much a port's counts grew, errors since a mark and downs since the last look; None where unknown.
 
     `full` says that the counter of symbol errors has reached its end: there were at least as many.
     """
@@ -72,7 +80,6 @@ class Kind(StrEnum):
     """What is wrong with a link."""
 
     SYMBOLS = "symbol_errors"
-    DOWN = "link_down"
     FLAPS = "link_flaps"
 
 
@@ -104,15 +111,26 @@ def spoken(seconds: float) -> str:
     return f"{seconds / MINUTE:.0f} min" if seconds < 2 * HOUR else f"{seconds / HOUR:.3g} h"
 
 
-def grown(now: Count, before: Count | None) -> Grown:
-    """Return by how much a port's counts grew; `before` is None where nothing is known of them."""
+def times(count: int) -> str:
+    """Return how often something happened in words."""
+    return "once" if count == 1 else f"{count} times"
+
+
+def restarted(now: Count, known: Known) -> bool:
+    """Whether a port's counters went backwards: cleared, or restarted with its device, nobody knows when."""
+    return now.symbol < known.newer or now.downed < known.downed
+
+
+def grown(now: Count, known: Known | None, *, soon: bool = False) -> Grown:
+    """Return by how much a port's counts grew, since the older mark if `soon`; `known` is None where nothing is."""
     full = now.symbol == SYMBOL_LIMIT
-    if before is None:
+    if known is None:
         return Grown(None, None, full)
-    if now.symbol < before.symbol or now.downed < before.downed:
-        return Grown(0, 0)  # cleared, or restarted with its device: nobody knows since when it counts
-    symbol = None if full and before.symbol == SYMBOL_LIMIT else now.symbol - before.symbol
-    downed = None if now.downed == DOWNED_LIMIT else now.downed - before.downed
+    if restarted(now, known):
+        return Grown(0, 0)
+    before = known.older if soon else known.newer
+    symbol = None if full and before == SYMBOL_LIMIT else now.symbol - before
+    downed = None if now.downed == DOWNED_LIMIT else now.downed - known.downed
     return Grown(symbol, downed, full)
 
 
@@ -151,17 +169,14 @@ def flapping(known: Iterable[Downs], now: float) -> str:
 
 
 def worn(sides: tuple[Side, Side], known: Iterable[Downs], window: Window) -> Worn | None:
-    """Judge one link from what both of its ends counted and its downs of the last day, the new ones among them."""
+    """Judge one link from the errors that both of its ends counted in a window, and its downs of the last day."""
     other, first = sorted(sides, key=lambda side: (side.grown.symbol or 0, side.grown.downed or 0))
     said: dict[Kind, str] = {}
     errors, most = first.grown.symbol or 0, allowed_symbols(window.until - window.since)
     if errors > most:
         said[Kind.SYMBOLS] = f"counted {_errors(first.grown)} at {first.port} in {window.words}, allowed {most:.3g}"
-    times = downs(first.grown, other.grown)
     if often := flapping(known, window.until):
         said[Kind.FLAPS] = often
-    elif times:
-        said[Kind.DOWN] = f"went down {_times(times)} in {window.words}, seen from both ends"
     if not said:
         return None
     message = f"The link {first.port} to {other.port} {' and '.join(said.values())}."
@@ -181,7 +196,3 @@ def disturbed(ports: Iterable[Port], until: Mapping[str, float], since: float) -
 
 def _errors(counted: Grown) -> str:
     return f"{'at least ' if counted.full else ''}{counted.symbol} symbol errors"
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

@@ -1,7 +1,8 @@
 """Are the links of a fabric good? What both ends of each counted since the last look, against the rules for links.
 
 A look remembers what it read for the next one, so the first says nothing. Links of a node that booted, drained or
-was worked on meanwhile are left out; what only one end saw is recorded.
+was worked on meanwhile are left out; what only one end saw, or both saw once, is recorded. A bad link is good again
+once it is seen to be: while it is gone, or disturbed, or its counter full, nobody knows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,10 +11,10 @@ from typing import Any, NamedTuple
 from fleet_runner.core.cabling import quality, remembered
 from fleet_runner.core.cabling.design import designed, infiniband, places
 from fleet_runner.core.cabling.explain import Places
-from fleet_runner.core.cabling.links import Port, link
+from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import bind, bind_end
 from fleet_runner.core.cabling.quality import Count, Downs, End, Grown, Side, Window, Worn
-from fleet_runner.core.cabling.remembered import Joined, Memory
+from fleet_runner.core.cabling.remembered import Joined, Memory, carried, marks, plain
 from fleet_runner.core.checks.answers import conclude, text_of
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.checks.ends import CLEAN
@@ -35,9 +36,9 @@ CAP_LINKS, CAP_SHARE = 10, 0.005
 """Bad links at once up to which each is taken for itself (the cap on isolated ports of UFM's PDR plug-in)."""
 
 MOST_RECORDED = 50
-"""Links that only one end saw go down which a result names; all are counted."""
+"""Links that went down, at one end or both, which a result names; all are remembered."""
 
-NOTHING = Grown(0, 0)
+NOTHING, UNKNOWN = Grown(0, 0), Grown(None, None)
 
 
 class Moved(NamedTuple):
@@ -49,12 +50,18 @@ class Moved(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What a look found. `excluded` counts the links left out because one of their devices was disturbed."""
+    """What a look found. `told` are the links of which it can be said whether they are good.
 
-    bad: tuple[Worn, ...] = ()
-    one_ended: tuple[tuple[Side, Side], ...] = ()
-    downs: Mapping[Joined, tuple[Downs, ...]] = {}
-    excluded: int = 0
+    `excluded` are the ends of the links left out because one of their devices was disturbed; `down` the links that
+    both ends saw go down, and how often, too rarely for a fault.
+    """
+
+    bad: Mapping[Joined, Worn]
+    one_ended: tuple[tuple[Side, Side], ...]
+    down: tuple[tuple[Side, Side, int], ...]
+    downs: Mapping[Joined, tuple[Downs, ...]]
+    told: frozenset[Joined]
+    excluded: frozenset[End]
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -70,55 +77,75 @@ def judge(readings: Readings, expected: Expected) -> Result:
     now = number(expected.run.get("now")) or readings["ibqueryerrors"].at
     memory = remembered.recall(expected.run.get("before", {}).get(NAME), now)
     whole = report.unread == 0
+    devices = frozenset(end.guid for each in links for end in (each.a, each.b)) | {end.guid for end in counts}
     facts: dict[str, Any] = {"links": len(links), "ports_with_errors": len(counts), "unread": report.unread}
-    kept = remembered.carried(counts, memory, whole=whole)
     if memory is None:
         passed = f"the counters of {report.checked} ports are remembered; the next look tells what they count"
-        return conclude(NAME, (), passed, facts | remembered.plain(kept, {}, whole=whole))
-    window = Window(memory.at, now)
+        kept = Memory(now, marks(None, now), whole, carried(counts, None, now, whole=whole), devices)
+        # Without a memory no link is seen to be good: tickets of the fabric stay.
+        return conclude(NAME, (), passed, facts | {UNSURE: [expected.node]} | plain(kept))
+    grown = {end: memory.grown(end, count, now) for end, count in counts.items()}
+    if not whole:
+        grown |= dict.fromkeys(memory.ports.keys() - grown.keys(), UNKNOWN)
     until: Mapping[str, float] = expected.run.get("disturbed", {})
-    sight = look(moved(links, counts, memory, expected), window, until)
-    full = [end for end, count in counts.items() if quality.grown(count, memory.before(end)).symbol is None]
-    unsure = sorted(name for name in until if quality.disturbed((Port(name, ""),), until, window.since))
-    facts |= {"unknown": len(full), "excluded": sight.excluded, "one_ended": len(sight.one_ended), UNSURE: unsure}
-    findings = [*_findings(sight.bad, expected, len(links)), *_records(sight, expected.node)]
+    sight = look(moved(links, grown, memory, expected), memory, now, until)
+    lost = lingering(links, sight, memory, expected)
+    ports = carried(counts, memory, now, whole=whole, upset=sight.excluded)
+    bad = {joined: link(each.first.port, each.other.port) for joined, each in sight.bad.items()}
+    kept = Memory(now, marks(memory, now), whole, ports, devices, sight.downs, bad | lost)
+    full = [end for end in counts if grown[end].symbol is None]
+    facts |= {
+        "unknown": len(full),
+        "excluded": len(sight.excluded) // 2,
+        "one_ended": len(sight.one_ended),
+        UNSURE: _unsure(lost.values(), until, memory.since(now), expected),
+    }
+    findings = [*_findings(tuple(sight.bad.values()), expected, len(links)), *_records(sight, expected.node)]
+    window = Window(memory.since(now), now)
     passed = f"no link counted errors beyond the limits in {window.words}" + _unknown(full)
-    return conclude(NAME, findings, passed, facts | remembered.plain(kept, sight.downs, whole=whole))
+    return conclude(NAME, findings, passed, facts | plain(kept))
 
 
-def look(links: Iterable[Moved], window: Window, until: Mapping[str, float]) -> Sight:
+def look(links: Iterable[Moved], memory: Memory, now: float, until: Mapping[str, float]) -> Sight:
     """Judge the links that moved; of one that was disturbed, only what it did before counts."""
-    bad: list[Worn] = []
+    bad: dict[Joined, Worn] = {}
     one_ended: list[tuple[Side, Side]] = []
+    down: list[tuple[Side, Side, int]] = []
     downs: dict[Joined, tuple[Downs, ...]] = {}
-    excluded = 0
+    told: set[Joined] = set()
+    excluded: set[End] = set()
+    window, last = Window(memory.since(now), now), Window(memory.at, now)
     for each in links:
         one, other = each.sides
-        if quality.disturbed((one.port, other.port), until, window.since):
+        ports = (one.port, other.port)
+        if quality.disturbed(ports, until, last.since):
             one, other = one._replace(grown=NOTHING), other._replace(grown=NOTHING)
-            excluded += 1
-        known = quality.kept(each.downs, window, quality.downs(one.grown, other.grown))
+            excluded |= {*each.joined}
+        elif not quality.disturbed(ports, until, window.since) and None not in (one.grown.symbol, other.grown.symbol):
+            told.add(each.joined)
+        times = quality.downs(one.grown, other.grown)
+        known = quality.kept(each.downs, last, times)
         if known:
             downs[each.joined] = known
         if quality.lopsided(one.grown, other.grown):
             one_ended.append((one, other))
         if (found := quality.worn((one, other), known, window)) is not None:
-            bad.append(found)
-    return Sight(tuple(bad), tuple(one_ended), downs, excluded)
+            bad[each.joined] = found
+        elif times:
+            down.append((one, other, times))
+    return Sight(bad, tuple(one_ended), tuple(down), downs, frozenset(told), frozenset(excluded))
 
 
 def moved(
-    links: Iterable[FabricLink], counts: Mapping[End, Count], memory: Memory, expected: Expected
+    links: Iterable[FabricLink], grown: Mapping[End, Grown], memory: Memory, expected: Expected
 ) -> Iterator[Moved]:
-    """Yield the fabric's own links whose counts grew since the last look, or that went down in the last day."""
-    grown = {
-        end: grew for end, count in counts.items() if any((grew := quality.grown(count, memory.before(end)))[:2])
-    }
+    """Yield the fabric's own links whose counts grew, that went down in the last day, or that were bad."""
+    grew = {end for end, each in grown.items() if each.symbol or each.downed}
     concerned: list[tuple[FabricLink, Joined]] = []
     for each in links:
         one, other = End(each.a.guid, each.a.port), End(each.b.guid, each.b.port)
         joined = remembered.joined(one, other)
-        if one in grown or other in grown or joined in memory.downs:
+        if one in grew or other in grew or joined in memory.downs or joined in memory.bad:
             concerned.append((each, joined))
     if not concerned:
         return
@@ -134,6 +161,31 @@ def moved(
             continue
         first, second = (Side(ports[end], end, grown.get(end, NOTHING)) for end in joined)
         yield Moved(joined, (first, second), memory.downs.get(joined, ()))
+
+
+def lingering(links: Iterable[FabricLink], sight: Sight, memory: Memory, expected: Expected) -> dict[Joined, Link]:
+    """Return the links that were bad and of which nobody can tell now; one that is not designed any more is none."""
+    untold = {joined: named for joined, named in memory.bad.items() if joined not in sight.bad.keys() | sight.told}
+    if not untold:
+        return {}
+    design = designed(expected.fabric, infiniband)
+    known = known_names(design, expected)
+    wanted = {*untold.values()}.intersection(design)
+    # With a new adapter or switch at one of its ends, a link has other ends and is still the same.
+    present = {
+        named: remembered.joined(End(a.guid, a.port), End(b.guid, b.port))
+        for a, b, _, _ in links
+        if (named := link(bind_end(a, known), bind_end(b, known))) in wanted
+    }
+    return {present.get(named, joined): named for joined, named in untold.items() if named in wanted}
+
+
+def _unsure(lost: Iterable[Link], until: Mapping[str, float], since: float, expected: Expected) -> list[str]:
+    """Return the devices of which this look proves nothing: disturbed ones, and one end of each link that is lost."""
+    upset = {name for name in until if quality.disturbed((Port(name, ""),), until, since)}
+    servers = places(expected.fabric).servers if lost else frozenset[str]()
+    ends = [{port.device for port in each} for each in lost]
+    return sorted(upset.union(*(each & servers or each for each in ends)))
 
 
 def _said(reading: Reading) -> str:
@@ -198,19 +250,27 @@ def _steps(bad: Worn, where: Places) -> Iterator[str]:
             yield f"Then clear the full counter of {side.port}: perfquery -R -G 0x{side.end.guid} {side.end.port}"
 
 
-def _records(sight: Sight, fabric: str) -> list[Finding]:
-    return [
-        Finding(
-            code="cabling.one_end_down",
-            component=f"{one.port} to {other.port}",
-            message=f"Only one end saw {one.port} to {other.port} go down:"
-            f" {one.port} {one.grown.downed} times, {other.port} {other.grown.downed} times.",
-            remedy=Remedy.RECORD,
-            fault=f"{quality.key((one.port, other.port))}/one_end",
-            nodes=(fabric,),
+def _records(sight: Sight, fabric: str) -> Iterator[Finding]:
+    for one, other in sight.one_ended[:MOST_RECORDED]:
+        times = f"{one.port} {one.grown.downed} times, {other.port} {other.grown.downed} times"
+        yield _record(
+            "one_end_down", (one, other), f"Only one end saw {one.port} to {other.port} go down: {times}.", fabric
         )
-        for one, other in sight.one_ended[:MOST_RECORDED]
-    ]
+    for one, other, count in sight.down[:MOST_RECORDED]:
+        said = f"The link {one.port} to {other.port} went down {quality.times(count)} since the last look."
+        yield _record("link_down", (one, other), said, fabric)
+
+
+def _record(what: str, sides: tuple[Side, Side], message: str, fabric: str) -> Finding:
+    one, other = (side.port for side in sides)
+    return Finding(
+        code=f"cabling.{what}",
+        component=f"{one} to {other}",
+        message=message,
+        remedy=Remedy.RECORD,
+        fault=f"{quality.key((one, other))}/{what}",
+        nodes=(fabric,),
+    )
 
 
 CHECK = Check(

@@ -17,10 +17,11 @@ from tests.core.checks.judging import cuts, text_of
 
 SEEN = text_of("ibnetdiscover/by_port.txt")
 NOW = 1_740_900_000.0
+HOUR = 3600.0
 FABRIC = "infiniband.h"
 NDR = "infiniband-ndr"
 NODE, OTHER_NODE = "a088c20300ab0c10", "a088c20300ab0d10"
-LEAF, SPINE, STRANGER = "fc6a1c0300e70000", "fc6a1c0300e90000", "b0b1c20300ab0e10"
+LEAF, SPINE, NEW_NODE = "fc6a1c0300e70000", "fc6a1c0300e90000", "a088c20300ab0c99"
 
 
 def device(role: str, rack: str, unit: int) -> dict[str, Any]:
@@ -70,16 +71,33 @@ def report(counts: Counts, unread: int = 0, checked: int = 196) -> str:
     )
 
 
-def look(counters: str, before: Result | None = None, *, seen: str = SEEN, rc: int = 1, **run_data: Any) -> Result:
-    """Look at the fabric, ten minutes after a look before."""
-    told = {"at": NOW - 600.0, "observed": json.loads(json.dumps(before.observed))} if before else None
+def look(
+    counters: str, before: Result | None = None, *, at: float | None = None, seen: str = SEEN, **run_data: Any
+) -> Result:
+    """Look at the fabric: at NOW, and ten minutes later if another look was before, or at a moment after NOW."""
+    at = (600.0 if before else 0.0) if at is None else at
+    rc = run_data.pop("rc", 1)
+    ago = run_data.pop("ago", 600.0)
+    told = {"at": NOW + at - ago, "observed": json.loads(json.dumps(before.observed))} if before else None
     readings = {
-        "ibqueryerrors": Reading("ibqueryerrors", ReadEnd.OK, counters, rc=rc, at=NOW),
-        "ibnetdiscover": Reading("ibnetdiscover", ReadEnd.OK, seen, at=NOW),
+        "ibqueryerrors": Reading("ibqueryerrors", ReadEnd.OK, counters, rc=rc, at=NOW + at),
+        "ibnetdiscover": Reading("ibnetdiscover", ReadEnd.OK, seen, at=NOW + at),
     }
-    data = {"now": NOW, "before": {"fabric_counters": told}, **run_data}
-    held = Expected(FABRIC, device=EXPECTED.device, fabric=EXPECTED.fabric, profiles=EXPECTED.profiles, run=data)
+    without = run_data.pop("without", None)
+    fabric = {**EXPECTED.fabric, "links": [row for row in EXPECTED.fabric["links"] if row[:2] != without]}
+    data = {"now": NOW + at, "before": {"fabric_counters": told}, **run_data}
+    held = Expected(FABRIC, device=EXPECTED.device, fabric=fabric, profiles=EXPECTED.profiles, run=data)
     return run(CHECKS["fabric_counters"], readings, held)
+
+
+def looks(*steps: tuple[float, Counts], seen: str = SEEN) -> list[Result]:
+    """Look again and again, each time so many seconds after NOW."""
+    results: list[Result] = []
+    last = 0.0
+    for at, counts in steps:
+        results.append(look(report(counts), results[-1] if results else None, at=at, ago=at - last, seen=seen))
+        last = at
+    return results
 
 
 def looked(first: Counts, second: Counts, **run_data: Any) -> Result:
@@ -163,11 +181,52 @@ def test_a_few_errors_are_no_fault() -> None:
     assert looked({}, {(LEAF, 1): (2, 0)}).verdict is Verdict.PASS
 
 
-def test_a_link_that_both_ends_saw_go_down_is_a_fault() -> None:
-    finding = the(looked({(LEAF, 33): (0, 7)}, {(LEAF, 33): (0, 9), (SPINE, 1): (0, 2)}))
-    assert finding.code == "cabling.link_down"
-    assert "went down 2 times in 10 min, seen from both ends" in finding.message
+def test_a_link_that_both_ends_saw_go_down_is_recorded() -> None:
+    """Nobody can confirm what is over: no sweep is made for it, and only one that flaps is worth a ticket."""
+    result = looked({(LEAF, 33): (0, 7)}, {(LEAF, 33): (0, 9), (SPINE, 1): (0, 2)})
+    assert result.verdict is Verdict.PASS
+    (finding,) = result.findings
+    assert (finding.code, finding.remedy) == ("cabling.link_down", Remedy.RECORD)
+    assert finding.message == "The link leaf-1 33 to spine-1 1 went down 2 times since the last look."
+    assert finding.fault == f"{key((Port('leaf-1', '33'), Port('spine-1', '1')))}/link_down"
     assert finding.nodes == (FABRIC,), "no node would notice"
+
+
+def test_a_link_that_goes_down_again_and_again_is_a_fault_that_the_next_look_still_sees() -> None:
+    """Once in each look records it; six times in a day is flapping."""
+    down = [{(LEAF, 33): (0, times), (SPINE, 1): (0, times)} for times in range(8)]
+    steps = [(2.5 * HOUR * times, counts) for times, counts in enumerate(down)]
+    found = looks(*steps, (steps[-1][0] + 600.0, down[-1]))
+    assert [result.verdict for result in found] == [Verdict.PASS] * 6 + [Verdict.FAIL] * 3
+    assert len({finding.fault for result in found for finding in result.findings}) == 2
+    assert the(found[-1]).code == "cabling.link_flaps"
+
+
+@given(st.floats(2.0, 30.0), st.lists(st.booleans(), min_size=6, max_size=12), st.floats(0.0, 1.0))
+def test_steady_errors_beyond_the_limit_are_seen_by_every_look(rate: float, soon: list[bool], rest: float) -> None:
+    """Whether it comes after four hours or ten minutes; so they are ticketed once, and the ticket stays."""
+    at, steps = 0.0, [(0.0, {(LEAF, 33): (int(rest), 1)})]
+    for early in (False, *soon):
+        at += 600.0 if early else 4 * HOUR
+        steps.append((at, {(LEAF, 33): (int(rest + rate * at / HOUR), 1)}))
+    found = looks(*steps)[1:]
+    assert {the(result).fault for result in found} == {key((Port("leaf-1", "33"), Port("spine-1", "1")))}
+
+
+@given(st.floats(0.0, 1.1), st.lists(st.booleans(), min_size=6, max_size=12))
+def test_steady_errors_within_the_limit_are_seen_by_none(rate: float, soon: list[bool]) -> None:
+    at, steps = 0.0, [(0.0, {(LEAF, 33): (0, 1)})]
+    for early in soon:
+        at += 600.0 if early else 4 * HOUR
+        steps.append((at, {(LEAF, 33): (int(rate * at / HOUR), 1)}))
+    assert all(result.verdict is Verdict.PASS for result in looks(*steps))
+
+
+def test_a_repaired_link_passes_once_a_look_holds_it_against_a_mark_after_the_repair() -> None:
+    """Ten minutes without errors prove nothing of a link that counts fifteen in an hour."""
+    steps = [(0.0, 0), (4 * HOUR, 60), (4 * HOUR + 600, 62), (8 * HOUR, 64), (12 * HOUR, 64), (12 * HOUR + 600, 64)]
+    found = looks(*((at, {(LEAF, 33): (count, 1)}) for at, count in steps))
+    assert [result.verdict.value for result in found] == ["PASS", "FAIL", "FAIL", "PASS", "PASS", "PASS"]
 
 
 def test_what_only_one_end_saw_is_recorded() -> None:
@@ -181,40 +240,31 @@ def test_what_only_one_end_saw_is_recorded() -> None:
 
 def test_a_link_that_flaps_stays_a_fault_while_its_day_lasts() -> None:
     """Seen again by the look that confirms it, though it was quiet meanwhile."""
-    first = look(report({}))
-    down = {(LEAF, 1): (0, 4), (NODE, 1): (0, 4)}
-    second = look(report(down), first)
-    third = look(report(down), second)
+    down: Counts = {(LEAF, 1): (0, 4), (NODE, 1): (0, 4)}
+    _, second, third = looks((0, {}), (600, down), (1200, down))
     assert the(second).code == the(third).code == "cabling.link_flaps"
     assert the(second).fault == the(third).fault
     assert third.observed["downs"] == second.observed["downs"]
 
 
-def test_a_link_that_went_down_once_is_a_fault_once() -> None:
-    down = {(LEAF, 1): (0, 1), (NODE, 1): (0, 1)}
-    second = look(report(down), look(report({})))
-    assert second.verdict is Verdict.FAIL
-    assert look(report(down), second).verdict is Verdict.PASS
-
-
 def test_a_link_of_a_disturbed_node_is_left_out_and_the_others_are_not() -> None:
     counts = {(LEAF, 1): (50, 3), (NODE, 1): (50, 3), (LEAF, 2): (50, 3), (OTHER_NODE, 1): (50, 3)}
-    result = looked({}, counts, disturbed={"gpu-01": NOW - 300.0})
+    result = looked({}, counts, disturbed={"gpu-01": NOW + 300.0})
     assert the(result).component == "gpu-02 ib0 to leaf-1 2"
     assert result.observed["excluded"] == 1
-    assert looked({}, counts, disturbed={"gpu-01": NOW - 601.0}).observed["excluded"] == 0
+    assert looked({}, counts, disturbed={"gpu-01": NOW - 1.0}).observed["excluded"] == 0
 
 
 def test_a_disturbed_node_proves_nothing_about_its_links() -> None:
     """Its tickets stay open: a look that leaves a link out has not seen it well."""
-    upset = {"gpu-01": NOW - 300.0, "gpu-02": NOW - 601.0}
+    upset = {"gpu-01": NOW + 300.0, "gpu-02": NOW - 1.0}
     assert looked({}, {}, disturbed=upset).observed["unsure"] == ["gpu-01"]
 
 
 def test_a_link_that_flapped_before_its_node_was_disturbed_is_still_a_fault() -> None:
     """Else a reboot would close its ticket."""
     flapped = look(report({(LEAF, 1): (0, 4), (NODE, 1): (0, 4)}), look(report({})))
-    result = look(report({(LEAF, 1): (0, 9)}), flapped, disturbed={"gpu-01": NOW})
+    result = look(report({(LEAF, 1): (0, 9)}), flapped, at=1200.0, disturbed={"gpu-01": NOW + 900.0})
     assert the(result).fault == the(flapped).fault
 
 
@@ -236,20 +286,105 @@ def test_a_message_names_a_few_full_counters_only() -> None:
 
 
 def test_a_counter_that_ran_full_is_a_fault_until_it_is_cleared() -> None:
-    first = look(report({(LEAF, 1): (60_000, 0)}))
-    second = look(report({(LEAF, 1): (65_535, 0)}), first)
-    third = look(report({(LEAF, 1): (65_535, 0)}), second)
+    full: Counts = {(LEAF, 1): (65_535, 0)}
+    steps = [(4 * HOUR, full), (5 * HOUR, full), (8 * HOUR, full), (12 * HOUR, full)]
+    _, second, *later, third = looks((0, {(LEAF, 1): (60_000, 0)}), *steps)
+    assert {the(each).fault for each in later} == {the(third).fault}
     assert the(second).fault == the(third).fault
     assert the(third).steps[-1] == f"Then clear the full counter of leaf-1 1: perfquery -R -G 0x{LEAF} 1"
-    assert look(report({}), third).verdict is Verdict.PASS
+    assert look(report({}), third, at=16 * HOUR).verdict is Verdict.PASS
+
+
+def test_a_counter_that_filled_up_while_its_node_booted_is_taken_as_it_is() -> None:
+    """What a boot counted is no error of the cable, now or later; a port that is new brings its own past along."""
+    first = look(report({(LEAF, 1): (0, 1)}))
+    full = report({(LEAF, 1): (65_535, 2), (NODE, 1): (3, 1)})
+    upset = {"gpu-01": NOW + 2 * HOUR}
+    found = [first]
+    for at in (4 * HOUR, 8 * HOUR, 8 * HOUR + 600, 12 * HOUR):
+        found.append(look(full, found[-1], at=at, ago=600 if at % HOUR else 4 * HOUR, disturbed=upset))
+    assert {result.verdict for result in found} == {Verdict.PASS}
+    assert found[-1].observed["unknown"] == 1
+
+
+@pytest.mark.parametrize("symbols", [500, 65_535])
+def test_a_device_that_was_not_there_before_brings_its_counts_along(symbols: int) -> None:
+    alone = "".join(line for line in SEEN.splitlines(keepends=True) if f"0x{SPINE}" not in line)
+    first = look(report({}), seen=alone)
+    counts = report({(SPINE, 1): (symbols, 2)})
+    second = look(counts, first)
+    third = look(counts, second, at=4 * HOUR)
+    assert [each.findings for each in (first, second, third)] == [(), (), ()]
+    assert looked({}, {(SPINE, 1): (symbols, 2)}).verdict is Verdict.FAIL, "of one that was there they are new"
+
+
+def gone(port: str = "gpu-01 mlx5_0") -> str:
+    """Return the fabric without a link."""
+    return "".join(line for line in SEEN.splitlines(keepends=True) if port not in line)
+
+
+def test_a_bad_link_that_is_gone_is_not_proved_good() -> None:
+    """Its ticket stays until the link is seen again, and well."""
+    bad = report({(LEAF, 1): (500, 1)})
+    found = look(bad, look(report({(LEAF, 1): (0, 1)})), at=4 * HOUR)
+    away = look(bad, found, at=8 * HOUR, seen=gone())
+    still = look(bad, away, at=12 * HOUR, seen=gone())
+    back = look(bad, still, at=16 * HOUR)
+    assert [(each.verdict, each.observed["unsure"]) for each in (away, still)] == [(Verdict.PASS, ["gpu-01"])] * 2
+    assert (back.verdict, back.observed["unsure"], back.observed["bad"]) == (Verdict.PASS, [], {})
+
+
+def test_a_bad_link_between_switches_that_is_gone_casts_doubt_on_both() -> None:
+    found = look(report({(SPINE, 1): (500, 1)}), look(report({})))
+    away = look(report({}), found, at=4 * HOUR, seen=gone(f"0x{SPINE}"))
+    assert away.observed["unsure"] == ["leaf-1", "spine-1"]
+
+
+def test_a_bad_link_that_is_not_designed_any_more_is_forgotten() -> None:
+    found = look(report({(LEAF, 1): (500, 1)}), look(report({})))
+    away = look(report({}), found, at=4 * HOUR, seen=gone(), without=["gpu-01", "ib0"])
+    assert (away.observed["unsure"], away.observed["bad"]) == ([], {})
+
+
+def test_a_bad_link_with_a_new_adapter_is_the_same_link() -> None:
+    """Of its counts nothing is known at first."""
+    other = SEEN.replace(NODE, NEW_NODE)
+    found = look(report({(LEAF, 1): (500, 1)}), look(report({})))
+    renewed = look(report({(NEW_NODE, 1): (7, 0)}), found, at=4 * HOUR, seen=other)
+    assert (renewed.verdict, renewed.observed["unsure"]) == (Verdict.PASS, ["gpu-01"])
+    assert look(report({(NEW_NODE, 1): (7, 0)}), renewed, at=8 * HOUR, seen=other).observed["unsure"] == []
+
+
+def test_a_bad_link_whose_port_did_not_answer_or_is_full_is_not_proved_good() -> None:
+    found = look(report({(LEAF, 1): (500, 1)}), look(report({})))
+    silent = look(report({}, unread=3), found, at=4 * HOUR)
+    assert (silent.verdict, silent.observed["unsure"]) == (Verdict.PASS, ["gpu-01"])
+    booted = look(report({(LEAF, 1): (65_535, 1)}), found, at=4 * HOUR, disturbed={"gpu-01": NOW + 4 * HOUR})
+    full = look(report({(LEAF, 1): (65_535, 1)}), booted, at=8 * HOUR)
+    assert (full.verdict, full.observed["unsure"]) == (Verdict.PASS, ["gpu-01"])
+
+
+def test_a_look_soon_after_a_boot_proves_nothing_either() -> None:
+    found = look(report({(LEAF, 1): (500, 1)}), look(report({})), at=4 * HOUR)
+    upset = {"gpu-01": NOW + 8 * HOUR - 60}
+    booted = look(report({(LEAF, 1): (600, 2)}), found, at=8 * HOUR, disturbed=upset)
+    soon = look(report({(LEAF, 1): (600, 2)}), booted, at=8 * HOUR + 600, disturbed=upset)
+    later = look(report({(LEAF, 1): (600, 2)}), soon, at=12 * HOUR, disturbed=upset)
+    assert [each.observed["unsure"] for each in (booted, soon, later)] == [["gpu-01"], ["gpu-01"], []]
+    assert [each.verdict for each in (booted, soon, later)] == [Verdict.PASS] * 3
+
+
+def test_a_look_without_a_memory_proves_nothing_of_any_link() -> None:
+    """After a day without one, tickets stay open."""
+    assert look(report({})).observed["unsure"] == [FABRIC]
 
 
 def test_a_port_that_did_not_answer_once_is_not_taken_for_one_that_was_cleared() -> None:
     first = look(report({(LEAF, 1): (900, 0)}))
     second = look(report({}, unread=3), first)
     assert (second.verdict, second.observed["whole"]) == (Verdict.PASS, False)
-    assert look(report({(LEAF, 1): (901, 0)}), second).verdict is Verdict.PASS
-    third = look(report({(LEAF, 2): (900, 0)}), second)
+    assert look(report({(LEAF, 1): (901, 0)}), second, at=1200.0).verdict is Verdict.PASS
+    third = look(report({(LEAF, 2): (900, 0)}), second, at=1200.0)
     assert third.verdict is Verdict.PASS, "of that port nothing was known"
 
 
@@ -272,7 +407,7 @@ def test_a_port_without_a_link_is_not_judged() -> None:
 def test_a_link_of_another_fabric_that_is_seen_too_is_left_to_it() -> None:
     assert looked({}, {(SPINE, 127): (5000, 0)}).verdict is Verdict.FAIL
     first, second = look(report({})), report({(SPINE, 127): (5000, 0)})
-    data = {"now": NOW, "before": {"fabric_counters": {"at": NOW - 600.0, "observed": dict(first.observed)}}}
+    data = {"now": NOW + 600.0, "before": {"fabric_counters": {"at": NOW, "observed": dict(first.observed)}}}
     readings = {
         "ibqueryerrors": Reading("ibqueryerrors", ReadEnd.OK, second, rc=1),
         "ibnetdiscover": Reading("ibnetdiscover", ReadEnd.OK, SEEN),
@@ -306,7 +441,7 @@ def test_many_bad_links_at_once_are_one_finding_that_names_no_cable() -> None:
     assert len(look(report(bad), first, seen=seen).findings) == 10
 
 
-@pytest.mark.parametrize("now", [NOW - 600.0, NOW - 700.0])
+@pytest.mark.parametrize("now", [NOW, NOW - 100.0])
 def test_a_look_of_the_same_moment_or_of_the_future_is_no_look_before(now: float) -> None:
     result = looked({}, {(LEAF, 1): (90, 0)}, now=now)
     assert result.verdict is Verdict.PASS
