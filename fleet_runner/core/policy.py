@@ -9,13 +9,17 @@ from dataclasses import replace
 from fleet_runner.core import production, stages, watching, wishes
 from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenTicket
 from fleet_runner.core.excuses import READY
-from fleet_runner.core.lifecycle import MOVING, STATES, Condition, Event, State
+from fleet_runner.core.lifecycle import FABRICS, MOVING, STATES, Condition, Event, State
+from fleet_runner.core.sightings import speaks, weigh
 from fleet_runner.core.tickets import follow
+from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
 
 SOON = 300.0
 """Seconds after which a node that the source of truth does not offer yet is looked at again."""
 
+_SILENT = frozenset({Condition.HELD, Condition.MAINTENANCE})
+"""Conditions of a fabric under which its tickets stay as they are, whatever a sweep sees."""
 
 _KEPT = {State.PRODUCTION: production.watch, State.WATCHED: watching.watch}
 """Who decides where schedules are kept for as long as a state lasts."""
@@ -39,7 +43,8 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
         return Decision((), stages.progress(view.run, view.estimate), now + FAR)
     if Condition.HELD in node.conditions:
         held = node.conditions[Condition.HELD]
-        return Decision((), f"held by {held.by}: {held.reason or 'no reason given'}", now + FAR)
+        words = f"held by {held.by}: {held.reason or 'no reason given'}"
+        return Decision((), f"{words}{_unticketed(view)}", now + FAR)
     if node.state in MOVING:
         return stages.advance(view, timing, now)
     if node.state in _KEPT:
@@ -50,7 +55,24 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
 
 
 def _tickets(view: View) -> tuple[Action, ...]:
-    return () if Condition.MAINTENANCE in view.node.conditions else follow(view)
+    """A node on hold says what is wrong with it all the same; on a fabric's hold nothing follows from its sweeps."""
+    silent = _SILENT if view.node.state in FABRICS else {Condition.MAINTENANCE}
+    return () if silent & view.node.conditions.keys() else follow(view)
+
+
+def _unticketed(view: View) -> str:
+    """Say how many faults a fabric's newest sweep saw that lead to no ticket now."""
+    if view.node.state not in FABRICS:
+        return ""
+    seen = {
+        finding.fault
+        for stored in view.latest
+        if speaks(stored.result)
+        for finding, _ in weigh(view, stored)
+        if finding.remedy is not Remedy.RECORD
+    }
+    faults = "1 fault" if len(seen) == 1 else f"{len(seen)} faults"
+    return f"; {faults} seen, no ticket while it is held" if seen else ""
 
 
 def _uncordon(view: View, decision: Decision) -> tuple[Action, ...]:

@@ -11,9 +11,22 @@ from fleet_runner.core.lifecycle import MOVING, STATES, TRANSITIONS, Condition, 
 from fleet_runner.core.policy import decide, withhold
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Held, Node, Outcome, Wish
-from fleet_runner.core.verdicts import Remedy
+from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing
-from tests.making import NOW, a_finding, a_node, a_run, a_ticket, a_view, a_wish, conditions, stored, usage
+from tests.making import (
+    NOW,
+    a_fabric,
+    a_finding,
+    a_node,
+    a_run,
+    a_ticket,
+    a_view,
+    a_wish,
+    conditions,
+    stored,
+    sweep,
+    usage,
+)
 
 TIMING = Timing()
 SWAP = stored(a_finding(Remedy.RECABLE), check="cabling")
@@ -122,6 +135,31 @@ def test_maintenance_opens_no_tickets() -> None:
     """Findings are kept, nothing follows from them."""
     node = a_node(State.ONBOARD, conditions=conditions(Condition.MAINTENANCE))
     assert decide(a_view(node, latest=(SWAP,)), TIMING, NOW).actions == ()
+
+
+@pytest.mark.parametrize("condition", [Condition.HELD, Condition.MAINTENANCE])
+def test_nothing_follows_from_the_sweeps_of_a_fabric_on_hold_or_in_maintenance(condition: Condition) -> None:
+    """No ticket opens, opens again or closes; released, the same sweeps count."""
+    fault = a_finding(Remedy.RECABLE, fault="cabling/1")
+    seen = {"latest": (sweep(fault),), "before": (sweep(fault),), "runs": (a_run(Stage.FABRIC),)}
+    gone = {"latest": (sweep(),), "tickets": (a_ticket(check="fabric_cabling"),), "runs": (a_run(Stage.FABRIC),)}
+    on_hold = a_fabric(conditions=conditions(condition))
+    for values, after in ((seen, OpenTicket), (gone, CloseTicket)):
+        assert not any(isinstance(each, after) for each in decide(a_view(on_hold, **values), TIMING, NOW).actions)
+        assert any(isinstance(each, after) for each in decide(a_view(a_fabric(), **values), TIMING, NOW).actions)
+
+
+def test_a_held_fabric_says_how_many_faults_lead_to_no_ticket() -> None:
+    """Each once, whatever saw it; what only needs to be written down is none."""
+    node = a_fabric(conditions=conditions(Condition.HELD, by="ann", reason="works"))
+    one, two = (a_finding(Remedy.RECABLE, fault=f"cabling/{n}") for n in (1, 2))
+    noted = a_finding(Remedy.RECORD, fault="cabling/3")
+    mute = sweep(two, check="fabric_counters", verdict=Verdict.UNKNOWN)
+    waiting = decide(a_view(node, latest=(sweep(one, noted), mute)), TIMING, NOW).waiting
+    assert waiting == "held by ann: works; 1 fault seen, no ticket while it is held"
+    waiting = decide(a_view(node, latest=(sweep(one, two),)), TIMING, NOW).waiting
+    assert waiting.endswith("; 2 faults seen, no ticket while it is held")
+    assert decide(a_view(node, latest=(sweep(noted),)), TIMING, NOW).waiting == "held by ann: works"
 
 
 def test_a_failed_verification_opens_its_ticket_with_the_move() -> None:
