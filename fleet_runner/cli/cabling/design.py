@@ -4,7 +4,7 @@ import gc
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -13,7 +13,7 @@ from fleet_runner import settings, source
 from fleet_runner.adapters import sitefiles
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core import inventory, profile
-from fleet_runner.core.cabling import ethernet
+from fleet_runner.core.cabling import ethernet, extent
 from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places
 from fleet_runner.core.cabling.explain import Places
@@ -81,18 +81,9 @@ class Design:
         observed = self.bound(seen)
         if fabric is None:
             return hold(self.links, observed, self.places, share=self.share)
-        # A cable to another fabric of the site makes that one visible: its links are designed as well.
-        shown = fabric.switches | ({port.device for each in observed.links for port in each} - self.places.servers)
-        verdicts = hold([each for each in self.links if _at(each, shown)], observed, self.places, share=self.share)
-        mine = [each for each in self.links if _at(each, fabric.switches)]
-        ports = {port for each in mine for port in each}
-        faults = (
-            fault
-            for fault in verdicts.faults
-            if ports.intersection(fault.ports) or fabric.switches.intersection(fault.devices)
-        )
-        there = sum(each in observed.links for each in mine)
-        return replace(verdicts, faults=tuple(faults), designed=len(mine), matched=there)
+        near = extent.near(self.links, fabric.switches, observed, self.places.servers)
+        verdicts = hold(near, observed, self.places, share=self.share)
+        return extent.narrowed(verdicts, extent.own(self.links, fabric.switches), fabric.switches)
 
     def strange(self, seen: Neighbours) -> tuple[str, ...]:
         """Return the devices that were asked and of which no cable is designed."""
@@ -222,7 +213,3 @@ def _adapters(device_type: str) -> dict[str, str]:
     if not isinstance(found, dict):
         raise FleetError(f"{file.name}: found no mapping, expected the device type's fleet_profile")
     return profile.hca_interfaces(found)
-
-
-def _at(joined: Link, switches: frozenset[str] | set[str]) -> bool:
-    return joined.a.device in switches or joined.b.device in switches
