@@ -1,11 +1,15 @@
 """What the lab's tools print is what the product's checks read: a healthy node passes, each fault is found."""
 
+import importlib.util
 import json
-import subprocess
+import os
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import yaml
@@ -22,20 +26,36 @@ from fleet_runner.core.verdicts import Remedy, Result, Verdict
 from fleet_runner.lab import faults, hardware, jobs
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, read
+from fleet_runner.lab.tools.ssh import environment
 from fleet_runner.lab.up import up
-from fleet_runner.settings import Settings
+from fleet_runner.lab.wrappers import TOOLS_DIR
+from fleet_runner.settings import PROJECT_DIR, Settings
 from tests.lab.bench import boot, shell
 
 PASS, FAIL, UNKNOWN = Verdict.PASS, Verdict.FAIL, Verdict.UNKNOWN
 NODES = ("gpu-01", "gpu-02", "gpu-03")
 BURN_SECONDS = 0.2
-HUNG_SECONDS = 3.0
-"""How long a read may take here; the slowest stand-in takes under a second."""
+HUNG_SECONDS = 0.5
+"""How long a read of a tool that hangs is waited for; all others have the time that they have in service."""
 
 OF_FABRICS = frozenset({"fabric_cabling", "fabric_counters"})
 """Checks that are asked of a fabric as a whole."""
 
 FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage")
+
+
+def _module() -> ModuleType:
+    """Load the module that collects on a node, as Ansible does: by its file."""
+    file = PROJECT_DIR / "plugins" / "modules" / "fleet_collect.py"
+    spec = importlib.util.spec_from_file_location("collecting", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+COLLECT = _module()
 
 
 @pytest.fixture(scope="module")
@@ -68,27 +88,21 @@ def expected(lab: Lab, project: Path) -> Mapping[str, Expected]:
     }
 
 
-def readings(lab: Lab, node: str, profile: Mapping[str, Any]) -> dict[str, Reading]:
-    """Carry every read out, as fleet_collect and the Redfish client would."""
+def readings(lab: Lab, node: str, profile: Mapping[str, Any], hung: str) -> dict[str, Reading]:
+    """Carry every read out: the node's own side by side on it, a BMC's through the Redfish client."""
     asked = {name: spread(each, modules(profile)) for name, each in READS.items()}
-    answers = {each.name: _read(lab, node, each) for parts in asked.values() for each in parts}
-    found = {name: gathered(READS[name], answers) for name in asked}
+    parts = [each for mine in asked.values() for each in mine]
+    answers = {each.name: _ask(lab, node, each) for each in parts if each.kind is ReadKind.REDFISH}
+    own = [replace(each, seconds=HUNG_SECONDS) if hung in each.argv else each for each in parts]
+    with patch.dict(os.environ, environment(str(lab.root), node, TOOLS_DIR), clear=True):
+        found = COLLECT.collect([each.to_json() for each in own if each.kind is not ReadKind.REDFISH])
+    answers |= {each["name"]: Reading.from_json(each) for each in found}
     began = time.monotonic()
     output = shell(lab, node, f"gpu_burn {BURN_SECONDS}").stdout
     elapsed = time.monotonic() - began
     ended = {"state": "ended", "rc": 0, "elapsed": elapsed, "seconds": BURN_SECONDS, "output": output}
-    return {**found, "gpu_burn_job": Reading("gpu_burn_job", ReadEnd.OK, json.dumps(ended))}
-
-
-def _read(lab: Lab, node: str, each: Read) -> Reading:
-    if each.kind is ReadKind.REDFISH:
-        return _ask(lab, node, each)
-    words = [lab.root / "bin" / "ssh", node, " ".join(each.argv)]
-    try:
-        answer = subprocess.run(words, capture_output=True, text=True, timeout=HUNG_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return Reading(each.name, ReadEnd.TIMEOUT, error="ended by its time limit")
-    return Reading(each.name, ReadEnd.OK, answer.stdout, answer.returncode, at=time.time())
+    burnt = Reading("gpu_burn_job", ReadEnd.OK, json.dumps(ended))
+    return {name: gathered(READS[name], answers) for name in asked} | {burnt.name: burnt}
 
 
 def _ask(lab: Lab, node: str, each: Read) -> Reading:
@@ -101,9 +115,9 @@ def _ask(lab: Lab, node: str, each: Read) -> Reading:
         return Reading(each.name, ReadEnd.UNREACHABLE, error=str(error))
 
 
-def judged(lab: Lab, expected: Mapping[str, Expected], node: str) -> dict[str, Result]:
-    """Judge every check that a node is asked."""
-    seen = readings(lab, node, expected[node].profile)
+def judged(lab: Lab, expected: Mapping[str, Expected], node: str, hung: str = "") -> dict[str, Result]:
+    """Judge every check that a node is asked; what a tool is asked that hangs is ended soon."""
+    seen = readings(lab, node, expected[node].profile, hung)
     return {name: run(check, seen, expected[node]) for name, check in CHECKS.items() if name not in OF_FABRICS}
 
 
@@ -148,7 +162,7 @@ def test_each_fault_is_found_by_its_own_checks_and_no_other(
 ) -> None:
     faults.inject(lab, fault, "gpu-02", options)
     try:
-        results = judged(lab, expected, "gpu-02")
+        results = judged(lab, expected, "gpu-02", options.get("tool", ""))
     finally:
         faults.fix(lab, fault, "gpu-02")
     assert troubled(results) == verdicts, {name: results[name].message for name in troubled(results)}
