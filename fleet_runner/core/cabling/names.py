@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
@@ -25,14 +26,21 @@ MANY_RENEWED = 10
 """Adapters and switches that may be new at once, however few GUIDs are known."""
 
 _NUMBER = re.compile(r"([0-9]{1,9})$")
+_DIGITS = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the design's ports are called: by device and spoken name, and by port GUID."""
+    """What the design's ports are called: by device and spoken name, and by port GUID.
+
+    `only` is the port of each device that has just one. `whole` gives a device's full name by its short one, where it
+    is the only one of that short name.
+    """
 
     spoken: Mapping[str, Mapping[str, Port]]
     guids: Mapping[str, Port]
+    only: Mapping[str, Port] = field(default_factory=dict[str, Port])
+    whole: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +67,7 @@ class Bound:
 def names(ports: Iterable[Port], guids: Mapping[str, Port], adapters: Mapping[str, Mapping[str, str]]) -> Names:
     """Gather the names of designed ports.
 
-    An interface answers to its own name and, where no other of its device ends in the same number, to that number
-    ("swp7", "1/7" and "7" are one port). `adapters` gives, by device, the interface of each adapter ("mlx5_0").
+    `adapters` gives, by device, the interface of each adapter ("mlx5_0"). `spoken_of` tells the other names.
     """
     found: dict[str, list[Port]] = {}
     for port in ports:
@@ -69,7 +76,19 @@ def names(ports: Iterable[Port], guids: Mapping[str, Port], adapters: Mapping[st
     for device, mine in spoken.items():
         for adapter, interface in adapters.get(device, {}).items():
             mine[adapter] = Port(device, interface)
-    return Names(spoken, guids)
+    only = {device: mine[0] for device, mine in found.items() if len(mine) == 1}
+    return Names(spoken, guids, only, _whole(found))
+
+
+def _whole(devices: Iterable[str]) -> dict[str, str]:
+    """A fabric may tell short names where the design has them with a domain."""
+    domains = [device for device in devices if "." in device]
+    count = Counter(_short(device) for device in domains)
+    return {_short(device): device for device in domains if count[_short(device)] == 1}
+
+
+def _short(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPort] = ()) -> Bound:
@@ -95,8 +114,9 @@ def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPo
 
 def names_no_other(seen: FabricPort, device: str) -> bool:
     """Whether an end that nothing identifies may be of a device: its description is nobody's, or that device's."""
-    host = seen.name.rpartition(" ")[0]
-    return device in {host, host.partition(".")[0]} or _FACTORY.match(_bare(seen.name)) is not None
+    hosts = {seen.name, seen.name.rpartition(" ")[0]}
+    named = any(device in {host, _short(host)} or host == _short(device) for host in hosts)
+    return named or _FACTORY.match(_bare(seen.name)) is not None
 
 
 def bind_end(seen: FabricPort, known: Names) -> Port:
@@ -115,25 +135,35 @@ Spoken = tuple[str, Mapping[str, Port]]
 
 
 def _device(name: str, known: Names) -> Spoken:
-    short = name if name in known.spoken else name.partition(".")[0]
-    return (short, known.spoken[short]) if short in known.spoken else (name, {})
+    """Return a device by its name in the design, or where one of both has a domain and the other has not."""
+    found = name if name in known.spoken else known.whole.get(name, _short(name))
+    return (found, known.spoken[found]) if found in known.spoken else (name, {})
 
 
 def spoken_of(ports: Iterable[Port]) -> dict[str, Port]:
-    """Return a device's ports by the names that they answer to."""
-    spoken: dict[str, Port] = {}
-    shared: set[str] = set()
-    mine = tuple(ports)
-    for port in mine:
-        if found := _NUMBER.search(port.interface):
-            number = str(int(found[1]))
-            if spoken.setdefault(number, port) != port:
-                shared.add(number)
-    for number in shared:
-        del spoken[number]
-    for port in mine:
-        spoken[port.interface] = port
-    return spoken
+    """Return a device's ports by the names that they answer to.
+
+    Each answers to its own name and, where no other of its device ends in the same number, to that number ("swp7",
+    "1/7" and "7" are one port). Where what stands before the number counts as well ("1/1", "2/2"), nobody knows which
+    port of the fabric is which.
+    """
+    mine = {port.interface: port for port in ports}
+    return {name: mine[interface] for name, interface in _answers(tuple(mine))}
+
+
+@lru_cache(maxsize=64)
+def _answers(interfaces: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Return each name that one of the interfaces answers to, with that one: devices of a sort have the same."""
+    ends = {each: found for each in interfaces if (found := _NUMBER.search(each))}
+    heads = {each: each[: found.start()] for each, found in ends.items()}
+    alike = Counter(_DIGITS.sub("0", head) for head in set(heads.values()))
+    counted = Counter(int(found[1]) for found in ends.values())
+    numbers = {
+        str(int(found[1])): each
+        for each, found in ends.items()
+        if counted[int(found[1])] == 1 and alike[_DIGITS.sub("0", heads[each])] == 1
+    }
+    return tuple((numbers | {each: each for each in interfaces}).items())
 
 
 def _each(told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]]) -> Iterator[tuple[FabricPort, Port]]:
@@ -198,15 +228,23 @@ def _bare(name: str) -> str:
 
 
 def _switch(name: str, known: Names) -> Spoken:
+    """Return a switch; one that the design calls as others are called out of their box is known by that name."""
     bare = _bare(name)
-    return ("", {}) if _FACTORY.match(bare) else _device(bare, known)
+    found = _device(bare, known)
+    return found if found[1] or not _FACTORY.match(bare) else ("", {})
 
 
 def _adapter_port(seen: FabricPort, known: Names) -> Port | None:
-    """An adapter's description is its node's name and its own; on a known node, only known adapters say which."""
+    """An adapter's description is its node's name and its own; on a known node, only known adapters say which.
+
+    One that is only its node's name says which adapter it is where the design has just one there.
+    """
     device, _, adapter = seen.name.rpartition(" ")
     spoken = _device(device, known)[1]
     if not spoken:
+        node, alone = _device(seen.name, known)
+        if alone:
+            return known.only.get(node)
         return None if _FACTORY.match(seen.name) else _stranger(seen)
     first = spoken.get(adapter) if seen.port == 1 else None
     return first or spoken.get(f"{adapter}/{seen.port}")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.cabling.names import bind, bind_end, bind_port, names
+from fleet_runner.core.cabling.names import bind, bind_end, bind_port, names, names_no_other
 from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
 
 LEAF, SERVER = Port("leaf-1", "Ethernet1/7"), Port("gpu-01", "ib3")
@@ -142,3 +142,52 @@ def test_a_port_name_of_thousands_of_digits_is_only_a_name() -> None:
 def test_one_end_by_itself_is_bound_as_in_a_link() -> None:
     assert bind_end(adapter("gpu-01 mlx5_3"), KNOWN) == SERVER
     assert bind_end(adapter(""), KNOWN) == Port("unnamed 0x00000000000000cc", "1")
+
+
+def test_where_two_numbers_count_nobody_knows_which_port_of_the_fabric_a_name_is() -> None:
+    """Module and port: of 1/1 and 2/2, neither is port 2 for its name. Other ports of the device still are."""
+    known = names([Port("leaf-1", name) for name in ("1/1", "2/2", "3/3", "swp4", "eth5")], {}, {})
+    assert bind_port("leaf-1", "2", known) == Port("leaf-1", "2")
+    assert bind_port("leaf-1", "2/2", known) == Port("leaf-1", "2/2")
+    assert (bind_port("leaf-1", "4", known).interface, bind_port("leaf-1", "5", known).interface) == ("swp4", "eth5")
+
+
+def test_where_the_first_of_two_numbers_is_always_the_same_the_other_one_is_the_port() -> None:
+    known = names([Port("leaf-1", name) for name in ("Ethernet1/1", "Ethernet1/2")], {}, {})
+    assert bind_port("leaf-1", "2", known) == Port("leaf-1", "Ethernet1/2")
+
+
+@pytest.mark.parametrize("device", ["switch-100101", "MT12345678", "localhost"])
+def test_a_device_that_the_design_calls_so_has_a_name_like_those_that_nobody_wrote(device: str) -> None:
+    known = names([Port(device, "7"), Port(device, "ib3")], {}, {})
+    assert bind_end(FabricPort(f"MF0;{device}:MQM9700/U1", 7, "SW", "b" * 16), known) == Port(device, "7")
+    assert bind_end(adapter(f"{device} ib3"), known) == Port(device, "ib3")
+
+
+@pytest.mark.parametrize(
+    ("designed", "told"),
+    [("gpu-01.hall.example", "gpu-01"), ("gpu-01", "gpu-01.hall.example"), ("gpu-01.hall", "gpu-01.hall")],
+)
+def test_a_name_is_known_where_only_one_of_design_and_fabric_has_its_domain(designed: str, told: str) -> None:
+    known = names([Port(designed, "ib3"), Port(designed, "7")], {}, {})
+    assert bind_end(adapter(f"{told} ib3"), known) == Port(designed, "ib3")
+    assert bind_end(FabricPort(told, 7, "SW", "b" * 16), known) == Port(designed, "7")
+    assert bind_port(told, "7", known) == Port(designed, "7")
+    assert names_no_other(adapter(f"{told} mlx5_9"), designed)
+
+
+def test_a_short_name_that_two_devices_have_is_neither() -> None:
+    known = names([Port("gpu-01.east", "ib3"), Port("gpu-01.west", "ib3")], {}, {})
+    assert bind_port("gpu-01", "ib3", known) == Port("gpu-01", "ib3")
+    assert bind_port("gpu-01.west", "ib3", known) == Port("gpu-01.west", "ib3")
+    assert bind_port("gpu-01.north", "ib3", known) == Port("gpu-01.north", "ib3")
+
+
+@pytest.mark.parametrize("name", ["gpu-01", "gpu-01.example.com"])
+def test_an_adapter_that_says_only_its_node_is_the_one_that_is_designed_there(name: str) -> None:
+    """Of several, nothing says which; it is not port 1 of the node."""
+    assert bind_end(adapter(name), names([SERVER], {}, {})) == SERVER
+    both = names([SERVER, Port("gpu-01", "ib4")], {"00000000000000aa": SERVER}, {})
+    assert bind_end(adapter(name), both) == Port(f"{name} 0x00000000000000cc", "1")
+    assert bind_end(adapter(name, guid="aa"), both) == SERVER
+    assert names_no_other(adapter(name), "gpu-01")
