@@ -1,5 +1,7 @@
 """The cabling commands over sweeps: one made now, the newest, a ticket's, and what changed between two of them."""
 
+import csv
+import io
 import json
 import re
 import threading
@@ -134,6 +136,17 @@ def test_both_fabrics_in_one_json_go_by_their_names(store: Store, typed: Type, p
     said = typed("cabling", "check", "--json")
     runner.join()
     assert {name: found["matched"] for name, found in json.loads(said.out).items()} == {ONE: 2, TWO: 2}
+
+
+def test_in_one_csv_each_row_names_its_fabric(store: Store, typed: Type, patient: None) -> None:
+    """Faults are numbered through: a row's number says which rows belong together."""
+    runner = serving(load().store_url, {ONE: SWAPPED, TWO: by_port(SECOND[1:])})
+    said = typed("cabling", "check", "--csv")
+    runner.join()
+    rows = list(csv.DictReader(io.StringIO(said.out, newline="")))
+    assert [(row["fabric"], row["fault"], row["kind"]) for row in rows] == [
+        (ONE, "1", "swap"), (ONE, "1", "swap"), (TWO, "2", "missing"),
+    ]  # fmt: skip
 
 
 def test_where_nobody_serves_the_command_ticks(store: Store, typed: Type, monkeypatch: pytest.MonkeyPatch) -> None:
