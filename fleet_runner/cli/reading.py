@@ -2,29 +2,36 @@
 
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Annotated
 
 import typer
+from rich.console import Group
 from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.board import board, usual
+from fleet_runner.cli.overdue import unserved_since, words
 from fleet_runner.cli.session import age, console, known, opened, print_json
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.excerpt import excerpt
-from fleet_runner.core.lifecycle import STATES, State
+from fleet_runner.core.lifecycle import FABRICS, STATES, State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket
 from fleet_runner.core.verdicts import Verdict
+from fleet_runner.settings import Settings
 
 NodeName = Annotated[
     str, typer.Argument(help="the node's name, as the source of truth has it, or a fabric's", metavar="NODE")
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+
+FEW = 5
+"""Tickets that a fabric's line names; the rest is counted."""
 
 VERDICT_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.UNKNOWN: "yellow"}
 
@@ -38,24 +45,41 @@ def status(
 
     A node whose last check was UNKNOWN says so here: nothing follows from that but another try.
     """
-    with opened() as (_, store):
+    with opened() as (settings, store):
         if json:
-            _, nodes, runs = _fleet(store, state)
-            print_json({"nodes": nodes, "runs": list(runs.values())})
+            now, nodes, runs = _fleet(store, state)
+            late = unserved_since(settings, store, now)
+            print_json({"nodes": nodes, "runs": list(runs.values()), "unserved_since": late})
         elif watch:
             with Live(console=console, screen=True, refresh_per_second=2) as live:
                 while True:
-                    now, nodes, runs = _fleet(store, state)
-                    live.update(board(nodes, runs, now, usual(store, runs.values())))
+                    live.update(_status(settings, store, state))
                     time.sleep(0.5)
         else:
-            now, nodes, runs = _fleet(store, state)
-            console.print(board(nodes, runs, now, usual(store, runs.values())))
+            console.print(_status(settings, store, state))
+
+
+def _status(settings: Settings, store: Store, state: State | None) -> Group:
+    now, nodes, runs = _fleet(store, state)
+    late = unserved_since(settings, store, now)
+    below = () if late is None else (Text(words(late, now), style="bold yellow"),)
+    nodes = [_ticketed(store, node) for node in nodes]
+    return Group(board(nodes, runs, now, usual(store, runs.values())), *below)
 
 
 def _fleet(store: Store, state: State | None) -> tuple[float, list[Node], dict[str, Run]]:
     nodes = [node for node in (*store.nodes(), *store.fabrics()) if state is None or node.state is state]
     return time.time(), nodes, {run.node: run for run in store.open_runs()}
+
+
+def _ticketed(store: Store, node: Node) -> Node:
+    """Name a fabric's open tickets in what it waits for: it says nothing anew between two sweeps."""
+    numbers = [f"#{ticket.id}" for ticket in store.tickets(node=node.name)] if node.state in FABRICS else []
+    if not numbers:
+        return node
+    more = f" and {len(numbers) - FEW} more" if len(numbers) > FEW else ""
+    tickets = "ticket" if len(numbers) == 1 else "tickets"
+    return replace(node, waiting=f"{node.waiting}; open {tickets} {', '.join(numbers[:FEW])}{more}")
 
 
 def node(name: NodeName, json: Json = False) -> None:

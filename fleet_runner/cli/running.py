@@ -9,9 +9,12 @@ import typer
 
 from fleet_runner import reconcile
 from fleet_runner.cli.session import console, opened, print_json
+from fleet_runner.reconcile.alone import serving
 from fleet_runner.reconcile.world import Report, World
 from fleet_runner.settings import load
 from fleet_runner.source import Reader
+
+STAND_BY = "another process serves the same state already; this one stands by, and the two take turns"
 
 
 def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False) -> None:
@@ -39,9 +42,11 @@ def serve() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     reader = _source()
-    with opened(create=True) as (settings, store):
+    with opened(create=True) as (settings, store), serving(settings) as others:
         world = World(settings, store, reader)
         console.print(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it", markup=False)
+        if others:
+            console.print(STAND_BY, markup=False)
         reconcile.serve(world, stop, tell)
         console.print("stopped; running plays go on and are adopted at the next start")
 

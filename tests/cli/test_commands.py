@@ -12,6 +12,7 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli import main
 from fleet_runner.core.actions import Decision, Move, OpenRun, OpenTicket, SetCondition
+from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
 from fleet_runner.core.policy import decide
 from fleet_runner.core.records import Device
@@ -208,3 +209,15 @@ def test_conditions_show_in_status_and_explain(command: Command, store: Store) -
     _apply(store, Decision((held,), "held by ann: visitors", 0.0), time.time())
     assert "held held by ann: visitors" in " ".join(command("status")[1].split())
     assert "by ann: visitors" in command("explain", "gpu-01")[1]
+
+
+def test_a_fabrics_line_names_its_open_tickets(command: Command, store: Store) -> None:
+    """The first five; the rest is counted."""
+    name, now = "infiniband.hall", time.time()
+    store.register([Device(name, FABRIC, FABRIC, "hall")], now)
+    for count, words in ((1, "; open ticket #2"), (7, "; open tickets #2, #3, #4, #5, #6 and 2 more")):
+        opened = [OpenTicket(f"f{n}", "fabric_cabling", f"fault {n}", "", (name,), "RECABLE") for n in range(count)]
+        node = store.node(name)
+        assert node is not None
+        store.apply(node, Decision(tuple(opened), "2 faults", now + 999), now)
+        assert f"2 faults{words}" in " ".join(command("status")[1].split())
