@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fleet_runner.core.cabling.explain import Kind
+from fleet_runner.core.cabling.explain import Kind, Places
 from fleet_runner.core.cabling.links import Port, link
+from fleet_runner.core.cabling.names import names
+from fleet_runner.core.cabling.roles import servers
+from fleet_runner.core.parsers import cables_csv
 from tests.fabric.building import Fabric, Plug, deafen, join, record, relink, unlink
 from tests.fabric.ibsim import Ibsim, running
 from tests.fabric.judging import FORMS, by_hand, hold_clean, hold_followable, hold_right, judged
 from tests.fabric.scenarios import BLANK, SHELF, Scenario, gone_wrong, scenarios
-from tests.fabric.truth import design
+from tests.fabric.truth import Design, design
 
 FABRIC = Fabric()
 SCENARIOS = {scenario.name: scenario for scenario in scenarios(FABRIC)}
@@ -44,6 +47,23 @@ def test_one_physical_fault_is_one_fault_with_the_one_right_plan(fabric: Ibsim, 
     assert first.doubts == first.silent == ()
     assert not first.suspect
     assert [other.faults for other in others] == [first.faults] * len(others)
+
+
+def test_a_csv_of_the_same_cables_says_as_much(fabric: Ibsim) -> None:
+    """It has no roles, racks, trunks and GUIDs: whatever needs none of them is found all the same."""
+    rows = cables_csv.parse(FABRIC.csv(), "cables.csv")
+    links = tuple(row.link for row in rows)
+    sheet = Design(
+        links, names((port for each in links for port in each), {}, {}), Places({}, {}, servers(links, {}))
+    )
+    assert sheet.places.servers == DESIGN.places.servers
+    needing = {Kind.CARRIER, Kind.REPLACED_HCA, Kind.REPLACED_SWITCH}
+    for scenario in (each for each in SCENARIOS.values() if each.kind not in needing):
+        with gone_wrong(fabric, FABRIC, [scenario]):
+            verdicts = judged(fabric.ibnetdiscover("-p"), sheet)
+        hold_right(verdicts.faults, [scenario])
+        assert not (verdicts.doubts or verdicts.silent), scenario.name
+        assert not verdicts.suspect
 
 
 def test_every_kind_of_fault_has_a_scenario() -> None:

@@ -1,5 +1,6 @@
 """What a fabric or its devices say: from files, from standard input, or from the evidence of a stored sweep."""
 
+import codecs
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from fleet_runner.core.parsers.lldp import Neighbour
 from fleet_runner.core.runs import Run, Stored
 
 STDIN = Path("-")
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 READERS = frozenset({fabric_cabling.NAME, cabling_infiniband.NAME})
 """Checks that read a whole fabric: its text is among their evidence."""
@@ -44,12 +47,12 @@ class Neighbours:
 
 
 def text(path: Path) -> str:
-    """Return a file's text; "-" is standard input."""
+    """Return a file's text, in UTF-8 or in the UTF-16 of Windows; "-" is standard input."""
     try:
         raw = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except OSError as error:
         raise FleetError(f"{path}: {error.strerror}; name a file that can be read") from error
-    return raw.decode("utf-8", errors="replace")
+    return raw.decode("utf-16" if raw.startswith(_UTF16) else "utf-8", errors="replace")
 
 
 def from_files(paths: Sequence[Path]) -> Capture | Neighbours:

@@ -1,7 +1,6 @@
 """What should be: from a CSV, from a folder of site files, or from the settings' source of truth."""
 
 import gc
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,15 +19,13 @@ from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Bound, Names, bind, bind_port, names
+from fleet_runner.core.cabling.roles import is_server, servers
 from fleet_runner.core.errors import FleetError, SourceError
 from fleet_runner.core.fabrics import Fabric, fabrics
 from fleet_runner.core.parsers import cables_csv, names_csv
 from fleet_runner.core.parsers.lldp import Neighbour
 from fleet_runner.core.parsers.names_csv import EVERY, Declared
 from fleet_runner.core.records import Fleet
-
-_NUMBERED = re.compile(r"[0-9]+(/[0-9]+)*")
-"""How switches number their ports: 7, or 1/7/1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,26 +147,14 @@ def _declared(path: Path | None) -> Declared:
 
 def _sheet(path: Path, declared: Declared) -> Design:
     try:
-        links = tuple(row.link for row in cables_csv.parse(text(path), path.name))
+        rows = cables_csv.parse(text(path), path.name)
     except SourceError as error:
         raise FleetError(str(error)) from error
+    links = tuple(row.link for row in rows)
     known = _names(links, {}, {}, declared)
-    here = Places({}, {}, _servers(links))
+    told = {device: role for row in rows for device, role in row.roles} | dict(declared.roles)
+    here = Places({}, {}, servers(links, {device: is_server(role) for device, role in told.items()}))
     return Design(links, known, here, Ethernet(links, known), aliases=declared.devices)
-
-
-def _servers(links: Iterable[Link]) -> frozenset[str]:
-    """A CSV says nothing of roles: what is never the end with more cables is a server.
-
-    Unless all its ports are numbers and those of others are not: then it is a spine of few cables.
-    """
-    ports: dict[str, list[str]] = {}
-    for port in (port for joined in links for port in joined):
-        ports.setdefault(port.device, []).append(port.interface)
-    hubs = {max(joined, key=lambda port: len(ports[port.device])).device for joined in links}
-    found = frozenset(ports.keys() - hubs)
-    named = frozenset(device for device in found if not all(map(_NUMBERED.fullmatch, ports[device])))
-    return named or found
 
 
 def _site(fleet: Fleet, declared: Declared, share: float) -> Design:

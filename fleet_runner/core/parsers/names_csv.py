@@ -2,6 +2,7 @@
 
 The first line names the columns, in any order: `device` and `interface` as the design has them, and what the fabric
 says instead: `adapter` ("mlx5_0"), `guid`, and `name`, another name of the device. "*" stands for every device.
+`role` says what a device is ("gpu-server", "leaf").
 """
 
 import csv
@@ -13,7 +14,7 @@ from fleet_runner.core.cabling.links import Port
 from fleet_runner.core.errors import SourceError
 from fleet_runner.core.parsers.discovery import guid
 
-COLUMNS = ("device", "interface", "adapter", "guid", "name")
+COLUMNS = ("device", "interface", "adapter", "guid", "name", "role")
 EVERY = "*"
 
 _GUID = re.compile(r"(?:0x)?([0-9a-fA-F]{1,16})", re.ASCII)
@@ -21,7 +22,7 @@ _GUID = re.compile(r"(?:0x)?([0-9a-fA-F]{1,16})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What was declared: the interface of each adapter by device, the port of each GUID, the device of each name.
+    """What was declared: adapters' interfaces by device, the port of each GUID, the device of each name, and roles.
 
     A GUID without an interface is a whole switch's: its port has the interface "".
     """
@@ -29,6 +30,7 @@ class Declared:
     adapters: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     guids: Mapping[str, Port] = field(default_factory=dict[str, Port])
     devices: Mapping[str, str] = field(default_factory=dict[str, str])
+    roles: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def parse(text: str, name: str) -> Declared:
@@ -43,6 +45,7 @@ def parse(text: str, name: str) -> Declared:
     adapters: dict[str, dict[str, str]] = {}
     guids: dict[str, Port] = {}
     devices: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for line, cells in rows[1:]:
         row = dict.fromkeys(COLUMNS, "") | dict(zip(titles, cells, strict=False))
         _checked(row, f"{name}:{line}")
@@ -52,7 +55,9 @@ def parse(text: str, name: str) -> Declared:
             guids[_guid(row["guid"])] = Port(row["device"], row["interface"])
         if row["name"]:
             devices[row["name"]] = row["device"]
-    return Declared(adapters, guids, devices)
+        if row["role"]:
+            roles[row["device"]] = row["role"]
+    return Declared(adapters, guids, devices, roles)
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
@@ -67,14 +72,14 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
 
 def _checked(row: Mapping[str, str], where: str) -> None:
     said = ",".join(row[column] for column in COLUMNS)
-    if not row["device"] or not (row["adapter"] or row["guid"] or row["name"]):
+    if not row["device"] or not any(row[told] for told in ("adapter", "guid", "name", "role")):
         raise SourceError(
-            f"{where}: found {said!r:.80}, expected a device and its adapter, guid or name in the fabric"
+            f"{where}: found {said!r:.80}, expected a device and its adapter, guid or name in the fabric, or its role"
         )
     if row["adapter"] and not row["interface"]:
         raise SourceError(f"{where}: found adapter {row['adapter']!r:.40}, expected the interface that it is, too")
-    if row["device"] == EVERY and (row["guid"] or row["name"]):
-        raise SourceError(f"{where}: a GUID or a name is one device's; expected its name in place of {EVERY!r}")
+    if row["device"] == EVERY and (row["guid"] or row["name"] or row["role"]):
+        raise SourceError(f"{where}: a GUID, name or role is one device's; expected its name in place of {EVERY!r}")
     if row["guid"] and not _guid(row["guid"]):
         raise SourceError(f"{where}: found guid {row['guid']!r:.40}, expected up to 16 hexadecimal digits")
 

@@ -79,6 +79,79 @@ def test_one_cable_is_read_in_every_shape(text: str) -> None:
     assert [row.link for row in parse(text, "x")] == [CABLE]
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+@pytest.mark.parametrize("header", ["", "# by hand, in 2026, at night\n", "Device,Port,Device,Port\n"])
+def test_cells_stand_between_semicolons_and_tabs_as_well(mark: str, header: str) -> None:
+    """As spreadsheets in many countries write them."""
+    head = header if header.startswith("#") else header.replace(",", mark)
+    (row,) = parse(head + mark.join(("gpu-01", "mlx5_0", "leaf-1", "1", "a, note")), "x")
+    assert row.link == CABLE
+
+
+def test_text_in_an_encoding_that_was_not_recognised_is_refused() -> None:
+    utf16 = "gpu-01,mlx5_0,leaf-1,1\n".encode("utf-16-le").decode("utf-8", errors="replace")
+    assert "it holds NUL characters; expected UTF-8, or UTF-16 with" in said(utf16)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "a_rack,device,port,b_rack,device_b,port_b",
+        "server,nic,switch,swport",
+        "from host,from port,to host,to port",
+        "rack,host,interface,,switch,port",
+    ],
+)
+def test_a_header_that_is_not_understood_is_named_and_not_read_by_position(header: str) -> None:
+    """Racks would become devices, and every cable of the fabric another one."""
+    text = said(f"# mine\n{header}\nR1,gpu-01,mlx5_0,R2,leaf-1,1\n")
+    assert text.startswith(
+        f"cables.csv:2: found the column names {header!r}, expected one of these sets among them: "
+    )
+    assert "startdevice, startport, enddevice, endport" in text
+
+
+@pytest.mark.parametrize(
+    "first", ["the host,port,a switch,b", "host-a,eth,switch-b,seven", "host1,port1,switch,port"]
+)
+def test_names_of_devices_that_hold_such_words_are_names(first: str) -> None:
+    """What occurs again below is a name, as is what is counted."""
+    found = parse(f"{first}\ngpu-01,mlx5_0,{first.split(',')[2]},9\n", "x")
+    assert len(found) == 2
+
+
+def test_adapters_that_are_written_as_devices_are_interfaces_of_their_node() -> None:
+    """Of one node several, or one that is called as adapters are; with its second port; in whichever column."""
+    found = parse(
+        "a_device,a_port,b_device,b_port,a_role\n"
+        "gpu-01 nic1,1,leaf-1,1,gpu-server\n"
+        "gpu-01 nic2,1,leaf-2,1,gpu-server\n"
+        "leaf-1,2,gpu-02 HCA-1,2,leaf\n"
+        "leaf-2,9,gpu-03 HCA-1,gpu-03 HCA-1 1,\n",
+        "x",
+    )
+    assert [row.link for row in found] == [
+        link(Port("gpu-01", "nic1"), Port("leaf-1", "1")),
+        link(Port("gpu-01", "nic2"), Port("leaf-2", "1")),
+        link(Port("gpu-02", "HCA-1/2"), Port("leaf-1", "2")),
+        link(Port("gpu-03", "HCA-1"), Port("leaf-2", "9")),
+    ]
+    assert found[0].roles == (("gpu-01", "gpu-server"),)
+
+
+@pytest.mark.parametrize("row", ["sw A1,1,sw A2,3", "rack 1,1,rack 2,1", "gpu pod1,ib0,leaf-1,1"])
+def test_other_devices_with_a_blank_in_their_names_stay_devices(row: str) -> None:
+    a, _, b, _ = row.split(",")
+    (found,) = parse(row.replace("A1,1", "A1,3"), "x")
+    assert {port.device for port in found.link} == {a, b}
+
+
+def test_a_row_says_the_roles_of_its_devices_where_columns_have_them() -> None:
+    for titles in ("a_role,a_device,a_port,b_device,b_port,b_role", "Role A,device_a,port_a,device_b,port_b,Role B"):
+        (row,) = parse(f"{titles}\ngpu-server,gpu-01,mlx5_0,leaf-1,1,ib-leaf\n", "x")
+        assert row.roles == (("gpu-01", "gpu-server"), ("leaf-1", "ib-leaf"))
+
+
 def test_names_that_look_like_titles_are_names() -> None:
     """A first cable that was taken for a header would be missing from the design."""
     (row,) = parse("node1,port1,switch1,port1\n", "x")

@@ -31,17 +31,22 @@ def test_adapters_guids_and_other_names_are_declared_in_any_columns() -> None:
     )
 
 
+def test_the_role_of_a_device_is_declared() -> None:
+    assert parse("device,role\nmgmt-1,spine\n", "names.csv") == Declared(roles={"mgmt-1": "spine"})
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "names.csv: it is empty"),
         ("gpu-01,ib0\n", "names.csv:1: found 'gpu-01,ib0', expected column names"),
         ("device,speed\n", "names.csv:1: found 'device,speed', expected column names"),
-        ("device,adapter\ngpu-01,\n", "names.csv:2: found 'gpu-01,,,,', expected a device and its adapter"),
-        ("device,adapter\n,mlx5_0\n", "names.csv:2: found ',,mlx5_0,,', expected a device"),
+        ("device,adapter\ngpu-01,\n", "names.csv:2: found 'gpu-01,,,,,', expected a device and its adapter"),
+        ("device,adapter\n,mlx5_0\n", "names.csv:2: found ',,mlx5_0,,,', expected a device"),
         ("device,adapter\ngpu-01,mlx5_0\n", "names.csv:2: found adapter 'mlx5_0', expected the interface"),
-        ("device,guid\n*,1\n", "names.csv:2: a GUID or a name is one device's"),
-        ("device,name\n*,x\n", "names.csv:2: a GUID or a name is one device's"),
+        ("device,guid\n*,1\n", "names.csv:2: a GUID, name or role is one device's"),
+        ("device,name\n*,x\n", "names.csv:2: a GUID, name or role is one device's"),
+        ("device,role\n*,leaf\n", "names.csv:2: a GUID, name or role is one device's"),
         ("device,guid\ngpu-01,xyz\n", "names.csv:2: found guid 'xyz', expected up to 16 hexadecimal digits"),
         ('device,name\n"gpu-01', "names.csv:2: unexpected end of data; expected comma-separated values"),
     ],
