@@ -9,7 +9,7 @@ import structlog
 
 from fleet_runner.adapters.playbooks import Batch
 from fleet_runner.core import budget
-from fleet_runner.core.actions import Action, Decision, Move, OpenRun
+from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenRun, OpenTicket
 from fleet_runner.core.errors import ConflictError, FleetError
 from fleet_runner.core.lifecycle import SERVING, Condition, State
 from fleet_runner.core.policy import decide, withhold
@@ -60,7 +60,16 @@ def _apply(world: World, node: Node, decision: Decision, now: float, report: Rep
         for action in decision.actions
         if isinstance(action, Move)
     ]
+    report.moves += [each for each in _told(world, node, decision, now) if each not in report.moves]
     return runs
+
+
+def _told(world: World, node: Node, decision: Decision, now: float) -> list[str]:
+    """Return what the history says of tickets that this decision opened, opened again or closed."""
+    about = sum(isinstance(action, OpenTicket | CloseTicket) for action in decision.actions)
+    if not about:
+        return []
+    return [entry.sentence for entry in world.store.history(node.name, about, "ticket") if entry.at == now]
 
 
 def _batched(action: Action, batches: dict[str, list[str]], most: int) -> Action:

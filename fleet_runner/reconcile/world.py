@@ -52,7 +52,7 @@ class World:
 
 @dataclass(slots=True)
 class Report:
-    """What one tick did: sentences by node, how many batches it started, and the fabrics' sweeps that it closed."""
+    """What one tick did: sentences on moves and tickets, the batches it started, the fabric sweeps that it closed."""
 
     moves: list[str] = field(default_factory=list[str])
     started: int = 0
