@@ -121,7 +121,7 @@ def _answers(store: Store, left: dict[str, int], wait: float) -> int:
         if left and time.monotonic() >= until:
             errors.print(
                 f"{', '.join(left)}: asked, not answered yet; fleet-runner serve (or tick) answers, "
-                "fleet-runner history NODE shows it"
+                f"fleet-runner history {next(iter(left))} shows it"
             )
             return code or Exit.WAITING
         time.sleep(ASK_AGAIN if left else 0)

@@ -180,6 +180,7 @@ def test_a_wish_that_nobody_answers_stays(command: Command, store: Store) -> Non
     code, _, err = command("hold", "gpu-01", "--wait", "0")
     assert code == 4
     assert "fleet-runner serve" in err
+    assert "fleet-runner history gpu-01 shows it" in " ".join(err.split())
     assert len(store.intents("gpu-01")) == 1
 
 

@@ -11,6 +11,7 @@ from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Entry, Outcome, Run
 from fleet_runner.core.spool import Ended, PlayEnd
+from fleet_runner.core.view import RUNNER
 
 SWEEPS = frozenset({Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.FABRIC})
 """Stages that run by schedule: one that ends like the one before it adds nothing to the history."""
@@ -51,7 +52,8 @@ def close(connection: Connection, run: Run, outcome: Outcome, ending: tuple[str,
 def entry(run: Run, outcome: Outcome, detail: str, at: float) -> Entry:
     """Return what the history says about an ended run."""
     what = f"{run.stage.value.replace('_', ' ').capitalize()}: {outcome.value}"
-    return Entry(0, run.node, at, "run", f"{what}; {detail}" if detail else f"{what}.", run.by, run=run.id)
+    why = f" ({run.reason.removesuffix('.')})" if run.by != RUNNER and run.reason else ""
+    return Entry(0, run.node, at, "run", f"{what}{why}; {detail}" if detail else f"{what}{why}.", run.by, run=run.id)
 
 
 def open_query() -> Select[Any]:

@@ -244,7 +244,7 @@ def test_a_play_by_hand_is_an_ended_run_with_its_results(stocked: Store) -> None
     assert second.outcome is Outcome.FAILED
     assert stocked.results(second.id)[0].result.verdict is Verdict.FAIL
     assert stocked.evidence(dmesg.hash) == "quiet"
-    assert stocked.history("gpu-01")[-1].sentence == "Verify: passed; All well."
+    assert stocked.history("gpu-01")[-1].sentence == "Verify: passed (Started by hand); All well."
     assert (node(stocked).wake_at, node(stocked).version) == (0.0, 2)
 
 

@@ -108,3 +108,14 @@ def test_the_history_is_not_buried_under_sweeps_without_news(
 
 def _open(stage: Stage, number: int) -> OpenRun:
     return OpenRun(stage, "It is time.", batch=f"b-{number}")
+
+
+@pytest.mark.parametrize(
+    ("by", "sentence"), [("ada", "Fabric: failed (It was rewired); swap."), ("runner", "Fabric: failed; swap.")]
+)
+def test_what_a_person_asked_for_carries_the_reason_in_the_history(stocked: Store, by: str, sentence: str) -> None:
+    """The runner's own reasons are those of the schedule."""
+    asked = decision(OpenRun(Stage.FABRIC, "It was rewired.", by, "b-1"))
+    (mine,) = stocked.apply(node(stocked), asked, 200.0)
+    stocked.close_run(mine, Outcome.FAILED, "swap.", 260.0)
+    assert stocked.history("gpu-01")[-1].sentence == sentence
