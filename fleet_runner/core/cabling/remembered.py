@@ -6,6 +6,7 @@ once the newest is that old. Two marks are kept, so that a look that confirms an
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -13,10 +14,14 @@ from fleet_runner.core.cabling.quality import DAY, LONG_SECONDS, Count, Downs, E
 from fleet_runner.core.parsers.ibqueryerrors import SYMBOL_LIMIT
 
 MOST_PORTS = 250_000
-"""Ports whose counts are remembered, in about three megabytes: more than 4,096 servers with 8 rails have."""
+"""Ports whose counts are remembered, in about four megabytes: more than 4,096 servers with 8 rails have."""
 
 MOST_LINKS = 2_000
 """Links whose downs are remembered, and bad ones: more at once is no matter of cables."""
+
+
+NONE = Known()
+"""Of a port that had counted nothing."""
 
 
 class Joined(NamedTuple):
@@ -59,7 +64,8 @@ class Memory:
 
     def known(self, end: End) -> Known | None:
         """Return what is remembered of a port, None where nothing is: it may be new, its counts years old."""
-        return self.ports.get(end, Known() if self.whole and end.guid in self.devices else None)
+        known = self.ports.get(end)
+        return NONE if known is None and self.whole and end.guid in self.devices else known
 
     def grown(self, end: End, count: Count, now: float) -> Grown:
         """Return by how much a port's counts grew."""
@@ -109,7 +115,7 @@ def plain(memory: Memory) -> dict[str, Any]:
     """
     whole = memory.whole and len(memory.ports) <= MOST_PORTS
     rows: dict[str, list[str]] = {}
-    for end, known in sorted(memory.ports.items())[:MOST_PORTS]:
+    for end, known in islice(memory.ports.items(), MOST_PORTS):
         if not whole or any(known):
             rows.setdefault(end.guid, []).append(f"{end.port},{known.older},{known.newer},{known.downed}")
     return {

@@ -183,7 +183,7 @@ def lingering(links: Iterable[FabricLink], sight: Sight, memory: Memory, expecte
 def _unsure(lost: Iterable[Link], until: Mapping[str, float], since: float, expected: Expected) -> list[str]:
     """Return the devices of which this look proves nothing: disturbed ones, and one end of each link that is lost."""
     upset = {name for name in until if quality.disturbed((Port(name, ""),), until, since)}
-    servers = places(expected.fabric).servers if lost else frozenset[str]()
+    servers = _where(expected).servers if lost else frozenset[str]()
     ends = [{port.device for port in each} for each in lost]
     return sorted(upset.union(*(each & servers or each for each in ends)))
 
@@ -207,7 +207,7 @@ def _findings(bad: tuple[Worn, ...], expected: Expected, links: int) -> list[Fin
     """Return a finding for each bad link, and one alone where there are so many that no cable explains them."""
     most = max(CAP_LINKS, CAP_SHARE * links)
     if len(bad) <= most:
-        where = places(expected.fabric)
+        where = _where(expected)
         return [_finding(each, where, expected.node) for each in bad]
     return [
         Finding(
@@ -224,6 +224,11 @@ def _findings(bad: tuple[Worn, ...], expected: Expected, links: int) -> list[Fin
             ),
         )
     ]
+
+
+def _where(expected: Expected) -> Places:
+    """Return where devices stand; of their links, nothing is asked."""
+    return places({"devices": expected.fabric.get("devices", {})})
 
 
 def _finding(bad: Worn, where: Places, fabric: str) -> Finding:
