@@ -5,12 +5,13 @@ mode takes tens of seconds, and one whose GPU fell off the bus never comes back.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fleet_runner.core import profile
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Read, ReadEnd, Reading, ReadKind
+from fleet_runner.core.parsers.json_text import json_object
 
 ADAPTER = "{adapter}"
 """Stands in a command for each adapter of the node in turn: what looks like one read is one for each."""
@@ -55,6 +56,10 @@ SUPPLIED = frozenset({"gpu_burn_job"})
 """Readings that a role brings itself, because getting them is more than reading: the state of a job it started."""
 
 
+Eyes = Sequence[Sequence[str]]
+"""Adapters by fabric, of a node with ports in several (`cabling.rails.eyes`)."""
+
+
 def modules(wanted: profile.Profile) -> tuple[str, ...]:
     """Return the adapters whose modules a profile wants read; none where it cannot be read: the check says so."""
     try:
@@ -63,11 +68,26 @@ def modules(wanted: profile.Profile) -> tuple[str, ...]:
         return ()
 
 
-def spread(read: Read, adapters: Iterable[str]) -> tuple[Read, ...]:
-    """Return what must be asked for a read: itself, or one read for each adapter, named after both."""
-    if ADAPTER not in read.argv:
-        return (read,)
-    return tuple(replace(read, name=f"{read.name} {adapter}", argv=_argv(read, adapter)) for adapter in adapters)
+def spread(read: Read, adapters: Iterable[str], eyes: Eyes = ()) -> tuple[Read, ...]:
+    """Return what must be asked for a read: itself, or one read for each adapter, named after both.
+
+    `eyes` are the node's adapters by fabric, of several: what reads a whole fabric reads each through its first one.
+    """
+    if ADAPTER in read.argv:
+        return tuple(replace(read, name=f"{read.name} {adapter}", argv=_argv(read, adapter)) for adapter in adapters)
+    if read.by_adapter and any(eyes):
+        return tuple(_through(read, each[0]) for each in eyes if each)
+    return (read,)
+
+
+def again(read: Read, eyes: Eyes, found: Mapping[str, Reading]) -> tuple[Read, ...]:
+    """Return what must be asked once more, through another adapter: a port that is down reads no fabric."""
+    failed = {name for name, each in found.items() if each.end is not ReadEnd.OK or each.rc}
+    return tuple(_through(read, each[-1]) for each in eyes if each[1:] and f"{read.name} {each[0]}" in failed)
+
+
+def _through(read: Read, adapter: str) -> Read:
+    return replace(read.through(adapter), name=f"{read.name} {adapter}")
 
 
 def _argv(read: Read, adapter: str) -> tuple[str, ...]:
@@ -82,7 +102,7 @@ def gathered(read: Read, found: Mapping[str, Reading]) -> Reading:
 
     That of a read for each adapter is always OK: {adapter: {"end", "rc", "error", "text"}} as JSON.
     """
-    if ADAPTER not in read.argv:
+    if read.name in found:
         return found[read.name]
     mine = {name.partition(" ")[2]: each for name, each in found.items() if name.startswith(f"{read.name} ")}
     said = {
@@ -91,3 +111,14 @@ def gathered(read: Read, found: Mapping[str, Reading]) -> Reading:
     }
     at = max((each.at for each in mine.values()), default=0.0)
     return Reading(read.name, ReadEnd.OK, json.dumps(said), at=at)
+
+
+def apart(reading: Reading) -> dict[str, Reading]:
+    """Return what each adapter said, of a reading that was gathered from several; none of one as it was read."""
+    if not reading.text.startswith("{"):
+        return {}
+    told = json_object(reading.text, reading.name)
+    try:
+        return {adapter: Reading.from_json({**said, "name": reading.name}) for adapter, said in told.items()}
+    except (KeyError, TypeError, ValueError) as error:
+        raise EvidenceError(f"{reading.name}: found {reading.text!r:.60}, expected what each adapter said") from error

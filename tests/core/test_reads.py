@@ -1,9 +1,10 @@
 """The catalogue of reads."""
 
 import json
+from dataclasses import replace
 
 from fleet_runner.core.evidence import ReadEnd, Reading, ReadKind
-from fleet_runner.core.reads import READS, SUPPLIED, gathered, modules, spread
+from fleet_runner.core.reads import READS, SUPPLIED, again, apart, gathered, modules, spread
 
 
 def test_every_read_says_what_it_reads_and_for_how_long() -> None:
@@ -45,6 +46,31 @@ def test_any_other_read_is_asked_as_it_stands() -> None:
     uptime = Reading("uptime", ReadEnd.OK, "x")
     assert spread(READS["uptime"], ["mlx5_0"]) == (READS["uptime"],)
     assert gathered(READS["uptime"], {"uptime": uptime}) is uptime
+
+
+def test_a_fabric_is_read_through_one_adapter_of_each_that_the_node_has_ports_in() -> None:
+    """Through the first, and where that one fails through the last; what nothing is known of is not asked."""
+    read, eyes = READS["ibnetdiscover"], (("mlx5_0", "mlx5_1", "mlx5_2"), ("mlx5_9/2",), ())
+    asked = spread(read, (), eyes)
+    assert [(each.name, each.argv) for each in asked] == [
+        ("ibnetdiscover mlx5_0", ("ibnetdiscover", "-p", "-C", "mlx5_0", "-P", "1")),
+        ("ibnetdiscover mlx5_9/2", ("ibnetdiscover", "-p", "-C", "mlx5_9", "-P", "2")),
+    ]
+    assert spread(read, (), ()) == spread(read, (), ((), ())) == (read,)
+    found = {each.name: Reading(each.name, ReadEnd.OK, "down", rc=1) for each in asked}
+    (more,) = again(read, eyes, found)
+    assert more.name == "ibnetdiscover mlx5_2"
+    found[more.name] = Reading(more.name, ReadEnd.OK, "seen")
+    assert again(READS["uptime"], eyes, found) == ()
+    assert again(read, eyes, {name: replace(each, rc=0) for name, each in found.items()}) == ()
+    one = gathered(read, found)
+    said = apart(one)
+    assert {adapter: (each.name, each.text, each.rc) for adapter, each in said.items()} == {
+        "mlx5_0": ("ibnetdiscover", "down", 1),
+        "mlx5_2": ("ibnetdiscover", "seen", 0),
+        "mlx5_9/2": ("ibnetdiscover", "down", 1),
+    }
+    assert apart(Reading("ibnetdiscover", ReadEnd.OK, "CA 1")) == {}
 
 
 def test_without_adapters_nothing_is_asked_and_the_reading_says_so() -> None:
