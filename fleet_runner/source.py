@@ -1,6 +1,6 @@
 """Which source of truth the settings name: a folder of site files, or a NetBox."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,11 +26,11 @@ def may_be_told(settings: Settings) -> bool:
     return settings.netbox_write_cable_status and "://" in settings.source
 
 
-def write_cable_status(settings: Settings, changes: Mapping[int, str]) -> tuple[int, list[str]]:
-    """Give cables another status in the NetBox; return how many got it, and why others did not."""
+def connect_cables(settings: Settings, ids: Collection[int]) -> tuple[int, list[str]]:
+    """Call planned cables of the NetBox connected; return how many it did, and why it did not others."""
     from fleet_runner.adapters import netbox  # noqa: PLC0415  as above
 
-    written = netbox.write_cable_status(settings.source, _token(settings), changes)
+    written = netbox.connect_cables(settings.source, _token(settings), ids)
     return written.done, written.warnings
 
 

@@ -100,7 +100,7 @@ class Expected:
     of `fleet_profile`), as plain JSON. `device` is the node's own record (`core.inventory.hostvars`), with its
     parts. `fabric` is every designed link (`core.inventory.fabric`), only for checks that say they need it.
     `run` is the run's own data: `since` (epoch seconds at which the node entered its state), `id`, `attempt`.
-    `profiles` are the profiles of all device types, by slug: only for a fabric, in which each may have a part.
+    `profiles` are the profiles of all device types, by slug, for the same checks: each may have a part in a fabric.
     """
 
     node: str

@@ -7,13 +7,16 @@ from typing import Any
 from fleet_runner.core.cabling.rates import lower
 from fleet_runner.core.excuses import READY
 from fleet_runner.core.fabrics import Fabric, fabrics
-from fleet_runner.core.records import Device, Fleet, Interface, Part, Termination, nodes
+from fleet_runner.core.records import PLANNED, Device, Fleet, Interface, Part, Termination, nodes
 
 CONTEXT_MAY_SET = frozenset({"fleet_bmc_url", "fleet_environment"})
 """The only `fleet_` variables that a config context owns; the others are computed, and it cannot replace them."""
 
 OBSERVERS = 3
 """Nodes that a fabric is read through, one after the other, until one can."""
+
+FORM = 2
+"""Number of the form of what `fabric` returns: whoever keeps it by revision names this, too."""
 
 Links = Mapping[str, Sequence[Mapping[str, str]]]
 """Designed links by device; each is one entry of `fleet_device["links"]`."""
@@ -93,6 +96,7 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
             [*cable.a, *cable.b, lower(kinds.get(cable.a, ""), kinds.get(cable.b, "")), list(cable.carriers)]
             for cable in fleet.cables
         ],
+        "planned": [[*cable.a, *cable.b] for cable in fleet.cables if cable.status == PLANNED],
         "devices": {name: _fabric_device(fleet.devices[name]) for name in sorted(fleet.devices)},
     }
 

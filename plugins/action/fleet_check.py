@@ -18,11 +18,12 @@ from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
 from fleet_runner.core import profile
+from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import Check, run
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
-from fleet_runner.core.reads import READS, gathered, modules, spread
+from fleet_runner.core.reads import READS, Eyes, again, gathered, modules, spread
 from fleet_runner.core.verdicts import Result, Verdict
 
 if TYPE_CHECKING:
@@ -71,11 +72,12 @@ class ActionModule(ActionBase):
         checks = _checks(list(left) or self._task.args.get("checks"))
         supplied = _supplied(self._task.args.get("readings") or {})
         wanted = [READS[name] for name in _names(checks) if name in READS and name not in supplied]
+        expected, trouble = self._expected(variables, fabric=any(check.needs_fabric for check in checks))
         if observer is None:
-            readings = {**self._from_node(wanted, variables), **self._from_bmc(wanted, variables), **supplied}
+            read = self._from_node(wanted, variables, _eyes(expected))
+            readings = {**read, **self._from_bmc(wanted, variables), **supplied}
         else:
             readings = {**self._through(observer, wanted, variables), **supplied}
-        expected, trouble = self._expected(variables, fabric=any(check.needs_fabric for check in checks))
         results = [_judge(check, readings, expected, trouble) for check in checks]
         if observer is not None:
             results, left = _settled(results, readings, observer, left)
@@ -88,15 +90,18 @@ class ActionModule(ActionBase):
         )
         return answer
 
-    def _from_node(self, wanted: list[Read], variables: dict[str, Any]) -> dict[str, Reading]:
-        """Read on the node, in one round trip; an unreachable node raises and is Ansible's to report."""
+    def _from_node(self, wanted: list[Read], variables: dict[str, Any], through: Eyes = ()) -> dict[str, Reading]:
+        """Read on the node, in one round trip, and once more where a port was down that a fabric was read through."""
         reads = [read for read in wanted if read.kind is not ReadKind.REDFISH]
-        if not reads:
-            return {}
-        adapters = modules(_plain(self._templar.template(variables.get("fleet_profile"))) or {})
-        asked = [each for read in reads for each in spread(read, adapters)]
+        adapters = modules(_plain(self._templar.template(variables.get("fleet_profile"))) or {}) if reads else ()
+        found = self._collect([each for read in reads for each in spread(read, adapters, through)], variables)
+        found |= self._collect([each for read in reads for each in again(read, through, found)], variables)
+        return {read.name: gathered(read, found) for read in reads}
+
+    def _collect(self, asked: list[Read], variables: dict[str, Any]) -> dict[str, Reading]:
+        """Ask the node for some reads at once; an unreachable node raises and is Ansible's to report."""
         if not asked:
-            return {read.name: gathered(read, {}) for read in reads}
+            return {}
         arguments = {"reads": [read.to_json() for read in asked]}
         try:
             answer = self._execute_module(module_name="fleet_collect", module_args=arguments, task_vars=variables)
@@ -104,8 +109,7 @@ class ActionModule(ActionBase):
             raise
         except AnsibleError as error:
             answer = {"failed": True, "msg": str(error)}
-        found = _readings(asked, answer)
-        return {read.name: gathered(read, found) for read in reads}
+        return _readings(asked, answer)
 
     def _through(self, observer: list[str], wanted: list[Read], variables: dict[str, Any]) -> dict[str, Reading]:
         """Read a fabric on the observer, through the adapter that lies in it; unreachable is no news about it."""
@@ -149,7 +153,7 @@ class ActionModule(ActionBase):
             device=_plain(variables.get("fleet_device")) or {},
             fabric=links,
             run={**mine, "id": mine.get("run"), "now": time.time(), **(_sweep(observer) if observer else {})},
-            profiles=_profiles(variables, links) if observer else {},
+            profiles=_profiles(variables, links),
         )
         return expected, trouble
 
@@ -234,6 +238,14 @@ def _fabric(file: str) -> tuple[dict[str, Any], str]:
     return (found, "") if isinstance(found, dict) else ({}, f"{file} does not hold the designed links")
 
 
+def _eyes(expected: Expected) -> Eyes:
+    """Return the adapters through which a node's fabrics are read; none where nothing says so: the check tells."""
+    try:
+        return eyes(expected.fabric, expected.node, expected.profile)
+    except FleetError:
+        return ()
+
+
 def _sweep(observer: list[str]) -> dict[str, Any]:
     return {"observer": observer, "suspect_share": settings.load().cabling_suspect_share}
 
@@ -247,7 +259,8 @@ def _profiles(variables: Mapping[str, Any], links: Mapping[str, Any]) -> dict[st
     """Return what healthy means for each device type, as the first node of it has it."""
     first: dict[str, str] = {}
     for name, device in links.get("devices", {}).items():
-        first.setdefault(device["device_type"], name)
+        if name in variables["hostvars"]:
+            first.setdefault(device["device_type"], name)
     return {kind: _profile(variables, name) for kind, name in first.items()}
 
 

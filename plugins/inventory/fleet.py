@@ -80,8 +80,9 @@ class InventoryModule(BaseInventoryPlugin):
 
 
 def keep_fabric(fleet: Fleet, folder: Path) -> Path:
-    """Write the designed links under their revision, whole or not at all, and drop the oldest of other revisions."""
-    file = folder / f"fabric-{re.sub('[^A-Za-z0-9.-]', '_', fleet.revision) or 'none'}.json"
+    """Write the designed links under their form and revision, whole or not at all, and drop the oldest of others."""
+    revision = re.sub("[^A-Za-z0-9.-]", "_", fleet.revision) or "none"
+    file = folder / f"fabric-{ansible_view.FORM}-{revision}.json"
     if not file.is_file():
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         descriptor, new = tempfile.mkstemp(dir=folder, prefix=".fabric-")

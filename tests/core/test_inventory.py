@@ -177,6 +177,13 @@ def test_the_fabric_says_where_guids_are() -> None:
     assert found["devices"]["leaf-1"]["unit"] is None
 
 
+def test_the_fabric_says_which_cables_are_still_to_be_put_in_place() -> None:
+    assert inventory.fabric(FLEET)["planned"] == []
+    planned = replace(FLEET, cables=(replace(FLEET.cables[0], status="planned"),))
+    assert inventory.fabric(planned)["planned"] == [["gpu-1", "ib0", "leaf-1", "1"]]
+    assert inventory.fabric(planned)["links"] == inventory.fabric(FLEET)["links"]
+
+
 def test_a_cable_to_nowhere_has_no_kind() -> None:
     lost = replace(FLEET, cables=(Cable(Termination("x", "1"), Termination("y", "1")),))
     assert inventory.fabric(lost)["links"] == [["x", "1", "y", "1", "", []]]

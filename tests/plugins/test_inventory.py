@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_runner.core.inventory import fabric
+from fleet_runner.core.inventory import FORM, fabric
 from fleet_runner.core.records import Fleet
 from fleet_runner.lab import site
 from fleet_runner.lab.folder import Lab
@@ -137,8 +137,14 @@ def test_the_newest_fabric_files_are_kept(module: ModuleType, tmp_path: Path) ->
     module.keep_fabric(fleet("new"), tmp_path)
     kept = {file.name for file in tmp_path.iterdir()}
     assert len(kept) == module.KEPT
-    assert {"fabric-r0.json", "fabric-new.json"} <= kept
-    assert "fabric-r1.json" not in kept
+    assert {f"fabric-{FORM}-r0.json", f"fabric-{FORM}-new.json"} <= kept
+    assert f"fabric-{FORM}-r1.json" not in kept
+
+
+def test_a_file_of_an_older_form_is_not_taken_for_the_same_revisions(module: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "fabric-r1.json").write_text('{"links": [["five", "cells", "of", "another", "form"]]}')
+    (tmp_path / f"fabric-{FORM - 1}-r1.json").write_text("{}")
+    assert json.loads(module.keep_fabric(fleet("r1"), tmp_path).read_text()) == fabric(fleet(""))
 
 
 def test_a_revision_cannot_lead_out_of_the_folder(module: ModuleType, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from fleet_runner.adapters.netbox import panels, records
 from fleet_runner.adapters.netbox.cables import CABLE_FIELDS, TERMINATION_FIELDS, Known, cables, strands
 from fleet_runner.adapters.netbox.client import Client, Json, Patience
 from fleet_runner.adapters.netbox.records import Inside, held, made
-from fleet_runner.adapters.netbox.writing import Written, write_cable_status
+from fleet_runner.adapters.netbox.writing import Written, connect_cables
 from fleet_runner.core.consistency import Draft, Found, Location, Problem, problems, refusal, settle
 from fleet_runner.core.errors import SourceError
 from fleet_runner.core.order import natural
 from fleet_runner.core.records import NODE_ROLES, Cable, Fleet, Interface, Part, Rack, Termination
 
-__all__ = ["Patience", "Written", "load", "write_cable_status"]
+__all__ = ["Patience", "Written", "connect_cables", "load"]
 
 FIELDS = {
     "sites": records.SITE_FIELDS,

@@ -1,8 +1,7 @@
 """The designed fabric, from the plain form that plays carry (`core.inventory.fabric`)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from hashlib import sha256
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fleet_runner.core.cabling.explain import Places
@@ -37,9 +36,9 @@ def _row(row: object) -> bool:
     return isinstance(carriers, list | tuple) and all(isinstance(cell, str) for cell in (*texts, *carriers))
 
 
-def fingerprint(links: Iterable[Link]) -> str:
-    """Return what tells one set of designed links from another, in whichever order they come."""
-    return sha256("\n".join(sorted("\0".join((*a, *b)) for a, b in links)).encode()).hexdigest()
+def planned(fabric: Mapping[str, Any]) -> frozenset[Link]:
+    """Return the designed links whose cables are still to be put in place."""
+    return frozenset(link(Port(a, ai), Port(b, bi)) for a, ai, b, bi in fabric.get("planned", ()))
 
 
 def infiniband(kind: str) -> bool:
@@ -50,12 +49,12 @@ def infiniband(kind: str) -> bool:
 def places(fabric: Mapping[str, Any]) -> Places:
     """Return where devices stand, what each link shares with others on its way, and what InfiniBand it is."""
     devices: Mapping[str, Mapping[str, Any]] = fabric.get("devices", {})
+    rows = tuple(_rows(fabric))
     return Places(
         {name: _words(device) for name, device in devices.items()},
         {
             name: f"{device.get('site')}/{device.get('rack')}"
             for name, device in devices.items()
-    rows = tuple(_rows(fabric))
             if device.get("rack")
         },
         frozenset(name for name, device in devices.items() if device.get("role") in NODE_ROLES),

@@ -1,77 +1,108 @@
-"""Is every InfiniBand link of the node as designed? The whole fabric is read, the node's own faults are reported."""
+"""Is every InfiniBand link of the node as designed? Its fabrics are read, and the node's own faults are reported."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from fleet_runner.core import profile
-from fleet_runner.core.cabling.design import designed, guids, infiniband, places
-from fleet_runner.core.cabling.explain import Fault, Kind
-from fleet_runner.core.cabling.judge import judge as hold
-from fleet_runner.core.cabling.names import names
+from fleet_runner.core.cabling.design import designed, infiniband, places, planned
+from fleet_runner.core.cabling.explain import Fault, Kind, listed
+from fleet_runner.core.cabling.judge import Verdicts, hold
+from fleet_runner.core.cabling.links import Link
+from fleet_runner.core.cabling.names import bind
+from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Readings
-from fleet_runner.core.evidence import Expected
+from fleet_runner.core.checks.fabric_cabling import finding, idle, known_names, left_out, share, unsure
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.parsers import ibnetdiscover
+from fleet_runner.core.parsers.discovery import Discovery
+from fleet_runner.core.reads import apart
+from fleet_runner.core.sightings import UNSURE
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME = "cabling_infiniband"
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
-    """FAIL for each fault that touches the node; a capture with a line missing or cut is UNKNOWN."""
-    discovery = ibnetdiscover.whole(ibnetdiscover.parse(text_of(readings["ibnetdiscover"])))
+    """FAIL for each fault that touches the node, whatever is wrong elsewhere; another fabric's capture is UNKNOWN."""
     links = designed(expected.fabric, infiniband)
-    mine = [each for each in links if expected.node in {each.a.device, each.b.device}]
+    mine = _of(expected.node, links)
+    captures, unread = _captures(readings["ibnetdiscover"])
     if not mine:
         return conclude(NAME, [], "no InfiniBand link is designed for it", {"designed": 0})
     where = places(expected.fabric)
-    ports = [port for each in links for port in each]
-    adapters = profile.hca_interfaces(expected.profile)
-    known = names(ports, guids(expected.fabric), dict.fromkeys(_alike(expected), adapters))
-    verdicts = hold(links, discovery.links, known, where, unanswered=discovery.unanswered)
+    joined = {frozenset(each[:2]): each for capture in captures for each in capture.links}
+    alone = {port for capture in captures for port in capture.unanswered}
+    seen = bind(joined.values(), known_names(links, expected), alone)
+    left = left_out(links, seen, planned(expected.fabric), idle(expected) - {expected.node})
+    verdicts = hold([each for each in links if each not in left], seen, where, share=share(expected))
+    if len(verdicts.unbound) > verdicts.matched:
+        raise EvidenceError(_another(verdicts, expected.node))
     findings = [_own(fault, where.servers) for fault in verdicts.faults if expected.node in fault.devices]
-    observed = {"designed": len(mine), "fabric_matched": verdicts.matched, "fabric_designed": verdicts.designed}
-    doubts = [str(doubt) for doubt in verdicts.doubts if expected.node in {port.device for port in doubt.designed}]
-    doubts += [f"nothing is heard of {a} to {b}" for a, b in verdicts.silent if expected.node in {a.device, b.device}]
-    if findings and verdicts.suspect:
-        return conclude(NAME, [_suspect(expected.node, verdicts.suspect)], "", observed)
-    return unless_unread(conclude(NAME, findings, f"InfiniBand links as designed: {len(mine)}", observed), doubts)
+    doubts = [doubt for doubt in verdicts.doubts if _of(expected.node, [doubt.designed])]
+    silent = _of(expected.node, verdicts.silent)
+    own = left.at({expected.node})
+    observed = {
+        "designed": len(mine) - len(own.planned),
+        "planned": len(own.planned),
+        "fabric_matched": verdicts.matched,
+        "fabric_designed": verdicts.designed,
+        UNSURE: unsure([*(doubt.designed for doubt in doubts), *silent], seen, own),
+    }
+    untold = [str(doubt) for doubt in doubts]
+    if silent:
+        untold += [f"nothing is heard of {listed(silent)}", *unread, *_blind(expected)]
+    count = len(mine) - len(own.planned) - len(own.away)
+    passed = f"InfiniBand links as designed: {count}{own.words()}"
+    return unless_unread(conclude(NAME, findings, passed, observed), untold)
 
 
-def _suspect(node: str, why: str) -> Finding:
-    """Where most of the fabric differs, what differs at the node is no fault of its own."""
-    return Finding(
-        code="cabling.suspect",
-        component="fabric",
-        message=f"The fabric as {node} sees it: {why}",
-        remedy=Remedy.RECABLE,
-        fault="cabling/suspect/fabric",
-        nodes=(node,),
-        steps=("Move no cable yet: hold the design in the source of truth against what was built last.",),
+def _of(node: str, links: Iterable[Link]) -> list[Link]:
+    return [each for each in links if node in {each.a.device, each.b.device}]
+
+
+def _captures(reading: Reading) -> tuple[list[Discovery], list[str]]:
+    """Return what each look at a fabric brought, and why others brought nothing; EvidenceError if none did."""
+    looks = apart(reading)
+    if not looks:
+        return [_capture(reading)], []
+    found: list[Discovery] = []
+    unread: list[str] = []
+    for adapter, each in looks.items():
+        try:
+            found.append(_capture(each))
+        except EvidenceError as error:
+            unread.append(f"{adapter}: {error}")
+    if not found:
+        raise EvidenceError("; ".join(unread))
+    return found, unread
+
+
+def _capture(reading: Reading) -> Discovery:
+    if reading.end is not ReadEnd.OK:
+        raise EvidenceError(f"{reading.name}: {reading.error or reading.end}")
+    return ibnetdiscover.whole(ibnetdiscover.parse(text_of(reading)))
+
+
+def _another(verdicts: Verdicts, node: str) -> str:
+    return (
+        f"the fabric as {node} sees it: {len(verdicts.unbound)} links that are seen are not in the design,"
+        f" {verdicts.matched} are; expected most of them: it is another fabric, or the design is another's"
     )
 
 
-def _alike(expected: Expected) -> set[str]:
-    """Return the nodes of the node's own device type: their adapters have the same names."""
-    types = {name: device.get("device_type") for name, device in expected.fabric.get("devices", {}).items()}
-    mine = types.get(expected.node)
-    return {expected.node} | {name for name, device_type in types.items() if device_type == mine}
+def _blind(expected: Expected) -> list[str]:
+    """Say what to declare where not every fabric of the node could be read."""
+    fabrics = eyes(expected.fabric, expected.node, expected.profile)
+    several = f"{expected.node} has ports in {len(fabrics)} fabrics, and not all were read"
+    told = f"{several}: name its adapters in hca_interfaces of its device type's file (docs/cabling.md)"
+    return [] if all(fabrics) else [told]
 
 
 def _own(fault: Fault, servers: frozenset[str]) -> Finding:
     """A new adapter whose link is as designed keeps no node from service: somebody has to write it down."""
     found = finding(fault, servers)
     return replace(found, remedy=Remedy.RECORD) if fault.kind in {Kind.REPLACED_HCA, Kind.REPLACED_SWITCH} else found
-
-
-def finding(fault: Fault, servers: frozenset[str]) -> Finding:
-    """Return a cabling fault as a finding; every server that it is about can prove it gone.
-
-    A dark leaf is about the leaf: that one of its servers is being worked on excuses nobody from looking at it.
-    """
-    ports = ", ".join(str(port) for port in sorted(fault.ports)[:4])
-    nodes = tuple(device for device in fault.subjects if device in servers)
-    told = (fault.message, Remedy.RECABLE, fault.key, nodes, fault.steps, fault.subjects)
-    return Finding(f"cabling.{fault.kind}", ports, *told)
 
 
 CHECK = Check(

@@ -1,19 +1,21 @@
 """Is every link of a fabric as designed? One read of the whole fabric, and every fault of its own links."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from fleet_runner.core import profile
-from fleet_runner.core.cabling.design import designed, fingerprint, guids, infiniband, places
+from fleet_runner.core.cabling.design import designed, guids, infiniband, places, planned
+from fleet_runner.core.cabling.explain import Fault
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, hold
-from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.names import Bound, Names, bind, names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
-from fleet_runner.core.checks.cabling_infiniband import finding
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.excuses import READY
 from fleet_runner.core.parsers import ibnetdiscover
+from fleet_runner.core.sightings import UNSURE
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME = "fabric_cabling"
@@ -21,8 +23,34 @@ NAME = "fabric_cabling"
 MOST_FAULTS = 400
 """Beyond, a result would be too long to keep; as none may be left out, together they are one finding."""
 
-MOST_ABSENT = 5000
-"""Absent links that a result names."""
+MOST_NAMED = 5000
+"""Links that a result names."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Designed links that are not looked for: nothing is plugged at either of their ends.
+
+    `away`, because devices are not in service, each with those; `planned`, because the cable is still to come.
+    """
+
+    away: Mapping[Link, frozenset[str]]
+    planned: frozenset[Link]
+
+    def at(self, devices: Collection[str]) -> Self:
+        """Return those that end at one of the devices."""
+        away = {joined: gone for joined, gone in self.away.items() if _at(joined, devices)}
+        return replace(self, away=away, planned=frozenset(each for each in self.planned if _at(each, devices)))
+
+    def __contains__(self, joined: Link) -> bool:
+        """Whether a link is not looked for."""
+        return joined in self.away or joined in self.planned
+
+    def words(self) -> str:
+        """Return how many there are, as the end of a sentence; "" if there are none."""
+        away = f"; {len(self.away)} of devices that are not in service were not looked at" if self.away else ""
+        later = f"; {len(self.planned)} planned cables are not in place yet" if self.planned else ""
+        return away + later
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -31,24 +59,26 @@ def judge(readings: Readings, expected: Expected) -> Result:
     links = designed(expected.fabric, infiniband)
     where = places(expected.fabric)
     own = frozenset(expected.device.get("switches", ()))
-    mine = [each for each in links if _at(each, own)]
     seen = bind(discovery.links, known_names(links, expected), discovery.unanswered)
     # A cable to another fabric of the site makes that one visible: its links are designed, too, and not ours.
     shown = own | ({port.device for each in seen.links for port in each} - where.servers)
-    away = _away([each for each in links if _at(each, shown)], seen, expected)
-    share = float(expected.run.get("suspect_share", SUSPECT_SHARE))
-    verdicts = hold([each for each in links if _at(each, shown) and each not in away], seen, where, share=share)
+    near = [each for each in links if _at(each, shown)]
+    left = left_out(near, seen, planned(expected.fabric), idle(expected) | _disturbed(expected))
+    verdicts = hold([each for each in near if each not in left], seen, where, share=share(expected))
+    mine = [each for each in links if _at(each, own)]
+    here = left.at(own)
     ports = {port for each in mine for port in each}
     faults = [each for each in verdicts.faults if ports.intersection(each.ports) or own.intersection(each.devices)]
     suspect = verdicts.suspect or (f"{len(faults)} faults at once." if len(faults) > MOST_FAULTS else "")
-    untold = [*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent, *away]
-    absent = [each for each in verdicts.absent if _at(each, own)]
+    untold = [*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent]
+    missed = sum(_at(each, own) for each in (*verdicts.absent, *untold, *here.away))
+    placed = sorted(planned(expected.fabric).intersection(mine) & seen.links.keys())
     observed = {
-        "designed": len(mine),
-        "design": fingerprint(mine),
-        "matched": len(mine) - len(absent) - sum(_at(each, own) for each in untold),
-        "absent": [[*each.a, *each.b] for each in absent[:MOST_ABSENT]],
-        "unsure": _unsure(untold, where.servers),
+        "designed": len(mine) - len(here.planned),
+        "matched": len(mine) - len(here.planned) - missed,
+        "planned": len(here.planned),
+        "placed": [[*each.a, *each.b] for each in placed[:MOST_NAMED]],
+        UNSURE: unsure(untold, seen, left),
         "suspect": suspect,
         "unbound": len(verdicts.unbound),
         "observer": expected.run.get("observer"),
@@ -58,26 +88,50 @@ def judge(readings: Readings, expected: Expected) -> Result:
     unread = [str(doubt) for doubt in verdicts.doubts]
     unread += [f"nothing is heard of {a} to {b}" for a, b in verdicts.silent]
     findings = [finding(fault, where.servers) for fault in faults]
-    return unless_unread(conclude(NAME, findings, _passed(observed, len(away)), observed), unread)
+    passed = f"InfiniBand links as designed: {observed['matched']}{here.words()}"
+    return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
-def _away(links: Iterable[Link], seen: Bound, expected: Expected) -> frozenset[Link]:
-    """Return the links of devices that are not in service, or were just now disturbed, of which nothing is seen."""
-    now = float(expected.run.get("opened_at") or 0.0)
+def left_out(links: Iterable[Link], seen: Bound, later: Collection[Link], gone: frozenset[str]) -> LeftOut:
+    """Return what need not be there: links of devices that are `gone`, and `later` ones, if both ports are empty."""
+    if not gone and not later:
+        return LeftOut({}, frozenset())
+    taken = {port for each in seen.links for port in each}
+    free = [each for each in links if taken.isdisjoint(each)]
+    away = {each: gone & {each.a.device, each.b.device} for each in free if _at(each, gone)}
+    return LeftOut(away, frozenset(each for each in free if each in later and each not in away))
+
+
+def idle(expected: Expected) -> frozenset[str]:
+    """Return the devices that the source of truth does not call ready for work."""
     devices: dict[str, Any] = dict(expected.fabric.get("devices", {}))
-    planned = frozenset(name for name, device in devices.items() if device.get("status", "active") not in READY)
-    gone = planned | {name for name, until in expected.run.get("disturbed", {}).items() if until >= now}
-    ends = {port for each in seen.links for port in each} if gone else set[Port]()
-    return frozenset(each for each in links if _at(each, gone) and ends.isdisjoint(each))
+    return frozenset(name for name, device in devices.items() if device.get("status", "active") not in READY)
 
 
-def _passed(observed: Mapping[str, Any], away: int) -> str:
-    rest = f"; {away} of devices that are not in service were not looked at" if away else ""
-    return f"InfiniBand links as designed: {observed['matched']}{rest}"
+def _disturbed(expected: Expected) -> frozenset[str]:
+    """Return the devices whose links were just now disturbed."""
+    now = float(expected.run.get("opened_at") or 0.0)
+    return frozenset(name for name, until in expected.run.get("disturbed", {}).items() if until >= now)
 
 
-def _at(joined: Link, devices: frozenset[str]) -> bool:
-    return joined.a.device in devices or joined.b.device in devices
+def share(expected: Expected) -> float:
+    """Return the share of designed links that may be faulty before none of it is believed."""
+    return float(expected.run.get("suspect_share", SUSPECT_SHARE))
+
+
+def unsure(untold: Iterable[Link], seen: Bound, left: LeftOut) -> list[str | list[str]]:
+    """Return what could not be told, for `sightings`: devices, and links as the two devices that each joins.
+
+    A link that was left out is unsure for its device that is not in service, an `untold` one for those of its devices
+    that are seen nowhere; if both are seen, it alone is unsure.
+    """
+    here = {port.device for each in seen.links for port in each}
+    pairs = {frozenset({a.device, b.device}) for a, b in untold}
+    between = {ends for ends in pairs if ends <= here}
+    alone = {device for ends in pairs for device in ends - here}.union(*left.away.values())
+    if len(between) > MOST_NAMED:
+        alone, between = alone.union(*between), set()
+    return [*sorted(alone), *sorted(sorted(ends) for ends in between)]
 
 
 def known_names(links: Iterable[Link], expected: Expected) -> Names:
@@ -88,10 +142,19 @@ def known_names(links: Iterable[Link], expected: Expected) -> Names:
     return names([port for each in links for port in each], guids(expected.fabric), spoken)
 
 
-def _unsure(links: Iterable[Link], servers: frozenset[str]) -> list[str]:
-    """Return whose links may be there or not: the servers', so that one of them does not cast doubt on its leaf."""
-    ends = [{port.device for port in each} for each in links]
-    return sorted({device for each in ends for device in each & servers or each})
+def finding(fault: Fault, servers: frozenset[str]) -> Finding:
+    """Return a cabling fault as a finding; every server that it is about can prove it gone.
+
+    A dark leaf is about the leaf: that one of its servers is being worked on excuses nobody from looking at it.
+    """
+    ports = ", ".join(str(port) for port in sorted(fault.ports)[:4])
+    nodes = tuple(device for device in fault.subjects if device in servers)
+    told = (fault.message, Remedy.RECABLE, fault.key, nodes, fault.steps, fault.subjects)
+    return Finding(f"cabling.{fault.kind}", ports, *told)
+
+
+def _at(joined: Link, devices: Collection[str]) -> bool:
+    return joined.a.device in devices or joined.b.device in devices
 
 
 def _suspect(fabric: str, why: str) -> Finding:

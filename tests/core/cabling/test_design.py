@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places
+from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
 from fleet_runner.core.cabling.links import Port, link
 from fleet_runner.core.errors import EvidenceError
 
@@ -25,6 +25,12 @@ def test_only_links_of_the_wanted_kind_are_designed() -> None:
     assert designed(FABRIC, infiniband) == (link(Port("gpu-01", "ib0"), Port("leaf-1", "1")),)
     assert designed(FABRIC, lambda kind: not infiniband(kind)) == (link(Port("gpu-01", "eth0"), Port("mgmt-1", "1")),)
     assert designed({}, infiniband) == ()
+
+
+def test_the_links_of_planned_cables_are_told_apart() -> None:
+    ends = ["leaf-1", "1", "gpu-01", "ib0"]
+    assert planned(FABRIC | {"planned": [ends]}) == {link(Port("gpu-01", "ib0"), Port("leaf-1", "1"))}
+    assert planned(FABRIC) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -56,13 +62,13 @@ def test_places_are_said_as_far_as_they_are_known() -> None:
     assert found.racks == {"gpu-01": "hall/A1", "leaf-1": "hall/N1"}
     assert found.servers == {"gpu-01"}
     assert found.carriers == {link(Port("gpu-01", "ib0"), Port("leaf-1", "1")): ("trunk T-1", "panel PP-A")}
+    assert found.kinds == {link(Port("gpu-01", "ib0"), Port("leaf-1", "1")): "infiniband-ndr"}
     assert found.port(Port("x", "1")) == "x port 1 (place unknown)"
 
 
 def test_guids_are_known_in_lower_case() -> None:
     assert guids(FABRIC) == {"00ab": Port("gpu-01", "ib0")}
     assert guids({}) == {}
-    assert found.kinds == {link(Port("gpu-01", "ib0"), Port("leaf-1", "1")): "infiniband-ndr"}
 
 
 def test_an_address_binds_only_the_one_port_that_has_it() -> None:

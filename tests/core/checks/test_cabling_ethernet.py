@@ -54,7 +54,7 @@ def test_neighbours_as_designed_pass(text: str) -> None:
     result = asked(text)
     assert result.verdict is Verdict.PASS
     assert result.message == "Ethernet links as designed: 2"
-    assert result.observed == {"designed": 2, "silent": []}
+    assert result.observed == {"designed": 2, "planned": 0, "silent": []}
 
 
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES)
@@ -66,6 +66,15 @@ def test_cutting_a_healthy_capture_anywhere_never_fails_a_node(text: str) -> Non
 @given(st.text(max_size=200))
 def test_a_text_that_is_no_evidence_is_unknown(text: str) -> None:
     assert asked(text).verdict is Verdict.UNKNOWN
+
+
+def test_a_planned_cable_is_expected_once_its_port_hears_somebody() -> None:
+    later = FABRIC | {"planned": [["gpu-01", "eth0", "mgmt-1", "swp1"]]}
+    result = asked(heard(SECOND), fabric=later)
+    assert (result.verdict, result.message) == (Verdict.PASS, "Ethernet links as designed: 1")
+    assert result.observed == {"designed": 1, "planned": 1, "silent": []}
+    (fault,) = asked(heard(("eth0", "mgmt-1", "swp7", ""), SECOND), fabric=later).findings
+    assert fault.code == "cabling.moved"
 
 
 def test_two_nodes_that_took_each_others_port_see_one_fault() -> None:

@@ -1,5 +1,6 @@
 """Is every InfiniBand link of the node as designed?"""
 
+import json
 from typing import Any
 
 import pytest
@@ -40,7 +41,9 @@ SWAPPED = (("gpu-01 mlx5_0", "gpu-02 mlx5_0"), ("gpu-02 mlx5_0", "gpu-01 mlx5_0"
 
 def asked(text: str, node: str = "gpu-01", **changed: Any) -> Result:
     """Judge what the fabric says for one node."""
-    expected = Expected(node, changed.pop("profile", PROFILE), fabric=FABRIC | changed)
+    profile = changed.pop("profile", PROFILE)
+    profiles = changed.pop("profiles", {"t": profile})
+    expected = Expected(node, profile, fabric=FABRIC | changed, profiles=profiles)
     return judged("cabling_infiniband", {"ibnetdiscover": text}, expected)
 
 
@@ -59,7 +62,13 @@ def test_a_fabric_as_designed_passes(text: str) -> None:
     result = asked(text)
     assert result.verdict is Verdict.PASS
     assert result.message == "InfiniBand links as designed: 2"
-    assert result.observed == {"designed": 2, "fabric_matched": 6, "fabric_designed": 6}
+    assert result.observed == {
+        "designed": 2,
+        "planned": 0,
+        "fabric_matched": 6,
+        "fabric_designed": 6,
+        "unsure": [],
+    }
 
 
 @FORMS
@@ -96,16 +105,67 @@ def test_two_exchanged_cables_are_one_finding_on_both_servers(text: str) -> None
     assert asked(crossed).verdict is Verdict.FAIL
 
 
-def test_where_most_of_the_fabric_differs_no_cable_of_the_node_is_named() -> None:
-    """The design is of a fabric that was never built so; a node whose own links are right passes."""
-    more = [[f"gpu-{number}", "ib0", "leaf-1", str(number), NDR, []] for number in range(40, 52)]
+MORE = [f"gpu-{number}" for number in range(40, 52)]
+"""Servers that are designed and not there."""
+
+
+@pytest.mark.parametrize("status", ["active", "planned"])
+def test_servers_that_are_not_there_hide_no_fault_of_the_node(status: str) -> None:
+    """Nor are they its faults; those that are not in service are not even looked for."""
+    more = [[name, "ib0", "leaf-1", str(number), NDR, []] for number, name in enumerate(MORE, start=40)]
+    devices = FABRIC["devices"] | {name: FABRIC["devices"]["gpu-02"] | {"status": status} for name in MORE}
     lines = "\n".join(line for line in BY_PORT.split("\n") if "gpu-01 mlx5_0" not in line)
-    (finding,) = asked(lines, links=[*FABRIC["links"], *more]).findings
-    assert (finding.code, finding.fault) == ("cabling.suspect", "cabling/suspect/fabric")
-    assert finding.message.startswith(
-        "The fabric as gpu-01 sees it: 13 of 18 designed links are not in place, 5 are;"
+    changed = {"links": [*FABRIC["links"], *more], "devices": devices}
+    (finding,) = asked(lines, **changed).findings
+    assert (finding.code, finding.nodes) == ("cabling.missing", ("gpu-01",))
+    result = asked(lines, "gpu-02", **changed)
+    assert result.verdict is Verdict.PASS
+    assert result.observed["fabric_designed"] == (18 if status == "active" else 6)
+
+
+def test_what_another_fabric_says_is_no_fault_of_the_node() -> None:
+    """Of which most names are not in the design: it is unknown, in a sentence."""
+    result = asked(BY_PORT.replace("gpu-01", "other-01").replace("leaf-", "tor-").replace("spine-", "top-"))
+    assert (result.verdict, result.findings) == (Verdict.UNKNOWN, ())
+    assert result.message.startswith(
+        "the fabric as gpu-01 sees it: 5 links that are seen are not in the design, 0 are;"
     )
-    assert asked(lines, "gpu-02", links=[*FABRIC["links"], *more]).verdict is Verdict.PASS
+
+
+def test_a_switch_that_is_not_in_service_is_not_missed_and_the_message_says_so() -> None:
+    devices = FABRIC["devices"] | {"leaf-2": FABRIC["devices"]["leaf-2"] | {"status": "planned"}}
+    lines = "\n".join(line for line in BY_PORT.split("\n") if "leaf-2" not in line)
+    result = asked(lines, devices=devices)
+    assert (result.verdict, result.message) == (
+        Verdict.PASS,
+        "InfiniBand links as designed: 1; 1 of devices that are not in service were not looked at",
+    )
+    assert result.observed["unsure"] == ["leaf-2"]
+
+
+def test_a_node_is_looked_at_whatever_its_own_status_is() -> None:
+    devices = FABRIC["devices"] | {"gpu-01": FABRIC["devices"]["gpu-01"] | {"status": "planned"}}
+    lines = "\n".join(line for line in BY_PORT.split("\n") if "gpu-01 mlx5_0" not in line)
+    assert [finding.code for finding in asked(lines, devices=devices).findings] == ["cabling.missing"]
+
+
+def test_a_planned_cable_is_expected_once_something_is_plugged_at_one_of_its_ports() -> None:
+    later = {"planned": [["leaf-1", "1", "gpu-01", "ib0"]]}
+    lines = "\n".join(line for line in BY_PORT.split("\n") if "gpu-01 mlx5_0" not in line)
+    result = asked(lines, **later)
+    assert (result.verdict, result.observed["planned"]) == (Verdict.PASS, 1)
+    assert result.message == "InfiniBand links as designed: 1; 1 planned cables are not in place yet"
+    assert asked(BY_PORT, **later).message == "InfiniBand links as designed: 2"
+    assert asked(renamed(BY_PORT, *SWAPPED[0]), **later).findings[0].code == "cabling.swap"
+
+
+def test_every_device_types_adapters_are_known_by_its_own_profile() -> None:
+    """A swap with a node of another type is one fault, not a cable of the node beside an unknown one."""
+    devices = FABRIC["devices"] | {"gpu-02": FABRIC["devices"]["gpu-02"] | {"device_type": "u"}}
+    other = {"hca_interfaces": {"HCA-1": "ib0", "HCA-2": "ib1"}}
+    text = renamed(BY_PORT.replace("gpu-02 mlx5_0", "gpu-02 HCA-1"), "gpu-01 mlx5_0", "gpu-02 HCA-1")
+    (fault,) = asked(text, devices=devices, profiles={"t": PROFILE, "u": other}).findings
+    assert (fault.code, fault.nodes) == ("cabling.swap", ("gpu-01", "gpu-02"))
 
 
 def test_an_adapter_with_a_new_guid_is_recorded_and_keeps_no_node_back() -> None:
@@ -157,10 +217,71 @@ def test_a_node_without_a_designed_link_has_none_to_fail() -> None:
     assert asked(BY_PORT, "gpu-09").message == "no InfiniBand link is designed for it"
 
 
+# Rails that are fabrics of their own: none is seen from another.
+
+RAILS = [row for row in FABRIC["links"] if "spine-1" not in row]
+HCA = {"leaf-1": "mlx5_0", "leaf-2": "mlx5_1"}
+
+
+def rail(leaf: str) -> str:
+    """What is seen of one leaf."""
+    return "".join(each for each in BY_PORT.splitlines(keepends=True) if leaf in each and "spine-1" not in each)
+
+
+def looks(*rails: str, failed: tuple[str, ...] = (), **texts: str) -> str:
+    """What a look through one adapter of each rail brought together."""
+    said = {HCA[leaf]: {"end": "ok", "rc": 0, "error": "", "text": rail(leaf)} for leaf in rails}
+    said |= {HCA[leaf]: {"end": "ok", "rc": 1, "error": "", "text": "can not open the port"} for leaf in failed}
+    said |= {adapter: {"end": "ok", "rc": 0, "error": "", "text": text} for adapter, text in texts.items()}
+    return json.dumps(said)
+
+
 def test_a_rail_of_which_nothing_is_heard_is_unknown() -> None:
-    """Rails that are fabrics of their own are not seen from each other."""
-    links = [row for row in FABRIC["links"] if "spine-1" not in row]
-    lines = [line for line in BY_PORT.split("\n") if "leaf-2" not in line and "spine-1" not in line]
-    result = asked("\n".join(lines), links=links)
+    """The other one's faults are told, and prove nothing gone at the silent one."""
+    result = asked(rail("leaf-1"), links=RAILS)
+    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "nothing is heard of gpu-01 ib1 to leaf-2 1")
+    crossed = asked(renamed(rail("leaf-1"), *SWAPPED[0]), links=RAILS)
+    assert [finding.code for finding in crossed.findings] == ["cabling.swap"]
+    assert crossed.observed["unsure"] == ["leaf-2"]
+
+
+def test_where_nothing_says_which_adapters_lie_in_which_fabric_the_message_says_what_to_declare() -> None:
+    text = rail("leaf-1").replace("gpu-01 mlx5_0", "gpu-01 ib0").replace("gpu-02 mlx5_0", "gpu-02 ib0")
+    assert asked(text, links=RAILS, profile={}).message == (
+        "nothing is heard of gpu-01 ib1 to leaf-2 1; gpu-01 has ports in 2 fabrics, and not all were read: name its"
+        " adapters in hca_interfaces of its device type's file (docs/cabling.md)"
+    )
+
+
+def test_rails_that_were_each_looked_at_are_judged_together() -> None:
+    assert asked(looks("leaf-1", "leaf-2"), links=RAILS).message == "InfiniBand links as designed: 2"
+    text = looks("leaf-1", mlx5_1=renamed(rail("leaf-2"), "gpu-01 mlx5_1", "gpu-02 mlx5_1"))
+    assert [finding.code for finding in asked(text, links=RAILS).findings] == ["cabling.swap"]
+
+
+def test_a_link_that_two_looks_saw_is_one() -> None:
+    """Rails that were joined by mistake, or by design."""
+    assert asked(looks(mlx5_0=BY_PORT, mlx5_1=BY_PORT)).message == "InfiniBand links as designed: 2"
+
+
+def test_a_look_that_failed_says_why_and_hides_no_fault_of_the_other_rail() -> None:
+    result = asked(looks("leaf-1", failed=("leaf-2",)), links=RAILS)
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message == "nothing is heard of gpu-01 ib1 to leaf-2 1"
+    assert result.message == (
+        "nothing is heard of gpu-01 ib1 to leaf-2 1;"
+        " mlx5_1: ibnetdiscover exited with 1: can not open the port; expected 0"
+    )
+    late = {"end": "timeout", "rc": 0, "error": "ended after 120 s", "text": ""}
+    said = json.dumps({"mlx5_0": late, "mlx5_1": late})
+    assert asked(said, links=RAILS).message == (
+        "mlx5_0: ibnetdiscover: ended after 120 s; mlx5_1: ibnetdiscover: ended after 120 s"
+    )
+
+
+def test_a_look_through_a_second_adapter_makes_up_for_one_that_failed() -> None:
+    assert asked(looks(mlx5_1=BY_PORT, failed=("leaf-1",))).verdict is Verdict.PASS
+
+
+@given(st.dictionaries(st.text(max_size=5), st.none() | st.dictionaries(st.text(max_size=5), st.text()), max_size=3))
+def test_an_object_that_no_adapter_said_is_unknown(said: object) -> None:
+    assert asked(json.dumps(said)).verdict is Verdict.UNKNOWN
