@@ -5,13 +5,25 @@ wins over the file. Relative paths in the file are relative to the file.
 """
 
 import os
+from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from fleet_runner.core.errors import SettingsError
+
+PREFIX = "FLEET_"
+"""How the variables begin; other programs' may begin so, too."""
+
+OWN = frozenset({"batch", "config", "spool"})
+"""What else is called so between the parts of fleet-runner itself, as well as all that begins with "lab"."""
+
+NEAR = 0.55
+"""How alike (difflib's ratio) the name of a variable is to a setting's before it is taken for a slip of the pen."""
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
@@ -28,7 +40,7 @@ def config_file() -> Path | None:
 class Settings(BaseSettings):
     """Every setting, with its default. Seconds are seconds, shares are between 0 and 1."""
 
-    model_config = SettingsConfigDict(env_prefix="FLEET_", extra="forbid")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", allow_inf_nan=False)
 
     project_dir: Path = Field(PROJECT_DIR, description="holds playbooks/, roles/, plugins/ and ansible.cfg")
     source: str = Field("site", description="the source of truth: a folder of site files, or a NetBox's URL")
@@ -47,14 +59,14 @@ class Settings(BaseSettings):
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")
     retry_seconds: float = Field(
-        60.0, ge=0, description="first pause before a stage without a verdict is tried again"
+        60.0, gt=0, description="first pause before a stage without a verdict is tried again"
     )
     working_seconds: float = Field(300.0, ge=0, description="pause before long work on a node is looked at again")
     drain_seconds: float = Field(60.0, ge=0, description="pause before a draining node is asked again if it is idle")
     drain_deadline_seconds: float = Field(86_400.0, ge=0, description="the longest a pending remedy waits for idle")
-    passive_seconds: float = Field(300.0, ge=0, description="pause between passive sweeps of a production node")
+    passive_seconds: float = Field(300.0, gt=0, description="pause between passive sweeps of a production node")
     cabling_seconds: float = Field(
-        14_400.0, ge=0, description="pause between cabling checks of a fabric, and of a production node"
+        14_400.0, gt=0, description="pause between cabling checks of a fabric, and of a production node"
     )
     cabling_confirm_seconds: float = Field(
         600.0, ge=0, description="pause before a fault of cabling that was seen once is looked at again"
@@ -103,11 +115,7 @@ def load(**overrides: Any) -> Settings:
     try:
         found = Settings(**overrides)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(
-            f"setting {name!r} (from {file or 'FLEET_* variables'}): {first['msg']}, found {first['input']!r}"
-        ) from error
+        raise SettingsError(_refused(error.errors()[0], file, overrides)) from error
     except ValueError as error:
         raise SettingsError(f"{file}: {error}") from error
     here = file.parent if file else Path.cwd()
@@ -118,3 +126,47 @@ def load(**overrides: Any) -> Settings:
     }
     source = found.source if "://" in found.source else str((here / Path(found.source).expanduser()).resolve())
     return found.model_copy(update={**paths, "source": source})
+
+
+def strays() -> list[str]:
+    """Return a sentence for each variable whose name is nearly a setting's: it is not read."""
+    found = [name.removeprefix(PREFIX).lower() for name in sorted(os.environ) if name.startswith(PREFIX)]
+    unknown = [
+        name for name in found if name not in OWN | Settings.model_fields.keys() and not name.startswith("lab")
+    ]
+    nearest = {name: get_close_matches(name, Settings.model_fields, n=1, cutoff=NEAR) for name in unknown}
+    return [
+        f"{PREFIX}{name.upper()} is no setting and is not read; did you mean {PREFIX}{near[0].upper()}?"
+        for name, near in nearest.items()
+        if near
+    ]
+
+
+def _refused(error: ErrorDetails, file: Path | None, given: Mapping[str, Any]) -> str:
+    """Say which setting is unusable, where it comes from, what was found and what is expected."""
+    name, *inside = (str(part) for part in error["loc"])
+    variable = f"{PREFIX}{name.upper()}"
+    if name not in Settings.model_fields:
+        near = get_close_matches(name, Settings.model_fields, n=1)
+        return f"{file}: {name!r} is no setting{f'; did you mean {near[0]!r}?' if near else ''}"
+    where = f"setting {name!r} (from {file})"
+    if name in given:
+        where = f"setting {name!r}"
+    elif variable in map(str.upper, os.environ):
+        where = f"variable {variable}"
+    at = f" at {'.'.join(inside)}" if inside else ""
+    return f"{where}{at}: {error['msg']}{_range(name)}, found {error['input']!r}"
+
+
+def _range(name: str) -> str:
+    """Return " (expected a number above 0 and at most 1)" for a setting that has a range."""
+    field = Settings.model_fields[name]
+    words = {"gt": "above", "ge": "at least", "le": "at most"}
+    limits = [
+        f"{said} {getattr(limit, key):g}"
+        for limit in field.metadata
+        for key, said in words.items()
+        if getattr(limit, key, None) is not None
+    ]
+    kind = "a whole number" if field.annotation is int else "a number"
+    return f" (expected {kind} {' and '.join(limits)})" if limits else ""

@@ -90,6 +90,71 @@ def test_an_unusable_setting_is_named_with_its_file(write: Write, text: str, nam
     assert str(file) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("cabling_seconds", "0", "above 0"),
+        ("cabling_seconds", "inf", "above 0"),
+        ("passive_seconds", "0", "above 0"),
+        ("retry_seconds", "0", "above 0"),
+        ("tick_seconds", "nan", "above 0"),
+        ("cabling_confirm_seconds", "inf", "at least 0"),
+        ("max_out_share", "1.5", "a number above 0 and at most 1"),
+        ("forks", "many", "a whole number at least 1"),
+        ("bmc_insecure", "perhaps", "boolean"),
+    ],
+)
+def test_an_unusable_variable_is_named_with_what_is_expected(
+    write: Write, monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
+) -> None:
+    """Not the file, which says nothing of it; found in the file, its key is named."""
+    file = write("forks = 3\n")
+    monkeypatch.setenv(f"FLEET_{name.upper()}", value)
+    with pytest.raises(SettingsError) as caught:
+        settings.load()
+    said = str(caught.value)
+    assert said.startswith(f"variable FLEET_{name.upper()}: ")
+    assert words in said
+    assert said.endswith(f"found '{value}'")
+    assert str(file) not in said
+
+
+def test_a_pause_without_an_end_is_refused_in_a_file_and_as_an_argument(write: Write) -> None:
+    """Where it comes from is said."""
+    file = write("cabling_seconds = inf\n")
+    with pytest.raises(SettingsError, match=rf"^setting 'cabling_seconds' \(from {file}\): .*found inf$"):
+        settings.load()
+    file.write_text("")
+    with pytest.raises(SettingsError, match=r"^setting 'cabling_seconds': .*\(expected a number above 0\), found 0$"):
+        settings.load(cabling_seconds=0)
+
+
+def test_a_key_that_is_no_setting_is_answered_with_the_nearest_one(write: Write) -> None:
+    """Or with none, where nothing is near."""
+    file = write("cabling_secs = 3\n")
+    with pytest.raises(SettingsError, match=r"'cabling_secs' is no setting; did you mean 'cabling_seconds'\?$"):
+        settings.load()
+    file.write_text("zzz = 3\n")
+    with pytest.raises(SettingsError, match=r"fleet\.toml: 'zzz' is no setting$"):
+        settings.load()
+
+
+def test_a_variable_that_is_nearly_a_setting_is_named_and_breaks_nothing(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other programs' variables, and fleet-runner's own between its parts, are nobody's slip of the pen."""
+    write("")
+    known = ("FLEET_FORKS", "FLEET_SPOOL", "FLEET_BATCH", "FLEET_LAB_DIR", "FLEET_MYSQL_ADDRESS")
+    for name in known:
+        monkeypatch.setenv(name, "4")
+    assert settings.strays() == []
+    monkeypatch.setenv("FLEET_CABLING_INTERVAL", "60")
+    assert settings.load().forks == 4
+    assert settings.strays() == [
+        "FLEET_CABLING_INTERVAL is no setting and is not read; did you mean FLEET_CABLING_SECONDS?"
+    ]
+
+
 def test_a_config_file_that_is_named_must_exist(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLEET_CONFIG", "nowhere.toml")
     with pytest.raises(SettingsError, match=r"nowhere\.toml, which is not a file; correct it or unset it"):

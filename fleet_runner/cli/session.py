@@ -17,8 +17,8 @@ from fleet_runner.core.errors import FleetError
 from fleet_runner.core.runs import Node
 from fleet_runner.settings import Settings
 
-console = Console(highlight=False, soft_wrap=False)
-errors = Console(stderr=True, highlight=False)
+console = Console(highlight=False, soft_wrap=False, emoji=False)
+errors = Console(stderr=True, highlight=False, emoji=False)
 
 
 class Exit(IntEnum):
@@ -35,6 +35,8 @@ class Exit(IntEnum):
 @contextmanager
 def opened(*, create: bool = False) -> Iterator[tuple[Settings, Store]]:
     """Open the settings' store for the length of a command."""
+    for sentence in settings.strays():
+        errors.print(f"warning: {sentence}", markup=False, soft_wrap=True)
     found = settings.load()
     store = Store.create(found.store_url) if create else Store.open(found.store_url)
     try:

@@ -222,3 +222,11 @@ def test_a_fabrics_line_names_its_open_tickets(command: Command, store: Store) -
         assert node is not None
         store.apply(node, Decision(tuple(opened), "2 faults", now + 999), now)
         assert f"2 faults{words}" in " ".join(command("status")[1].split())
+
+
+def test_a_variable_that_is_nearly_a_setting_is_a_warning(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the error stream; the command goes on."""
+    monkeypatch.setenv("FLEET_CABLNG_SECONDS", "60")
+    code, out, err = command("status", "--json")
+    assert (code, bool(json.loads(out))) == (0, True)
+    assert err.startswith("warning: FLEET_CABLNG_SECONDS is no setting")
