@@ -1,18 +1,23 @@
 """What follows from links that wear: hands, and never an act of the runner on a node, whoever manages it."""
 
+from collections.abc import Callable
+
 import pytest
 
 from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenTicket, SetCondition
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.policy import decide
 from fleet_runner.core.records import Management
-from fleet_runner.core.runs import Stored
+from fleet_runner.core.runs import Stored, Ticket
+from fleet_runner.core.sightings import seen_once
+from fleet_runner.core.tickets import follow
 from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.core.view import Timing
+from tests.core.checks import test_fabric_counters as fabric
 from tests.core.checks.test_link_flaps import asked as flaps
 from tests.core.checks.test_optics import OPTICAL
 from tests.core.checks.test_optics import asked as modules
-from tests.making import NOW, a_node, a_run, a_view, stored
+from tests.making import NOW, a_fabric, a_node, a_run, a_ticket, a_view, stored
 
 BAD = {
     "link_flaps": (flaps(60, 120, 180), Stage.HEALTH_PASSIVE),
@@ -60,3 +65,53 @@ def test_a_worn_link_seen_twice_is_one_ticket_with_both_ends(check: str, managem
     assert ticket.remedy == "RECABLE"
     assert "1. At gpu-01 port ib0 (h rack A1 U4): unplug the cable" in ticket.body
     assert "2. At its other end, leaf-1 port 1 (h rack N1 U1): do the same." in ticket.body
+
+
+HOUR = 3600.0
+
+
+def served(counted: Callable[[float], int], *, downs: bool = False) -> tuple[list[str], int]:
+    """Let two days pass over a cable between switches; return what became of its ticket, and how many looks it took."""
+    told: list[str] = []
+    tickets: tuple[Ticket, ...] = ()
+    looks, at, last = 0, 0.0, 0.0
+    result, before = None, ()
+    while at < 48 * HOUR:
+        count = counted(at / HOUR)
+        one, other = ((0, count), (0, count)) if downs else ((count, 1), (0, 1))
+        seen_now = fabric.report({(fabric.LEAF, 33): one, (fabric.SPINE, 1): other})
+        result = fabric.look(seen_now, result, at=at, ago=at - last)
+        looks += 1
+        now = Stored(looks, looks, fabric.FABRIC, Stage.FABRIC, fabric.NOW + at, result)
+        view = a_view(a_fabric(name=fabric.FABRIC, since=0.0), latest=(now,), before=before, tickets=tickets)
+        for action in follow(view):
+            if isinstance(action, CloseTicket):
+                told.append("closed")
+                tickets = ()
+            elif not tickets:
+                told.append("opened")
+                tickets = (
+                    a_ticket(fault=action.fault, check=action.check, nodes=action.nodes, last_seen_at=action.at),
+                )
+        before, last = (now,), at
+        at += 600.0 if seen_once(view) else 4 * HOUR
+    return told, looks
+
+
+@pytest.mark.parametrize("rate", [2, 3, 5, 10, 15, 17, 20, 100, 5000])
+def test_steady_symbol_errors_are_one_ticket_that_stays(rate: int) -> None:
+    """Few enough that ten minutes show none, or so many that the counter runs full."""
+    assert served(lambda hours: min(65_535, int(rate * hours))) == (["opened"], 13)
+
+
+def test_a_repaired_cables_ticket_is_closed_and_stays_so() -> None:
+    assert served(lambda hours: int(15 * min(hours, 9.0))) == (["opened", "closed"], 13)
+
+
+def test_a_link_that_goes_down_now_and_then_is_neither_ticketed_nor_looked_at_again() -> None:
+    """Once in five hours."""
+    assert served(lambda hours: int(hours / 5), downs=True) == ([], 12)
+
+
+def test_a_link_that_goes_down_every_other_hour_is_one_ticket() -> None:
+    assert served(lambda hours: int(hours / 2), downs=True) == (["opened"], 13)
