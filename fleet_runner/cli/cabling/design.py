@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import yaml
@@ -14,13 +14,15 @@ from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core import inventory, profile
 from fleet_runner.core.cabling import ethernet, extent
 from fleet_runner.core.cabling.aliases import called, renamed
-from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places
+from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Bound, Names, bind, bind_port, names
 from fleet_runner.core.cabling.roles import is_server, servers
+from fleet_runner.core.checks.fabric_cabling import LeftOut, left_out
 from fleet_runner.core.errors import FleetError, SourceError
+from fleet_runner.core.excuses import READY
 from fleet_runner.core.fabrics import Fabric, fabrics
 from fleet_runner.core.parsers import cables_csv, names_csv
 from fleet_runner.core.parsers.lldp import Neighbour
@@ -52,6 +54,7 @@ class Design:
     share: float = SUSPECT_SHARE
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     fleet: Fleet | None = None
+    planned: frozenset[Link] = frozenset()
 
     def fabric(self, name: str) -> Fabric:
         """Return a fabric by its name, or say which there are."""
@@ -71,16 +74,28 @@ class Design:
         unanswered = [renamed(each, self.aliases) for each in found.unanswered]
         return bind(called(found.links, self.aliases), self.names, unanswered)
 
-    def judge(self, seen: Capture | Neighbours, fabric: Fabric | None = None) -> Verdicts:
-        """Hold what was seen against the whole design, or against what belongs to one fabric of it."""
+    def judge(self, seen: Capture | Neighbours, fabric: Fabric | None = None) -> tuple[Verdicts, str]:
+        """Hold what was seen against the whole design, or against what belongs to one fabric of it.
+
+        The words say what was not looked for; "" if everything was.
+        """
         if isinstance(seen, Neighbours):
-            return self._judge_ethernet(seen, fabric)
+            return self._judge_ethernet(seen, fabric), ""
         observed = self.bound(seen)
-        if fabric is None:
-            return hold(self.links, observed, self.places, share=self.share)
-        near = extent.near(self.links, fabric.switches, observed, self.places.servers)
-        verdicts = hold(near, observed, self.places, share=self.share)
-        return extent.narrowed(verdicts, extent.own(self.links, fabric.switches), fabric.switches)
+        servers = self.places.servers
+        near = extent.near(self.links, fabric.switches, observed, servers) if fabric else self.links
+        left = self._left_out(near, observed)
+        verdicts = hold([each for each in near if each not in left], observed, self.places, share=self.share)
+        if fabric:
+            mine = [each for each in extent.own(self.links, fabric.switches) if each not in left]
+            verdicts, left = extent.narrowed(verdicts, mine, fabric.switches), left.at(fabric.switches)
+        return replace(verdicts, designed=verdicts.designed + len(left.away)), left.words().removeprefix("; ")
+
+    def _left_out(self, links: Iterable[Link], observed: Bound) -> LeftOut:
+        """Return what no sweep looks for either: planned cables, and devices that are not in service, if unseen."""
+        devices = self.fleet.devices.values() if self.fleet else ()
+        idle = frozenset(device.name for device in devices if device.status not in READY)
+        return left_out(links, observed, self.planned, idle)
 
     def strange(self, seen: Neighbours) -> tuple[str, ...]:
         """Return the devices that were asked and of which no cable is designed."""
@@ -165,7 +180,8 @@ def _site(fleet: Fleet, declared: Declared, share: float) -> Design:
     known = _names(links, adapters, guids(fabric), declared)
     others = designed(fabric, lambda kind: not infiniband(kind))
     wire = Ethernet(others, _names(others, {}, {}, declared), macs(fabric))
-    return Design(links, known, places(fabric), wire, fabrics(fleet), share, declared.devices, fleet)
+    later = planned(fabric)
+    return Design(links, known, places(fabric), wire, fabrics(fleet), share, declared.devices, fleet, later)
 
 
 def _names(

@@ -32,13 +32,13 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     """Judge what was seen; an error names where."""
     name = fabric.name if fabric else ""
     try:
-        verdicts = should.judge(seen, fabric)
+        verdicts, left = should.judge(seen, fabric)
     except EvidenceError as error:
         raise EvidenceError(f"{seen.label}: {error}") from error
     if isinstance(seen, Neighbours):
         return Look(seen.label, verdicts, hints=tuple(map(_strange, should.strange(seen))))
-    hint = strange_adapters(seen.discovery, verdicts)
-    return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, (hint,) if hint else ())
+    hints = tuple(filter(None, (left, strange_adapters(seen.discovery, verdicts))))
+    return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
 
 
 def _strange(device: str) -> str:

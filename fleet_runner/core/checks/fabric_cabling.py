@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from fleet_runner.core import profile
+from fleet_runner.core.cabling import extent
 from fleet_runner.core.cabling.design import designed, guids, infiniband, places, planned
 from fleet_runner.core.cabling.explain import Fault
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, hold
@@ -60,22 +61,19 @@ def judge(readings: Readings, expected: Expected) -> Result:
     where = places(expected.fabric)
     own = frozenset(expected.device.get("switches", ()))
     seen = bind(discovery.links, known_names(links, expected), discovery.unanswered)
-    # A cable to another fabric of the site makes that one visible: its links are designed, too, and not ours.
-    shown = own | ({port.device for each in seen.links for port in each} - where.servers)
-    near = [each for each in links if _at(each, shown)]
+    near = extent.near(links, own, seen, where.servers)
     left = left_out(near, seen, planned(expected.fabric), idle(expected) | _disturbed(expected))
     verdicts = hold([each for each in near if each not in left], seen, where, share=share(expected))
-    mine = [each for each in links if _at(each, own)]
+    mine = extent.own(links, own)
     here = left.at(own)
-    ports = {port for each in mine for port in each}
-    faults = [each for each in verdicts.faults if ports.intersection(each.ports) or own.intersection(each.devices)]
+    ours = extent.narrowed(verdicts, [each for each in mine if each not in left], own)
+    faults = ours.faults
     suspect = verdicts.suspect or (f"{len(faults)} faults at once." if len(faults) > MOST_FAULTS else "")
     untold = [*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent]
-    missed = sum(_at(each, own) for each in (*verdicts.absent, *untold, *here.away))
     placed = sorted(planned(expected.fabric).intersection(mine) & seen.links.keys())
     observed = {
-        "designed": len(mine) - len(here.planned),
-        "matched": len(mine) - len(here.planned) - missed,
+        "designed": ours.designed + len(here.away),
+        "matched": ours.matched,
         "planned": len(here.planned),
         "placed": [[*each.a, *each.b] for each in placed[:MOST_NAMED]],
         UNSURE: unsure(untold, seen, left),
