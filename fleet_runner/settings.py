@@ -46,7 +46,7 @@ class Settings(BaseSettings):
     source: str = Field("site", description="the source of truth: a folder of site files, or a NetBox's URL")
     netbox_token_file: Path | None = Field(None, description="file with the NetBox token, readable by its owner only")
     netbox_write_cable_status: bool = Field(
-        default=False, description="write the status of cables to the NetBox after a fabric's sweep, where it changed"
+        default=False, description="call planned cables connected in the NetBox once a fabric's sweep has seen them"
     )
     state_dir: Path = Field(
         Path("~/.local/state/fleet-runner"), description="the store (SQLite), running batches and their artifacts"
