@@ -1,5 +1,6 @@
 """The command line: fleet-runner."""
 
+import os
 import sys
 from collections.abc import Callable
 
@@ -42,7 +43,7 @@ def main() -> None:
     """Run a command; an error a person can act on is one line and an exit code, never a traceback."""
     structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))  # standard output is for answers
     try:
-        app(prog_name="fleet-runner")
+        _answer()
     except (StoreError, SourceError, BmcError) as error:
         errors.print(f"error: {error}", markup=False, soft_wrap=True)
         sys.exit(Exit.TROUBLE)
@@ -52,4 +53,26 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(Exit.INTERRUPTED)
     except BrokenPipeError:
+        _say_no_more()
         sys.exit(Exit.OK)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _say_no_more()
+        errors.print(f"error: standard output: {error.strerror}; write to a file system with room", soft_wrap=True)
+        sys.exit(Exit.TROUBLE)
+
+
+def _answer() -> None:
+    """What is still to be written is written here, where it can be told that it could not."""
+    try:
+        app(prog_name="fleet-runner")
+    finally:
+        sys.stdout.flush()
+
+
+def _say_no_more() -> None:
+    """Python writes what is left when it ends; nobody takes it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -21,7 +21,7 @@ app = typer.Typer(
 job = typer.Typer(no_args_is_help=True, help="A tenant's work on a node.")
 app.add_typer(job, name="job")
 
-console = Console(highlight=False, soft_wrap=True)
+console = Console(highlight=False, soft_wrap=True, emoji=False)
 
 Dir = Annotated[Path, typer.Option("--dir", envvar="FLEET_LAB_DIR", help="The lab's folder.", show_default=True)]
 Node = Annotated[str, typer.Argument(metavar="NODE", help="The node, for example gpu-03.")]
