@@ -48,11 +48,18 @@ def rows(said: Said) -> list[dict[str, str]]:
 
 
 def test_csv_has_one_row_for_each_thing_to_do(files: Path, typed: Type) -> None:
-    """Lines end as the RFC has them; the port to stand at, where the plug was, and what stays."""
+    """Lines end as the RFC has them; the port to stand at, where the plug was, and what stays.
+
+    No row plugs into a port that is taken.
+    """
     said = checked(typed, "--csv")
     assert (said.code, said.err) == (1, "")
     assert said.out.startswith(",".join(FAULTS) + "\r\n")
-    first, second = rows(said)
+    out, first, second = rows(said)
+    assert (out["action"], out["device"], out["port"]) == ("unplug", "leaf-1", "1")
+    assert (out["from"], out["other_end"]) == ("leaf-1 1", "gpu-02 ib0")
+    assert out["step"].startswith("Unplug leaf-1 port 1, where the cable from gpu-02 ib0 sits")
+    assert first["step"].startswith("Plug the cable that comes from gpu-01 port ib0 into leaf-1 port 1")
     assert (first["fault"], first["kind"], first["action"]) == ("1", "swap", "move")
     assert (first["device"], first["port"]) == ("leaf-1", "1")
     assert (first["from"], first["to"], first["other_end"]) == ("leaf-1 2", "leaf-1 1", "gpu-01 ib0")
@@ -248,6 +255,45 @@ def test_explain_takes_the_key_that_json_gives(files: Path, typed: Type) -> None
     seen(files, E)
     assert explained(typed, "--svg", "none.svg").words == "no fault in fabric.txt"
     assert "No fault: nothing to draw." in (files / "none.svg").read_text(encoding="utf-8")
+
+
+def test_explain_says_what_cannot_be_told_and_that_is_trouble(files: Path, typed: Type) -> None:
+    """Also beside a fault elsewhere; of a link at whose end something nameless stands, and of all that is silent."""
+    text = by_port(CROSSED).replace("'gpu-04 ib0'", "'MT4129 ConnectX7   Mellanox Technologies'")
+    (files / "fabric.txt").write_text(text, encoding="utf-8")
+    for what in (("gpu-04",), ("gpu-04", "ib0"), ("leaf-1 4",)):
+        said = explained(typed, *what)
+        assert said.code == 3
+        assert said.words.startswith("unknown expected gpu-04 ib0 to leaf-1 4, observed ")
+        assert said.words.endswith(f"no fault that can be told at {' '.join(what)} in fabric.txt")
+    as_json = explained(typed, "gpu-04", "--json")
+    assert (as_json.code, json.loads(as_json.out)) == (3, [])
+    assert as_json.err.startswith("unknown: expected gpu-04 ib0")
+    assert explained(typed, "gpu-04 ib1").words == "no fault at gpu-04 ib1 in fabric.txt"
+    beside = explained(typed)
+    assert beside.code == 0
+    assert "unknown expected gpu-04 ib0" in beside.words
+
+
+def test_explain_of_a_suspect_capture_is_trouble(files: Path, typed: Type) -> None:
+    text = by_port(E).replace("gpu-", "h100-").replace("leaf-", "edge-").replace("spine-", "top-")
+    (files / "fabric.txt").write_text(text, encoding="utf-8")
+    assert explained(typed).code == 3
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("gpu-03 ib9", "error: no port 'ib9' of gpu-03 in the design; it has 2: ib0, ib1"),
+        ("gpu-33", "error: no device 'gpu-33' in the design; name"),
+        ("12", "error: 12 is a ticket's number, and tickets are of stored sweeps; leave --observed out"),
+    ],
+)
+def test_explain_refuses_what_is_not_there(files: Path, typed: Type, what: str, said: str) -> None:
+    """No fault at a port that does not exist is no answer."""
+    refused = explained(typed, what)
+    assert (refused.code, refused.out) == (2, "")
+    assert " ".join(refused.err.split()).startswith(said)
 
 
 def test_links_of_a_fault_stand_beside_the_ones_that_took_their_ports(files: Path, typed: Type) -> None:

@@ -16,8 +16,8 @@ from fleet_runner.cli.cabling.design import Design, design, uncollected
 from fleet_runner.cli.cabling.drawing import draw
 from fleet_runner.cli.cabling.looking import at_files, look
 from fleet_runner.cli.cabling.options import AsJson, Expected, FabricName, Names, Observed, Svg
-from fleet_runner.cli.cabling.telling import indented, says, steps, warn
-from fleet_runner.cli.session import age, console, opened, plain, print_json
+from fleet_runner.cli.cabling.telling import indented, note, says, steps, unknown, warn
+from fleet_runner.cli.session import Exit, age, console, opened, plain, print_json
 from fleet_runner.core.cabling.explain import Fault, Places
 from fleet_runner.core.cabling.judge import Verdicts
 from fleet_runner.core.cabling.kinds import ordered, said
@@ -32,6 +32,9 @@ from fleet_runner.core.runs import Ticket
 KEY = "cabling/"
 """How the keys of cabling faults begin."""
 
+SHOWN = 16
+"""Ports of a device that are named to one who names another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -40,6 +43,21 @@ class Told:
     fault: Fault
     ticket: Ticket | None = None
     excuses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was asked for: its faults, what of it cannot be told, where that was seen, and whether it is believed."""
+
+    told: tuple[Told, ...]
+    untold: tuple[str, ...]
+    looked: str
+    suspect: bool
+
+    @property
+    def code(self) -> Exit:
+        """A fault that was asked for and is sure is an answer; "no fault" is one where everything can be told."""
+        return Exit.TROUBLE if self.suspect or (self.untold and not self.told) else Exit.OK
 
 
 def explain(
@@ -58,35 +76,50 @@ def explain(
     """Say everything about faults: what differs, why it is what it is said to be, each step, what proves it done.
 
     Without `--observed` the newest stored sweep of each fabric is explained.
+
+    Exit code 0: the faults are explained, or there is none; 2: there is no such device, port or ticket, or a file
+    cannot be used; 3: what stands there cannot be told and is listed as unknown, or the capture or the design is
+    suspect.
     """
     words = " ".join(what or ())
     with uncollected():
         should = design(expected, names)
         wanted = should.fabric(fabric) if fabric else None
         if observed is not None:
+            _no_ticket(should, words)
             look_at = at_files(should, observed, wanted)
-            told = [Told(fault) for fault in _chosen(look_at.verdicts, words)]
-            looked = look_at.label
+            told = tuple(Told(fault) for fault in _chosen(look_at.verdicts, words))
+            untold = _untold(look_at.verdicts, words)
+            found = Answer(told, untold, look_at.label, bool(look_at.verdicts.suspect))
         else:
-            told, looked = _stored(should, [wanted] if wanted else should.fabrics, words)
-    if not told and words:
+            found = _stored(should, [wanted] if wanted else should.fabrics, words)
+    if words and not (found.told or found.untold):
         _known(should, words)
     if json:
-        print_json([_plain(each, should.places) for each in told])
+        print_json([_plain(each, should.places) for each in found.told])
+        for sentence in found.untold:
+            note(f"unknown: {sentence}")
     else:
-        if told:
-            console.print(Text(f"Seen in {looked}", style="dim"))
-        for number, each in enumerate(told):
-            if number:
-                console.print()
-            _tell(each, should.places)
-        if not told:
-            console.print(f"no fault{f' at {printable(words)}' if words else ''} in {looked}", markup=False)
+        _print(found, words, should.places)
     if svg is not None:
-        draw(svg, [each.fault for each in told], should.places)
+        draw(svg, [each.fault for each in found.told], should.places)
+    raise typer.Exit(found.code)
 
 
-def _stored(should: Design, fabrics: Sequence[Fabric], words: str) -> tuple[list[Told], str]:
+def _print(found: Answer, words: str, places: Places) -> None:
+    if found.told:
+        console.print(Text(f"Seen in {found.looked}", style="dim"))
+    for number, each in enumerate(found.told):
+        if number:
+            console.print()
+        _tell(each, places)
+    unknown(found.untold)
+    if not found.told:
+        sure = "no fault that can be told" if found.untold else "no fault"
+        console.print(f"{sure}{f' at {printable(words)}' if words else ''} in {found.looked}", markup=False)
+
+
+def _stored(should: Design, fabrics: Sequence[Fabric], words: str) -> Answer:
     """Explain what the newest sweep of each fabric saw."""
     with opened() as (_, store):
         ticket = _ticket(store, words)
@@ -96,12 +129,16 @@ def _stored(should: Design, fabrics: Sequence[Fabric], words: str) -> tuple[list
         rows = {node.name: node for node in store.nodes()}
         tickets = {each.fault: each for each in store.tickets()}
         told: list[Told] = []
+        untold: list[str] = []
+        suspect = False
         for fabric, capture in captures:
             verdicts = look(should, capture, fabric).verdicts
+            untold += _untold(verdicts, words)
+            suspect = suspect or bool(verdicts.suspect)
             for fault in _chosen(verdicts, ticket.fault if ticket else words):
                 excuses = excused(fault.subjects, should.fleet, rows).values() if should.fleet else ()
                 told.append(Told(fault, tickets.get(fault.key), tuple(excuses)))
-    return told, ", ".join(_when(capture) for _, capture in captures)
+    return Answer(tuple(told), tuple(untold), ", ".join(_when(capture) for _, capture in captures), suspect)
 
 
 def _when(capture: Capture) -> str:
@@ -124,8 +161,7 @@ def _chosen(verdicts: Verdicts, words: str) -> tuple[Fault, ...]:
     """Return the faults that a key, a device, or a device and its port name; all without a word."""
     if verdicts.suspect:
         warn(verdicts.suspect)
-    device, _, interface = words.rpartition(" ")
-    port = Port(device, interface)
+    port = _port(words)
     return tuple(
         fault
         for fault in ordered(verdicts.faults)
@@ -133,14 +169,50 @@ def _chosen(verdicts: Verdicts, words: str) -> tuple[Fault, ...]:
     )
 
 
-def _known(should: Design, words: str) -> None:
-    """Refuse what names neither a fault, a ticket nor a device: a slip of the pen is no good news."""
-    devices = {port.device for joined in (*should.links, *should.ethernet.links) for port in joined}
-    device, _, _ = words.rpartition(" ")
-    if not (words.isdecimal() or words.startswith(KEY) or devices & {words, device}):
+def _untold(verdicts: Verdicts, words: str) -> tuple[str, ...]:
+    """Return what cannot be told of a device, of its port, or of all without a word."""
+    doubts = [(f"{doubt}", (*doubt.designed, *doubt.seen)) for doubt in verdicts.doubts]
+    silent = [(f"nothing is heard of {says(joined)}", tuple(joined)) for joined in verdicts.silent]
+    wanted = _port(words)
+    return tuple(
+        sentence
+        for sentence, ports in (*doubts, *silent)
+        if not words or wanted in ports or any(words == port.device for port in ports)
+    )
+
+
+def _port(words: str) -> Port:
+    device, _, interface = words.rpartition(" ")
+    return Port(device, interface)
+
+
+def _no_ticket(should: Design, words: str) -> None:
+    """Refuse a ticket's number beside a file: tickets are of stored sweeps."""
+    if words.isdecimal() and words not in _ports(should):
         raise FleetError(
-            f"no device {words!r} in the design; name a ticket, a fault's key, a device, or its port too"
+            f"{words} is a ticket's number, and tickets are of stored sweeps; leave --observed out, or name a device,"
+            " its port too, or a fault's key"
         )
+
+
+def _ports(should: Design) -> dict[str, set[str]]:
+    """Return the designed ports of each device."""
+    found: dict[str, set[str]] = {}
+    for port in (port for joined in (*should.links, *should.ethernet.links) for port in joined):
+        found.setdefault(port.device, set()).add(port.interface)
+    return found
+
+
+def _known(should: Design, words: str) -> None:
+    """Refuse what names neither a fault, a ticket, a device nor its port: a slip of the pen is no good news."""
+    ports = _ports(should)
+    device, interface = _port(words)
+    if words.isdecimal() or words.startswith(KEY) or words in ports or interface in ports.get(device, ()):
+        return
+    if device in ports:
+        some = ", ".join(sorted(ports[device], key=lambda name: (len(name), name))[:SHOWN])
+        raise FleetError(f"no port {interface!r} of {device} in the design; it has {len(ports[device])}: {some}")
+    raise FleetError(f"no device {words!r} in the design; name a ticket, a fault's key, a device, or its port too")
 
 
 def _plain(told: Told, places: Places) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from fleet_runner.core.printable import printable
 
 FAULTS = (
     "fabric", "fault", "kind", "action", "device", "port", "place", "from", "from_place", "to", "to_place",
-    "other_end", "other_end_place", "note", "key", "message",
+    "other_end", "other_end_place", "note", "step", "key", "message",
 )  # fmt: skip
 """One row an action: where to stand, the port a plug leaves, the port it goes into, and the end that stays.
+
+They are done in their order. `step` says the same in a sentence; where a fault has more steps, its first row has all.
 
 The fabric is "" where files were judged: they do not say which they are of.
 """
@@ -33,7 +35,7 @@ def faults(found: Sequence[tuple[str, Fault]], places: Places) -> None:
     for number, (fabric, fault) in enumerate(found, start=1):
         about = {"fabric": fabric, "fault": f"{number}", "kind": fault.kind.value}
         about |= {"key": fault.key, "message": fault.message}
-        rows += [{**about, **_action(action, places)} for action in fault.actions] or [about]
+        rows += [{**about, **cells} for cells in _rows(fault, places)] or [about]
     _write(FAULTS, rows)
 
 
@@ -62,6 +64,18 @@ def changes(found: Changes) -> None:
 def _link(joined: Link) -> Cells:
     (device, port), (other, far) = joined
     return {"device": device, "port": port, "other_device": other, "other_port": far}
+
+
+def _rows(fault: Fault, places: Places) -> list[Cells]:
+    """Return a row for each thing to do; in a ring of cables one comes out before the first goes in."""
+    rows = [_action(action, places) for action in fault.actions]
+    last = fault.actions[-1] if fault.actions else None
+    if isinstance(last, Move) and len(fault.steps) == len(rows) + 1:
+        ends = _port("from", last.source, places) | _port("other_end", last.stays, places)
+        rows.insert(0, {"action": "unplug"} | _at(last.source, places) | ends)
+    if len(rows) != len(fault.steps):
+        return [{**cells, "step": "" if number else " ".join(fault.steps)} for number, cells in enumerate(rows)]
+    return [{**cells, "step": step} for cells, step in zip(rows, fault.steps, strict=True)]
 
 
 def _action(action: Action, places: Places) -> Cells:

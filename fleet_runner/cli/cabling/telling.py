@@ -95,6 +95,15 @@ def strange_adapters(discovery: Discovery, verdicts: Verdicts) -> str:
     )
 
 
+def unknown(sentences: Iterable[str]) -> None:
+    """Print what cannot be told."""
+    table = _grid("left")
+    for sentence in sentences:
+        table.add_row(Text("unknown", style="bold yellow"), Text(printable(sentence)))
+    if table.row_count:
+        console.print(table)
+
+
 def _uncertain(verdicts: Verdicts) -> None:
     told = [str(doubt) for doubt in verdicts.doubts[:SHOWN]]
     if len(verdicts.doubts) > SHOWN:
@@ -102,11 +111,7 @@ def _uncertain(verdicts: Verdicts) -> None:
     if verdicts.silent:
         links = _many(len(verdicts.silent), "designed link", "designed links")
         told.append(f"nothing is heard of {links}, the first: {says(verdicts.silent[0])}")
-    table = _grid("left")
-    for sentence in told:
-        table.add_row(Text("unknown", style="bold yellow"), Text(printable(sentence)))
-    if told:
-        console.print(table)
+    unknown(told)
 
 
 def _summary(verdicts: Verdicts) -> str:
