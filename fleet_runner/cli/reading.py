@@ -3,7 +3,6 @@
 import sys
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Annotated
 
@@ -15,8 +14,9 @@ from rich.text import Text
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.board import board, usual
+from fleet_runner.cli.fabric import explain_fabric
 from fleet_runner.cli.overdue import unserved_since, words
-from fleet_runner.cli.session import age, console, known, opened, print_json
+from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.excerpt import excerpt
 from fleet_runner.core.lifecycle import FABRICS, STATES, State
@@ -123,9 +123,15 @@ def explain(
     steps: Annotated[int, typer.Option(min=1, help="how many transitions to go back")] = 2,
     json: Json = False,
 ) -> None:
-    """Say why a node is where it is: for each transition its sentence, the rule and the evidence."""
-    with opened() as (_, store):
+    """Say why a node is where it is: for each transition its sentence, the rule and the evidence.
+
+    Of a fabric: its last sweep, what follows from each fault, and when and why it is swept next.
+    """
+    with opened() as (settings, store):
         row = known(store, name)
+        if row.state in FABRICS:
+            explain_fabric(settings, store, row, json=json)
+            return
         moves = store.history(name, limit=steps, kind="transition")
         results = {move.id: store.stored(move.results) for move in moves}
         pending = {held.reason for held in row.conditions.values()}
@@ -213,11 +219,6 @@ def tickets(
 
 def _open(store: Store, name: str) -> dict[str, Run]:
     return {run.node: run for run in store.open_runs() if run.node == name}
-
-
-def stamp(at: float) -> str:
-    """Return a time as people read it, in UTC."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _answer(stored: Stored) -> Text:

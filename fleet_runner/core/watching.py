@@ -22,7 +22,7 @@ def watch(view: View, timing: Timing, now: float) -> Decision:
     """Decide for a fabric."""
     if view.status is None:
         return Decision((), "the source of truth does not know it any more; it is not swept", now + FAR)
-    sweeps = [run for run in view.runs if run.stage is Stage.FABRIC]
+    sweeps = _sweeps(view)
     if not view.observers:
         return Decision((), _sentence(NO_OBSERVER, _last_words(view, sweeps)), now + timing.passive)
     due, why = _due(view, sweeps, timing)
@@ -30,6 +30,17 @@ def watch(view: View, timing: Timing, now: float) -> Decision:
         return Decision((OpenRun(Stage.FABRIC, why),), "fabric starts", now)
     next_one = f"next sweep at {_clock(due, now)}"
     return Decision((), f"{_last_words(view, sweeps)}; {next_one}", min(now + FAR, due))
+
+
+def told(view: View, timing: Timing) -> tuple[str, float, str]:
+    """Return how the last sweep went, when the next one is due (epoch seconds), and why then."""
+    sweeps = _sweeps(view)
+    due, why = _due(view, sweeps, timing)
+    return _last_words(view, sweeps), due, why
+
+
+def _sweeps(view: View) -> list[Run]:
+    return [run for run in view.runs if run.stage is Stage.FABRIC]
 
 
 def _due(view: View, sweeps: list[Run], timing: Timing) -> tuple[float, str]:

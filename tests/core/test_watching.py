@@ -13,6 +13,7 @@ from fleet_runner.core.records import Termination
 from fleet_runner.core.runs import Outcome, Run, Stored, Wish
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing, View
+from fleet_runner.core.watching import told
 from tests.making import NOW, a_fabric, a_finding, a_run, a_view, a_wish, conditions, sweep
 
 TIMING = Timing(retry=60, cabling=14_400, confirm=600)
@@ -124,6 +125,15 @@ def test_it_says_how_the_last_sweep_went_and_when_the_next_one_is() -> None:
     late = decide(good, Timing(cabling=200_000), NOW).waiting
     assert late.endswith(datetime.fromtimestamp(NOW + 199_990, UTC).strftime("next sweep at %Y-%m-%d %H:%M UTC"))
     assert decide(seen(sweep(message="No numbers.")), TIMING, NOW).waiting.startswith("No numbers; next sweep")
+
+
+def test_it_tells_why_the_next_sweep_is_when_it_is() -> None:
+    """By the schedule, or sooner where something must be confirmed."""
+    view = seen(sweep(observed=NUMBERS))
+    assert told(view, TIMING) == ("1,536 of 1,538 links as designed", NOW + 14_390, "scheduled sweep")
+    _, when, why = told(seen(sweep(SWAP)), TIMING)
+    assert (when, why) == (NOW + 590, "1 fault(s) were seen once; are they still there?")
+    assert told(seen(runs=()), TIMING) == ("it was not swept yet", 0.0, "first sweep of the fabric")
 
 
 def test_a_suspect_capture_says_so() -> None:

@@ -12,8 +12,7 @@ from fleet_runner.cli.cabling.captures import Capture, Neighbours, from_files, o
 from fleet_runner.cli.cabling.design import design, uncollected, undesigned
 from fleet_runner.cli.cabling.options import AsJson, Csv, Expected, Names, one_form
 from fleet_runner.cli.cabling.telling import says
-from fleet_runner.cli.reading import stamp
-from fleet_runner.cli.session import Exit, console, opened, print_json
+from fleet_runner.cli.session import Exit, console, opened, print_json, stamp
 from fleet_runner.core.cabling.changes import Changes, changes
 from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.errors import EvidenceError, FleetError

@@ -10,8 +10,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.cabling.captures import answer
 from fleet_runner.cli.cabling.captures import sweeps as stored
 from fleet_runner.cli.cabling.options import AsJson
-from fleet_runner.cli.reading import stamp
-from fleet_runner.cli.session import console, known, opened, print_json
+from fleet_runner.cli.session import console, known, opened, print_json, stamp
 from fleet_runner.core.runs import Run
 
 
