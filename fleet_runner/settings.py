@@ -5,6 +5,7 @@ wins over the file. Relative paths in the file are relative to the file.
 """
 
 import os
+import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -126,6 +127,17 @@ def load(**overrides: Any) -> Settings:
     }
     source = found.source if "://" in found.source else str((here / Path(found.source).expanduser()).resolve())
     return found.model_copy(update={**paths, "source": source})
+
+
+def origin(name: str) -> str:
+    """Return where a setting's value comes from, in words."""
+    variable = f"{PREFIX}{name.upper()}"
+    if variable in map(str.upper, os.environ):
+        return f"from the variable {variable}"
+    file = config_file()
+    if file is not None and name in tomllib.loads(file.read_text(encoding="utf-8")):
+        return f"from {file}"
+    return f"whose default is {Settings.model_fields[name].default!r}; set it in fleet.toml or with {variable}"
 
 
 def strays() -> list[str]:

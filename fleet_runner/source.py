@@ -7,7 +7,7 @@ from pathlib import Path
 from fleet_runner.adapters import sitefiles
 from fleet_runner.core.errors import SettingsError, SourceError
 from fleet_runner.core.records import Fleet
-from fleet_runner.settings import Settings
+from fleet_runner.settings import Settings, origin
 
 Signature = tuple[tuple[str, int, int], ...]
 
@@ -15,7 +15,13 @@ Signature = tuple[tuple[str, int, int], ...]
 def read(settings: Settings) -> Fleet:
     """Read everything the source of truth says, or raise SourceError with all that is wrong with it."""
     if "://" not in settings.source:
-        return sitefiles.load(Path(settings.source))
+        folder = Path(settings.source)
+        if not folder.exists():
+            raise SourceError(
+                f"{folder}: there is no such folder; it is the setting source, {origin('source')}; name a folder of"
+                " site files there, or a NetBox's URL"
+            )
+        return sitefiles.load(folder)
     from fleet_runner.adapters import netbox  # noqa: PLC0415  its client is slow to load, and site folders need none
 
     return netbox.load(settings.source, _token(settings))

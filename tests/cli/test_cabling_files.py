@@ -200,6 +200,53 @@ def test_declared_names_bind_what_a_design_does_not_say(files: Path, typed: Type
     assert "names.csv:1: found 'gpu-01,ib0', expected column names" in " ".join(refused.err.split())
 
 
+def test_an_adapter_with_its_factory_name_is_to_be_named_and_not_its_makers(files: Path, typed: Type) -> None:
+    """ "Technologies" is no adapter of a server."""
+    text = by_port(E).replace("'gpu-04 ib0'", "'MT4129 ConnectX7   Mellanox Technologies'")
+    (files / "fabric.txt").write_text(text, encoding="utf-8")
+    said = checked(typed)
+    words = " ".join(said.err.split())
+    assert said.code == 3
+    assert words.startswith("1 adapter says what the factory called it, not where it is, the first: MT4129 ConnectX7")
+    assert "declare the GUID with --names FILE, a CSV such as: device,interface,guid / gpu-04,ib0,0x" in words
+    assert "adapters are" not in words
+    (files / "names.csv").write_text(f"device,interface,guid\n{words.split(' / ')[1]}\n", encoding="utf-8")
+    assert checked(typed, "--names", "names.csv").code == 0
+
+
+def test_names_that_differ_in_case_only_are_said_to(files: Path, typed: Type) -> None:
+    text = by_port(E).replace("gpu-", "GPU-").replace("leaf-", "Leaf-").replace("spine-", "Spine-")
+    (files / "fabric.txt").write_text(text, encoding="utf-8")
+    said = checked(typed)
+    assert said.code == 3
+    words = " ".join(said.err.split())
+    assert "10 names differ from the design's in case only, the first: GPU-01, in the design gpu-01." in words
+
+
+@pytest.mark.parametrize("command", ["check", "explain"])
+def test_a_design_in_a_file_needs_what_was_seen(files: Path, typed: Type, command: str) -> None:
+    """A sweep of nothing is not what was asked for."""
+    said = typed("cabling", command, "--expected", "cables.csv")
+    assert (said.code, said.out) == (2, "")
+    assert "error: --observed is missing: cables.csv is a file" in " ".join(said.err.split())
+
+
+def test_a_missing_source_of_truth_says_which_setting_names_it(
+    files: Path, typed: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its default, the file, or the variable."""
+    said = typed("cabling", "check")
+    assert said.code == 3
+    assert "/site: there is no such folder; it is the setting source, whose default is 'site'" in said.err
+    (files / "fleet.toml").write_text('source = "hall"\n', encoding="utf-8")
+    assert (
+        f"/hall: there is no such folder; it is the setting source, from {files}/fleet.toml;"
+        in typed("cabling", "check").err
+    )
+    monkeypatch.setenv("FLEET_SOURCE", "yard")
+    assert "the setting source, from the variable FLEET_SOURCE;" in typed("cabling", "check").err
+
+
 def test_a_suspect_capture_is_said_first_and_is_trouble(files: Path, typed: Type) -> None:
     """All the faults are listed, and no exit code says that they are sure."""
     far = rails(40, 2)

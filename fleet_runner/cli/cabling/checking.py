@@ -8,7 +8,17 @@ from fleet_runner.cli.cabling import sheets
 from fleet_runner.cli.cabling.design import design, uncollected
 from fleet_runner.cli.cabling.drawing import draw
 from fleet_runner.cli.cabling.looking import Look, at_files, look
-from fleet_runner.cli.cabling.options import AsJson, Csv, Expected, FabricName, Names, Observed, Svg, one_form
+from fleet_runner.cli.cabling.options import (
+    AsJson,
+    Csv,
+    Expected,
+    FabricName,
+    Names,
+    Observed,
+    Svg,
+    both_files,
+    one_form,
+)
 from fleet_runner.cli.cabling.sweeping import sweep
 from fleet_runner.cli.cabling.telling import note, tell
 from fleet_runner.cli.session import Exit, console, print_json
@@ -37,6 +47,7 @@ def check(
     ended in time.
     """
     one_form(json=json, csv=csv)
+    both_files(expected, observed)
     with uncollected():
         should = design(expected, names)
         wanted = should.fabric(fabric) if fabric else None

@@ -15,7 +15,7 @@ from fleet_runner.cli.cabling.captures import Capture, newest, sweeps
 from fleet_runner.cli.cabling.design import Design, design, uncollected
 from fleet_runner.cli.cabling.drawing import draw
 from fleet_runner.cli.cabling.looking import at_files, look
-from fleet_runner.cli.cabling.options import AsJson, Expected, FabricName, Names, Observed, Svg
+from fleet_runner.cli.cabling.options import AsJson, Expected, FabricName, Names, Observed, Svg, both_files
 from fleet_runner.cli.cabling.telling import indented, note, says, steps, unknown, warn
 from fleet_runner.cli.session import Exit, age, console, opened, plain, print_json
 from fleet_runner.core.cabling.explain import Fault, Places
@@ -81,6 +81,7 @@ def explain(
     cannot be used; 3: what stands there cannot be told and is listed as unknown, or the capture or the design is
     suspect.
     """
+    both_files(expected, observed)
     words = " ".join(what or ())
     with uncollected():
         should = design(expected, names)

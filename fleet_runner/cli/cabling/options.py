@@ -1,5 +1,6 @@
 """Options that several cabling commands share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +32,15 @@ Names = Annotated[
 Svg = Annotated[Path | None, typer.Option(help="draw the faults into this file", metavar="FILE")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 Csv = Annotated[bool, typer.Option("--csv", help="print CSV instead of text, one row a thing to do")]
+
+
+def both_files(expected: Path | None, observed: Sequence[Path] | None) -> None:
+    """Refuse a design in a file with nothing to hold against it: sweeps are of the source of truth."""
+    if expected is not None and expected.is_file() and not observed:
+        raise FleetError(
+            f"--observed is missing: {expected} is a file, so name what the fabric said, too; without both options"
+            " the source of truth is compared with what sweeps saw"
+        )
 
 
 def one_form(*, json: bool, csv: bool) -> None:

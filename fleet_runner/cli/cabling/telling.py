@@ -1,7 +1,7 @@
 """Faults on a terminal of 80 columns: what is wrong, and numbered steps for whoever stands in front of the rack."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Literal
 
 from rich.padding import Padding
@@ -12,7 +12,7 @@ from fleet_runner.cli.session import console, errors
 from fleet_runner.core.cabling.explain import Fault
 from fleet_runner.core.cabling.judge import Verdicts
 from fleet_runner.core.cabling.kinds import ordered, said
-from fleet_runner.core.parsers.discovery import Discovery
+from fleet_runner.core.parsers.discovery import Discovery, FabricPort
 from fleet_runner.core.printable import printable
 
 SHOWN = 3
@@ -81,18 +81,37 @@ def note(sentence: str) -> None:
     errors.print(printable(sentence), markup=False)
 
 
-def strange_adapters(discovery: Discovery, verdicts: Verdicts) -> str:
-    """Return how to name adapters that the design does not know, where that leaves links untold; else ""."""
-    if not verdicts.doubts:
-        return ""
-    ends = [end for joined in discovery.links for end in joined[:2] if end.kind == "CA"]
-    seen = {doubt.seen.a.device for doubt in verdicts.doubts} | {doubt.seen.b.device for doubt in verdicts.doubts}
-    adapters = {end.name.rpartition(" ")[2] for end in ends if f"{end.name.strip()} 0x{end.guid}" in seen}
-    shown = ", ".join(sorted(adapters)[:ADAPTERS])
-    return (
-        f"The design does not say which interfaces these adapters are: {shown}. Declare them with --names FILE, a CSV"
-        " such as: device,interface,adapter / *,ib0,mlx5_0"
-    )
+def strange_adapters(discovery: Discovery, verdicts: Verdicts, devices: Container[str]) -> tuple[str, ...]:
+    """Return how to name adapters that leave links untold: those of the design's devices, and those of nobody's."""
+    seen = {port.device: doubt for doubt in verdicts.doubts for port in doubt.seen}
+    ends = [end for joined in discovery.links for end in joined[:2] if end.kind == "CA"] if seen else []
+    untold = {key: end for end in ends if (key := f"{end.name.strip() or 'unnamed'} 0x{end.guid}") in seen}
+    factory: dict[str, FabricPort] = {}
+    adapters: set[str] = set()
+    for key, end in untold.items():
+        host, _, adapter = end.name.rpartition(" ")
+        if host in devices or host.partition(".")[0] in devices:
+            adapters.add(adapter)
+        else:
+            factory[key] = end
+    hints: list[str] = []
+    if adapters:
+        shown = ", ".join(sorted(adapters)[:ADAPTERS])
+        hints.append(
+            f"The design does not say which interfaces these adapters are: {shown}. Declare them with --names FILE, a"
+            " CSV such as: device,interface,adapter / *,ib0,mlx5_0"
+        )
+    if factory:
+        first, end = min(factory.items())
+        doubt = seen[first]
+        port = next(port for port in doubt.designed if port not in doubt.seen)
+        hints.append(
+            f"{_many(len(factory), 'adapter says', 'adapters say')} what the factory called it, not where it is, the"
+            f" first: {end.name.strip() or 'unnamed'}, GUID 0x{end.guid}. Name its node (on it, rdma-ndd writes the"
+            " host's name), or declare the GUID with --names FILE, a CSV such as: device,interface,guid /"
+            f" {port.device},{port.interface},0x{end.guid}"
+        )
+    return tuple(hints)
 
 
 def unknown(sentences: Iterable[str]) -> None:
