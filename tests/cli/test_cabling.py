@@ -169,7 +169,7 @@ def test_without_its_options_it_asks_the_source_of_truth(tmp_path: Path) -> None
     """And says where that should be."""
     answer = started(tmp_path, "cabling", "check")
     assert answer.code == 3
-    assert f"{tmp_path.name}/site: cannot read the site folder" in sentence(answer)
+    assert f"{tmp_path.name}/site: there is no such folder; it is the setting source" in sentence(answer)
 
 
 @pytest.fixture
