@@ -60,15 +60,13 @@ class _Fabric:
     guids: dict[str, str] = field(default_factory=dict)
 
     def guid(self, word: str, line: int) -> str:
-        """Return a GUID with its leading zeros."""
-        known = self.guids.get(word)
-        if known is None:
-            found = _GUID.fullmatch(word)
-            if not found:
-                raise EvidenceError(
-                    f"{TOOL} line {line}: found {word[:40]!r}, expected a GUID such as 0xfc6a1c0300e70000"
-                )
-            known = self.guids[word] = discovery.guid(found[1])
+        """Return a GUID with its leading zeros, and keep it in `guids`."""
+        found = _GUID.fullmatch(word)
+        if not found:
+            raise EvidenceError(
+                f"{TOOL} line {line}: found {word[:40]!r}, expected a GUID such as 0xfc6a1c0300e70000"
+            )
+        known = self.guids[word] = discovery.guid(found[1])
         return known
 
     def port(self, end: End, line: int) -> FabricPort:
