@@ -201,7 +201,7 @@ def test_declared_names_bind_what_a_design_does_not_say(files: Path, typed: Type
 
 
 def test_an_adapter_with_its_factory_name_is_to_be_named_and_not_its_makers(files: Path, typed: Type) -> None:
-    """ "Technologies" is no adapter of a server."""
+    """No server has an adapter called "Technologies"."""
     text = by_port(E).replace("'gpu-04 ib0'", "'MT4129 ConnectX7   Mellanox Technologies'")
     (files / "fabric.txt").write_text(text, encoding="utf-8")
     said = checked(typed)

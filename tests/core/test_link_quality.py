@@ -71,7 +71,7 @@ HOUR = 3600.0
 
 
 def served(counted: Callable[[float], int], *, downs: bool = False) -> tuple[list[str], int]:
-    """Let two days pass over a cable between switches; return what became of its ticket, and how many looks it took."""
+    """Let two days pass over a cable between switches; return what became of its ticket, and the number of looks."""
     told: list[str] = []
     tickets: tuple[Ticket, ...] = ()
     looks, at, last = 0, 0.0, 0.0

@@ -62,7 +62,7 @@ def test_a_csv_of_the_same_cables_says_as_much(fabric: Ibsim) -> None:
         with gone_wrong(fabric, FABRIC, [scenario]):
             verdicts = judged(fabric.ibnetdiscover("-p"), sheet)
         hold_right(verdicts.faults, [scenario])
-        assert not (verdicts.doubts or verdicts.silent), scenario.name
+        assert (verdicts.doubts, verdicts.silent) == ((), ()), scenario.name
         assert not verdicts.suspect
 
 
