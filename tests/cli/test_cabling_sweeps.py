@@ -139,13 +139,13 @@ def test_both_fabrics_in_one_json_go_by_their_names(store: Store, typed: Type, p
 
 
 def test_in_one_csv_each_row_names_its_fabric(store: Store, typed: Type, patient: None) -> None:
-    """Faults are numbered through: a row's number says which rows belong together."""
+    """Faults are numbered through: a row's number says which rows belong together; a swap begins with an empty port."""
     runner = serving(load().store_url, {ONE: SWAPPED, TWO: by_port(SECOND[1:])})
     said = typed("cabling", "check", "--csv")
     runner.join()
     rows = list(csv.DictReader(io.StringIO(said.out, newline="")))
     assert [(row["fabric"], row["fault"], row["kind"]) for row in rows] == [
-        (ONE, "1", "swap"), (ONE, "1", "swap"), (TWO, "2", "missing"),
+        (ONE, "1", "swap"), (ONE, "1", "swap"), (ONE, "1", "swap"), (TWO, "2", "missing"),
     ]  # fmt: skip
 
 
