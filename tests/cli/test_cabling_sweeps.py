@@ -139,7 +139,7 @@ def test_both_fabrics_in_one_json_go_by_their_names(store: Store, typed: Type, p
 
 
 def test_in_one_csv_each_row_names_its_fabric(store: Store, typed: Type, patient: None) -> None:
-    """Faults are numbered through: a row's number says which rows belong together; a swap begins with an empty port."""
+    """Faults are numbered through: a row says which fault it belongs to; a swap begins with an empty port."""
     runner = serving(load().store_url, {ONE: SWAPPED, TWO: by_port(SECOND[1:])})
     said = typed("cabling", "check", "--csv")
     runner.join()
