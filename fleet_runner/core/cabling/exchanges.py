@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from fleet_runner.core.cabling.adapters import New
 from fleet_runner.core.cabling.explain import SHOWN, Fault, Kind, Places, digest, some
-from fleet_runner.core.cabling.identity import New, Ring, Settled
+from fleet_runner.core.cabling.identity import Ring, Settled
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.plan import Action, Exchange, Record, Restore, renamed
 
@@ -28,7 +29,8 @@ def identity_faults(settled: Settled, found: Found, places: Places) -> Iterator[
     links = _by_device(settled, found.there)
     for ring in settled.rings:
         mine = {joined for device in ring.devices for joined in links[device]}
-        yield _exchanged(ring, tuple(sorted(mine)), found, places)
+        tell = _misnamed if ring.named else _exchanged
+        yield tell(ring, tuple(sorted(mine)), found, places)
     for new in settled.switches:
         yield _new_switch(new, tuple(sorted(links[new.port.device])), places)
     adapters: dict[str, list[New]] = defaultdict(list)
@@ -52,8 +54,6 @@ def _by_device(settled: Settled, there: Iterable[Link]) -> dict[str, list[Link]]
 def _exchanged(ring: Ring, links: tuple[Link, ...], found: Found, places: Places) -> Fault:
     """Serials come first: exchanged devices, their exchanged cables and their exchanged names look the same."""
     devices = ring.devices
-    names = sorted(devices)
-    known = "+".join(names) if len(names) <= SHOWN else f"{names[0]}/{digest(names)}"
     empty = () if ring.closed else found.empty.get(devices[0], ())
     back = dict(zip((*devices[1:], devices[0]), devices, strict=True))
     actions: tuple[Action, ...] = (Exchange(devices),)
@@ -62,7 +62,7 @@ def _exchanged(ring: Ring, links: tuple[Link, ...], found: Found, places: Places
     expected = (*links, *empty)
     return Fault(
         Kind.EXCHANGED,
-        f"cabling/exchanged/{known}",
+        _key(devices),
         _who(ring) + _proof(ring, found.certain),
         _read_the_serial_first(ring, places),
         actions,
@@ -70,6 +70,29 @@ def _exchanged(ring: Ring, links: tuple[Link, ...], found: Found, places: Places
         expected,
         tuple(sorted(renamed(links, back))),
     )
+
+
+def _key(devices: tuple[str, ...]) -> str:
+    names = sorted(devices)
+    return f"cabling/exchanged/{'+'.join(names) if len(names) <= SHOWN else f'{names[0]}/{digest(names)}'}"
+
+
+def _misnamed(ring: Ring, links: tuple[Link, ...], found: Found, places: Places) -> Fault:
+    """Devices that answer by each other's name: their cables are right, and no hand is needed at the fabric."""
+    answers = some(
+        (f"where {places.device(place)} belongs {device} answers" for device, place in ring.places.items()), "; "
+    )
+    known = some(sorted(found.certain.intersection(ring.devices)))
+    message = (
+        f"{some(ring.devices)} answer by each other's names: known GUIDs of {known} are seen in their own places."
+    )
+    steps = (
+        f"Read the host name and the serial of each: {answers}.",
+        "Correct the names of the hosts, and move neither a device nor a cable.",
+        "If a host's name is right, all its cables but those of known GUIDs are exchanged: put those right.",
+    )
+    ports = tuple(sorted(port for joined in links for port in joined if port.device in ring.devices))
+    return Fault(Kind.EXCHANGED, _key(ring.devices), message, steps, (), ports, links, links)
 
 
 def _who(ring: Ring) -> str:
@@ -114,13 +137,19 @@ def _new_switch(new: New, links: tuple[Link, ...], places: Places) -> Fault:
 
 def _new_adapters(news: list[New], links: tuple[Link, ...], places: Places) -> Fault:
     device = news[0].port.device
-    told = ", ".join(f"at {new.port} 0x{new.found} instead of 0x{new.known}" for new in news)
+    told = ", ".join(map(_says, news))
     message = f"{device} has a new adapter in an old one's place, its link as designed: {told}."
     ports = tuple(new.port for new in news)
     return Fault(
         Kind.REPLACED_HCA, f"cabling/replaced/{device}", message, _record(device, places), tuple(map(_told, news)),
         ports, links, links,
     )  # fmt: skip
+
+
+def _says(new: New) -> str:
+    home = f", known at {new.home}," if new.home else ""
+    known = f"instead of 0x{new.known}" if new.known else "where none is recorded"
+    return f"at {new.port} 0x{new.found}{home} {known}"
 
 
 def _told(new: New) -> Record:

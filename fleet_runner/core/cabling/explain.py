@@ -102,13 +102,16 @@ class Places:
         return f"{what} ({place})" if place else what
 
 
-def explain(component: Component, places: Places) -> Fault:
-    """Return an independent difference as the fault of its shape."""
+def explain(component: Component, places: Places, nameless: frozenset[str] = frozenset()) -> Fault:
+    """Return an independent difference as the fault of its shape.
+
+    `nameless` are devices that are called after their GUIDs: a key without them stays where one is replaced.
+    """
     kind = shape(component, places)
     actions = planned(component, places)
     return Fault(
         kind,
-        _key(component.ports),
+        _key(port for port in component.ports if port.device not in nameless),
         _MESSAGES[kind](component),
         steps(component, actions, places),
         actions,

@@ -40,12 +40,12 @@ def every_fault(it: Differing, seen: Bound, places: Places) -> tuple[tuple[Fault
     components = diff(it.expected, it.observed)
     sort = _sorted(components, seen.strangers, places)
     down = outages.gather(sort.missing, it.expected, it.observed, places)
-    heads = {ring.devices[0] for ring in it.settled.rings if not ring.closed}
+    heads = {ring.devices[0] for ring in it.settled.rings if not ring.closed and not ring.named}
     empty = {outage.name: links for outage, links in down.items() if outage.name in heads}
     faults = (
-        *identity_faults(it.settled, Found(it.there, empty, seen.certain), places),
+        *identity_faults(it.settled, Found(it.there, empty, frozenset(port.device for port in seen.certain)), places),
         *_gathered(sort, down, heads, places),
-        *(explain(component, places) for component in sort.others),
+        *(explain(component, places, it.settled.nameless) for component in sort.others),
     )
     absent = tuple(sorted(joined for component in components for joined in component.designed))
     return tuple(map(proven, faults)), absent

@@ -6,11 +6,15 @@ is one fault that way, and not one for each of its cables.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping
+from dataclasses import dataclass, replace
 
+from fleet_runner.core.cabling.adapters import New, free, moved, new_adapters, unclear
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound, names_no_other, spoken_of
+from fleet_runner.core.cabling.names import Bound, spoken_of
+
+Pair = tuple[str, str]
+"""A device, and another one's place."""
 
 LEAST_VOTES = 3
 """Cables that fit another place, at least, where no GUID speaks for it: two of them are more likely a swap."""
@@ -21,51 +25,63 @@ CLEAR = 2
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Known devices, each in the next one's place; the last in the first's if `closed`, else it is seen nowhere."""
+    """Known devices, each in the next one's place; the last in the first's if `closed`, else it is seen nowhere.
+
+    `named`: they stand in their own places, as known GUIDs tell, and only their names are the next one's.
+    """
 
     devices: tuple[str, ...]
     closed: bool
+    named: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class New:
-    """What stands in a known place for the first time: the GUID known there ("" for none) and the one found."""
-
-    port: Port
-    known: str
-    found: str
+    @property
+    def places(self) -> dict[str, str]:
+        """Return the place of each device, by device."""
+        after = (*self.devices[1:], self.devices[0]) if self.closed else self.devices[1:]
+        return dict(zip(self.devices, after, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Seen links by the places in which their devices stand, and who stands where it does not belong."""
+    """Seen links by the places in which their devices stand, and who stands where it does not belong.
+
+    `nameless` are the made-up devices of `links`.
+    """
 
     links: Mapping[Link, str]
     rings: tuple[Ring, ...]
     switches: tuple[New, ...]
     adapters: tuple[New, ...]
+    nameless: frozenset[str] = frozenset()
 
 
 def settle(expected: Mapping[Port, Port], seen: Bound, servers: frozenset[str]) -> Settled:
     """Name every seen end by the place in which it stands. `expected` is what `links.matching` returns."""
-    links = seen.links
-    wrong = _wrong(expected, links)
-    places = _places(expected, wrong, seen, servers) if wrong else {}
-    if places:
-        links = _moved_in(expected, seen, places)
-        wrong = _wrong(expected, links)
-    ports = _new_adapters(expected, wrong, seen, servers) if wrong and seen.lost and seen.nameless else {}
-    if ports:
-        links = {_ends(joined, ports): rate for joined, rate in links.items()}
-    known = {device: place for device, place in places.items() if device not in seen.strangers}
-    switches = [_new_switch(seen, device, place) for device, place in places.items() if device in seen.strangers]
-    adapters = [New(place, seen.lost[place], seen.strangers[port.device].guid) for port, place in ports.items()]
-    for new in _renewed(expected, links, seen) if seen.renewed else ():
-        if new.port.device in servers:
-            adapters += [new] if link(new.port, expected.get(new.port, new.port)) in links else []
-        elif new.port.device not in known:
-            switches.append(new)
-    return Settled(links, _rings(known), tuple(switches), tuple(adapters))
+    wrong = _wrong(expected, seen.links)
+    gone = moved(expected, wrong, seen)
+    if gone:
+        seen = replace(seen, links=_named(seen.links, gone), certain=seen.certain.difference(gone))
+        wrong = _wrong(expected, seen.links)
+    told = _told(expected, seen)
+    places = _places(expected, wrong, seen, servers, told)
+    strangers = {device: places.pop(device) for device in sorted(seen.strangers.keys() & places.keys())}
+    rings = _rings(places, _anchored(expected, seen, places, servers), told.keys())
+    ports = _standing(expected, seen, strangers, rings) | _renamed(wrong, seen, rings)
+    settled = replace(seen, links=_named(seen.links, ports)) if ports else seen
+    wrong = _wrong(expected, settled.links) if ports else wrong
+    new = new_adapters(expected, wrong, settled, servers)
+    doubted = unclear(wrong, seen, ports)
+    links = _named(settled.links, new | doubted) if new or doubted else settled.links
+    switches = [_new_switch(seen, device, place) for device, place in strangers.items()]
+    adapters = [New(place, seen.lost[place], seen.strangers[port.device].guid) for port, place in new.items()]
+    adapters += [New(place, seen.said[port].known, seen.said[port].end.guid, port) for port, place in gone.items()]
+    for each in _renewed(expected, links, seen) if seen.renewed else ():
+        if each.port.device in servers:
+            adapters.append(each)
+        elif each.port.device not in places:
+            switches.append(each)
+    there = tuple(each for each in adapters if link(each.port, expected.get(each.port, each.port)) in links)
+    return Settled(links, rings, tuple(switches), there, seen.nameless | {port.device for port in doubted.values()})
 
 
 def _wrong(expected: Mapping[Port, Port], links: Iterable[Link]) -> list[Link]:
@@ -81,97 +97,147 @@ def _renewed(expected: Mapping[Port, Port], links: Mapping[Link, str], seen: Bou
             yield New(port, seen.lost[port], found)
 
 
+def _told(expected: Mapping[Port, Port], seen: Bound) -> Counter[Pair]:
+    """Count adapters in their own places, as known GUIDs tell, by the device that they say to be, and the place."""
+    return Counter(
+        (said.port.device, port.device)
+        for port, said in seen.said.items()
+        if said.port.device != port.device and link(port, expected.get(port, port)) in seen.links
+    )
+
+
 def _places(
-    expected: Mapping[Port, Port], wrong: Iterable[Link], seen: Bound, servers: frozenset[str]
+    expected: Mapping[Port, Port], wrong: Iterable[Link], seen: Bound, servers: frozenset[str], told: Counter[Pair]
 ) -> dict[str, str]:
-    """Return in whose place each device stands that does not stand in its own."""
-    votes: Counter[tuple[str, str]] = Counter()
-    for a, b in wrong:
-        for port, near in ((a, b), (b, a)):
-            fitting = expected.get(near)
-            if fitting and fitting.device != port.device and _fits(port, fitting, seen):
-                votes[port.device, fitting.device] += 1
-    absent = {port.device for port in seen.lost} - seen.certain
-    chosen = {pair for pair, count in votes.items() if count >= LEAST_VOTES or pair[1] in absent}
+    """Return in whose place each device stands, or whose it tells, that does not stand in its own."""
+    votes = _votes(expected, wrong, seen)
+    said = Counter({pair: count for pair, count in told.items() if pair in votes})
+    votes.update(said)
+    absent = {port.device for port in seen.lost} - {port.device for port in seen.certain}
+    chosen = {pair for pair, count in votes.items() if count >= LEAST_VOTES or pair[1] in absent or pair in said}
     if not chosen:
         return {}
     cables = Counter(port.device for joined in seen.links for port in joined)
-    clear = [pair for pair in chosen if _clear(votes[pair], cables[pair[0]], pair, seen, servers)]
+    everyone = frozenset(cables)
+    for (device, place), count in said.items():  # what its GUID binds to the place tells the device's name
+        cables[device] += count
+        cables[place] -= count
+    clear = [
+        (device, place)
+        for device, place in chosen
+        if (_clear_stranger if device in seen.strangers else _clear)(
+            votes[device, place], cables[device], said[device, place]
+        )
+        and _alike(device, place, seen, servers)
+    ]
     clear.sort(key=lambda pair: (votes[pair], pair))
     best = {place: device for device, place in clear}  # the last of each place
-    return _possible({device: place for place, device in best.items()}, cables.keys(), seen)
+    return _possible({device: place for place, device in best.items()}, everyone, seen, said)
 
 
-def _fits(port: Port, fitting: Port, seen: Bound) -> bool:
-    """A switch that the design does not know tells its ports by number."""
-    if port.device in seen.strangers:
-        return spoken_of([fitting]).get(port.interface) == fitting
-    return port.interface == fitting.interface
+def _votes(expected: Mapping[Port, Port], wrong: Iterable[Link], seen: Bound) -> Counter[Pair]:
+    """Count the cables of each device that fit another one's place. Strangers tell their ports by number."""
+    votes: Counter[Pair] = Counter()
+    numbered: list[tuple[Port, Port]] = []
+    for a, b in wrong:
+        for port, near in ((a, b), (b, a)):
+            fitting = expected.get(near)
+            if fitting and fitting.device != port.device:
+                if port.device in seen.strangers:
+                    numbered.append((port, fitting))
+                elif port.interface == fitting.interface:
+                    votes[port.device, fitting.device] += 1
+    spoken = _spoken(expected, {fitting.device for _, fitting in numbered})
+    for port, fitting in numbered:
+        votes[port.device, fitting.device] += spoken[fitting.device].get(port.interface) == fitting
+    return votes
 
 
-def _clear(count: int, cables: int, pair: tuple[str, str], seen: Bound, servers: frozenset[str]) -> bool:
-    device, place = pair
-    if device in seen.strangers:  # a node that calls itself by a name of its own is no new adapter, but unplanned
-        return 2 * count > cables and seen.strangers[device].kind == "SW" and place not in servers
-    enough = count >= LEAST_VOTES and 2 * count >= cables + CLEAR
-    return enough and (device in servers) == (place in servers)
+def _spoken(ports: Iterable[Port], devices: Collection[str]) -> dict[str, Mapping[str, Port]]:
+    """Return what the ports of some devices answer to."""
+    mine: dict[str, list[Port]] = {device: [] for device in devices}
+    for port in ports if devices else ():
+        if port.device in mine:
+            mine[port.device].append(port)
+    return {device: spoken_of(found) for device, found in mine.items()}
 
 
-def _possible(places: dict[str, str], there: Iterable[str], seen: Bound) -> dict[str, str]:
-    """A place is free if its own device is seen nowhere, or stands in another's itself."""
-    everyone = set(there)
+def _clear(votes: int, cables: int, said: int) -> bool:
+    return (votes >= LEAST_VOTES or said > 0) and 2 * votes >= cables + CLEAR
+
+
+def _clear_stranger(votes: int, cables: int, _: int) -> bool:
+    return 2 * votes > cables
+
+
+def _alike(device: str, place: str, seen: Bound, servers: frozenset[str]) -> bool:
+    """A node that calls itself by a name of its own is no new adapter, but unplanned."""
+    if device in seen.strangers:
+        return seen.strangers[device].kind == "SW" and place not in servers
+    return (device in servers) == (place in servers)
+
+
+def _possible(
+    places: dict[str, str], everyone: Collection[str], seen: Bound, said: Collection[Pair]
+) -> dict[str, str]:
+    """A place is free if its own device is seen nowhere, or stands in another's itself, or only has another name."""
     while taken := [
-        device
+        (device, place)
         for device, place in places.items()
-        if place in everyone and (place not in places or device in seen.strangers)
+        if place in everyone and (place not in places or device in seen.strangers) and (device, place) not in said
     ]:
-        for device in taken:
+        for device, _ in taken:
             del places[device]
     return places
 
 
-def _moved_in(expected: Mapping[Port, Port], seen: Bound, places: Mapping[str, str]) -> dict[Link, str]:
-    """Name the ports of each device by the place in which it stands."""
-    wanted = {places[device] for device in places if device in seen.strangers}
-    mine: dict[str, list[Port]] = {place: [] for place in wanted}
-    for port in expected if wanted else ():
-        if port.device in wanted:
-            mine[port.device].append(port)
-    spoken = {place: spoken_of(ports) for place, ports in mine.items()}
+def _anchored(
+    expected: Mapping[Port, Port], seen: Bound, places: Mapping[str, str], servers: frozenset[str]
+) -> frozenset[str]:
+    """Return the servers of which known GUIDs are rather seen in their own place than in the other one."""
+    moving = servers.intersection(places) if seen.certain else frozenset[str]()
+    home: Counter[str] = Counter()
+    away: Counter[str] = Counter()
+    for a, b in seen.links if moving else ():
+        for port, near in ((a, b), (b, a)):
+            if port.device in moving and port in seen.certain:
+                fitting = expected.get(near)
+                home[port.device] += fitting == port
+                away[port.device] += fitting == Port(places[port.device], port.interface)
+    return frozenset(device for device in home if home[device] and home[device] >= away[device])
+
+
+def _standing(
+    expected: Mapping[Port, Port], seen: Bound, strangers: Mapping[str, str], rings: Iterable[Ring]
+) -> dict[Port, Port]:
+    """Return the ports of devices by the place in which each stands; strangers tell theirs by number."""
+    places = {device: place for ring in rings if not ring.named for device, place in ring.places.items()}
+    spoken = _spoken(expected, set(strangers.values()))
     ports: dict[Port, Port] = {}
-    for joined in seen.links:
+    for joined in seen.links if places or strangers else ():
         for port in joined:
-            place = places.get(port.device)
-            if place is not None:
-                there = spoken[place].get(port.interface) if port.device in seen.strangers else None
-                ports[port] = there or Port(place, port.interface)
-    return {_ends(joined, ports): rate for joined, rate in seen.links.items()}
+            if port.device in places:
+                ports[port] = Port(places[port.device], port.interface)
+            elif port.device in strangers:
+                place = strangers[port.device]
+                ports[port] = spoken[place].get(port.interface) or Port(place, port.interface)
+    return ports
+
+
+def _renamed(wrong: Iterable[Link], seen: Bound, rings: Iterable[Ring]) -> dict[Port, Port]:
+    """Return the ports that are told by another device's name, by their own one's: what GUIDs tell stays."""
+    places = {device: place for ring in rings if ring.named for device, place in ring.places.items()}
+    named = {port for joined in wrong for port in joined if port.device in places} - seen.certain
+    return free({port: Port(places[port.device], port.interface) for port in named}, seen.links)
+
+
+def _named(links: Mapping[Link, str], ports: Mapping[Port, Port]) -> dict[Link, str]:
+    return {_ends(joined, ports): rate for joined, rate in links.items()}
 
 
 def _ends(joined: Link, ports: Mapping[Port, Port]) -> Link:
     a, b = joined
     return link(ports.get(a, a), ports.get(b, b)) if a in ports or b in ports else joined
-
-
-def _new_adapters(
-    expected: Mapping[Port, Port], wrong: Iterable[Link], seen: Bound, servers: frozenset[str]
-) -> dict[Port, Port]:
-    """Return the port of each nameless adapter that stands where a server's known one did, whose GUID is nowhere."""
-    lost = seen.lost.keys() - {port for joined in seen.links for port in joined}
-    found: dict[Port, Port] = {}
-    for a, b in wrong:
-        for port, near in ((a, b), (b, a)):
-            place = expected.get(near)
-            if (
-                place
-                and port.device in seen.nameless
-                and seen.strangers[port.device].kind != "SW"
-                and place in lost
-                and place.device in servers
-                and names_no_other(seen.strangers[port.device], place.device)
-            ):
-                found[port] = place
-    return found
 
 
 def _new_switch(seen: Bound, device: str, place: str) -> New:
@@ -180,17 +246,24 @@ def _new_switch(seen: Bound, device: str, place: str) -> New:
     return New(port, known.get(port, ""), seen.strangers[device].guid)
 
 
-def _rings(places: Mapping[str, str]) -> tuple[Ring, ...]:
-    """Return each chain of devices in the next one's place, from where nobody stands, or round a cycle."""
+def _rings(places: Mapping[str, str], anchored: frozenset[str], told: KeysView[Pair]) -> tuple[Ring, ...]:
+    """Return each chain of devices in the next one's place, from where nobody stands, or round a cycle.
+
+    Devices that are `anchored`, or `told` by their GUIDs to have another's name, have exchanged their names only.
+    """
     rings: list[Ring] = []
     left = dict(places)
     for start in (*sorted(places.keys() - set(places.values())), *sorted(places)):
-        devices = []
+        devices: list[str] = []
         device = start
         while device in left:
             devices.append(device)
             device = left.pop(device)
-        if devices:
-            closed = device == start
-            rings.append(Ring((*devices, *(() if closed else (device,))), closed))
+        if not devices:
+            continue
+        ring = Ring(tuple(devices), closed=True) if device == start else Ring((*devices, device), closed=False)
+        sure = not told.isdisjoint(ring.places.items())
+        anchor = not anchored.isdisjoint(devices)
+        if ring.closed or sure or not anchor:
+            rings.append(replace(ring, named=sure or anchor))
     return tuple(rings)

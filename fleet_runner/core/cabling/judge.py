@@ -80,7 +80,7 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
     for joined in silent:
         for port in joined:
             del expected[port]
-    doubts = _doubts(expected, ends, observed.nameless)
+    doubts = _doubts(expected, ends, settled.nameless)
     for doubt in doubts:
         for port in doubt.designed:
             del expected[port]
@@ -91,7 +91,8 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
     faults = tuple(sorted((*plugged, *slow), key=lambda fault: fault.key))
     exchanged = {device for ring in settled.rings for device in ring.devices}
     wrong = len(faults) - len(settled.rings) + len(exchanged)
-    matched = sum(not exchanged & {a.device, b.device} for a, b in there) if exchanged else len(there)
+    apart = {device for ring in settled.rings if not ring.named for device in ring.devices}
+    matched = sum(not apart & {a.device, b.device} for a, b in there) if apart else len(there)
     touches = sum(fault.touches for fault in plugged if fault.kind is not Kind.UNPLANNED)
     tally = suspect.Tally(count, matched, len(absent), len(unbound), wrong, touches)
     return Verdicts(faults, matched, count, unbound, doubts, silent, suspect.doubt_of_all(tally, share), absent)
@@ -100,12 +101,22 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
 def _doubts(
     expected: Mapping[Port, Port], observed: Mapping[Port, Port], nameless: frozenset[str]
 ) -> tuple[Doubt, ...]:
-    """Return where a nameless end stands in for a designed one that is seen nowhere else."""
-    strangers = [port for port in observed if port.device in nameless] if nameless else []
-    found = {}
-    for stranger in sorted(strangers):
-        near = observed[stranger]
+    """Return where a nameless end may stand in for a designed one that is seen nowhere else.
+
+    Between the two, cables may have taken each other's ports: which of them is right depends on whose the end is.
+    """
+    strangers = [port for port in observed if port.device in nameless and port not in expected] if nameless else []
+    return tuple(doubt for stranger in sorted(strangers) for doubt in _between(stranger, expected, observed))
+
+
+def _between(port: Port, expected: Mapping[Port, Port], observed: Mapping[Port, Port]) -> list[Doubt]:
+    """Return the doubts from an end to the designed port that is seen nowhere; none where no such port is left."""
+    found: list[Doubt] = []
+    while port in observed:
+        near = observed[port]
         far = expected.get(near)
-        if far is not None and far not in observed:
-            found[link(near, far)] = Doubt(link(near, far), link(near, stranger))
-    return tuple(found.values())
+        if far is None:
+            return []
+        found.append(Doubt(link(near, far), link(near, port)))
+        port = far
+    return found

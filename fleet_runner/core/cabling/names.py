@@ -44,6 +44,15 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What an adapter's description says against its GUID: another port, and the GUID known there ("" for none)."""
+
+    port: Port
+    known: str
+    end: FabricPort
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """Seen links between ports as the design calls them, each with its rate ("4x NDR", "" if unknown).
 
@@ -51,8 +60,8 @@ class Bound:
     gives one end of each device that the design does not know, also of these.
 
     What known GUIDs tell: `lost` are the ports whose own GUID is seen nowhere, `renewed` what is seen instead of it
-    at those whose name is there, `certain` the devices of which a GUID is seen. `unanswered` are ports that are up,
-    and at whose far end nobody answers.
+    at those whose name is there, `certain` the ports whose own GUID is seen, and `said` what descriptions
+    say of those instead. `unanswered` are ports that are up, and at whose far end nobody answers.
     """
 
     links: Mapping[Link, str]
@@ -60,8 +69,9 @@ class Bound:
     strangers: Mapping[str, FabricPort] = field(default_factory=dict[str, FabricPort])
     lost: Mapping[Port, str] = field(default_factory=dict[Port, str])
     renewed: Mapping[Port, str] = field(default_factory=dict[Port, str])
-    certain: frozenset[str] = frozenset()
+    certain: frozenset[Port] = frozenset()
     unanswered: frozenset[Port] = frozenset()
+    said: Mapping[Port, Said] = field(default_factory=dict[Port, Said])
 
 
 def names(ports: Iterable[Port], guids: Mapping[str, Port], adapters: Mapping[str, Mapping[str, str]]) -> Names:
@@ -109,7 +119,8 @@ def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPo
     unknown = {port.device for port in ports}.difference(known.spoken)
     strangers = {port.device: end for end, port in _each(told, ends) if port.device in unknown} if unknown else {}
     alone = frozenset(bind_end(end, known) for end in unanswered)
-    return Bound(links, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone)
+    said = _contradicted(told, ends, known) if known.guids else {}
+    return Bound(links, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone, said)
 
 
 def names_no_other(seen: FabricPort, device: str) -> bool:
@@ -121,7 +132,7 @@ def names_no_other(seen: FabricPort, device: str) -> bool:
 
 def bind_end(seen: FabricPort, known: Names) -> Port:
     """Return the port that one end of a fabric's link is; a made-up one where nothing says which."""
-    return _port(seen, known, {}) or _made_up(seen, set())
+    return _port(seen, known, {}) or made_up(seen)
 
 
 def bind_port(device: str, interface: str, known: Names) -> Port:
@@ -175,7 +186,7 @@ def _each(told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]]) -> Iter
 
 def _by_guid(
     told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names
-) -> tuple[Mapping[Port, str], Mapping[Port, str], frozenset[str]]:
+) -> tuple[Mapping[Port, str], Mapping[Port, str], frozenset[Port]]:
     """Return what known GUIDs tell: `lost`, `renewed` and `certain` of Bound.
 
     Where more ports show another GUID than the known one, the source of truth counts GUIDs of another sort (the
@@ -185,8 +196,9 @@ def _by_guid(
         return {}, {}, frozenset()
     seen = {guid for each in told for guid in (each.a.guid, each.b.guid)}
     lost = {port: guid for guid, port in known.guids.items() if guid not in seen}
-    certain = frozenset(port.device for guid, port in known.guids.items() if guid in seen)
-    switches = {port.device: port for port in lost if port.device not in certain}
+    certain = frozenset(port for guid, port in known.guids.items() if guid in seen)
+    standing = {port.device for port in certain}
+    switches = {port.device: port for port in lost if port.device not in standing}
     renewed: dict[Port, str] = {}
     for end, port in _each(told, ends) if lost else ():
         own = switches.get(port.device) if end.kind == "SW" else port
@@ -195,6 +207,18 @@ def _by_guid(
     if len(renewed) > max(MANY_RENEWED, len(known.guids) - len(lost)):
         return {}, {}, certain
     return lost, renewed, certain
+
+
+def _contradicted(told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names) -> dict[Port, Said]:
+    """Return what the descriptions of adapters say that are known by their GUIDs, where it is another port."""
+    found: dict[Port, tuple[Port, FabricPort]] = {}
+    for end, port in _each(told, ends):
+        if end.kind != "SW" and end.guid in known.guids:
+            named = _adapter_port(end, known)
+            if named and named != port and named.device in known.spoken:
+                found[port] = (named, end)
+    built = {port: guid for guid, port in known.guids.items()} if found else {}
+    return {port: Said(named, built.get(named, ""), end) for port, (named, end) in found.items()}
 
 
 def _undoubted(
@@ -258,10 +282,15 @@ def _stranger(seen: FabricPort) -> Port:
     return Port(device, adapter if seen.port == 1 else f"{adapter}/{seen.port}")
 
 
+def made_up(seen: FabricPort) -> Port:
+    """Return a port under an end's description and GUID, so that two of them are never one."""
+    return Port(f"{seen.name.strip() or 'unnamed'} 0x{seen.guid}", str(seen.port))
+
+
 def _made_up(seen: FabricPort, nameless: set[str]) -> Port:
-    device = f"{seen.name.strip() or 'unnamed'} 0x{seen.guid}"
-    nameless.add(device)
-    return Port(device, str(seen.port))
+    port = made_up(seen)
+    nameless.add(port.device)
+    return port
 
 
 def _rate(width: int, speed: str) -> str:

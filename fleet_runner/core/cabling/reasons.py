@@ -34,6 +34,8 @@ def done_when(fault: Fault) -> str:
             return f"Done when a sweep sees {_listed(fault.expected)} at the rate it is held against."
         case Kind.REPLACED_HCA | Kind.REPLACED_SWITCH:
             return "Done when the source of truth has the GUID that is seen."
+        case Kind.EXCHANGED if fault.expected == fault.observed:
+            return "Done when a sweep sees each device under its own name."
         case _:
             absent = _listed(sorted(set(fault.expected) - set(fault.observed)))
             wrong = _listed(sorted(set(fault.observed) - set(fault.expected)))

@@ -78,6 +78,11 @@ def test_a_missing_cable_has_one_plan() -> None:
             Record("gpu-01", "ib0", "", "1"),
             "Done when the source of truth has the GUID that is seen.",
         ),
+        (
+            Kind.EXCHANGED,
+            Record("gpu-01", "", "", "1"),
+            "Done when a sweep sees each device under its own name.",
+        ),
         (Kind.DARK, Restore("gpu-01", (A,)), "Done when a sweep sees gpu-01 ib0 to leaf-1 1."),
     ],
 )
