@@ -24,7 +24,10 @@ NAME = "cabling_infiniband"
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
-    """FAIL for each fault that touches the node, whatever is wrong elsewhere; another fabric's capture is UNKNOWN."""
+    """FAIL for each fault that touches the node, whatever is wrong elsewhere; another fabric's capture is UNKNOWN.
+
+    A node that earns production has all of its cables, those that are still called planned as well.
+    """
     links = designed(expected.fabric, infiniband)
     mine = _of(expected.node, links)
     captures, unread = _captures(readings["ibnetdiscover"])
@@ -34,7 +37,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     joined = {frozenset(each[:2]): each for capture in captures for each in capture.links}
     alone = {port for capture in captures for port in capture.unanswered}
     seen = bind(joined.values(), known_names(links, expected), alone)
-    left = left_out(links, seen, planned(expected.fabric), idle(expected) - {expected.node})
+    left = left_out(links, seen, planned(expected.fabric).difference(mine), idle(expected) - {expected.node})
     verdicts = hold([each for each in links if each not in left], seen, where, share=share(expected))
     if len(verdicts.unbound) > verdicts.matched:
         raise EvidenceError(_another(verdicts, expected.node))
@@ -43,8 +46,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     silent = _of(expected.node, verdicts.silent)
     own = left.at({expected.node})
     observed = {
-        "designed": len(mine) - len(own.planned),
-        "planned": len(own.planned),
+        "designed": len(mine),
         "fabric_matched": verdicts.matched,
         "fabric_designed": verdicts.designed,
         UNSURE: unsure([*(doubt.designed for doubt in doubts), *silent], seen, own),
@@ -52,8 +54,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     untold = [str(doubt) for doubt in doubts]
     if silent:
         untold += [f"nothing is heard of {listed(silent)}", *unread, *_blind(expected)]
-    count = len(mine) - len(own.planned) - len(own.away)
-    passed = f"InfiniBand links as designed: {count}{own.words()}"
+    passed = f"InfiniBand links as designed: {len(mine) - len(own.away)}{own.words()}"
     return unless_unread(conclude(NAME, findings, passed, observed), untold)
 
 
