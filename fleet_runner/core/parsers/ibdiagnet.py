@@ -142,8 +142,9 @@ def _rows(text: str, name: str, columns: tuple[str, ...], more: str = "") -> Ite
     missing = [column for column in columns if column not in titles]
     if missing:
         raise EvidenceError(f"{TOOL} line {line}: section {name} has no column {missing[0]}, found {lines[0][:80]!r}")
-    there = (*columns, more) if more in titles else columns
-    lacking = ("",) if more and more not in titles else ()
+    has_more = bool(more) and more in titles
+    there = (*columns, more) if has_more else columns
+    lacking = ("",) if more and not has_more else ()
     pick = itemgetter(*(titles[column] for column in there))
     last = max(titles[column] for column in there) + 1
     for number, row in enumerate(lines[1:], start=line + 1):

@@ -141,3 +141,10 @@ def test_a_version_that_tells_no_physical_state_has_no_unanswered_port() -> None
     cut = TEXT.replace("PortPhyState", "Other").replace("0xa088c20300ab0c10,1,0xfc6a1c0300e70000,1\n", "")
     assert parse(cut).unanswered == ()
     assert len(parse(cut.replace("Other", "PortPhyState")).unanswered) == 2
+
+
+def test_a_column_without_a_title_is_passed_over() -> None:
+    """A version may write one, for what it does not name."""
+    text = TEXT.replace("START_NODES\nNodeDesc,", "START_NODES\nNodeDesc,,").replace('mlx5_0",1', 'mlx5_0",,1')
+    nodes = text[: text.index("END_NODES")].replace('",1', '",,1').replace('",65', '",,65').replace('",129', '",,129')
+    assert parse(nodes.replace(",,,", ",,") + text[text.index("END_NODES") :]).links == parse(TEXT).links
