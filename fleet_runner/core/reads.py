@@ -34,6 +34,15 @@ _ALL = (
         max_bytes=128_000_000,
         by_adapter=True,
     ),
+    # The same fabric once more: only this tells a port that is up, with a silent far end, from one that is down.
+    Read(
+        "iblinkinfo",
+        ReadKind.COMMAND,
+        ("iblinkinfo", "-l"),
+        seconds=120.0,
+        max_bytes=128_000_000,
+        by_adapter=True,
+    ),
     # A line for each port with an error since its counters were cleared; what only congestion makes is left out. Of
     # the site's own thresholds nothing is wanted, and the service levels that it would ask for take a manager's time.
     Read("ibqueryerrors", ReadKind.COMMAND, IBQUERYERRORS, seconds=300.0, max_bytes=64_000_000, by_adapter=True),

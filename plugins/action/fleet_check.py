@@ -169,7 +169,7 @@ def _checks(names: object) -> list[Check]:
 
 def _names(checks: Iterable[Check]) -> list[str]:
     """Each read once, in the order the checks ask for them."""
-    return list(dict.fromkeys(name for check in checks for name in check.reads))
+    return list(dict.fromkeys(name for check in checks for name in (*check.reads, *check.also)))
 
 
 def _supplied(values: Mapping[str, Any]) -> dict[str, Reading]:

@@ -58,8 +58,9 @@ def swept(
     *,
     wishes: tuple[int, ...] = (),
     pause: Callable[[], None] | None = None,
+    more: str = "",
 ) -> int:
-    """Sweep a fabric as the runner does; without a text nobody could read it."""
+    """Sweep a fabric as the runner does; without a text nobody could read it. `more` is a second read's."""
     node = store.node(fabric)
     assert node is not None
     now = time.time()
@@ -75,8 +76,11 @@ def swept(
     else:
         digest = sha256(text.encode()).hexdigest()
         observed = {"designed": 2, "matched": 2 if text == HEALTHY else 0, "suspect": ""}
-        result = Result("fabric_cabling", Verdict.PASS, "as seen", (), observed, ("0" * 64, digest))
-        lines = [Evidence(fabric, now, "ibnetdiscover", digest, text), Judged(fabric, now, result)]
+        other = sha256(more.encode()).hexdigest()
+        result = Result("fabric_cabling", Verdict.PASS, "as seen", (), observed, ("0" * 64, digest, other))
+        told = [Evidence(fabric, now, "ibnetdiscover", digest, text)]
+        told += [Evidence(fabric, now, "iblinkinfo", other, more)] if more else []
+        lines = [*told, Judged(fabric, now, result)]
     store.ingest(batch, 1, 2, [*lines, Ended(fabric, now, PlayEnd.OK)])
     store.close_run(run, Outcome.PASSED if text is not None else Outcome.UNKNOWN, "gpu-01 did not answer", now)
     return run.id
@@ -163,6 +167,25 @@ def test_where_nobody_serves_the_command_ticks(store: Store, typed: Type, monkey
     assert (said.code, said.words) == (0, f"{ONE}, swept in run 1: 2 of 2 designed links are there; no fault")
     assert "nobody serves, so this command ticks until the sweep has ended" in said.err
     assert ticked
+
+
+def test_a_neighbour_that_hung_in_a_sweep_is_unknown_to_a_later_explanation(store: Store, typed: Type) -> None:
+    near, far = FIRST[0].b, FIRST[1]
+    row = f'0x00000000000000aa "{near.device}" 2 {near.interface}[  ] ==( 4X 106.25 Gbps Active/  LinkUp)==>'
+    there = f'0x00000000000000bb 3 1[  ] "{far.a.device} {far.a.interface}" ( )'
+    back = f'0x00000000000000bb "{far.a.device} {far.a.interface}" 3 1[  ] ==( 4X 106.25 Gbps Active/  LinkUp)==>'
+    hanging = f'{row}  "Port not available"\n' + "".join(
+        [
+            f"{row.replace(f' {near.interface}[', f' {far.b.interface}[')}  {there}\n",
+            f'{back}  0x00000000000000aa 2 {far.b.interface}[  ] "{far.b.device}" ( )\n',
+        ]
+    )
+    swept(store, ONE, by_port(FIRST[1:]), more=hanging)
+    said = typed("cabling", "explain", near.device)
+    assert said.code == 3
+    assert f"nothing is heard of {FIRST[0].a} to {FIRST[0].b}" in " ".join(f"{said.out} {said.err}".split())
+    swept(store, ONE, by_port(FIRST[1:]))
+    assert "missing" in typed("cabling", "explain", near.device).out
 
 
 def test_a_sweep_that_nobody_makes_is_still_wished_for(store: Store, typed: Type, patient: None) -> None:

@@ -14,7 +14,7 @@ from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interfac
 from fleet_runner.core.spool import Evidence, Judged
 from fleet_runner.core.verdicts import Result, Verdict
 from tests.adapters.site_writer import write_site
-from tests.fabric.building import Fabric, Plug, join, unlink
+from tests.fabric.building import Fabric, Plug, deafen, join, record, unlink
 from tests.fabric.ibsim import Ibsim, running, tools
 from tests.playbooks import sshd
 from tests.playing import Ansible, spool, unclean
@@ -66,7 +66,7 @@ def ansible(
     for name, node in zip(OBSERVERS, nodes, strict=True):
         folder = tmp_path / name
         folder.mkdir()
-        for tool in ("ibnetdiscover", "ibqueryerrors"):
+        for tool in ("ibnetdiscover", "iblinkinfo", "ibqueryerrors"):
             _write(folder / tool, name, tool, simulated)
         reached = {key: value for key, value in node.variables().items() if key != "ansible_host"}
         reached |= {"ansible_python_interpreter": sys.executable}
@@ -138,7 +138,19 @@ def test_each_fabric_is_read_through_the_adapter_that_lies_in_it(
     assert (cabling.verdict, cabling.message) == (Verdict.PASS, f"InfiniBand links as designed: {links}")
     assert cabling.observed["observer"] == ["gpu-001", adapter]
     assert results["fabric_counters"].verdict is counted, results["fabric_counters"].message
-    assert {each.read for each in evidence} == {"ibnetdiscover", "ibqueryerrors"}
+    assert {each.read for each in evidence} == {"ibnetdiscover", "iblinkinfo", "ibqueryerrors"}
+
+
+def test_a_neighbour_that_hangs_is_unknown_and_not_missing(ansible: Ansible, simulated: Ibsim) -> None:
+    hanging = record(FABRIC.down(3, 0).a)
+    simulated.console([deafen(hanging)])
+    try:
+        results, _ = swept(ansible, MAIN)
+    finally:
+        simulated.console([deafen(hanging, 0)])
+    cabling = results["fabric_cabling"]
+    assert (cabling.verdict, cabling.findings) == (Verdict.UNKNOWN, ()), cabling.message
+    assert cabling.message.startswith("nothing is heard of gpu-004 mlx5_0 to leaf-01")
 
 
 def test_two_exchanged_cables_are_one_finding(ansible: Ansible, simulated: Ibsim) -> None:

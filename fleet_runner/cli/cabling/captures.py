@@ -3,7 +3,7 @@
 import codecs
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
@@ -71,9 +71,10 @@ def of_run(store: Store, run: Run) -> Capture | None:
     """Return what a run saw of its fabric; None where it saw nothing, or nothing whole."""
     for stored in store.results(run.id):
         if stored.result.check in READERS:
-            for digest in stored.result.evidence:
-                if (found := _read(store.evidence(digest))) is not None:
-                    return Capture(f"run {run.id}", found, run)
+            looks = [found for each in stored.result.evidence if (found := _read(store.evidence(each))) is not None]
+            if looks:
+                silent = tuple(port for look in looks for port in look.unanswered)
+                return Capture(f"run {run.id}", replace(looks[0], unanswered=silent), run)
     return None
 
 

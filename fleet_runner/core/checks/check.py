@@ -16,6 +16,7 @@ class Check:
 
     `question` is one sentence for people. `active` checks use the GPUs and need the node idle. One that `remembers`
     is given its own previous answer (`Expected.run["before"]`): {"at": epoch seconds, "observed": its `observed`}.
+    `also` are reads that say more where they end OK, and without which it can answer.
     """
 
     name: str
@@ -25,11 +26,13 @@ class Check:
     active: bool = False
     needs_fabric: bool = False
     remembers: bool = False
+    also: tuple[str, ...] = ()
 
 
 def run(check: Check, readings: Readings, expected: Expected) -> Result:
     """Judge a check over what was read; whatever could not be read makes it UNKNOWN, in one sentence."""
     mine = {name: readings[name] for name in check.reads if name in readings}
+    mine |= {name: readings[name] for name in check.also if name in readings and readings[name].end is ReadEnd.OK}
     hashes = tuple(reading.hash for reading in mine.values() if reading.text)
     for name in check.reads:
         reading = mine.get(name)

@@ -13,9 +13,11 @@ from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.names import Bound, Names, bind, names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.excuses import READY
-from fleet_runner.core.parsers import ibnetdiscover
+from fleet_runner.core.parsers import iblinkinfo, ibnetdiscover
+from fleet_runner.core.parsers.discovery import FabricPort
 from fleet_runner.core.sightings import UNSURE
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
@@ -60,7 +62,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     links = designed(expected.fabric, infiniband)
     where = places(expected.fabric)
     own = frozenset(expected.device.get("switches", ()))
-    seen = bind(discovery.links, known_names(links, expected), discovery.unanswered)
+    seen = bind(discovery.links, known_names(links, expected), _unanswered(readings))
     near = extent.near(links, own, seen, where.servers)
     left = left_out(near, seen, planned(expected.fabric), idle(expected) | _disturbed(expected))
     verdicts = hold([each for each in near if each not in left], seen, where, share=share(expected))
@@ -88,6 +90,14 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = [finding(fault, where.servers) for fault in faults]
     passed = f"InfiniBand links as designed: {observed['matched']}{here.words()}"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
+
+
+def _unanswered(readings: Readings) -> tuple[FabricPort, ...]:
+    """Return the ports that are up and at whose far end nobody answers, as far as that can be told."""
+    try:
+        return iblinkinfo.parse(text_of(readings["iblinkinfo"])).unanswered if "iblinkinfo" in readings else ()
+    except EvidenceError:
+        return ()
 
 
 def left_out(links: Iterable[Link], seen: Bound, later: Collection[Link], gone: frozenset[str]) -> LeftOut:
@@ -176,4 +186,5 @@ CHECK = Check(
     reads=("ibnetdiscover",),
     judge=judge,
     needs_fabric=True,
+    also=("iblinkinfo",),
 )

@@ -26,6 +26,16 @@ def test_a_result_carries_the_checks_name_and_the_evidence_behind_it() -> None:
     assert result.evidence == (one.hash,)
 
 
+@pytest.mark.parametrize("end", ReadEnd)
+def test_a_read_that_only_says_more_is_used_where_it_ended_well(end: ReadEnd) -> None:
+    """Without it the check answers as well."""
+    check = Check("mine", "Is it well?", ("one",), judge, also=("more", "never"))
+    one, more = Reading("one", ReadEnd.OK, "text"), Reading("more", end, "x")
+    result = run(check, {"one": one, "more": more}, Expected("gpu-01"))
+    assert result.verdict is Verdict.PASS
+    assert result.evidence == ((one.hash, more.hash) if end is ReadEnd.OK else (one.hash,))
+
+
 def test_a_read_that_is_missing_makes_the_check_unknown() -> None:
     """Nobody asked."""
     assert run(CHECK, {}, Expected("gpu-01")).message == "one was not read"

@@ -15,16 +15,18 @@ from tests.core.checks.test_cabling_infiniband import FABRIC, NDR, PROFILE, SWAP
 PLAIN = planned(text_of("ibnetdiscover/plain.txt"))
 BY_PORT = planned(text_of("ibnetdiscover/by_port.txt"))
 FORMS = pytest.mark.parametrize("text", [PLAIN, BY_PORT], ids=["plain", "by-port"])
+LINKINFO = text_of("iblinkinfo/by_line.txt")
 NAME = "infiniband.h"
 SWITCHES = ["leaf-1", "leaf-2", "spine-1"]
 
 
 def asked(text: str, run: dict[str, Any] | None = None, **changed: Any) -> Result:
-    """Judge what the fabric says; `changed` are parts of its design."""
+    """Judge what the fabric says; `changed` are parts of its design, or `more` readings."""
+    more = changed.pop("more", {})
     profiles = changed.pop("profiles", {"t": PROFILE})
     device = {"name": NAME, "switches": changed.pop("switches", SWITCHES)}
     expected = Expected(NAME, device=device, fabric=FABRIC | changed, run=run or {}, profiles=profiles)
-    return judged("fabric_cabling", {"ibnetdiscover": text}, expected)
+    return judged("fabric_cabling", {"ibnetdiscover": text, **more}, expected)
 
 
 def without(*names: str) -> str:
@@ -249,3 +251,19 @@ def line(adapter: str, port: int, leaf: str = "leaf-9") -> tuple[str, str]:
         f"{near} 4x NDR - {far} ( '{adapter}' - '{leaf}' )\n",
         f"{far} 4x NDR - {near} ( '{leaf}' - '{adapter}' )\n",
     )
+
+
+def test_a_neighbour_that_hangs_is_unknown_where_that_can_be_told() -> None:
+    """Its port at the leaf is up, so the cable is there; nothing else tells it from a missing one."""
+    lines = [line for line in LINKINFO.split("\n") if "gpu-01 mlx5_0" not in line]
+    near = next(line for line in LINKINFO.split("\n") if line.endswith('"gpu-01 mlx5_0" ( )'))
+    hanging = "\n".join([*lines, near.partition("==>")[0] + '==>  "Port not available"', ""])
+    result = asked(without("gpu-01 mlx5_0"), more={"iblinkinfo": hanging})
+    assert (result.verdict, result.findings) == (Verdict.UNKNOWN, ())
+    assert result.message == "nothing is heard of gpu-01 ib0 to leaf-1 1"
+
+
+@pytest.mark.parametrize("text", ["", "no such device", "iblinkinfo"])
+def test_a_second_look_that_says_nothing_changes_nothing(text: str) -> None:
+    codes = [finding.code for finding in asked(without("gpu-01 mlx5_0"), more={"iblinkinfo": text}).findings]
+    assert codes == ["cabling.missing"]
