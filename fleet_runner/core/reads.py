@@ -54,7 +54,6 @@ _ALL = (
     Read("cloud_init", ReadKind.COMMAND, ("cloud-init", "status", "--format", "json")),
     # DCGM's level 3 takes about a quarter of an hour on eight GPUs; burn_in's deadline is half an hour.
     Read("dcgm_diag", ReadKind.COMMAND, ("dcgmi", "diag", "-r", "3", "-j"), seconds=1500.0),
-    Read("redfish_systems", ReadKind.REDFISH, path="/redfish/v1/Systems/*", seconds=60.0),
     Read("redfish_firmware", ReadKind.REDFISH, path="/redfish/v1/UpdateService/FirmwareInventory/*", seconds=120.0),
     Read("redfish_power", ReadKind.REDFISH, path="/redfish/v1/Chassis/*/Power", seconds=60.0),
 )

@@ -26,17 +26,6 @@ class PowerSupply:
     input_volts: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class System:
-    """One computer system of a BMC: HGX servers have two, the host and the GPU baseboard."""
-
-    uri: str
-    model: str
-    serial: str
-    power: str
-    bios: str
-
-
 def resources(text: str, what: str) -> dict[str, dict[str, Any]]:
     """Return the bodies by URI; EvidenceError unless there is at least one and all are objects."""
     found = json_object(text, what)
@@ -60,20 +49,6 @@ def power_supplies(text: str) -> tuple[PowerSupply, ...]:
     if not rows:
         raise EvidenceError("the BMC lists no power supply at all, which no running server has; ask it again")
     return tuple(_supply(row) for row in rows)
-
-
-def systems(text: str) -> tuple[System, ...]:
-    """Return the systems; fields the BMC leaves out or sets to null are empty."""
-    return tuple(
-        System(
-            uri=uri,
-            model=_text(body, "Model"),
-            serial=_text(body, "SerialNumber"),
-            power=_text(body, "PowerState"),
-            bios=_text(body, "BiosVersion"),
-        )
-        for uri, body in resources(text, "the systems").items()
-    )
 
 
 def _supply(row: Mapping[str, Any]) -> PowerSupply:

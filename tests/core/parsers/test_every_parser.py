@@ -47,7 +47,6 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "ibstat.names": (ibstat.names, text_of("ibstat/two_rails_names.txt")),
     "redfish.firmware": (redfish.firmware, text_of("redfish/firmware.json")),
     "redfish.power_supplies": (redfish.power_supplies, text_of("redfish/power.json")),
-    "redfish.systems": (redfish.systems, text_of("redfish/systems.json")),
 }
 
 SPLICES = st.one_of(

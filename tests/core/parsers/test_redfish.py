@@ -52,21 +52,6 @@ def test_captured_inventories_are_read(samples: Path, name: str, count: int) -> 
     assert found["HGX_FW_BMC_0"].startswith("HGX-22.10-1-rc")
 
 
-@pytest.mark.parametrize("name", ["supermicro_hgx_h100.json.gz", "dgx_h100.json.gz"])
-def test_captured_systems_are_read(samples: Path, name: str) -> None:
-    """The host, and on the DGX the baseboard beside it."""
-    tree = json.loads(captured(samples, name, "/redfish/v1/Systems/"))
-    found = redfish.systems(json.dumps({uri: body for uri, body in tree.items() if uri.count("/") == 4}))
-    assert "On" in {system.power for system in found}
-
-
-def test_systems_may_keep_their_model_to_themselves() -> None:
-    """Null is empty."""
-    host, board = redfish.systems(text_of("redfish/systems.json"))
-    assert (host.model, host.serial, host.power, host.bios) == ("HGX-H100", "S1", "On", "2.1")
-    assert (board.model, board.serial, board.bios) == ("", "", "")
-
-
 def test_a_supply_without_status_is_there_but_unproven() -> None:
     """And named by its number where it has no name."""
     (found,) = redfish.power_supplies('{"/p": {"PowerSupplies": [{"MemberId": "4", "Status": "good"}]}}')
