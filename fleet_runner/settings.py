@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -25,6 +25,13 @@ OWN = frozenset({"batch", "config", "spool"})
 
 NEAR = 0.55
 """How alike (difflib's ratio) the name of a variable is to a setting's before it is taken for a slip of the pen."""
+
+PATHS = (
+    "project_dir", "state_dir", "inventory", "bmc_credentials", "netbox_token_file", "boot_certificate",
+    "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
+    "boot_dhcp_token",
+)  # fmt: skip
+"""Settings that are paths; relative ones in the file are relative to the file."""
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
@@ -56,6 +63,29 @@ class Settings(BaseSettings):
     inventory: Path | None = Field(None, description="Ansible inventory; default: inventory/fleet.yml of the project")
     bmc_credentials: Path | None = Field(None, description="YAML file with username and password for the BMCs, 0600")
     bmc_insecure: bool = Field(default=False, description="accept BMC certificates that nobody signed")
+    boot_url: str = Field(
+        "", description="where nodes reach the boot service (http://10.0.0.1:8480); empty: nodes boot without it"
+    )
+    boot_secure_url: str = Field(
+        "", description="where they reach it over TLS; given, documents with secrets go over TLS alone"
+    )
+    boot_listen: str = Field("127.0.0.1:8480", description="address and port of the boot service")
+    boot_secure_listen: str = Field("127.0.0.1:8443", description="address and port of the boot service over TLS")
+    boot_certificate: Path | None = Field(None, description="the boot service's TLS certificate, PEM, with its chain")
+    boot_certificate_key: Path | None = Field(None, description="its private key, PEM, 0600")
+    boot_images: Path | None = Field(None, description="folder of boot images; default: images in state_dir")
+    boot_image: str = Field("debian-12", description="image that nodes boot unless their context names another")
+    boot_loaders: Path = Field(Path("/usr/lib/ipxe"), description="folder of iPXE's own files, for UEFI HTTP boot")
+    boot_templates: Path | None = Field(None, description="folder of cloud-init templates before the built-in ones")
+    boot_authorized_keys: Path | None = Field(None, description="public ssh keys of those who may log in to nodes")
+    boot_join: Path | None = Field(None, description="YAML file that says how nodes join Kubernetes or Slurm")
+    boot_dhcp_token: Path | None = Field(
+        None, description="file with the token of DHCP servers that tell of their leases, 0600"
+    )
+    boot_proof: Literal["none", "bmc"] = Field(
+        "none", description="stronger proof of who boots: a nonce that only its BMC is given (UEFI HTTP boot)"
+    )
+    boot_armed_seconds: float = Field(1800.0, gt=0, description="how long a node may take to ask for its boot data")
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")
@@ -91,6 +121,11 @@ class Settings(BaseSettings):
         return self.inventory or self.project_dir / "inventory" / "fleet.yml"
 
     @property
+    def images_dir(self) -> Path:
+        """Return where the boot images lie."""
+        return self.boot_images or self.state_dir / "images"
+
+    @property
     def batches_dir(self) -> Path:
         """Return where running batches keep their files."""
         return self.state_dir / "batches"
@@ -121,9 +156,7 @@ def load(**overrides: Any) -> Settings:
         raise SettingsError(f"{file}: {error}") from error
     here = file.parent if file else Path.cwd()
     paths = {
-        name: (here / value.expanduser()).resolve()
-        for name in ("project_dir", "state_dir", "inventory", "bmc_credentials", "netbox_token_file")
-        if (value := getattr(found, name)) is not None
+        name: (here / value.expanduser()).resolve() for name in PATHS if (value := getattr(found, name)) is not None
     }
     source = found.source if "://" in found.source else str((here / Path(found.source).expanduser()).resolve())
     return found.model_copy(update={**paths, "source": source})

@@ -1,0 +1,1 @@
+"""Clusters that nodes join, one file each."""
