@@ -7,7 +7,7 @@ from collections.abc import Callable
 import structlog
 import typer
 
-from fleet_runner.cli import cabling, demo, lab, reading, running, wishing
+from fleet_runner.cli import boot, cabling, demo, lab, reading, running, wishing
 from fleet_runner.cli.session import Exit, errors
 from fleet_runner.core.errors import BmcError, FleetError, SourceError, StoreError
 
@@ -35,6 +35,7 @@ for panel, commands in _PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
 lab.app.command()(demo.demo)
+app.add_typer(boot.app, name="boot", rich_help_panel="Work", help="Serve nodes that boot over the network.")
 app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold cables against their design.")
 app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated data centre on this computer.")
 

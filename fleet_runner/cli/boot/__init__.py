@@ -1,0 +1,10 @@
+"""fleet-runner boot: what nodes boot from over the network, and what the boot service has seen."""
+
+import typer
+
+from fleet_runner.cli.boot import serving
+
+app = typer.Typer(
+    no_args_is_help=True, help="Serve scripts, images and cloud-init's documents to nodes that boot over the network."
+)
+app.command()(serving.serve)
