@@ -28,5 +28,13 @@ class BmcError(FleetError):
     """A BMC did not answer, or answered with something that is not Redfish."""
 
 
+class DocumentError(FleetError):
+    """A document of a boot cannot be rendered for one node; the others have theirs."""
+
+
+class JoinError(FleetError):
+    """A cluster did not give what a node joins it with, or could not be asked."""
+
+
 class ConflictError(StoreError):
     """Somebody else moved the node, holds its run, or has taken the work over; read again and decide again."""
