@@ -141,7 +141,7 @@ Told = Reached | Proved | Claim | PhonedHome | Refused | Discovered | Beat
 class BootEvent:
     """One line of what happened at the boot service, as the store keeps it; `times` counts repeats within a minute.
 
-    `kind` is "armed", a milestone's value, "proved", "claimed", "refused" or "closed".
+    `kind` is "armed", a milestone's value, "proved", "claimed", "refused" or "closed"; `code` is a refusal's.
     """
 
     id: int
@@ -152,3 +152,4 @@ class BootEvent:
     sentence: str
     source: str
     times: int = 1
+    code: str = ""
