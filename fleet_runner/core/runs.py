@@ -152,10 +152,10 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a node's history: a transition, a condition, a wish, a run or a ticket, with its sentence.
+    """One line of a node's history: a transition, a condition, a wish, a run, a ticket or a boot, with its sentence.
 
-    `kind` is one of "transition", "condition", "intent", "run", "ticket"; `state` and `to` are set for transitions.
-    `results` are the ids of the results it was decided from.
+    `kind` is one of "transition", "condition", "intent", "run", "ticket", "boot"; `state` and `to` are set for
+    transitions. `results` are the ids of the results it was decided from.
     """
 
     id: int

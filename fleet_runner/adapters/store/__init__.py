@@ -1,14 +1,29 @@
 """The store: what is known about the fleet, in one database that holds its own promises."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 from sqlalchemy import inspect, text
 
-from fleet_runner.adapters.store import decisions, history, intake, intents, nodes, results, runs, tickets
+from fleet_runner.adapters.store import (
+    beats,
+    boot_events,
+    boots,
+    decisions,
+    discovered,
+    history,
+    intake,
+    intents,
+    nodes,
+    results,
+    runs,
+    telling,
+    tickets,
+)
 from fleet_runner.adapters.store.database import PATIENCE, Database, connect
 from fleet_runner.adapters.store.schema import REVISION
 from fleet_runner.core.actions import Decision
+from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
 from fleet_runner.core.errors import StoreError
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.records import Device
@@ -216,6 +231,62 @@ class Store:
         """Return when each of some nodes last left any of some states, if it did since a moment."""
         with self._database.read() as connection:
             return history.left(connection, names, states, since)
+
+    def arm(  # noqa: PLR0913  an arming has this many parts, and the play and the lab both give them
+        self, node: str, expected: Identity, *, run: int | None, now: float, seconds: float, nonce_hash: str = ""
+    ) -> Boot:
+        """Expect a node to boot over the network for so many seconds; its open boot is closed ("armed anew")."""
+        with self._database.write() as connection:
+            return boots.arm(connection, node, expected, boots.Arming(run, now, seconds, nonce_hash))
+
+    def close_boot(self, boot: int, because: str, now: float) -> bool:
+        """Close a boot: nothing is given to it any more; False where it was not open."""
+        with self._database.write() as connection:
+            return boots.close(connection, boot, because, now)
+
+    def boot(self, boot: int) -> Boot | None:
+        """Return a boot, or None."""
+        with self._database.read() as connection:
+            return boots.one(connection, boot)
+
+    def open_boots(self) -> tuple[Boot, ...]:
+        """Return every open boot, oldest first."""
+        with self._database.read() as connection:
+            return boots.opened(connection)
+
+    def boots(self, node: str, limit: int = 20) -> tuple[Boot, ...]:
+        """Return the newest `limit` boots of a node, oldest first."""
+        with self._database.read() as connection:
+            return boots.of_node(connection, node, limit)
+
+    def tell(self, told: Sequence[Told]) -> tuple[bool, ...]:
+        """Store what the boot service tells in one transaction; return of each whether it was news.
+
+        A Claim is news once: to whoever is told True, and to nobody else, the document with secrets may be given.
+        Steps of boots that are closed or never were, and claims of expired ones, are not news and change nothing.
+        """
+        with self._database.write() as connection:
+            return telling.tell(connection, told)
+
+    def boot_events(self, node: str | None = None, limit: int = 200) -> tuple[BootEvent, ...]:
+        """Return the newest `limit` lines of what happened at the boot service, all or a node's, oldest first."""
+        with self._database.read() as connection:
+            return boot_events.told(connection, node, limit)
+
+    def discovered(self) -> tuple[Discovered, ...]:
+        """Return the machines that nobody knows, the one heard of last at first."""
+        with self._database.read() as connection:
+            return discovered.every(connection)
+
+    def forget(self, mac: str) -> bool:
+        """Forget a machine that nobody knew; False where there is none with this MAC address."""
+        with self._database.write() as connection:
+            return discovered.forget(connection, mac)
+
+    def beats(self) -> Mapping[str, float]:
+        """Return when each part of the boot path was last heard of."""
+        with self._database.read() as connection:
+            return beats.every(connection)
 
     def _unknown_evidence(self, lines: Sequence[Line]) -> tuple[Evidence, ...]:
         told = tuple(line for line in lines if isinstance(line, Evidence))

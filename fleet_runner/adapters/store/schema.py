@@ -1,7 +1,7 @@
 """The tables. Times are seconds since the epoch; words are the values of core's enums.
 
 `results`, `evidence` and `journal` are only ever added to. The partial indexes are the promises that hold whatever
-the code above does: one open run per node, one open ticket per fault.
+the code above does: one open run and one open boot per node, one open ticket per fault, each step of a boot once.
 """
 
 from sqlalchemy import (
@@ -20,7 +20,7 @@ from sqlalchemy import (
 
 from fleet_runner.adapters.store.columns import Id, Json, Words
 
-REVISION = "0001"
+REVISION = "0002"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")
@@ -28,6 +28,10 @@ LIVE = text("nodes.state <> 'retired'")
 
 SPOKEN = text("outcome IN ('passed', 'failed')")
 """Runs that came to a verdict; only their durations foretell anything. Written out for the same reason."""
+
+REFUSED = text("kind = 'refused'")
+STEPS = text("kind <> 'refused'")
+"""What happens to a boot once: all but refusals. Both written out for the same reason."""
 
 metadata = MetaData(
     naming_convention={"pk": "pk_%(table_name)s", "fk": "fk_%(table_name)s_%(column_0_name)s"},
@@ -196,3 +200,67 @@ journal = Table(
 )
 Index("journal_node", journal.c.node, journal.c.at, journal.c.id)
 Index("journal_to", journal.c.node, journal.c.to, journal.c.at)
+
+boots = Table(
+    "boots",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("node", Words, ForeignKey("nodes.name"), nullable=False),
+    Column("run", Id, ForeignKey("runs.id")),
+    Column("armed_at", Double, nullable=False),
+    Column("expires_at", Double, nullable=False),
+    Column("expected", Json, nullable=False),
+    Column("nonce_hash", Words, nullable=False),
+    Column("proved_by", Words, nullable=False),
+    Column("claimed_at", Double),
+    Column("claimed_by", Words, nullable=False),
+    Column("host_keys", Json, nullable=False),
+    Column("refused", Integer, nullable=False),
+    Column("closed_at", Double),
+    Column("closed_because", Words, nullable=False),
+)
+Index("boots_one_open", boots.c.node, unique=True, sqlite_where=boots.c.closed_at.is_(None),
+      postgresql_where=boots.c.closed_at.is_(None))  # fmt: skip
+Index("boots_node", boots.c.node, boots.c.id)
+
+boot_events = Table(
+    "boot_events",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("node", Words, nullable=False),  # not a foreign key: refused is also who is no node yet, or nobody known
+    Column("boot", Id),  # not a foreign key: refused is also who names a boot that never was
+    Column("at", Double, nullable=False),
+    Column("last_at", Double, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("code", Words, nullable=False),
+    Column("sentence", Words, nullable=False),
+    Column("source", Words, nullable=False),
+    Column("times", Integer, nullable=False),
+)
+Index("boot_events_node", boot_events.c.node, boot_events.c.id)
+Index("boot_events_refused", boot_events.c.node, boot_events.c.last_at, sqlite_where=REFUSED,
+      postgresql_where=REFUSED)  # fmt: skip
+Index("boot_events_once", boot_events.c.boot, boot_events.c.kind, unique=True, sqlite_where=STEPS,
+      postgresql_where=STEPS)  # fmt: skip
+
+discovered = Table(
+    "discovered",
+    metadata,
+    Column("mac", Words, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("source", Words, nullable=False),
+    Column("serial", Words, nullable=False),
+    Column("uuid", Words, nullable=False),
+    Column("manufacturer", Words, nullable=False),
+    Column("product", Words, nullable=False),
+    Column("first_at", Double, nullable=False),
+    Column("times", Integer, nullable=False),
+)
+Index("discovered_at", discovered.c.at, discovered.c.mac)
+
+beats = Table(
+    "beats",
+    metadata,
+    Column("who", Words, primary_key=True),
+    Column("at", Double, nullable=False),
+)
