@@ -1,13 +1,27 @@
 """cloud-init's four documents, rendered for one boot; only `user-data` holds secrets."""
 
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
+from fleet_runner.adapters.join import munge
+from fleet_runner.adapters.join.kubernetes import Cluster, Patience
+from fleet_runner.boot import join
+from fleet_runner.boot.kept import Kept
+from fleet_runner.boot.keys_file import authorized_keys
+from fleet_runner.boot.templating import Templates, checked
+from fleet_runner.boot.tokens import Tokens
 from fleet_runner.core.boot.facts import Facts
+from fleet_runner.core.errors import DocumentError, FleetError
 from fleet_runner.settings import Settings
 
 NAMES = ("meta-data", "vendor-data", "network-config", "user-data")
 """The documents, as NoCloud asks for them."""
+
+HEADED = frozenset({"vendor-data", "user-data"})
+"""Those that are cloud-config, and say so in their first line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +39,63 @@ class Documents:
     setting names: all of them FleetErrors, and none of them quotes a secret.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, patience: Patience | None = None) -> None:
+        self._templates = Templates(settings.boot_templates)
+        self._ssh_keys = Kept(lambda: authorized_keys(settings.boot_authorized_keys))
+        self._joining = Kept(lambda: join.read(settings.boot_join))
+        self._tokens = Tokens(patience)
 
     def meta_data(self, facts: Facts) -> bytes:
         """Return the document that names the instance."""
-        raise NotImplementedError
+        return self._render("meta-data", facts)
 
     def vendor_data(self, facts: Facts) -> bytes:
         """Return the document with ssh keys and phone-home."""
-        raise NotImplementedError
+        return self._render("vendor-data", facts)
 
     def network_config(self, facts: Facts) -> bytes:
         """Return the document that sets up the network."""
-        raise NotImplementedError
+        return self._render("network-config", facts)
 
     async def user_data(self, facts: Facts) -> Filled:
         """Return the document with what the node joins its cluster with; a token is minted for it alone."""
-        raise NotImplementedError
+        joining = self._joining()
+        chosen = joining.of(facts.context)
+        if chosen == join.KUBERNETES and joining.kubernetes:
+            return await self._with_token(facts, joining, joining.kubernetes.cluster)
+        key = munge.key(joining.slurm.munge_key) if chosen == join.SLURM and joining.slurm else b""
+        return Filled(self._render("user-data", facts, join.names(joining, chosen, key=key)))
 
     def preview(self, facts: Facts) -> bytes:
         """Return user-data as it would be, with every secret hidden and nothing minted."""
-        raise NotImplementedError
+        joining = self._joining()
+        return self._render("user-data", facts, join.names(joining, joining.of(facts.context)))
 
     def close(self) -> None:
         """End the connections to clusters."""
+        self._tokens.close()
+
+    async def _with_token(self, facts: Facts, joining: join.Joining, cluster: Cluster) -> Filled:
+        token = await self._tokens.mint(cluster, f"{facts.node['name']}, boot {facts.boot['id']}", time.time())
+        revoke = partial(self._tokens.revoke, cluster, token)
+        try:
+            names = join.names(joining, join.KUBERNETES, token=token.text)
+            return Filled(self._render("user-data", facts, names), revoke)
+        except FleetError:
+            await revoke()
+            raise
+
+    def _render(self, document: str, facts: Facts, joins: Mapping[str, Any] | None = None) -> bytes:
+        names = {
+            "node": facts.node,
+            "context": facts.context,
+            "boot": facts.boot,
+            "network": facts.network,
+            "ssh_authorized_keys": self._ssh_keys(),
+            **({"join": joins} if joins is not None else {}),
+        }
+        try:
+            text = self._templates.render(document, facts.node["device_type"], names)
+            return checked(text, header=document in HEADED)
+        except DocumentError as error:
+            raise DocumentError(f"{document} of {facts.node['name']}: {error}") from None

@@ -14,16 +14,17 @@ NOT_ETHERNET = ("infiniband", "virtual", "bridge", "lag")
 def network(device: Device, mac: str = "") -> dict[str, Any]:
     """Return the network-config of a node that boots from the interface with this MAC address.
 
-    That interface asks for an address as iPXE did, by its MAC, so that it keeps the one it has; the others wait for
-    whoever sets them up later. Without a known MAC address each Ethernet interface asks, and none is waited for.
+    Only that interface is set up, and asks for its address as iPXE did, by its MAC, so that it keeps the one it has:
+    systemd waits for every interface that is, and one without a cable would hold up the boot. Without a known MAC
+    address each Ethernet interface asks, and none is waited for.
     """
-    known = {each.mac: each for each in ethernet(device.interfaces) if each.mac}
-    asking = {mac} if mac else set(known)
+    names = {each.mac: each.name for each in ethernet(device.interfaces) if each.mac}
     six = ":" in (device.primary_address or "")
-    found: dict[str, Any] = {}
-    for at in sorted({*known, *asking}):
-        found[_id(at, known.get(at))] = _entry(at, six=six, asks=at in asking, waits=at == mac)
-    return {"version": 2, "ethernets": found}
+    asking = [mac] if mac else sorted(names)
+    return {
+        "version": 2,
+        "ethernets": {names.get(at) or _own(at): _entry(at, six=six, wait=bool(mac)) for at in asking},
+    }
 
 
 def ethernet(interfaces: Iterable[Interface]) -> tuple[Interface, ...]:
@@ -36,16 +37,11 @@ def packed(document: bytes) -> str:
     return b64encode(gzip.compress(document, mtime=0)).decode("ascii")
 
 
-def _id(mac: str, interface: Interface | None) -> str:
-    """Return the key of an interface: it only has to be its own, the kernel's name is matched by MAC address."""
-    return interface.name if interface else f"boot-{mac.replace(':', '')}"
+def _own(mac: str) -> str:
+    """Return a key for an interface that the source does not know; the kernel's name is found by MAC address."""
+    return f"boot-{mac.replace(':', '')}"
 
 
-def _entry(mac: str, *, six: bool, asks: bool, waits: bool) -> dict[str, Any]:
-    entry: dict[str, Any] = {"match": {"macaddress": mac}, "dhcp4": asks}
-    if asks:
-        entry["dhcp-identifier"] = "mac"
-        entry["dhcp6"] = six
-    if not waits:
-        entry["optional"] = True
-    return entry
+def _entry(mac: str, *, six: bool, wait: bool) -> dict[str, Any]:
+    entry = {"match": {"macaddress": mac}, "dhcp4": True, "dhcp6": six, "dhcp-identifier": "mac"}
+    return entry if wait else {**entry, "optional": True}
