@@ -231,8 +231,8 @@ class Work(NamedTuple):
 
 
 STAGES: dict[Stage, Work] = {
-    Stage.PROVISION: Work("Boot over the network, wait for the node to report in.", 40 * MINUTE, OnLost.ASK_AGAIN,
-                          "An empty node that boots once more loses nothing."),
+    Stage.PROVISION: Work("Boot over the network, watch each milestone until the node reports in.", 40 * MINUTE,
+                          OnLost.ASK_AGAIN, "An empty node that boots once more loses nothing."),
     Stage.VERIFY: Work("Hold parts, power and cabling against the design.", 20 * MINUTE, OnLost.ASK_AGAIN,
                        "It only reads."),
     Stage.FIRMWARE: Work("Bring firmware to its pins.", 6 * HOUR, OnLost.STOP,
@@ -240,7 +240,7 @@ STAGES: dict[Stage, Work] = {
     Stage.BURN_IN: Work("Start or look at the load that runs on the node.", 30 * MINUTE, OnLost.ASK_AGAIN,
                         "The load is found again on the node by its name."),
     Stage.REBOOT: Work("Power-cycle the node once and wait for it.", 40 * MINUTE, OnLost.ASK_AGAIN,
-                       "The role asks the BMC when it last reset the node before it does so."),
+                       "The role asks the BMC, and the boot that it armed, before it resets the node again."),
     Stage.DRAIN: Work("Take no new work, wait for the running one.", 10 * MINUTE, OnLost.ASK_AGAIN,
                       "Cordoning twice is cordoning."),
     Stage.HEALTH_PASSIVE: Work("Look at a node without disturbing it.", 10 * MINUTE, OnLost.ASK_AGAIN,

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from fleet_runner.core.boot.progress import AWAITED
+from fleet_runner.core.checks.network_boot import STOPS
 from fleet_runner.core.diagram import limit
 from fleet_runner.core.lifecycle import MOVING, SERVING, STAGES, STATES, TRANSITIONS, State
 
@@ -35,6 +37,14 @@ Each is the playbook of its name. A run that outlives its deadline is ended; a r
 what then follows depends on what a second try could ruin.
 """
 
+_MILESTONES = """## Milestones of a network boot
+
+`provision` and `reboot` watch a node that boots from the fleet's own boot service, milestone by milestone. One that
+takes longer than its limit ends the wait, with the finding of its row and a ticket about that. It is UNKNOWN instead
+where the fleet's own side was the cause: no boot service or DHCP server was heard, an image or document was refused,
+several nodes stopped at the same place.
+"""
+
 
 def page() -> str:
     """The whole page."""
@@ -47,7 +57,15 @@ def page() -> str:
         ("stage", "what it does", "deadline", "when lost", "because"),
         ((f"`{name}`", work.meaning, limit(work.deadline), work.on_lost, work.why) for name, work in STAGES.items()),
     )
-    return f"{_HEAD}\n{_STATES}\n{states}\n{_TRANSITIONS}\n{transitions}\n{_STAGES}\n{stages}"
+    milestones = _table(
+        ("milestone", "what it means", "limit", "because", "if it is missed"),
+        (
+            (f"`{step}`", row.meaning, limit(row.seconds), row.why, f"`{STOPS[step].code}`")
+            for step, row in AWAITED.items()
+        ),
+    )
+    tables = f"{_HEAD}\n{_STATES}\n{states}\n{_TRANSITIONS}\n{transitions}\n{_STAGES}\n{stages}"
+    return f"{tables}\n{_MILESTONES}\n{milestones}"
 
 
 def _state(state: State) -> Sequence[str]:

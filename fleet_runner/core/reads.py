@@ -60,8 +60,9 @@ _ALL = (
 
 READS: dict[str, Read] = {read.name: read for read in _ALL}
 
-SUPPLIED = frozenset({"gpu_burn_job"})
-"""Readings that a role brings itself, because getting them is more than reading: the state of a job it started."""
+SUPPLIED = frozenset({"boot_progress", "gpu_burn_job"})
+"""Readings that a role brings itself, because getting them is more than reading: how far a boot came that it waited
+for, the state of a job it started."""
 
 
 Eyes = Sequence[Sequence[str]]

@@ -1,5 +1,6 @@
 """The page holds every row, and its tables are tables."""
 
+from fleet_runner.core.boot.progress import AWAITED
 from fleet_runner.core.lifecycle import STAGES, STATES, TRANSITIONS
 from fleet_runner.core.lifecycle_page import page
 
@@ -12,6 +13,9 @@ def test_every_sentence_of_every_table_stands_on_the_page() -> None:
         assert f"| `{row.state}` | `{row.event}` | `{row.to}` | {row.sentence} |" in text
     for work in STAGES.values():
         assert work.why in text
+    for row in AWAITED.values():
+        assert f"| {row.meaning} | " in text
+        assert f" | {row.why} | " in text
 
 
 def test_every_row_has_as_many_cells_as_its_head() -> None:

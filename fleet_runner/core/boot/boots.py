@@ -39,7 +39,8 @@ class Boot:
 
     `expected` is who may have its documents. `nonce_hash` (SHA-256, hex) is set where the BMC delivered a nonce that
     must be told first. The document with secrets was given at `claimed_at`, to `claimed_by`; never twice. `reached`
-    holds the first moment of each milestone. `host_keys` are the ssh host keys it told ("ssh-ed25519 AAAA…").
+    holds the first moment of each milestone, `sources` the address that came to it. `host_keys` are the ssh host keys
+    it told ("ssh-ed25519 AAAA…").
     """
 
     id: int
@@ -57,6 +58,7 @@ class Boot:
     refused: int = 0
     closed_at: float | None = None
     closed_because: str = ""
+    sources: Mapping[Milestone, str] = field(default_factory=dict[Milestone, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,8 @@ Told = Reached | Proved | Claim | PhonedHome | Refused | Discovered | Beat
 class BootEvent:
     """One line of what happened at the boot service, as the store keeps it; `times` counts repeats within a minute.
 
-    `kind` is "armed", a milestone's value, "proved", "claimed", "refused" or "closed"; `code` is a refusal's.
+    `kind` is "armed", a milestone's value, "proved", "claimed", "refused" or "closed"; `code` is a refusal's. The
+    last repeat was at `last_at`.
     """
 
     id: int
@@ -153,3 +156,4 @@ class BootEvent:
     source: str
     times: int = 1
     code: str = ""
+    last_at: float = 0.0

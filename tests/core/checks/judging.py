@@ -2,9 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fleet_runner.core.boot.boots import Boot, Identity, Milestone
+from fleet_runner.core.boot.progress import Progress
+from fleet_runner.core.boot.progress_text import to_json
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
@@ -67,7 +71,21 @@ def modules(**answers: str) -> str:
     return json.dumps({name: {"end": "ok", "rc": 0, "error": "", "text": text} for name, text in answers.items()})
 
 
+def boot_progress(**changed: Any) -> str:
+    """Return how far a boot came that came to its end, with changes."""
+    came = {step: 1_740_821_400.0 + 10 * nth for nth, step in enumerate(Milestone, start=1)}
+    boot = Boot(
+        12, NODE, 7, 1_740_821_400.0, 1_740_823_200.0, Identity(frozenset({"b8:3f:d2:00:00:01"})), reached=came
+    )
+    known = {"boot": 1_740_821_699.0, "dhcp": 1_740_821_410.0}
+    return json.dumps(to_json(replace(Progress(boot, READ_AT, beats=known), **changed)))
+
+
+READ_AT = 1_740_821_700.0
+"""The node's clock when it was read: 2025-03-01 09:35:00 UTC, five minutes after its boot."""
+
 HEALTHY: dict[str, dict[str, str]] = {
+    "network_boot": {"boot_progress": boot_progress()},
     "cloud_init": {"cloud_init": text_of("cloud_init/done.json")},
     "rebooted": {"uptime": "2025-03-01 09:30:00\n"},
     "parts_gpu": {"nvidia_smi": SMI, "dmesg": DMESG},
@@ -87,9 +105,6 @@ HEALTHY: dict[str, dict[str, str]] = {
     "dcgm": {"dcgm_diag": text_of("dcgm/v3_pass.json")},
 }
 """What a healthy node answers, check by check."""
-
-READ_AT = 1_740_821_700.0
-"""The node's clock when it was read: 2025-03-01 09:35:00 UTC, five minutes after its boot."""
 
 
 def judged(name: str, texts: Mapping[str, str], expected: Expected = EXPECTED, rc: int = 0) -> Result:

@@ -1,0 +1,141 @@
+"""How far a network boot has come, how long its next milestone may take, and what tells whose fault a stop is."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+from fleet_runner.core.boot.boots import Boot, BootEvent, Milestone
+from fleet_runner.core.lifecycle import MINUTE
+
+
+class Awaited(NamedTuple):
+    """One row of the table of milestones: what it means, the longest it may take after the one before, and why."""
+
+    meaning: str
+    seconds: float
+    why: str
+
+
+AWAITED: dict[Milestone, Awaited] = {
+    Milestone.DHCP: Awaited("A DHCP server leased it an address.", 15 * MINUTE,
+                            "A GPU server trains its memory for minutes before it looks at its network."),
+    Milestone.SCRIPT: Awaited("It was given its iPXE script.", 2 * MINUTE,
+                              "iPXE is some hundred kilobytes over TFTP or HTTP, and asks for an address anew."),
+    Milestone.KERNEL: Awaited("It asked for its kernel.", 1 * MINUTE,
+                              "The script's next line."),
+    Milestone.CLOUD_INIT: Awaited("Its cloud-init asked for its seed.", 8 * MINUTE,
+                                  "The image comes over the network, is unpacked and starts."),
+    Milestone.PHONE_HOME: Awaited("Its cloud-init told that it is done.", 8 * MINUTE,
+                                  "What the node is told to set up has its time in here."),
+    Milestone.SSH: Awaited("It answers ssh.", 2 * MINUTE,
+                           "cloud-init is done, so sshd has started."),
+}  # fmt: skip
+"""Together they take less than the deadline of the stage; a role can give others (`network_boot_limits`)."""
+
+LIMITS: Mapping[Milestone, float] = MappingProxyType({milestone: row.seconds for milestone, row in AWAITED.items()})
+
+ORDER = tuple(Milestone)
+
+HEARD_SECONDS = MappingProxyType({"boot": 120.0, "dhcp": 3600.0})
+"""For how long a part of the boot path counts as alive after it was heard. A boot service says so by itself; a DHCP
+server is heard when it leases, and leases are renewed within the hour."""
+
+LATELY = 3600.0
+"""Seconds within which another node that came past a milestone shows that the boot path is well."""
+
+MANY = 2
+"""Other nodes that wait at the same milestone as long: it is not each of them by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is known about one boot at a moment (`now`): all that its verdict is drawn from.
+
+    `refused` are refusals since it was armed; `beats` when each part of the boot path was last heard. `stuck` are
+    other nodes that wait at the same place, `passed` one that came past it lately. `power` is what the BMC says,
+    `ssh` why the last try to reach the node failed; both empty where nobody asked.
+    """
+
+    boot: Boot
+    now: float
+    limits: Mapping[Milestone, float] = field(default_factory=lambda: LIMITS)
+    refused: tuple[BootEvent, ...] = ()
+    beats: Mapping[str, float] = field(default_factory=dict[str, float])
+    stuck: tuple[str, ...] = ()
+    passed: str = ""
+    power: str = ""
+    ssh: str = ""
+
+
+def last(boot: Boot) -> Milestone | None:
+    """Return the furthest milestone of a boot; None where it was only armed."""
+    return max(boot.reached, key=ORDER.index, default=None)
+
+
+def missing(boot: Boot) -> Milestone | None:
+    """Return the milestone that comes next; None after the last."""
+    came = last(boot)
+    following = ORDER[0 if came is None else ORDER.index(came) + 1 :]
+    return following[0] if following else None
+
+
+def waited(boot: Boot, now: float) -> float:
+    """Return the seconds since its furthest milestone, or since it was armed."""
+    came = last(boot)
+    return now - (boot.armed_at if came is None else boot.reached[came])
+
+
+def allowed(progress: Progress) -> float:
+    """Return how many seconds the next milestone may take; where no DHCP server tells of leases, the next two."""
+    following = missing(progress.boot)
+    if following is None:
+        return math.inf
+    untold = following is Milestone.DHCP and not heard(progress, "dhcp")
+    return progress.limits[following] + (progress.limits[Milestone.SCRIPT] if untold else 0.0)
+
+
+def overdue(progress: Progress) -> bool:
+    """Whether the next milestone has had its time."""
+    return waited(progress.boot, progress.now) >= allowed(progress)
+
+
+def heard(progress: Progress, who: str) -> bool:
+    """Whether a part of the boot path ("boot", "dhcp") was heard lately."""
+    return progress.now - progress.beats.get(who, 0.0) < HEARD_SECONDS[who]
+
+
+def under_way(boot: Boot, now: float, limits: Mapping[Milestone, float] = LIMITS) -> bool:
+    """Whether a boot may still come to its end by itself: it is open, has its data or may have it, and is in time."""
+    if boot.closed_at is not None or (boot.claimed_at is None and now >= boot.expires_at):
+        return False
+    return not overdue(Progress(boot, now, limits))
+
+
+def beside(progress: Progress, others: Sequence[Boot], events: Iterable[BootEvent]) -> Progress:
+    """Return a progress with what other nodes say about the place where its boot waits.
+
+    `others` are open boots of any node, `events` lines of any node; those of the boot's own node say nothing.
+    """
+    boot = progress.boot
+    following = missing(boot)
+    if following is None:
+        return progress
+    further = ORDER[ORDER.index(following) :]
+    since = progress.now - LATELY
+    elsewhere = [each for each in others if each.node != boot.node]
+    past = [event.node for event in events if event.kind in further and event.at > since and event.node != boot.node]
+    past += [each.node for each in elsewhere if any(each.reached.get(step, 0.0) > since for step in further)]
+    waiting = [
+        each.node
+        for each in elsewhere
+        if missing(each) is following and waited(each, progress.now) >= progress.limits[following] / 2
+    ]
+    return replace(progress, stuck=tuple(sorted(waiting)), passed=past[-1] if past else "")
+
+
+def timeline(boot: Boot) -> str:
+    """Return how far a boot came and when: "dhcp after 12 s, script after 14 s"; empty where nothing was seen."""
+    came = [f"{step} after {boot.reached[step] - boot.armed_at:.0f} s" for step in ORDER if step in boot.reached]
+    return ", ".join(came)

@@ -1,0 +1,198 @@
+"""Did the node boot over the network, and if not, at which milestone did it stop, and whose fault is that?
+
+FAIL is this node's own: a person must look at it. What stops nodes on the fleet's side (no boot service, no DHCP
+server, an image that is refused, a document that cannot be rendered, a cluster that gives no token) is UNKNOWN.
+"""
+
+from typing import NamedTuple
+
+from fleet_runner.core.boot.boots import BootEvent, Milestone
+from fleet_runner.core.boot.progress import MANY, Progress, allowed, heard, last, missing, overdue, timeline
+from fleet_runner.core.boot.progress_text import parse
+from fleet_runner.core.checks.answers import about, conclude, text_of
+from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+
+NAME = "network_boot"
+READ = "boot_progress"
+
+CONTRADICTED = frozenset({"mismatch", "duplicate", "no_node"})
+"""Refusals of a machine that says something else than the source of truth and the BMC say."""
+
+NO_NEWS = frozenset({"unarmed", "limited", "unknown"})
+"""Refusals that say nothing about an armed boot: a node that asked an instant too early, or too often."""
+
+SPENT = frozenset({"claimed", "expired"})
+"""Refusals of a boot that had its one chance; it is booted anew."""
+
+
+class Stop(NamedTuple):
+    """One row of the table of stops: the finding's code, what did not happen, and what to do about it."""
+
+    code: str
+    missed: str
+    steps: tuple[str, ...]
+
+
+CAME = {
+    None: "it was powered on",
+    Milestone.DHCP: "it leased an address",
+    Milestone.SCRIPT: "it was given its iPXE script",
+    Milestone.KERNEL: "it asked for its kernel",
+    Milestone.CLOUD_INIT: "its cloud-init asked for its seed",
+    Milestone.PHONE_HOME: "its cloud-init told that it is done",
+}
+
+STOPS: dict[Milestone, Stop] = {
+    Milestone.DHCP: Stop("boot.no_dhcp", "never asked for an address", (
+        "Look at its console while it starts: does it come through its self-test, and try to boot from a network?",
+        "Check that the interface that it boots from has a link to the boot network and is first in the boot order.",
+        "Compare the MAC address on its console with the one in the source of truth.",
+    )),
+    Milestone.SCRIPT: Stop("boot.no_script", "never asked for its iPXE script", (
+        "Look at its console: did it fetch iPXE, by TFTP or HTTP, and what did iPXE say?",
+        "Check that Secure Boot lets it start iPXE, and that its firmware boots in the mode of the loader it gets.",
+    )),
+    Milestone.KERNEL: Stop("boot.no_kernel", "never asked for its kernel", (
+        "Look at its console: iPXE names the error and its page.",
+        "Check the link that it boots from for errors, and its clock where it asks the boot service over TLS.",
+    )),
+    Milestone.CLOUD_INIT: Stop("boot.no_cloud_init", "its cloud-init never asked for its seed", (
+        "Look at its console: did the kernel come up, find its memory and unpack its image?",
+        "Check that the image has a driver for the interface that it boots from.",
+    )),
+    Milestone.PHONE_HOME: Stop("boot.no_phone_home", "never told that it is done", (
+        "Look at its console, log in there if the image allows it, and read /var/log/cloud-init-output.log.",
+    )),
+    Milestone.SSH: Stop("boot.no_ssh", "does not answer ssh", (
+        "Look at its console: does sshd run, and has the node the address of the source of truth?",
+    )),
+}  # fmt: skip
+"""Where a boot can stop by the node's own fault."""
+
+NO_LOGIN = "Permission denied"
+"""What ssh says of a node that runs and does not know our key: the image or its authorized keys are wrong."""
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """PASS once it answers ssh, else FAIL with the milestone that it missed; UNKNOWN where the fleet failed it."""
+    seen = parse(text_of(readings[READ]), READ)
+    observed = {
+        "boot": seen.boot.id,
+        "reached": {step.value: round(at - seen.boot.armed_at, 3) for step, at in seen.boot.reached.items()},
+        "stopped_before": missing(seen.boot),
+    }
+    if missing(seen.boot) is None:
+        return conclude(NAME, [], f"it booted over the network: {timeline(seen.boot)}", observed)
+    wrong = contradiction(seen)
+    if wrong is not None:
+        return conclude(NAME, [_contradicted(wrong, expected.node)], "", observed)
+    ours = _ours(seen)
+    if ours:
+        return Result(NAME, Verdict.UNKNOWN, ours, (), observed)
+    return conclude(NAME, [_stopped(seen, expected.node)], "", observed)
+
+
+def contradiction(progress: Progress) -> BootEvent | None:
+    """Return the newest refusal of a machine that is not the expected one, where the expected one did not come."""
+    if last(progress.boot) not in {None, Milestone.DHCP}:
+        return None
+    wrong = [event for event in progress.refused if event.code in CONTRADICTED]
+    return wrong[-1] if wrong else None
+
+
+def _ours(progress: Progress) -> str:
+    """Say why the stop says nothing about the node; empty where it does."""
+    boot, following = progress.boot, missing(progress.boot)
+    if not overdue(progress):
+        closed = f"was closed: {boot.closed_because}" if boot.closed_at is not None else "is under way"
+        return f"boot {boot.id} {closed}; {_came(progress)}; it is tried again"
+    if following is Milestone.SSH:
+        denied = NO_LOGIN in progress.ssh
+        return f"{_stop(progress)}; check boot_authorized_keys and the user that plays log in as" if denied else ""
+    return _deaf(progress) or _refused(progress) or _unheard(progress) or _together(progress)
+
+
+def _deaf(progress: Progress) -> str:
+    if heard(progress, "boot"):
+        return ""
+    at = progress.beats.get("boot")
+    since = f"for {progress.now - at:.0f} s" if at is not None else "ever"
+    return f"no boot service was heard {since}; start it (fleet-runner boot serve); {_came(progress)}"
+
+
+def _refused(progress: Progress) -> str:
+    """Say what the boot service refused since the last milestone, unless it said nothing about this boot."""
+    since = max(progress.boot.reached.values(), default=progress.boot.armed_at)
+    told = [
+        event for event in progress.refused if event.last_at >= since and event.code not in NO_NEWS | CONTRADICTED
+    ]
+    if not told:
+        return ""
+    again = "; it is booted anew" if told[-1].code in SPENT else ""
+    return f"{_came(progress)}; the boot service refused it: {told[-1].sentence}{again}"
+
+
+def _unheard(progress: Progress) -> str:
+    if missing(progress.boot) is not Milestone.DHCP or heard(progress, "dhcp"):
+        return ""
+    return (
+        f"{_stop(progress)}, and no DHCP server told of a lease lately; check that one runs for the boot network and "
+        "tells the boot service of its leases"
+    )
+
+
+def _together(progress: Progress) -> str:
+    if len(progress.stuck) < MANY or progress.passed:
+        return ""
+    names = ", ".join(progress.stuck[:MANY])
+    return (
+        f"{_stop(progress)}; {len(progress.stuck)} other nodes wait at the same place ({names}), and none came past"
+        " it: look at the boot path, not at the node"
+    )
+
+
+def _stopped(progress: Progress, node: str) -> Finding:
+    following = missing(progress.boot) or Milestone.SSH
+    if progress.power == "Off" and last(progress.boot) in {None, Milestone.DHCP}:
+        return about(node, "boot.off", "power")(
+            message=f"{CAME[last(progress.boot)]}, and its BMC says that it is off again",
+            remedy=Remedy.TRIAGE,
+            steps=(
+                "Read its BMC's event log: why did it go off?",
+                "Check its power supplies and their feeds, and switch it on while looking at its console.",
+            ),
+        )
+    row = STOPS[following]
+    return about(node, row.code, "network boot")(message=_stop(progress), remedy=Remedy.TRIAGE, steps=row.steps)
+
+
+def _contradicted(event: BootEvent, node: str) -> Finding:
+    return about(node, "boot.identity", "identity")(
+        message=f"a machine asked for its boot and was refused: {event.sentence}",
+        remedy=Remedy.TRIAGE,
+        steps=(
+            f"Find the machine that asked from {event.source}: is it {node}, or does another stand in its place?",
+            f"Correct the source of truth, or move the machine; then boot it anew: fleet-runner retry {node}.",
+        ),
+    )
+
+
+def _stop(progress: Progress) -> str:
+    """Return "it leased an address, but never asked for its iPXE script within 120 s"."""
+    following = missing(progress.boot) or Milestone.SSH
+    why = f" ({progress.ssh})" if following is Milestone.SSH and progress.ssh else ""
+    return f"{_came(progress)}, but {STOPS[following].missed} within {allowed(progress):.0f} s{why}"
+
+
+def _came(progress: Progress) -> str:
+    return CAME[last(progress.boot)]
+
+
+CHECK = Check(
+    name=NAME,
+    question="Did the node boot over the network, and where did it stop if it did not?",
+    reads=(READ,),
+    judge=judge,
+)

@@ -1,0 +1,191 @@
+"""Where a network boot stopped, and whose fault that is."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.boot.boots import Boot, BootEvent, Identity, Milestone
+from fleet_runner.core.boot.progress import LIMITS, ORDER, Progress
+from fleet_runner.core.boot.progress_text import to_json
+from fleet_runner.core.checks.network_boot import STOPS
+from fleet_runner.core.verdicts import Remedy, Result, Verdict
+from tests.core.checks.judging import NODE, READ_AT, judged, remedies
+
+ARMED = READ_AT - 3000.0
+HEARD = {"boot": READ_AT - 1, "dhcp": READ_AT - 100}
+
+
+def boot(*came: Milestone, armed: float = ARMED, **changed: Any) -> Boot:
+    """Return a boot that came to some milestones, one second after the other."""
+    reached = {step: armed + nth for nth, step in enumerate(came, start=1)}
+    return replace(Boot(12, NODE, 7, armed, armed + 1800, Identity(serial="S1"), reached=reached), **changed)
+
+
+def refused(
+    code: str, at: float = READ_AT - 10, sentence: str = "it says serial number S2, expected S1"
+) -> BootEvent:
+    return BootEvent(1, NODE, 12, ARMED - 50, "refused", sentence, "10.0.0.9", 5, code, at)
+
+
+def verdict(come: Boot, **changed: Any) -> Result:
+    """Judge a boot whose next milestone has had its time, unless it was armed later."""
+    progress = Progress(come, READ_AT, **{"beats": HEARD, **changed})
+    return judged("network_boot", {"boot_progress": json.dumps(to_json(progress))})
+
+
+def came_to(last: Milestone | None) -> Boot:
+    return boot(*ORDER[: 0 if last is None else ORDER.index(last) + 1])
+
+
+STOPPED = [(None, *ORDER)[nth : nth + 2] for nth in range(len(ORDER))]
+
+
+@pytest.mark.parametrize(("last", "missed"), STOPPED)
+def test_each_milestone_that_a_node_misses_is_a_finding_and_a_ticket_of_its_own(
+    last: Milestone | None, missed: Milestone
+) -> None:
+    result = verdict(came_to(last))
+    [finding] = result.findings
+    assert (result.verdict, finding.remedy) == (Verdict.FAIL, Remedy.TRIAGE)
+    assert finding.code == STOPS[missed].code
+    assert finding.fault == f"{NODE}/{STOPS[missed].code}/network boot"
+    assert finding.steps
+    assert STOPS[missed].missed in result.message
+    assert result.message.endswith(f"within {LIMITS[missed]:.0f} s")
+    assert result.observed["stopped_before"] == missed
+
+
+def test_the_codes_differ_so_that_no_two_stops_share_a_ticket() -> None:
+    assert len({row.code for row in STOPS.values()}) == len(ORDER)
+
+
+def test_a_node_that_leased_an_address_and_never_came_for_its_kernel_says_so() -> None:
+    """Without iPXE's script nothing is known of the kernel; with it, the kernel is what it missed."""
+    assert verdict(boot(Milestone.DHCP)).message == (
+        "it leased an address, but never asked for its iPXE script within 120 s"
+    )
+    assert verdict(boot(Milestone.DHCP, Milestone.SCRIPT)).message == (
+        "it was given its iPXE script, but never asked for its kernel within 60 s"
+    )
+
+
+def test_a_boot_that_came_to_its_end_passes_and_tells_its_times() -> None:
+    result = verdict(boot(*ORDER))
+    assert result.verdict is Verdict.PASS
+    assert result.message.startswith("it booted over the network: dhcp after 1 s, script after 2 s, kernel after 3 s")
+    assert result.observed["reached"]["ssh"] == 6.0
+
+
+@pytest.mark.parametrize("code", ["mismatch", "duplicate"])
+def test_a_machine_that_is_not_the_expected_one_is_a_fault_of_the_source_of_truth(code: str) -> None:
+    """At once: nobody waits for a machine that is not there. Its sentence goes into the ticket as it stands."""
+    result = verdict(boot(armed=READ_AT - 20), refused=(refused(code),))
+    assert remedies(result) == {"boot.identity": Remedy.TRIAGE}
+    assert "it says serial number S2, expected S1" in result.message
+    assert "10.0.0.9" in result.findings[0].steps[0]
+
+
+def test_another_machine_that_was_refused_is_no_fault_once_the_expected_one_came() -> None:
+    come = boot(Milestone.DHCP, Milestone.SCRIPT, Milestone.KERNEL)
+    assert remedies(verdict(come, refused=(refused("mismatch"),))) == {"boot.no_cloud_init": Remedy.TRIAGE}
+
+
+@pytest.mark.parametrize("code", ["image", "template", "join", "source", "some day another"])
+@pytest.mark.parametrize("last", [None, Milestone.SCRIPT, Milestone.CLOUD_INIT])
+def test_what_the_boot_service_could_not_give_is_never_the_nodes_fault(last: Milestone | None, code: str) -> None:
+    result = verdict(came_to(last), refused=(refused(code, sentence="image debian-12: vmlinuz differs"),))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "the boot service refused it: image debian-12: vmlinuz differs" in result.message
+
+
+@pytest.mark.parametrize("code", ["claimed", "expired"])
+def test_a_boot_that_had_its_one_chance_is_made_anew(code: str) -> None:
+    result = verdict(came_to(Milestone.CLOUD_INIT), refused=(refused(code),))
+    assert result.verdict is Verdict.UNKNOWN
+    assert result.message.endswith("; it is booted anew")
+
+
+@pytest.mark.parametrize("code", ["unarmed", "limited"])
+def test_a_node_that_asked_an_instant_too_early_or_too_often_is_judged_all_the_same(code: str) -> None:
+    assert verdict(came_to(Milestone.DHCP), refused=(refused(code),)).verdict is Verdict.FAIL
+
+
+def test_a_refusal_before_the_last_milestone_explains_no_stop_after_it() -> None:
+    result = verdict(came_to(Milestone.KERNEL), refused=(refused("image", at=ARMED + 1),))
+    assert result.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("beats", [{}, {"boot": READ_AT - 600, "dhcp": READ_AT - 1}])
+@pytest.mark.parametrize("last", [None, *ORDER[:4]])
+def test_without_a_boot_service_nothing_is_known_about_a_node(
+    last: Milestone | None, beats: dict[str, float]
+) -> None:
+    result = verdict(came_to(last), beats=beats)
+    assert result.verdict is Verdict.UNKNOWN
+    assert "no boot service was heard " + ("for 600 s" if beats else "ever") in result.message
+    assert "start it (fleet-runner boot serve)" in result.message
+
+
+def test_without_a_dhcp_server_that_tells_nobody_knows_whether_a_node_asked() -> None:
+    result = verdict(boot(), beats={"boot": READ_AT, "dhcp": READ_AT - 7200})
+    assert result.verdict is Verdict.UNKNOWN
+    assert "no DHCP server told of a lease lately" in result.message
+    assert "within 1020 s" in result.message
+
+
+def test_nodes_that_stop_together_accuse_the_boot_path_until_one_comes_past() -> None:
+    come = came_to(Milestone.DHCP)
+    result = verdict(come, stuck=("gpu-02", "gpu-03", "gpu-04"))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "3 other nodes wait at the same place (gpu-02, gpu-03), and none came past it" in result.message
+    assert verdict(come, stuck=("gpu-02", "gpu-03"), passed="gpu-05").verdict is Verdict.FAIL
+    assert verdict(come, stuck=("gpu-02",)).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(("last", "code"), [(None, "boot.off"), (Milestone.KERNEL, "boot.no_cloud_init")])
+def test_a_node_that_went_off_again_before_it_booted_is_a_matter_of_power(last: Milestone | None, code: str) -> None:
+    assert remedies(verdict(came_to(last), power="Off")) == {code: Remedy.TRIAGE}
+
+
+def test_a_node_that_refuses_our_key_has_the_wrong_image_or_keys_and_is_not_at_fault() -> None:
+    come = came_to(Milestone.PHONE_HOME)
+    result = verdict(come, ssh="root@10.0.0.9: Permission denied (publickey).", beats={})
+    assert result.verdict is Verdict.UNKNOWN
+    assert "check boot_authorized_keys" in result.message
+    result = verdict(come, ssh="Connection refused", beats={})
+    assert result.message.endswith("does not answer ssh within 120 s (Connection refused)")
+    assert result.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [({}, "is under way"), ({"closed_at": READ_AT, "closed_because": "armed anew"}, "was closed: armed anew")],
+)
+def test_a_boot_that_is_in_time_is_unknown(change: dict[str, Any], says: str) -> None:
+    result = verdict(boot(armed=READ_AT - 10, **change))
+    assert result.verdict is Verdict.UNKNOWN
+    assert says in result.message
+
+
+@pytest.mark.parametrize(
+    "change", [{"boot": None}, {"boot": []}, {"now": {}}, {"limits": {}}, {"refused": [1]}, {"now": 10**400}]
+)
+def test_what_is_no_progress_is_unknown(change: dict[str, Any]) -> None:
+    raw = to_json(Progress(boot(), READ_AT)) | change
+    result = judged("network_boot", {"boot_progress": json.dumps(raw)})
+    assert result.verdict is Verdict.UNKNOWN
+    assert "is not a boot's progress" in result.message
+
+
+@given(last=st.sampled_from([None, *ORDER]), early=st.floats(0, 0.99))
+def test_nobody_is_condemned_before_the_milestones_time_is_over(last: Milestone | None, early: float) -> None:
+    come = came_to(last)
+    since = come.reached[last] if last else come.armed_at
+    left = [step for step in ORDER if step not in come.reached]
+    now = since + early * (LIMITS[left[0]] if left else 1.0)
+    result = judged("network_boot", {"boot_progress": json.dumps(to_json(Progress(come, now, beats={"boot": now})))})
+    assert result.verdict is (Verdict.UNKNOWN if left else Verdict.PASS)
