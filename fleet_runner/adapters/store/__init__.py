@@ -1,6 +1,6 @@
 """The store: what is known about the fleet, in one database that holds its own promises."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Self
 
 from sqlalchemy import inspect, text
@@ -258,6 +258,18 @@ class Store:
         """Return the newest `limit` boots of a node, oldest first."""
         with self._database.read() as connection:
             return boots.of_node(connection, node, limit)
+
+    def boots_after(self, line: int | None, own: Container[tuple[int, str]] = ()) -> tuple[int, tuple[Boot, ...]]:
+        """Return the newest line of what happened, and the boots that took a step after another line.
+
+        Without a line these are all open ones. Boots whose only steps are the caller's `own` are left out.
+        """
+        with self._database.read() as connection:
+            if line is None:
+                return boot_events.last(connection), boots.opened(connection)
+            steps = boot_events.steps_after(connection, line)
+            others = {boot for _, boot, kind in steps if (boot, kind) not in own}
+            return (steps[-1][0] if steps else line), boots.some(connection, others)
 
     def tell(self, told: Sequence[Told]) -> tuple[bool, ...]:
         """Store what the boot service tells in one transaction; return of each whether it was news.

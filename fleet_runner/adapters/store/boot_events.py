@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select
 
 from fleet_runner.adapters.store import untrusted
 from fleet_runner.adapters.store.schema import STEPS, boot_events, boots
@@ -22,6 +22,7 @@ COLUMNS = (
     boot_events.c.source,
     boot_events.c.times,
     boot_events.c.code,
+    boot_events.c.last_at,
 )
 """In the order of BootEvent's fields."""
 
@@ -68,14 +69,26 @@ def told(connection: Connection, node: str | None, limit: int) -> tuple[BootEven
     return tuple(BootEvent(*each) for each in reversed(connection.execute(mine).all()))
 
 
-def steps(connection: Connection, wanted: ColumnElement[bool]) -> dict[int, dict[str, float]]:
-    """Return when the steps of some boots, told by a condition on them, were taken."""
-    query = select(boot_events.c.boot, boot_events.c.kind, boot_events.c.at)
+def steps(connection: Connection, wanted: ColumnElement[bool]) -> dict[int, dict[str, tuple[float, str]]]:
+    """Return when and from where the steps of some boots, told by a condition on them, were taken."""
+    query = select(boot_events.c.boot, boot_events.c.kind, boot_events.c.at, boot_events.c.source)
     mine = query.where(boot_events.c.boot.in_(select(boots.c.id).where(wanted)), STEPS)
-    found: dict[int, dict[str, float]] = {}
-    for boot, kind, at in connection.execute(mine).all():
-        found.setdefault(boot, {})[kind] = at
+    found: dict[int, dict[str, tuple[float, str]]] = {}
+    for boot, kind, at, source in connection.execute(mine).all():
+        found.setdefault(boot, {})[kind] = (at, source)
     return found
+
+
+def steps_after(connection: Connection, line: int) -> tuple[tuple[int, int, str], ...]:
+    """Return the id, the boot and the kind of every step after a line, in their order."""
+    query = select(boot_events.c.id, boot_events.c.boot, boot_events.c.kind)
+    mine = query.where(boot_events.c.id > line, STEPS).order_by(boot_events.c.id)
+    return tuple((number, boot, kind) for number, boot, kind in connection.execute(mine).all())
+
+
+def last(connection: Connection) -> int:
+    """Return the id of the newest line; 0 while there is none."""
+    return connection.execute(select(func.max(boot_events.c.id))).scalar_one() or 0
 
 
 def taken(connection: Connection, numbers: list[int]) -> set[tuple[int, str]]:

@@ -145,7 +145,7 @@ def _found(connection: Connection, wanted: ColumnElement[bool]) -> tuple[Boot, .
     return tuple(_boot(row, steps.get(row.id, {})) for row in rows)
 
 
-def _boot(row: Row[Any], steps: Mapping[str, float]) -> Boot:
+def _boot(row: Row[Any], steps: Mapping[str, tuple[float, str]]) -> Boot:
     expected = row.expected
     return Boot(
         id=row.id,
@@ -160,9 +160,10 @@ def _boot(row: Row[Any], steps: Mapping[str, float]) -> Boot:
         proved_by=row.proved_by,
         claimed_at=row.claimed_at,
         claimed_by=row.claimed_by,
-        reached={milestone: steps[milestone] for milestone in Milestone if milestone in steps},
+        reached={milestone: steps[milestone][0] for milestone in Milestone if milestone in steps},
         host_keys=tuple(row.host_keys),
         refused=row.refused,
         closed_at=row.closed_at,
         closed_because=row.closed_because,
+        sources={milestone: steps[milestone][1] for milestone in Milestone if milestone in steps},
     )

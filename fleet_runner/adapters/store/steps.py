@@ -9,9 +9,8 @@ from fleet_runner.adapters.store import boot_events, boots, history, untrusted
 from fleet_runner.adapters.store.boots import Standing
 from fleet_runner.adapters.store.schema import boots as boot_rows
 from fleet_runner.core.boot.boots import Claim, Milestone, PhonedHome, Proved, Reached
+from fleet_runner.core.boot.steps import Step, kind
 from fleet_runner.core.runs import Entry
-
-Step = Reached | Proved | Claim | PhonedHome
 
 SENTENCES = {
     Milestone.DHCP.value: "It was leased an address",
@@ -46,19 +45,6 @@ def take(connection: Connection, standing: Mapping[int, Standing], told: Sequenc
             known.add(step)
     _write(connection, standing, [each for each, news in zip(told, answers, strict=True) if news])
     return answers
-
-
-def kind(step: Step) -> str:
-    """Return what a step is called in the lines of what happened."""
-    match step:
-        case Reached():
-            return step.milestone.value
-        case PhonedHome():
-            return Milestone.PHONE_HOME.value
-        case Claim():
-            return "claimed"
-        case Proved():
-            return "proved"
 
 
 def _claimable(boot: Standing, at: float) -> bool:

@@ -1,0 +1,39 @@
+"""The steps of a boot: each is taken once, and what a boot is after it."""
+
+from dataclasses import replace
+
+from fleet_runner.core.boot.boots import Boot, Claim, Milestone, PhonedHome, Proved, Reached
+
+Step = Reached | Proved | Claim | PhonedHome
+"""What is told of one boot and happens to it once."""
+
+
+def kind(step: Step) -> str:
+    """Return what a step is called in the lines of what happened (BootEvent)."""
+    match step:
+        case Reached():
+            return step.milestone.value
+        case PhonedHome():
+            return Milestone.PHONE_HOME.value
+        case Claim():
+            return "claimed"
+        case Proved():
+            return "proved"
+
+
+def after(boot: Boot, step: Step) -> Boot:
+    """Return a boot after a step that it had not taken."""
+    match step:
+        case Reached():
+            return _at(boot, step.milestone, step)
+        case PhonedHome():
+            return replace(_at(boot, Milestone.PHONE_HOME, step), host_keys=step.host_keys)
+        case Claim():
+            return replace(boot, claimed_at=step.at, claimed_by=step.source)
+        case Proved():
+            return replace(boot, proved_by=step.source)
+
+
+def _at(boot: Boot, milestone: Milestone, step: Reached | PhonedHome) -> Boot:
+    reached, sources = {**boot.reached, milestone: step.at}, {**boot.sources, milestone: step.source}
+    return replace(boot, reached=reached, sources=sources)
