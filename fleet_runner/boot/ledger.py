@@ -274,12 +274,12 @@ class Ledger:
 
     def _ill(self, what: str, error: StoreError) -> None:
         if what not in self._troubles:
-            log.warning(f"the store cannot be {what}", why=str(error))
+            log.warning("the store fails", cannot_be=what, why=str(error))
         self._troubles[what] = str(error)
 
     def _well(self, what: str) -> None:
         if self._troubles.pop(what, None) is not None:
-            log.info(f"the store can be {what} again", dropped=self.dropped)
+            log.info("the store is well again", can_be=what, dropped=self.dropped)
 
 
 def _now() -> float:
