@@ -9,12 +9,13 @@ from typing import Any
 from fleet_runner.adapters.join import munge
 from fleet_runner.adapters.join.kubernetes import Cluster, Patience
 from fleet_runner.boot import join
+from fleet_runner.boot.checking import checked
 from fleet_runner.boot.kept import Kept
 from fleet_runner.boot.keys_file import authorized_keys
-from fleet_runner.boot.templating import Templates, checked
+from fleet_runner.boot.templating import Templates
 from fleet_runner.boot.tokens import Tokens
 from fleet_runner.core.boot.facts import Facts
-from fleet_runner.core.errors import DocumentError, FleetError
+from fleet_runner.core.errors import DocumentError, FleetError, JoinError
 from fleet_runner.settings import Settings
 
 NAMES = ("meta-data", "vendor-data", "network-config", "user-data")
@@ -59,8 +60,7 @@ class Documents:
 
     async def user_data(self, facts: Facts) -> Filled:
         """Return the document with what the node joins its cluster with; a token is minted for it alone."""
-        joining = self._joining()
-        chosen = joining.of(facts.context)
+        joining, chosen = self._chosen(facts)
         if chosen == join.KUBERNETES and joining.kubernetes:
             return await self._with_token(facts, joining, joining.kubernetes.cluster)
         key = munge.key(joining.slurm.munge_key) if chosen == join.SLURM and joining.slurm else b""
@@ -68,12 +68,18 @@ class Documents:
 
     def preview(self, facts: Facts) -> bytes:
         """Return user-data as it would be, with every secret hidden and nothing minted."""
-        joining = self._joining()
-        return self._render("user-data", facts, join.names(joining, joining.of(facts.context)))
+        return self._render("user-data", facts, join.names(*self._chosen(facts)))
 
     def close(self) -> None:
         """End the connections to clusters."""
         self._tokens.close()
+
+    def _chosen(self, facts: Facts) -> tuple[join.Joining, str]:
+        joining = self._joining()
+        try:
+            return joining, joining.of(facts.context)
+        except JoinError as error:
+            raise JoinError(f"user-data of {facts.node['name']}: {error}") from None
 
     async def _with_token(self, facts: Facts, joining: join.Joining, cluster: Cluster) -> Filled:
         token = await self._tokens.mint(cluster, f"{facts.node['name']}, boot {facts.boot['id']}", time.time())

@@ -58,14 +58,14 @@ class Joining:
     default: str = NONE
 
     def of(self, context: Mapping[str, Any]) -> str:
-        """Return which cluster a node joins: "kubernetes", "slurm" or "none"."""
+        """Return which cluster a node joins: "kubernetes", "slurm" or "none"; JoinError for another one."""
         chosen = context.get(CONTEXT, self.default)
         known = {NONE: True, KUBERNETES: self.kubernetes, SLURM: self.slurm}
         if isinstance(chosen, str) and known.get(chosen):
             return chosen
         there = ", ".join(name for name, each in known.items() if each)
         where = self.file or "the setting boot_join, which is not set,"
-        raise JoinError(f"its context's {CONTEXT} is {show(chosen)}, but {where} knows {there}; correct one of them")
+        raise JoinError(f"{CONTEXT} in its context is {show(chosen)}, but {where} knows {there}; correct one of them")
 
 
 def read(file: Path | None) -> tuple[Joining, tuple[Path, ...]]:

@@ -1,12 +1,11 @@
 """Templates of a boot's documents: a site's own before the built-in ones, by name; errors name file and line."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from traceback import extract_tb
 from types import TracebackType
 from typing import Any
 
-import yaml
 from jinja2 import (
     BaseLoader,
     ChoiceLoader,
@@ -22,10 +21,6 @@ from fleet_runner.core.errors import DocumentError
 
 BUILT_IN = Path(__file__).parent / "templates"
 END = ".yaml.j2"
-HEADER = "#cloud-config"
-MAX_BYTES = 1_000_000  # of one document: cloud-init reads it into memory, and its own limits are far below
-
-_PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Templates:
@@ -57,38 +52,12 @@ class Templates:
             raise DocumentError(f"{_where(error.__traceback__)}: {error.message}") from None
 
 
-def checked(text: str, *, header: bool) -> bytes:
-    """Return a document for sending if it is a YAML mapping, with cloud-init's first line where it needs one."""
-    body = text.encode("utf-8")
-    if len(body) > MAX_BYTES:
-        raise DocumentError(f"it has {len(body)} bytes, expected {MAX_BYTES} at most")
-    if header and text.partition("\n")[0].rstrip() != HEADER:
-        raise DocumentError(f"its first line is not {HEADER}, so cloud-init would ignore it")
-    try:
-        whole = _is_mapping(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f"line {mark.line + 1} of the document" if mark else "the document"
-        raise DocumentError(f"{line} is no YAML: {error.problem or error.context}") from None
-    except yaml.YAMLError:
-        raise DocumentError("the document is no YAML: it holds a character that YAML does not know") from None
-    if not whole:
-        raise DocumentError("the document is no mapping, expected `key: value` lines, or {} for none")
-    return body
-
-
-def _is_mapping(text: str) -> bool:
-    """Read the events only, which costs a third of building values; tags and aliases need the whole work."""
-    parser = _PARSER(text)
-    first: Any = None
-    while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
-        if isinstance(event, yaml.NodeEvent):
-            first = first or event
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None) is not None:
-                return isinstance(yaml.load(text, Loader=_PARSER), dict)  # noqa: S506  it is a safe loader
-        elif isinstance(event, yaml.DocumentStartEvent) and first is not None:
-            raise DocumentError("it holds a second YAML document, expected one")
-    return isinstance(first, yaml.MappingStartEvent)
+def unused(folder: Path | None, documents: Collection[str], device_types: Collection[str]) -> tuple[Path, ...]:
+    """Return the templates of a folder that no node gets by their name; those that begin with _ are for including."""
+    used = {f"{each}{END}" for each in documents}
+    used |= {f"{each}.{device_type}{END}" for each in documents for device_type in device_types}
+    files = sorted(folder.glob("*")) if folder else []
+    return tuple(each for each in files if each.name not in used and not each.name.startswith(("_", ".")))
 
 
 def _where(traceback: TracebackType | None) -> str:

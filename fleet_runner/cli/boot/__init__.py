@@ -2,9 +2,11 @@
 
 import typer
 
-from fleet_runner.cli.boot import serving
+from fleet_runner.cli.boot import rendering, serving
 
 app = typer.Typer(
     no_args_is_help=True, help="Serve scripts, images and cloud-init's documents to nodes that boot over the network."
 )
 app.command()(serving.serve)
+app.command()(rendering.render)
+app.command()(rendering.check)
