@@ -5,7 +5,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select
 
-from fleet_runner.adapters.store import untrusted
 from fleet_runner.adapters.store.schema import STEPS, boot_events, boots
 from fleet_runner.core.boot.boots import BootEvent
 
@@ -30,7 +29,7 @@ COLUMNS = (
 def row(  # noqa: PLR0913  a line has this many parts
     node: str, boot: int | None, at: float, kind: str, sentence: str, *, source: str = "", code: str = ""
 ) -> dict[str, Any]:
-    """Return a line as a row, bounded."""
+    """Return a line as a row; what it is made of must be bounded."""
     return {
         "node": node,
         "boot": boot,
@@ -38,7 +37,7 @@ def row(  # noqa: PLR0913  a line has this many parts
         "last_at": at,
         "kind": kind,
         "code": code,
-        "sentence": untrusted.words(sentence),
+        "sentence": sentence,
         "source": source,
         "times": 1,
     }

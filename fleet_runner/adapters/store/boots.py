@@ -64,12 +64,13 @@ def arm(connection: Connection, node: str, expected: Identity, arming: Arming) -
 
 def close(connection: Connection, boot: int, because: str, now: float) -> bool:
     """Close a boot; False where it was not open."""
+    told = untrusted.words(because)
     mine = update(boots).where(boots.c.id == boot, _OPEN)
-    closed = mine.values(closed_at=now, closed_because=untrusted.words(because))
+    closed = mine.values(closed_at=now, closed_because=told)
     node = connection.execute(closed.returning(boots.c.node)).scalar_one_or_none()
     if node is None:
         return False
-    boot_events.add(connection, [boot_events.row(node, boot, now, "closed", f"Boot {boot} is closed: {because}")])
+    boot_events.add(connection, [boot_events.row(node, boot, now, "closed", f"Boot {boot} is closed: {told}")])
     return True
 
 

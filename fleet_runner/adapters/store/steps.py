@@ -75,7 +75,7 @@ _HOME: dict[str, Any] = {boot_rows.c.host_keys.name: bindparam("_keys")}
 def _row(boot: Standing, step: Step) -> dict[str, Any]:
     name = kind(step)
     detail = step.detail if isinstance(step, Reached) else ""
-    sentence = f"{SENTENCES[name]}: {detail}" if detail else SENTENCES[name]
+    sentence = f"{SENTENCES[name]}: {untrusted.words(detail)}" if detail else SENTENCES[name]
     return boot_events.row(boot.node, step.boot, step.at, name, sentence, source=_source(step))
 
 
