@@ -125,7 +125,8 @@ class Resource(BaseHTTPRequestHandler):
             target = boot.get("BootSourceOverrideTarget", state["override"]["target"])
             if enabled not in ("Disabled", "Once", "Continuous") or target not in tree.TARGETS:
                 raise Answer(400, f"{enabled!r} with target {target!r} is not among the allowable values")
-            state["override"] = {"enabled": enabled, "target": target}
+            uri = str(boot.get("HttpBootUri") or "")
+            state["override"] = {"enabled": enabled, "target": target, **({"uri": uri} if uri else {})}
         witness(str(self.bmc.lab.root), "boot_override", self.bmc.node, enabled=enabled, target=target)
 
     def _post(self, sent: Mapping[str, Any]) -> None:
@@ -229,4 +230,5 @@ def main() -> int:
 
 if __name__ == "__main__":
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the boots that start here
     sys.exit(main())

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from fleet_runner.core.boot.boots import Milestone
 from fleet_runner.lab import hardware, plan, plugging, xids
 from fleet_runner.lab.folder import Lab, LabError
 from fleet_runner.lab.tools.node import witness
@@ -10,7 +11,7 @@ from fleet_runner.lab.tools.stand_in import TOOLS
 
 Options = dict[str, Any]
 
-MILESTONES = ("dhcp", "boot_image", "network", "cloud_init")
+MILESTONES = tuple(map(str, Milestone))
 
 
 class Fault(NamedTuple):
@@ -140,8 +141,8 @@ FAULTS: dict[str, Fault] = {
     "bmc_down": Fault("The BMC closes every connection without an answer."),
     "tool_hang": Fault("A tool (--tool) starts and never ends.", {"tool": "nvidia-smi"}),
     "no_boot": Fault(
-        "The next boot stops at a milestone of Day 0 (--at dhcp, boot_image, network or cloud_init).",
-        {"at": "boot_image"},
+        "Boots never come to a milestone (--at dhcp, script, kernel, cloud_init, phone_home or ssh).",
+        {"at": "kernel"},
     ),
     "dead_psu": Fault("One power supply gives no power.", {"psu": 2}),
     "wrong_firmware": Fault(

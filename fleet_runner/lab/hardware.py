@@ -1,11 +1,14 @@
 """What happens to a node's hardware: power, boots and what they clear, lines of the kernel's log."""
 
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from fleet_runner.core.boot.boots import Milestone
 from fleet_runner.lab import plan, processes
 from fleet_runner.lab.folder import Lab, locked, read, write_json
 from fleet_runner.lab.tools.node import is_up, witness
@@ -13,14 +16,20 @@ from fleet_runner.lab.tools.node import is_up, witness
 POWER_ACTIONS = ("On", "ForceOff", "GracefulShutdown", "ForceRestart", "GracefulRestart", "PowerCycle")
 STARTS = frozenset({"On", "ForceRestart", "GracefulRestart", "PowerCycle"})
 RESTARTS = frozenset({"ForceRestart", "GracefulRestart"})
-VOLATILE = ("home", "tmp")
+VOLATILE = ("home", "tmp", "seed")
 NETWORK_TARGETS = frozenset({"Pxe", "UefiHttp"})
 CLEARED_BY_BOOT = frozenset({"xid", "flapping_link"})
 KERNEL_AFTER = 0.6
 """The share of a boot's seconds that the firmware takes before the kernel starts."""
 
-UNREACHED = ("dhcp", "boot_image", "network")
-"""Milestones of Day 0 at which a node that stops there never answers ssh."""
+WITNESSED = ("started", "kernel", "ready", "count", "how", "milestone")
+BOOTING = "booting"
+"""The milestone of a node that asks the boot service for the rest."""
+
+CODE = Path(__file__).resolve().parents[2]
+
+UNREACHED = frozenset(Milestone) - {Milestone.PHONE_HOME}
+"""Milestones of Day 0 that a node which stops before them never answers ssh without."""
 
 FIRMWARE: dict[str, str] = {
     "BMC": "01.05.02",
@@ -76,9 +85,12 @@ def power(lab: Lab, name: str, action: str) -> None:
     processes.end_node(lab, name)
     _forget(lab, name)
     if action in STARTS:
+        served = "boot_port" in read(lab.about)
         with changing(lab, name) as state:
-            _boot(state)
-            witness(str(lab.root), "boot", name, **state["boot"])
+            _boot(state, served=served)
+            witness(str(lab.root), "boot", name, **{key: state["boot"][key] for key in WITNESSED})
+        if state["boot"]["milestone"] == BOOTING:
+            _start(lab, name)
 
 
 def log_kernel(lab: Lab, name: str, *lines: str) -> None:
@@ -99,14 +111,17 @@ def _forget(lab: Lab, name: str) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def _boot(state: dict[str, Any]) -> None:
+def _boot(state: dict[str, Any], *, served: bool) -> None:
+    """Start a boot; where the lab has a boot service, a node asks it for all that it is not told otherwise."""
     now, seconds = time.time(), state["boot_seconds"]
     override = state["override"]
-    network = override["enabled"] != "Disabled" and override["target"] in NETWORK_TARGETS
+    chosen = override["enabled"] != "Disabled" and override["target"] != "None"
+    network = override["target"] in NETWORK_TARGETS if chosen else served
     if override["enabled"] == "Once":
         state["override"] = {"enabled": "Disabled", "target": "None"}
     stop = state["faults"].get("no_boot")
-    reaches = (network or state["provisioned"]) and not (stop and stop["at"] in UNREACHED)
+    asks = served and network
+    reaches = not asks and (network or state["provisioned"]) and not (stop and stop["at"] in UNREACHED)
     state["provisioned"] = state["provisioned"] or reaches
     state |= {"power": "On", "last_reset": now, "kernel_log": []}
     state["faults"] = {fault: how for fault, how in state["faults"].items() if fault not in CLEARED_BY_BOOT}
@@ -116,5 +131,14 @@ def _boot(state: dict[str, Any]) -> None:
         "ready": now + seconds if reaches else None,
         "count": state["boot"]["count"] + 1,
         "how": "network" if network else "image" if state["provisioned"] else "no bootable device",
-        "milestone": stop["at"] if stop else "done",
+        "milestone": BOOTING if asks else stop["at"] if stop else "done",
+        **({"uri": override["uri"]} if asks and override.get("uri") else {}),
     }
+
+
+def _start(lab: Lab, name: str) -> None:
+    """Let a node boot by itself; it is a process of the node's, so that it ends with the power."""
+    console = lab.node(name) / "console.log"
+    console.unlink(missing_ok=True)
+    env = {"FLEET_LAB": str(lab.root), "FLEET_LAB_NODE": name, "PYTHONPATH": str(CODE)}
+    processes.start([sys.executable, "-m", "fleet_runner.lab.netboot", str(lab.root), name], env, console)

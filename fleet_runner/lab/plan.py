@@ -93,8 +93,13 @@ def mac(number: int) -> str:
 
 
 def address(number: int) -> str:
-    """Return a server's address in the management network."""
-    return f"10.20.0.{10 + number}"
+    """Return a server's address in the management network; this computer is all of it, so it is one of its own."""
+    return f"127.20.0.{10 + number}"
+
+
+def uuid(number: int) -> str:
+    """Return the UUID that a server's firmware knows."""
+    return f"4c414247-0000-4000-8000-{number:012x}"
 
 
 def gpu_serial(number: int, gpu: int) -> str:

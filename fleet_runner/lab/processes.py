@@ -24,7 +24,10 @@ def start(argv: list[str], env: dict[str, str], log: Path) -> int:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     files = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_OPEN, 1, str(log), flags, 0o644),
              (os.POSIX_SPAWN_DUP2, 1, 2)]  # fmt: skip
-    return os.posix_spawn(argv[0], argv, env, file_actions=files, setsid=True)
+    # It starts with no signal blocked or ignored, whatever the one that starts it does with its own.
+    return os.posix_spawn(
+        argv[0], argv, env, file_actions=files, setsid=True, setsigmask=[], setsigdef=[signal.SIGCHLD]
+    )
 
 
 def running(lab: Lab, name: str) -> int | None:

@@ -2,14 +2,13 @@
 
 import os
 import secrets
-import socket
 import sys
 import time
 from pathlib import Path
 
 import yaml
 
-from fleet_runner.lab import hardware, plan, plugging, processes, site, wrappers
+from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, wrappers
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
 from fleet_runner.settings import PROJECT_DIR
 
@@ -35,8 +34,11 @@ cabling_confirm_seconds = 2
 """Pauses are short here, because a boot takes seconds and not minutes."""
 
 
-def up(folder: Path, servers: int | None = None, boot_seconds: float = 1.5) -> Lab:
-    """Bring a lab up; one that is up already stays as it is, with its faults and its history."""
+def up(folder: Path, servers: int | None = None, boot_seconds: float = 1.5, *, boot_service: bool = False) -> Lab:
+    """Bring a lab up; one that is up already stays as it is, with its faults and its history.
+
+    A new lab's nodes boot through the boot service, if it is to have one, and else all by themselves.
+    """
     lab = Lab(folder.resolve())
     if lab.about.is_file():
         has = int(read(lab.about)["servers"])
@@ -45,21 +47,23 @@ def up(folder: Path, servers: int | None = None, boot_seconds: float = 1.5) -> L
                 f"{lab.root} holds a lab of {has} servers, not {servers}; remove it with `lab down --delete`"
             )
     else:
-        _make(lab, SERVERS if servers is None else servers, boot_seconds)
+        _make(lab, SERVERS if servers is None else servers, boot_seconds, boot_service=boot_service)
     _tools(lab)
+    boot_server.start(lab)
     if processes.running(lab, BMC) is None:
         _start_bmcs(lab)
+    boot_server.wait(lab)
     return lab
 
 
-def _make(lab: Lab, servers: int, boot_seconds: float) -> None:
+def _make(lab: Lab, servers: int, boot_seconds: float, *, boot_service: bool) -> None:
     if not 1 <= servers <= plan.MOST_SERVERS:
         raise LabError(f"a lab has 1 to {plan.MOST_SERVERS} servers, not {servers}; choose --servers accordingly")
     if lab.root.exists() and any(lab.root.iterdir()):
         raise LabError(f"{lab.root} is not empty and holds no lab; choose another --dir")
     lab.root.mkdir(parents=True, exist_ok=True)
     names = [plan.server(number) for number in range(1, servers + 1)]
-    ports = dict(zip(names, _free_ports(servers), strict=True))
+    bmcs = dict(zip(names, ports.choose(servers), strict=True))
     write(lab.credentials, yaml.safe_dump({"username": "fleet", "password": secrets.token_urlsafe(18)}), 0o600)
     write(lab.settings, SETTINGS)
     for number, name in enumerate(names, start=1):
@@ -67,8 +71,9 @@ def _make(lab: Lab, servers: int, boot_seconds: float) -> None:
         write_json(lab.node(name) / "state.json", hardware.fresh(number, boot_seconds))
     write_json(lab.root / "addresses.json", {plan.address(at): name for at, name in enumerate(names, start=1)})
     plugging.plug_all(lab, servers)
-    site.write_site(lab, servers, ports)
-    write_json(lab.about, {"servers": servers, "bmc_ports": ports, "boot_seconds": boot_seconds})
+    site.write_site(lab, servers, bmcs)
+    about = {"servers": servers, "bmc_ports": bmcs, "boot_seconds": boot_seconds}
+    write_json(lab.about, {**about, **(boot_server.make(lab) if boot_service else {})})
 
 
 def _tools(lab: Lab) -> None:
@@ -78,47 +83,18 @@ def _tools(lab: Lab) -> None:
 
 
 def _start_bmcs(lab: Lab) -> None:
-    ports: dict[str, int] = read(lab.about)["bmc_ports"]
-    if not all(_free(port) for port in ports.values()):
+    bmcs: dict[str, int] = read(lab.about)["bmc_ports"]
+    if not all(map(ports.free, bmcs.values())):
         # Somebody took a port while the lab was down: the design says where a BMC is, so it is written again.
-        ports = dict(zip(ports, _free_ports(len(ports)), strict=True))
-        write_json(lab.about, {**read(lab.about), "bmc_ports": ports})
-        site.write_site(lab, len(ports), ports)
+        bmcs = dict(zip(bmcs, ports.choose(len(bmcs)), strict=True))
+        write_json(lab.about, {**read(lab.about), "bmc_ports": bmcs})
+        site.write_site(lab, len(bmcs), bmcs)
     env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(PROJECT_DIR)}
     pid = processes.start([sys.executable, "-m", "fleet_runner.lab.bmc", str(lab.root)], env, lab.root / "bmc.log")
     processes.note(lab, BMC, pid)
     deadline = time.monotonic() + START_SECONDS
-    while not all(_answers(port) for port in ports.values()):
+    while not all(map(ports.answers, bmcs.values())):
         if processes.running(lab, BMC) is None or time.monotonic() > deadline:
             processes.end(lab, BMC)
             raise LabError(f"the lab's BMCs did not start within {START_SECONDS:g} s; read {lab.root / 'bmc.log'}")
         time.sleep(0.05)
-
-
-def _free_ports(count: int) -> list[int]:
-    opened = [socket.socket() for _ in range(count)]
-    try:
-        for one in opened:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in opened]
-    finally:
-        for one in opened:
-            one.close()
-
-
-def _free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
-
-
-def _answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True

@@ -66,7 +66,7 @@ def test_a_node_stops_at_the_milestone_it_was_told(lab: Lab) -> None:
     faults.inject(lab, "no_boot", "gpu-02", {"at": "dhcp"})
     hardware.power(lab, "gpu-02", "On")
     assert not hardware.up(lab, "gpu-02")
-    faults.inject(lab, "no_boot", "gpu-02", {"at": "cloud_init"})
+    faults.inject(lab, "no_boot", "gpu-02", {"at": "phone_home"})
     boot(lab, "gpu-02")
     answer = shell(lab, "gpu-02", "cloud-init status --format json")
     assert answer.returncode == 1
@@ -82,7 +82,7 @@ def test_a_node_stops_at_the_milestone_it_was_told(lab: Lab) -> None:
         ("gremlins", {}, "no fault named 'gremlins'"),
         ("bmc_down", {"gpu": 1}, "bmc_down takes no options, not --gpu"),
         ("hot_gpu", {"gpu": 8}, "--gpu is 8, expected 0 to 7"),
-        ("no_boot", {"at": "lunch"}, "expected one of dhcp, boot_image, network, cloud_init"),
+        ("no_boot", {"at": "lunch"}, "expected one of dhcp, script, kernel, cloud_init, phone_home, ssh"),
         ("wrong_firmware", {"component": "Toaster"}, "no component 'Toaster'"),
         ("swapped_cables", {"rail": 1, "with_rail": 1}, "cannot be exchanged with itself"),
         ("swapped_cables", {"with": "gpu-77"}, "no node named 'gpu-77'"),

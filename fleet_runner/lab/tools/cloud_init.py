@@ -9,17 +9,17 @@ from fleet_runner.lab.tools.node import Node
 
 def run(node: Node, args: list[str]) -> int:
     """Print the status; exit 1 where cloud-init failed, as the tool does."""
-    failed = node.state["boot"]["milestone"] == "cloud_init"
+    failed = node.state["boot"]["milestone"] == "phone_home"
     status = "error" if failed else "done"
     if "json" not in " ".join(args):
         sys.stdout.write(f"status: {status}\n")
         return int(failed)
-    errors = ["('cloud_final', RuntimeError('phone home: no answer from the join service'))"] if failed else []
+    errors = ["('cloud_final', RuntimeError('phone home: it could not be told'))"] if failed else []
     updated = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(node.state["boot"]["ready"]))
     answer = {
         "boot_status_code": "enabled-by-generator",
         "datasource": "nocloud",
-        "detail": "DataSourceNoCloudNet [seed=dmi,seedfrom=http://10.20.0.1/seed/]",
+        "detail": "DataSourceNoCloudNet [seed=cmdline,seedfrom=http://127.0.0.1/seed/]",
         "errors": errors,
         "extended_status": status,
         "last_update": updated,

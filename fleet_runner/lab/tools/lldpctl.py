@@ -34,7 +34,7 @@ def _neighbour(port: str) -> dict[str, Any]:
                 "id": [{"type": "mac", "value": "48:b0:2d:00:00:01"}],
                 "name": [{"value": plan.ETHERNET_SWITCH}],
                 "descr": [{"value": "Cumulus Linux version 5.9.2 running on NVIDIA SN2201"}],
-                "mgmt-ip": [{"value": "10.20.0.2"}],
+                "mgmt-ip": [{"value": "127.20.0.2"}],
                 "mgmt-iface": [{"value": "2"}],
                 "capability": [{"type": "Bridge", "enabled": True}, {"type": "Router", "enabled": True}],
             }

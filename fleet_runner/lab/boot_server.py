@@ -1,0 +1,71 @@
+"""The lab's boot server: the product's own boot service, and what it serves in a lab."""
+
+import os
+import secrets
+import sys
+import time
+
+from fleet_runner.lab import ports, processes
+from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
+from fleet_runner.settings import PROJECT_DIR
+
+SERVICE = "boot"
+"""The name under which its process is noted."""
+
+START_SECONDS = 30.0
+
+SETTINGS = """\
+boot_url = "http://127.0.0.1:{port}"
+boot_listen = "127.0.0.1:{port}"
+boot_image = "lab"
+boot_dhcp_token = "dhcp.token"
+boot_join = "join.yml"
+"""
+
+JOIN = """\
+# How nodes join their cluster; the key is the lab's own.
+slurm:
+  controllers: [lab-login]
+  munge_key: munge.key
+"""
+
+
+def make(lab: Lab) -> dict[str, int]:
+    """Write what the boot server of a new lab needs, and return what is to be known of it: its port."""
+    (port,) = ports.choose(1)
+    write(lab.settings, lab.settings.read_text("utf-8") + SETTINGS.format(port=port))
+    write(lab.root / "dhcp.token", secrets.token_urlsafe(24) + "\n", 0o600)
+    write(lab.root / "join.yml", JOIN)
+    write(lab.root / "munge.key", secrets.token_urlsafe(96), 0o600)
+    return {"boot_port": port}
+
+
+def start(lab: Lab) -> None:
+    """Start the boot service, where the lab has one and it does not run; it is up when `wait` has returned."""
+    if "boot_port" not in read(lab.about) or processes.running(lab, SERVICE) is not None:
+        return
+    _port(lab)
+    env = {**os.environ, "FLEET_CONFIG": str(lab.settings), "PYTHONPATH": str(PROJECT_DIR)}
+    words = [sys.executable, "-m", "fleet_runner.cli", "boot", "serve"]
+    processes.note(lab, SERVICE, processes.start(words, env, lab.root / "boot.log"))
+
+
+def wait(lab: Lab) -> None:
+    """Wait until the boot service answers."""
+    port = read(lab.about).get("boot_port")
+    deadline = time.monotonic() + START_SECONDS
+    while port is not None and not ports.answers(port):
+        if processes.running(lab, SERVICE) is None or time.monotonic() > deadline:
+            processes.end(lab, SERVICE)
+            raise LabError(f"the boot service did not start within {START_SECONDS:g} s; read {lab.root / 'boot.log'}")
+        time.sleep(0.05)
+
+
+def _port(lab: Lab) -> None:
+    """Choose another port where somebody took it while the lab was down; the settings say it too."""
+    old = read(lab.about)["boot_port"]
+    if ports.free(old):
+        return
+    (new,) = ports.choose(1)
+    write(lab.settings, lab.settings.read_text("utf-8").replace(f"127.0.0.1:{old}", f"127.0.0.1:{new}"))
+    write_json(lab.about, {**read(lab.about), "boot_port": new})
