@@ -2,7 +2,7 @@
 
 import typer
 
-from fleet_runner.cli.boot import rendering, serving
+from fleet_runner.cli.boot import dhcp, rendering, serving
 
 app = typer.Typer(
     no_args_is_help=True, help="Serve scripts, images and cloud-init's documents to nodes that boot over the network."
@@ -10,3 +10,4 @@ app = typer.Typer(
 app.command()(serving.serve)
 app.command()(rendering.render)
 app.command()(rendering.check)
+app.command()(dhcp.dhcp)

@@ -1,0 +1,99 @@
+"""fleet-runner boot dhcp: the configuration of a boot server's DHCP server, from the source of truth."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from fleet_runner import settings, source
+from fleet_runner.adapters.dhcp import refusal
+from fleet_runner.cli.session import Exit, console, errors
+from fleet_runner.core.boot.dhcp import KINDS, render
+from fleet_runner.core.boot.dhcp.networks import Networks, read
+from fleet_runner.core.errors import FleetError, SettingsError
+from fleet_runner.settings import Settings
+
+MANY = 20
+"""Nodes without an address that are named; the rest is counted."""
+
+
+class Server(StrEnum):
+    """The kinds of configuration, for the command line."""
+
+    DNSMASQ = "dnsmasq"
+    PROXY = "dnsmasq-proxy"
+    KEA = "kea"
+    TFTP = "tftp"
+
+
+def dhcp(
+    kind: Annotated[
+        Server,
+        typer.Option(
+            "--for",
+            help="dnsmasq as DHCP and TFTP server; beside a DHCP server that stays as it is (dnsmasq-proxy); Kea;"
+            " or dnsmasq for TFTP alone, beside Kea",
+            show_default=False,
+        ),
+    ],
+    networks: Annotated[
+        Path,
+        typer.Option(
+            help="YAML file that describes the boot networks, as docs/boot-servers.md has it; - is standard input",
+            show_default=False,
+        ),
+    ],
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="print nothing, and have the server's own program test it; exit code 1 if not"),
+    ] = False,
+) -> None:
+    """Print a DHCP server's configuration: networks, what each firmware boots, and every node's address.
+
+    A node that cannot have an address reserved is named on standard error, with the reason.
+    """
+    found = settings.load()
+    described = _described(found, networks)
+    rendered = render(kind, source.read(found), described)
+    _warn(rendered.notes)
+    if not check:
+        sys.stdout.write(rendered.text)
+        return
+    asked = KINDS[kind]
+    said = refusal(asked.test, rendered.text)
+    if said:
+        console.print(f"{asked.program} refuses it: {said}", markup=False, soft_wrap=True)
+        raise typer.Exit(Exit.NO)
+    console.print(f"{asked.program} takes it: {_counted(rendered.reserved, asked.reserves)}", soft_wrap=True)
+
+
+def _described(found: Settings, file: Path) -> Networks:
+    if not found.boot_url:
+        raise SettingsError("boot_url is not set; DHCP tells nodes where the boot service is, so set it first")
+    return read(_parsed(file), found.boot_url, str(found.boot_loaders))
+
+
+def _parsed(file: Path) -> Any:
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        return yaml.safe_load(text)
+    except OSError as error:
+        raise SettingsError(f"--networks {file}: {error.strerror}; name a YAML file of boot networks") from error
+    except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        raise FleetError(f"--networks {file}: {' '.join(str(error).split())}; expected YAML") from error
+
+
+def _warn(notes: tuple[str, ...]) -> None:
+    for note in notes[:MANY]:
+        errors.print(f"warning: {note}", markup=False, soft_wrap=True)
+    if len(notes) > MANY:
+        errors.print(f"warning: so it is with {len(notes) - MANY} more nodes", soft_wrap=True)
+
+
+def _counted(reserved: int, reserves: bool) -> str:
+    if not reserves:
+        return "it reserves no addresses"
+    return f"{reserved} node{'' if reserved == 1 else 's'} with a reserved address"
