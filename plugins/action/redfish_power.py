@@ -1,7 +1,8 @@
-"""Power actions and one-time boot through the node's BMC; thin over `fleet_runner.adapters.redfish`."""
+"""Power actions and one-time boot through the node's BMC; thin over `adapters.redfish` and `boot.arming`."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,11 @@ from fleet_runner import settings
 from fleet_runner.core.errors import FleetError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from fleet_runner.adapters.redfish import Bmc
+    from fleet_runner.adapters.store import Store
+    from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
 module: redfish_power
@@ -23,16 +26,26 @@ short_description: Switches a node's power and chooses its next boot
 description:
   - Asks the BMC first and does only what is still to be done; a second run changes nothing where that can be known.
   - Under the runner it also asks the store, and does nothing for a run that is over or was taken over.
+  - Where the settings name a boot service (boot_url), a boot from the network is armed right before the power action.
 options:
   action:
     description: on and off are states; cycle removes power and gives it back; restart resets the running node.
     type: str
     choices: ["on", "off", cycle, restart]
     required: true
-  boot_once: {description: Where the next boot comes from., type: str, choices: [pxe, none], default: none}
+  boot_once:
+    description:
+      - Where the next boot comes from. C(served) is C(pxe) where the settings name a boot service, else C(none).
+      - With the setting boot_proof, a boot from the boot service is always one over UEFI HTTP.
+    type: str
+    choices: [pxe, http, served, none]
+    default: none
   unless_reset_since:
-    description: Do nothing if the node is on and its BMC reset it after this moment (epoch seconds).
+    description:
+      - Do nothing if the node is on and its BMC reset it after this moment (epoch seconds).
+      - With a boot service, only if the boot that was armed since then has come to its end or still may.
     type: float
+  limits: {description: Seconds of each milestone of a boot; see C(fleet_boot)., type: dict, default: {}}
 author: [fleet-runner]
 """
 
@@ -46,10 +59,11 @@ EXAMPLES = r"""
 RETURN = r"""
 since: {description: The moment from which a boot of the node counts (epoch seconds)., returned: always, type: float}
 sent: {description: The power actions sent to the BMC., returned: always, type: list, elements: str}
+boot: {description: The boot that is armed for it or was made since; none without a boot service., type: int}
 """
 
 ACTIONS = ("on", "off", "cycle", "restart")
-TARGETS = {"none": "", "pxe": "Pxe"}
+TARGETS = {"none": "", "pxe": "Pxe", "http": "UefiHttp", "served": "Pxe"}
 OFF_SECONDS = 60.0  # a server that is cut off is off within seconds; some BMCs notice late
 PAUSE = 1.0
 
@@ -57,51 +71,93 @@ PAUSE = 1.0
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True
-    _VALID_ARGS = frozenset({"action", "boot_once", "unless_reset_since"})
+    _VALID_ARGS = frozenset({"action", "boot_once", "unless_reset_since", "limits"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Read, decide, act."""
         answer = super().run(tmp, task_vars)
-        action, target, since = _arguments(self._task.args)
-        url = str(self._templar.template((task_vars or {}).get("fleet_bmc_url")) or "")
+        variables = task_vars or {}
+        action, source, since = _arguments(self._task.args)
+        url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
         if not url:
             raise AnsibleActionFail("redfish_power: fleet_bmc_url is not set; give the device an out-of-band address")
         from fleet_runner.adapters import redfish  # noqa: PLC0415  loaded only where a BMC is asked
 
         now = time.time()
         try:
-            with redfish.opened(settings.load(), url) as bmc:
+            configured = settings.load()
+            served = source != "none" and bool(configured.boot_url)
+            target = "" if source == "served" and not served else TARGETS[source]
+            with redfish.opened(configured, url) as bmc, self._opened(configured, variables, served=served) as store:
                 state = bmc.power_state()
                 age = bmc.last_reset_age() if since is not None else None
-                done = since is not None and age is not None and age < max(0.0, now - since)
-                sent = plan(action, state, bmc.power_actions(), done=done)
+                boot = self._made(store, variables, since, age) if store and served else None
+                reset = since is not None and age is not None and age < max(0.0, now - since)
+                sent = plan(action, state, bmc.power_actions(), done=boot is not None if served else reset)
                 if sent and not self._task.check_mode:
-                    self._refuse_if_taken_over(task_vars or {})
-                    if target:
-                        bmc.boot_once(target)
+                    self._refuse_if_taken_over(store, variables)
+                    boot = self._prepare(bmc, store if served else None, configured, target, variables)
                     send(bmc, sent)
         except FleetError as error:
             raise AnsibleActionFail(f"redfish_power: {error}") from error
-        answer.update(changed=bool(sent), sent=sent, since=now if since is None else since)
+        answer.update(changed=bool(sent), sent=sent, since=now if since is None else since, boot=boot)
         return answer
 
-    def _refuse_if_taken_over(self, variables: dict[str, Any]) -> None:
-        """Ask the store, under the runner, whether this run is still open: a frozen play may wake up long after."""
-        runs = self._templar.template(variables.get("fleet_runs")) or {}
-        mine = runs.get(variables.get("inventory_hostname"))
-        if not mine or not os.environ.get("FLEET_BATCH"):
+    @contextlib.contextmanager
+    def _opened(self, configured: Settings, variables: dict[str, Any], *, served: bool) -> Iterator[Store | None]:
+        """Open the store where a boot is armed, or a run has a fence; only those pay for it."""
+        if not served and not (os.environ.get("FLEET_BATCH") and self._run(variables)):
+            yield None
             return
-        from fleet_runner.adapters.store import Store  # noqa: PLC0415  only a power action pays for it
+        from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
 
-        store = Store.open(settings.load().store_url)
-        try:
-            run = store.run(int(mine["run"]))
-        finally:
-            store.close()
+        with Store.open(configured.store_url) as store:
+            yield store
+
+    def _run(self, variables: dict[str, Any]) -> dict[str, Any]:
+        """Return what the runner says about its run of this node; nothing by hand."""
+        runs = self._templar.template(variables.get("fleet_runs")) or {}
+        return runs.get(variables.get("inventory_hostname")) or {}
+
+    def _refuse_if_taken_over(self, store: Store | None, variables: dict[str, Any]) -> None:
+        """Ask the store, under the runner, whether this run is still open: a frozen play may wake up long after."""
+        mine = self._run(variables)
+        if not mine or store is None or not os.environ.get("FLEET_BATCH"):
+            return
+        run = store.run(int(mine["run"]))
         if run is None or run.outcome is not None or run.fence != int(mine["fence"]):
             raise AnsibleActionFail(
                 f"redfish_power: run {mine['run']} is over or was taken over; nothing was sent to the BMC"
             )
+
+    def _made(self, store: Store, variables: dict[str, Any], since: float | None, age: float | None) -> int | None:
+        """Return the boot since a moment after which the node needs no other."""
+        from fleet_runner.boot import arming  # noqa: PLC0415  only a boot from the boot service needs it
+
+        node = str(variables["inventory_hostname"])
+        boot = arming.made(store, node, since, age, arming.limits(self._task.args.get("limits") or {}))
+        return boot.id if boot else None
+
+    def _prepare(
+        self, bmc: Bmc, store: Store | None, configured: Settings, target: str, variables: dict[str, Any]
+    ) -> int | None:
+        """Arm the boot where there is a boot service, and tell the BMC where the next boot comes from."""
+        if store is None:
+            if target:
+                bmc.boot_once(target)
+            return None
+        from fleet_runner.boot import arming  # noqa: PLC0415  likewise
+
+        mine = self._run(variables)
+        run = int(mine["run"]) if mine and os.environ.get("FLEET_BATCH") else None
+        device = {**variables["fleet_device"], "name": variables["inventory_hostname"]}
+        armed = arming.arm(configured, store, device, bmc.system(), run=run, target=target, now=time.time())
+        try:
+            bmc.boot_once(armed.target, armed.http_uri)
+        except FleetError as error:
+            store.close_boot(armed.boot.id, "its BMC did not take it", time.time())
+            raise AnsibleActionFail(f"redfish_power: {armed.without_nonce(str(error))}") from None
+        return armed.boot.id
 
 
 def plan(action: str, state: str | None, allowed: tuple[str, ...], *, done: bool) -> list[str]:
@@ -152,6 +208,6 @@ def _arguments(args: dict[str, Any]) -> tuple[str, str, float | None]:
         )
     since = args.get("unless_reset_since")
     try:
-        return str(action), TARGETS[str(target)], None if since is None else float(since)
+        return str(action), str(target), None if since is None else float(since)
     except (TypeError, ValueError):
         raise AnsibleActionFail(f"redfish_power: unless_reset_since is {since!r}, expected epoch seconds") from None

@@ -68,6 +68,11 @@ class InventoryModule(BaseInventoryPlugin):
             for member in members:
                 self.inventory.add_child(group, member)
         self._offer_fabric(fleet, configured.state_dir / "cache")
+        if configured.boot_url:
+            from fleet_runner.adapters import known_hosts  # noqa: PLC0415  likewise
+
+            words = known_hosts.ssh_args(known_hosts.folder(configured))
+            self.inventory.set_variable("nodes", "ansible_ssh_common_args", words)
 
     def _offer_fabric(self, fleet: Fleet, folder: Path) -> None:
         """Put the designed links into a file; one copy per device would drown the inventory."""

@@ -86,9 +86,9 @@ def test_a_node_that_does_not_go_off_is_not_switched_on(module: ModuleType, monk
 @pytest.mark.parametrize(
     ("args", "found"),
     [
-        ({"action": "cycle", "boot_once": "pxe", "unless_reset_since": "12.5"}, ("cycle", "Pxe", 12.5)),
-        ({"action": True}, ("on", "", None)),
-        ({"action": False, "boot_once": "none"}, ("off", "", None)),
+        ({"action": "cycle", "boot_once": "pxe", "unless_reset_since": "12.5"}, ("cycle", "pxe", 12.5)),
+        ({"action": True}, ("on", "none", None)),
+        ({"action": False, "boot_once": "none"}, ("off", "none", None)),
     ],
 )
 def test_arguments_are_read_as_yaml_gives_them(

@@ -82,13 +82,22 @@ class Bmc:
         state = self._system().body.get("PowerState")
         return state if isinstance(state, str) else None
 
-    def boot_once(self, target: str) -> None:
-        """Let only the next boot start from a target (Pxe, UefiHttp); "None" takes such a wish back."""
+    def system(self) -> Body:
+        """Return the resource of the computer behind the BMC: its SerialNumber, its UUID, its PowerState."""
+        self._wire.begin()
+        return self._system().body
+
+    def boot_once(self, target: str, http_uri: str = "") -> None:
+        """Let only the next boot start from a target (Pxe, UefiHttp); "None" takes such a wish back.
+
+        `http_uri` is what a UEFI HTTP boot loads; without one, what a DHCP server says.
+        """
         self._wire.begin()
         system = self._system()
         uri = self._settings_uri(system)
         enabled = "Disabled" if target == "None" else "Once"
-        change = {"Boot": {"BootSourceOverrideEnabled": enabled, "BootSourceOverrideTarget": target}}
+        override = {"BootSourceOverrideEnabled": enabled, "BootSourceOverrideTarget": target}
+        change = {"Boot": override | ({"HttpBootUri": http_uri} if http_uri else {})}
         reply = self._change(uri, change, target)
         if reply.status == HTTPStatus.PRECONDITION_FAILED:
             # Changed between our read and our write, which does not matter to an override; or a BMC that gives

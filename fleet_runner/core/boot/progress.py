@@ -45,6 +45,9 @@ server is heard when it leases, and leases are renewed within the hour."""
 LATELY = 3600.0
 """Seconds within which another node that came past a milestone shows that the boot path is well."""
 
+RESET_SKEW = 2.0
+"""Seconds by which a BMC that counts whole ones may put a reset before the arming that it came after."""
+
 MANY = 2
 """Other nodes that wait at the same milestone as long: it is not each of them by itself."""
 
@@ -106,11 +109,24 @@ def heard(progress: Progress, who: str) -> bool:
     return progress.now - progress.beats.get(who, 0.0) < HEARD_SECONDS[who]
 
 
-def under_way(boot: Boot, now: float, limits: Mapping[Milestone, float] = LIMITS) -> bool:
+def under_way(progress: Progress) -> bool:
     """Whether a boot may still come to its end by itself: it is open, has its data or may have it, and is in time."""
-    if boot.closed_at is not None or (boot.claimed_at is None and now >= boot.expires_at):
-        return False
-    return not overdue(Progress(boot, now, limits))
+    boot = progress.boot
+    expired = boot.claimed_at is None and progress.now >= boot.expires_at
+    return boot.closed_at is None and not expired and not overdue(progress)
+
+
+def stands(progress: Progress, reset: float | None) -> bool:
+    """Whether a node needs no other boot: it has come up by this one, or is on its way.
+
+    `reset` (epoch seconds) is when its BMC last reset it, where that is known. A boot that was armed and never
+    brought the node to life, because the play ended in between, does not count.
+    """
+    boot = progress.boot
+    if Milestone.PHONE_HOME in boot.reached:
+        return True
+    alive = bool(boot.reached) or (reset is not None and reset >= boot.armed_at - RESET_SKEW)
+    return alive and under_way(progress)
 
 
 def beside(progress: Progress, others: Sequence[Boot], events: Iterable[BootEvent]) -> Progress:

@@ -17,6 +17,7 @@ from fleet_runner.core.boot.progress import (
     last,
     missing,
     overdue,
+    stands,
     timeline,
     under_way,
 )
@@ -82,7 +83,26 @@ def test_a_boot_is_under_way_while_it_may_still_come_to_its_end(
     change: dict[str, Any], now: float, is_under_way: bool
 ) -> None:
     come = Boot(1, "gpu-01", None, 9_000.0, 10_800.0, Identity(), **change)
-    assert under_way(come, now) is is_under_way
+    assert under_way(Progress(come, now, beats=HEARD)) is is_under_way
+
+
+@pytest.mark.parametrize(
+    ("come", "reset", "needs_no_other"),
+    [
+        (boot(), None, False),
+        (boot(), 8_990.0, False),
+        (boot(), 8_999.0, True),
+        (boot(dhcp=80.0), None, True),
+        (boot(dhcp=10.0, script=11.0), 9_001.0, False),
+        (boot(phone_home=40.0), None, True),
+    ],
+    ids=["armed only", "reset before", "reset since", "alive", "stopped", "came up"],
+)
+def test_a_node_that_is_up_or_on_its_way_is_not_reset_again(
+    come: Boot, reset: float | None, needs_no_other: bool
+) -> None:
+    """What was armed and never brought the node to life is made anew: the play ended before it switched the power."""
+    assert stands(Progress(come, 9_100.0, beats=HEARD), reset) is needs_no_other
 
 
 def test_neighbours_that_wait_as_long_at_the_same_place_are_named() -> None:

@@ -1,0 +1,91 @@
+"""Arming a node's boot, right before its power is switched, and what its BMC is told to boot from."""
+
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.boot import progress
+from fleet_runner.core.boot.boots import Boot, Milestone
+from fleet_runner.core.boot.expected import expected, nobody
+from fleet_runner.core.boot.progress import Progress
+from fleet_runner.core.errors import FleetError
+from fleet_runner.settings import Settings
+
+LOADER = "snponly.efi"
+"""iPXE as a UEFI program that uses the firmware's own driver of the interface it was started from."""
+
+NONCE_BYTES = 32
+
+PXE, HTTP = "Pxe", "UefiHttp"
+"""Redfish's words for the two ways to boot from a network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Armed:
+    """An armed boot, and what the BMC is told: a target, the address for it if any, and the secret part of that."""
+
+    boot: Boot
+    target: str
+    http_uri: str = ""
+    nonce: str = ""
+
+    def without_nonce(self, words: str) -> str:
+        """Return what a BMC said about the address, without what only it may know."""
+        return words.replace(self.nonce, "…") if self.nonce else words
+
+
+def limits(given: Mapping[str, Any]) -> Mapping[Milestone, float]:
+    """Return the limits of every milestone, in seconds, with those that a role gives.
+
+    Raises:
+        FleetError: one is no milestone or no number of seconds.
+    """
+    try:
+        own = {Milestone(str(name)): float(seconds) for name, seconds in given.items()}
+    except (TypeError, ValueError) as error:
+        raise FleetError(
+            f"limits of a boot: found {dict(given)!r:.120}, expected seconds for some of {', '.join(Milestone)}"
+        ) from error
+    return {**progress.LIMITS, **own}
+
+
+def made(
+    store: Store, node: str, since: float | None, age: float | None, limits: Mapping[Milestone, float]
+) -> Boot | None:
+    """Return the boot since a moment that came to its end or still may; `age` is that of the BMC's last reset."""
+    newest = store.boots(node, limit=1) if since is not None else ()
+    now = time.time()
+    reset = None if age is None else now - age
+    wanted = (boot for boot in newest if boot.armed_at >= (since or 0.0))
+    return next((boot for boot in wanted if progress.stands(Progress(boot, now, limits), reset)), None)
+
+
+def arm(  # noqa: PLR0913  who, by what, for which run, how and when
+    settings: Settings, store: Store, device: Mapping[str, Any], told: Mapping[str, Any], *, run: int | None,
+    target: str, now: float,
+) -> Armed:  # fmt: skip
+    """Arm a boot for a device (`fleet_device`) whose BMC tells its System resource.
+
+    With `boot_proof` bmc it is always a UEFI HTTP boot, because only that carries the nonce.
+
+    Raises:
+        FleetError: nothing would tell the node from any other machine.
+    """
+    node = str(device["name"])
+    who = expected(device, told)
+    if nobody(who):
+        raise FleetError(
+            f"{node} is known by no MAC address, serial number or UUID, so anybody could have its secrets; "
+            "record the MAC address of the interface that it boots from in the source of truth"
+        )
+    nonce = secrets.token_hex(NONCE_BYTES) if settings.boot_proof == "bmc" else ""
+    digest = sha256(nonce.encode()).hexdigest() if nonce else ""
+    boot = store.arm(node, who, run=run, now=now, seconds=settings.boot_armed_seconds, nonce_hash=digest)
+    if target != HTTP and not nonce:
+        return Armed(boot, target)
+    parts = (settings.boot_url.rstrip("/"), "loader", nonce, LOADER)
+    return Armed(boot, HTTP, "/".join(filter(None, parts)), nonce)
