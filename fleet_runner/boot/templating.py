@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import (
     BaseLoader,
     ChoiceLoader,
+    Environment,
     FileSystemLoader,
     PrefixLoader,
     TemplateError,
@@ -16,6 +17,7 @@ from jinja2 import (
     TemplateSyntaxError,
 )
 
+from fleet_runner.boot.kept import Kept
 from fleet_runner.boot.values import environment
 from fleet_runner.core.errors import DocumentError
 
@@ -24,14 +26,11 @@ END = ".yaml.j2"
 
 
 class Templates:
-    """The templates of a folder, if there is one, and the built-in ones; a changed file counts at once."""
+    """The templates of a folder, if there is one, and the built-in ones; a new or changed file counts at once."""
 
     def __init__(self, folder: Path | None) -> None:
-        built_in = FileSystemLoader(BUILT_IN)
-        own: list[BaseLoader] = [FileSystemLoader(folder)] if folder else []
-        self._environment = environment(
-            loader=ChoiceLoader([*own, built_in, PrefixLoader({"built-in": built_in})]), auto_reload=True
-        )
+        # A loader looks whether a template has changed, but not whether there now is one before it.
+        self._environment = Kept(lambda: (_environment(folder), [folder] if folder else []))
 
     def render(self, document: str, device_type: str, names: Mapping[str, Any]) -> str:
         """Return a document's text; the template of a node's device type wins over the one for all.
@@ -39,7 +38,7 @@ class Templates:
         Raises DocumentError with the template's file and line; names the node nowhere, since its caller does.
         """
         try:
-            template = self._environment.select_template([f"{document}.{device_type}{END}", f"{document}{END}"])
+            template = self._environment().select_template([f"{document}.{device_type}{END}", f"{document}{END}"])
             return template.render(names)
         except TemplateSyntaxError as error:
             raise DocumentError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from None
@@ -58,6 +57,13 @@ def unused(folder: Path | None, documents: Collection[str], device_types: Collec
     used |= {f"{each}.{device_type}{END}" for each in documents for device_type in device_types}
     files = sorted(folder.glob("*")) if folder else []
     return tuple(each for each in files if each.name not in used and not each.name.startswith(("_", ".")))
+
+
+def _environment(folder: Path | None) -> Environment:
+    built_in = FileSystemLoader(BUILT_IN)
+    own: list[BaseLoader] = [FileSystemLoader(folder)] if folder else []
+    loader = ChoiceLoader([*own, built_in, PrefixLoader({"built-in": built_in})])
+    return environment(loader=loader, auto_reload=True)
 
 
 def _where(traceback: TracebackType | None) -> str:

@@ -18,13 +18,9 @@ def network(device: Device, mac: str = "") -> dict[str, Any]:
     systemd waits for every interface that is, and one without a cable would hold up the boot. Without a known MAC
     address each Ethernet interface asks, and none is waited for.
     """
-    names = {each.mac: each.name for each in ethernet(device.interfaces) if each.mac}
     six = ":" in (device.primary_address or "")
-    asking = [mac] if mac else sorted(names)
-    return {
-        "version": 2,
-        "ethernets": {names.get(at) or _own(at): _entry(at, six=six, wait=bool(mac)) for at in asking},
-    }
+    asking = [mac] if mac else sorted({each.mac for each in ethernet(device.interfaces) if each.mac})
+    return {"version": 2, "ethernets": {_key(at): _entry(at, six=six, wait=bool(mac)) for at in asking}}
 
 
 def ethernet(interfaces: Iterable[Interface]) -> tuple[Interface, ...]:
@@ -37,8 +33,8 @@ def packed(document: bytes) -> str:
     return b64encode(gzip.compress(document, mtime=0)).decode("ascii")
 
 
-def _own(mac: str) -> str:
-    """Return a key for an interface that the source does not know; the kernel's name is found by MAC address."""
+def _key(mac: str) -> str:
+    """Return a key for an interface: cloud-init makes a file's name of it, which the source's "Ethernet 1/1" is not."""
     return f"boot-{mac.replace(':', '')}"
 
 
