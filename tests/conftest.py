@@ -5,9 +5,14 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_SKIPS = "FLEET_NO_SKIPS"
+
+# How long an example takes says how busy the computer is, and nothing about the code.
+settings.register_profile("fleet", deadline=None)
+settings.load_profile("fleet")
 
 
 @pytest.fixture(scope="session")
