@@ -1,6 +1,7 @@
 """Settings, a node and its boot, for tests that render documents."""
 
 import subprocess
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +66,8 @@ def certificate(folder: Path, name: str) -> Path:
         check=True, capture_output=True,
     )  # fmt: skip
     return made
+
+
+def decoded(text: str) -> bytes:
+    """Return what base64 says."""
+    return b64decode(text)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import urllib3
-from urllib3.exceptions import HTTPError, SSLError
+from urllib3.exceptions import HTTPError, NewConnectionError, SSLError
 from urllib3.exceptions import TimeoutError as UrllibTimeoutError
 
 from fleet_runner.adapters.join import secrets
@@ -140,14 +140,12 @@ class Minter:
 
     def _body(self, answer: urllib3.BaseHTTPResponse, until: float) -> bytes:
         found = bytearray()
-        try:
-            for chunk in answer.stream(CHUNK_BYTES):
-                found += chunk
-                if len(found) > BODY_BYTES or time.monotonic() > until:
-                    raise JoinError(f"{self._cluster.server} answers without end; check that it is an API server")
-            return bytes(found)
-        finally:
-            answer.release_conn()
+        for chunk in answer.stream(CHUNK_BYTES):
+            found += chunk
+            if len(found) > BODY_BYTES or time.monotonic() > until:
+                answer.close()
+                raise JoinError(f"{self._cluster.server} answers without end; check that it is an API server")
+        return bytes(found)
 
     def _refused(self, what: str, status: int, body: bytes) -> JoinError:
         where = f"{self._cluster.server} refused {what} (HTTP {status}: {_words(body)})"
@@ -178,7 +176,7 @@ def _why(error: Exception) -> str:
     match error:
         case SSLError():
             return "its certificate is not of the CA that boot_join names; correct ca or server there"
-        case UrllibTimeoutError():
+        case UrllibTimeoutError() if not isinstance(error, NewConnectionError):
             return "no answer in time; check that the API server is up, the node asks again by itself"
         case _:
             return f"the connection failed ({type(error).__name__}); check server in boot_join and the network"
