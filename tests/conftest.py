@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.booting import image
+
 ROOT = Path(__file__).resolve().parent.parent
 NO_SKIPS = "FLEET_NO_SKIPS"
 
@@ -34,6 +36,14 @@ def samples() -> Path:
 def evidence() -> Path:
     """Small hand-written evidence, one folder per tool."""
     return ROOT / "tests" / "evidence"
+
+
+@pytest.fixture(scope="session")
+def boot_image() -> image.Image:
+    """A boot image of the real role's making, built when the role has changed since it was built last."""
+    if why := image.why_not():
+        pytest.skip(why)
+    return image.image()
 
 
 def samples_dir() -> Path:
