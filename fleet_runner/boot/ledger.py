@@ -111,6 +111,14 @@ class Ledger:
             await self._look_now()
         return self._nodes.get(node)
 
+    async def look(self) -> None:
+        """Look at the store now, for what others have armed since.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        await self._look_now()
+
     async def read(self, number: int) -> Boot | None:
         """Return a boot as the store has it now, also one that is closed.
 

@@ -32,6 +32,10 @@ class DocumentError(FleetError):
     """A document of a boot cannot be rendered for one node; the others have theirs."""
 
 
+class ImageError(FleetError):
+    """A boot image is not there, or is not what its manifest says; nothing of it is served."""
+
+
 class JoinError(FleetError):
     """A cluster did not give what a node joins it with, or could not be asked."""
 

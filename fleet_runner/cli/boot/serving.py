@@ -1,8 +1,23 @@
 """fleet-runner boot serve: the boot service, until it is told to stop."""
 
+from fleet_runner.cli.session import console, opened
 from fleet_runner.core.errors import SettingsError
+from fleet_runner.settings import load
+from fleet_runner.source import Reader
 
 
 def serve() -> None:
-    """Answer nodes that boot over the network, until Ctrl-C or SIGTERM."""
-    raise SettingsError("boot serve: there is no boot service in this version yet")
+    """Answer nodes that boot over the network, until Ctrl-C or SIGTERM.
+
+    Several may run beside each other: they share the store, and the file boot.key of the state folder.
+    """
+    from fleet_runner.boot import serving  # noqa: PLC0415  the server is slow to load, and no other command needs it
+
+    if not load().boot_url:
+        raise SettingsError(
+            "setting 'boot_url' is empty; name the address where nodes reach this service, like http://10.0.0.1:8480"
+        )
+    reader = Reader(load())
+    reader()
+    with opened(create=True) as (settings, store):
+        serving.run(settings, store, reader, lambda sentence: console.print(sentence, markup=False, soft_wrap=True))

@@ -19,6 +19,8 @@ STATUS = {
     "address": 403,
     "unclaimed": 403,
     "key": 403,
+    "plain": 403,
+    "body": 400,
     "expired": 410,
     "claimed": 410,
     "closed": 410,
@@ -74,7 +76,7 @@ class Denied:
 def script(node: str, boot: Boot | None, said: Identity, asked: Asked) -> Denied | None:
     """Whether a machine that is a node may have the script with its kernel."""
     if boot is None or boot.closed_at is not None:
-        return Denied("unarmed", f"{node} asks for a boot, but is not armed for one")
+        return unarmed(node)
     if boot.claimed_at is not None:
         return Denied("claimed", f"{node} asks for its script again, but boot {boot.id} has its boot data already")
     if asked.now >= boot.expires_at:
@@ -86,6 +88,11 @@ def script(node: str, boot: Boot | None, said: Identity, asked: Asked) -> Denied
     if wrong:
         return Denied("mismatch", f"{node} asks for the script of boot {boot.id}, but {wrong}")
     return _place(boot, asked, "the script", asked.script_by or asked.source)
+
+
+def unarmed(node: str) -> Denied:
+    """Return the denial of a node that has no open boot."""
+    return Denied("unarmed", f"{node} asks for a boot, but is not armed for one")
 
 
 def document(boot: Boot, asked: Asked, what: str) -> Denied | None:

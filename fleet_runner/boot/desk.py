@@ -1,0 +1,105 @@
+"""What every answer is made from, and how the fleet is told of it."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from fleet_runner.boot.asking import Answer, Request, refusal
+from fleet_runner.boot.documents import Documents
+from fleet_runner.boot.images import Images
+from fleet_runner.boot.known import Known
+from fleet_runner.boot.ledger import Ledger
+from fleet_runner.boot.limits import Limits
+from fleet_runner.boot.recent import Recent
+from fleet_runner.boot.sessions import Session, Sessions
+from fleet_runner.core.boot.answers import Asked, Denied
+from fleet_runner.core.boot.boots import Boot, Milestone, Reached, Refused
+from fleet_runner.core.boot.facts import Facts, Reach, facts
+from fleet_runner.settings import Settings
+
+log = structlog.get_logger()
+
+QUIET_SECONDS = 60.0
+"""For how long the same refusal is not logged again; the store counts each."""
+
+MOST_QUIET = 20_000
+
+
+@dataclass(slots=True)
+class Desk:
+    """The parts of a boot service that answers need. `clock` gives seconds since the epoch."""
+
+    settings: Settings
+    ledger: Ledger
+    known: Known
+    documents: Documents
+    images: Images
+    sessions: Sessions
+    dhcp_token: bytes = field(default=b"", repr=False)
+    clock: Callable[[], float] = time.time
+    limits: Limits = field(default_factory=Limits)
+    quiet: Recent[tuple[str, str, str], bool] = field(default_factory=lambda: Recent(QUIET_SECONDS, MOST_QUIET))
+
+    @property
+    def url(self) -> str:
+        """Return where nodes reach the service."""
+        return self.settings.boot_url.rstrip("/")
+
+    def asked(self, session: Session, request: Request) -> Asked:
+        """Return who asks for something of a boot, and when."""
+        proof = self.settings.boot_proof == "bmc"
+        return Asked(request.source, self.clock(), session.script_by, session.leased, proof)
+
+    def facts(self, boot: Boot, session: Session) -> Facts | None:
+        """Return what the templates of a boot may use; None where its node has left the source of truth."""
+        fleet = self.known.copy.fleet
+        device = fleet.devices.get(boot.node)
+        url = self.settings.boot_secure_url or self.settings.boot_url
+        return facts(fleet, device, boot, Reach(url, session.key, session.mac)) if device else None
+
+    def reached(self, session: Session, milestone: Milestone, source: str, detail: str = "") -> None:
+        """Tell the store once that a boot came to a milestone."""
+        if milestone not in session.told:
+            session.told.add(milestone)
+            self.ledger.note(Reached(session.number, milestone, self.clock(), source, detail))
+
+    def refused(self, node: str, denied: Denied, source: str, boot: int | None = None) -> None:
+        """Tell the store of a refusal, and the log of one that is new."""
+        now = self.clock()
+        self.ledger.note(Refused(node, denied.code, denied.sentence, now, source, boot))
+        if self.fresh(node, denied.code, source):
+            log.warning("refused", node=node, code=denied.code, why=denied.sentence, source=source, boot=boot)
+
+    def refuse(self, boot: Boot, denied: Denied, request: Request) -> Answer:
+        """Refuse what belongs to a boot."""
+        self.refused(boot.node, denied, request.source, boot.id)
+        return refusal(denied.status, denied.code)
+
+    def fresh(self, *what: str) -> bool:
+        """Whether something was not logged lately."""
+        key = (what[0], what[1], what[2])
+        if self.quiet.get(key):
+            return False
+        self.quiet.put(key, value=True, now=self.clock())
+        return True
+
+    async def keyed(self, key: str, request: Request) -> tuple[Boot, Session] | Answer:
+        """Return the boot that a key is of, open or over, and its session."""
+        number = self.sessions.number(key)
+        if number is None:
+            denied = Denied("key", "a request names a boot with a key that was not made here")
+            self.refused("", denied, request.source)
+            return refusal(denied.status, denied.code)
+        boot = self.ledger.boot(number) or await self.ledger.read(number)
+        if boot is None:
+            return refusal(410, "closed")
+        return boot, self.sessions.of(boot)
+
+    async def tend(self, seconds: float) -> None:
+        """Forget sessions of boots that are over, again and again, until cancelled."""
+        while True:
+            await asyncio.sleep(seconds)
+            self.sessions.forget({boot.id for boot in self.ledger.open.values()})

@@ -1,0 +1,96 @@
+"""Where the boot service listens, with which certificate, and the files with secrets that it reads for that."""
+
+import os
+import resource
+import socket
+import ssl
+import stat
+from pathlib import Path
+
+from fleet_runner.core.errors import SettingsError
+from fleet_runner.settings import Settings
+
+BACKLOG = 4096
+"""Connections that may wait to be accepted: a hall that powers on at once."""
+
+MOST_FILES = 65_536
+"""Connections that one process may hold."""
+
+
+def listener(listen: str, name: str) -> socket.socket:
+    """Return a socket that listens at "127.0.0.1:8480" or "[::1]:8480"."""
+    host, _, port = listen.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not bare or not port.isdecimal():
+        raise SettingsError(f"setting {name!r}: found {listen!r}, expected address:port such as 127.0.0.1:8480")
+    try:
+        return socket.create_server(
+            (bare, int(port)), family=socket.AF_INET6 if ":" in bare else socket.AF_INET, backlog=BACKLOG
+        )
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise SettingsError(
+            f"setting {name!r}: cannot listen at {listen}: {why}; name an address of this machine"
+        ) from error
+
+
+def address_of(bound: socket.socket) -> str:
+    """Return address and port of a listener, as they stand in a URL."""
+    host, port = bound.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def certificate(settings: Settings) -> ssl.SSLContext | None:
+    """Return what TLS is spoken with, None where no certificate is set."""
+    chain, key = settings.boot_certificate, settings.boot_certificate_key
+    if chain is None or key is None:
+        if chain or key or settings.boot_secure_url:
+            raise SettingsError(
+                "TLS needs all of boot_secure_url, boot_certificate and boot_certificate_key; set what is missing"
+            )
+        return None
+    _private(key, "boot_certificate_key")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(chain, key)
+    except (OSError, ssl.SSLError) as error:
+        why = getattr(error, "reason", None) or error.strerror
+        raise SettingsError(
+            f"boot_certificate {chain} with boot_certificate_key {key}: {why}; expected PEM files that belong"
+            " together"
+        ) from error
+    return context
+
+
+def token(path: Path | None) -> bytes:
+    """Return the token of DHCP servers, b"" where none is set and no lease is taken."""
+    if path is None:
+        return b""
+    _private(path, "boot_dhcp_token")
+    found = path.read_bytes().strip()
+    if not found:
+        raise SettingsError(
+            f"boot_dhcp_token {path}: it is empty, expected a token; `openssl rand -hex 32` makes one"
+        )
+    return found
+
+
+def _private(path: Path, name: str) -> None:
+    """Refuse a file with a secret that is not there or that others may read."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise SettingsError(f"{name} {path}: {error.strerror}; expected a file of mode 0600") from error
+    if found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise SettingsError(f"{name} {path}: others may read it; `chmod 600 {path}`")
+    if not os.access(path, os.R_OK):
+        raise SettingsError(f"{name} {path}: it cannot be read; give it to the user of the boot service")
+
+
+def more_files() -> None:
+    """Allow as many connections as the machine lets this process have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if wanted > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

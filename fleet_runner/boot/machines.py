@@ -1,0 +1,120 @@
+"""What machines get that boot over the network: the first script, and their own."""
+
+import structlog
+
+from fleet_runner.boot.asking import Answer, Request, Unanswerable
+from fleet_runner.boot.desk import Desk
+from fleet_runner.boot.sessions import Session
+from fleet_runner.core.addresses import mac
+from fleet_runner.core.boot import answers, ipxe
+from fleet_runner.core.boot.answers import CONSOLE, Denied
+from fleet_runner.core.boot.boots import Boot, Discovered, Identity, Milestone
+from fleet_runner.core.boot.form import fields
+from fleet_runner.core.boot.identity import Doubt, armed_index, serial, uuid, who
+from fleet_runner.core.errors import FleetError, ImageError
+from fleet_runner.core.printable import printable
+from fleet_runner.core.records import Device
+
+log = structlog.get_logger()
+
+LONGEST = 128
+"""Characters of what a machine says of itself that are kept."""
+
+
+async def first(desk: Desk, request: Request) -> Answer:
+    """Return the script that every machine gets."""
+    del request
+    return Answer(200, ipxe.first(desk.url))
+
+
+async def script(desk: Desk, request: Request) -> Answer:
+    """Return a machine's own script: the one that boots it, or the one that says why it waits."""
+    says = {name: printable(value)[:LONGEST] for name, value in fields(request.query).items()}
+    said = _identity(says)
+    if not (said.macs or serial(said.serial) or uuid(said.uuid)):
+        raise Unanswerable(400, "expected mac, serial or uuid of the machine")
+    found = who(desk.known.copy.index, said)
+    if found is None:
+        found = who(armed_index(desk.ledger.open.values(), desk.known.copy.index.nodes), said)
+    match found:
+        case None:
+            return _discovered(desk, request, said, says)
+        case Doubt(nodes, code, sentence):
+            for node in nodes:
+                desk.refused(node, Denied(code, sentence), request.source)
+            return _waits(desk, code)
+        case node:
+            return await _script_of(desk, request, node, said)
+
+
+async def _script_of(desk: Desk, request: Request, node: str, said: Identity) -> Answer:
+    boot = await desk.ledger.boot_of(node)
+    if boot is None:
+        return _refused(desk, request, node, answers.unarmed(node))
+    session = desk.sessions.of(boot)
+    denied = answers.script(node, boot, said, desk.asked(session, request))
+    if denied is not None:
+        return _refused(desk, request, node, denied, boot)
+    try:
+        session.mac = next(iter(said.macs), "")
+        body = await _booting(desk, boot, session)
+    except FleetError as error:
+        code = "image" if isinstance(error, ImageError) else "template"
+        return _refused(desk, request, node, Denied(code, str(error)), boot)
+    session.script_by = session.script_by or request.source
+    desk.reached(session, Milestone.SCRIPT, request.source, session.mac)
+    return Answer(200, body)
+
+
+async def _booting(desk: Desk, boot: Boot, session: Session) -> bytes:
+    known, url = desk.facts(boot, session), desk.url
+    device = desk.known.copy.fleet.devices.get(boot.node)
+    if known is None or device is None:
+        raise FleetError(f"{boot.node} has left the source of truth")
+    session.documents.clear()
+    session.documents["network-config"] = network = desk.documents.network_config(known)
+    image = await desk.images.image(_named(device) or desk.settings.boot_image)
+    line = ipxe.command_line(known.boot["seed_url"], network, [*image.cmdline.split(), *_arguments(device)])
+    files = f"{url}/image/{image.build}"
+    what = ipxe.Kernel(
+        f"{boot.node} boots {image.name}",
+        f"{files}/{image.kernel}?boot={session.key}",
+        f"{files}/{image.initrd}?boot={session.key}",
+        line,
+    )
+    return ipxe.boots(what, url)
+
+
+def _named(device: Device) -> str:
+    return str(device.context.get("boot_image") or "")
+
+
+def _arguments(device: Device) -> list[str]:
+    """Return the kernel arguments that a node's config context adds ("boot_arguments": a text)."""
+    return str(device.context.get("boot_arguments") or "").split()
+
+
+def _identity(says: dict[str, str]) -> Identity:
+    found = mac(says.get("mac", ""))
+    return Identity(frozenset({found} if found else ()), says.get("serial", ""), says.get("uuid", ""))
+
+
+def _discovered(desk: Desk, request: Request, said: Identity, says: dict[str, str]) -> Answer:
+    """Write down a machine that nobody knows."""
+    name = next(iter(said.macs), "")
+    if name:
+        kind = (says.get("manufacturer", ""), says.get("product", ""))
+        desk.ledger.note(Discovered(name, desk.clock(), request.source, said.serial, said.uuid, *kind))
+    if desk.fresh(name, "unknown", request.source):
+        log.info("a machine that nobody knows asks for a boot", mac=name, source=request.source, serial=said.serial)
+    return _waits(desk, "unknown")
+
+
+def _refused(desk: Desk, request: Request, node: str, denied: Denied, boot: Boot | None = None) -> Answer:
+    desk.refused(node, denied, request.source, boot.id if boot else None)
+    return _waits(desk, denied.code)
+
+
+def _waits(desk: Desk, code: str) -> Answer:
+    """Return the waiting script with 200: iPXE does not read what comes with anything else."""
+    return Answer(200, ipxe.waits(CONSOLE[code], desk.url))

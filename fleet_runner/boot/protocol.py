@@ -1,0 +1,69 @@
+"""HTTP as uvicorn speaks it, with bounds that it lacks: on a request's head and its time, on one address."""
+
+import asyncio
+from collections import Counter
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from fleet_runner.boot.asking import MAPPED
+from fleet_runner.boot.limits import network
+
+HEAD_SECONDS = 15.0
+"""The longest a request's head may take to arrive."""
+
+MOST_HEAD = 32 * 1024
+"""Bytes of a head that arrives in pieces; in one piece it is what one read of the socket gives."""
+
+PER_ADDRESS = 64
+"""Connections that one address may hold: a node needs three."""
+
+
+class Bounded(HttpToolsProtocol):
+    """A connection that ends when it asks too slowly, too much, or beside too many of its own."""
+
+    connections_of: ClassVar[Counter[str]] = Counter()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        """Count the connection, and wait for its first request."""
+        super().connection_made(transport)
+        self._head = 0
+        self._late: asyncio.TimerHandle | None = self.loop.call_later(HEAD_SECONDS, transport.abort)
+        self._counted = _peer(self.client)
+        self.connections_of[self._counted] += 1
+        if self.connections_of[self._counted] > PER_ADDRESS:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        self._in_time()
+        self.connections_of[self._counted] -= 1
+        if self.connections_of[self._counted] <= 0:
+            del self.connections_of[self._counted]
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; while they are a head that is not whole, count them."""
+        if self._late is None and (self.cycle is None or self.cycle.response_complete):
+            self._late = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        super().data_received(data)
+        if self._late is not None:
+            self._head += len(data)
+            if self._head > MOST_HEAD and not self.transport.is_closing():
+                self.send_400_response("Request head too large.")
+
+    def on_headers_complete(self) -> None:
+        """A head is whole, in time."""
+        self._in_time()
+        super().on_headers_complete()
+
+    def _in_time(self) -> None:
+        self._head = 0
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
+def _peer(client: Any) -> str:
+    host = str(client[0]).removeprefix(MAPPED) if client else ""
+    return network(host) if ":" in host else host

@@ -1,0 +1,124 @@
+"""cloud-init's seed: four documents by a boot's key, of which user-data is given once; and its phone-home."""
+
+from fleet_runner.boot.asking import YAML, Answer, Request, Unanswerable, refusal
+from fleet_runner.boot.desk import Desk, log
+from fleet_runner.boot.sessions import Session
+from fleet_runner.core.boot import answers
+from fleet_runner.core.boot.answers import Denied
+from fleet_runner.core.boot.boots import Boot, Claim, Milestone, PhonedHome
+from fleet_runner.core.boot.facts import Facts, instance_id
+from fleet_runner.core.boot.form import ABSENT, PhonedForm, phoned
+from fleet_runner.core.errors import FleetError, JoinError, StoreError
+
+MOST_BODY = 64 * 1024
+"""Bytes of a phone-home: a few public keys are a tenth of it."""
+
+KEY_AND_NAME = 2
+
+
+async def seed(desk: Desk, request: Request) -> Answer:
+    """Return a document of a boot: /seed/<key>/<document>."""
+    if len(request.parts) != KEY_AND_NAME:
+        raise Unanswerable(404, "expected /seed/<key>/<document>")
+    key, document = request.parts
+    found = await desk.keyed(key, request)
+    if isinstance(found, Answer):
+        return found
+    boot, session = found
+    if document == "user-data":
+        return await _secrets(desk, request, boot, session)
+    if document not in ("meta-data", "vendor-data", "network-config"):
+        raise Unanswerable(404, "expected meta-data, vendor-data, network-config or user-data")
+    denied = answers.document(boot, desk.asked(session, request), document)
+    if denied is not None:
+        return desk.refuse(boot, denied, request)
+    if document == "meta-data":
+        desk.reached(session, Milestone.CLOUD_INIT, request.source)
+    try:
+        body = session.documents.get(document)
+        if body is None:
+            body = session.documents[document] = _rendered(desk, boot, session, document)
+    except FleetError as error:
+        return desk.refuse(boot, _trouble(error), request)
+    return Answer(200, body, YAML)
+
+
+def _rendered(desk: Desk, boot: Boot, session: Session, document: str) -> bytes:
+    known = _facts(desk, boot, session)
+    if document == "meta-data":
+        return desk.documents.meta_data(known)
+    return desk.documents.vendor_data(known) if document == "vendor-data" else desk.documents.network_config(known)
+
+
+async def _secrets(desk: Desk, request: Request, boot: Boot, session: Session) -> Answer:
+    """Give user-data, if this is who may have it, and has not had it."""
+    if desk.settings.boot_secure_url and not request.secure:
+        plain = Denied("plain", f"{boot.node}: user-data of boot {boot.id} is asked for without TLS")
+        return desk.refuse(boot, plain, request)
+    async with session.filling:
+        now = desk.ledger.boot(boot.id) or boot
+        denied = answers.secrets(now, desk.asked(session, request))
+        if denied is not None:
+            return desk.refuse(now, denied, request)
+        try:
+            return await _claimed(desk, request, now, session)
+        except StoreError:
+            raise
+        except FleetError as error:
+            return desk.refuse(now, _trouble(error), request)
+
+
+async def _claimed(desk: Desk, request: Request, boot: Boot, session: Session) -> Answer:
+    """Render and mint, then claim, then answer: what fails claims nothing, and what comes second is revoked."""
+    filled = await desk.documents.user_data(_facts(desk, boot, session))
+    given = False
+    try:
+        given = await desk.ledger.tell(Claim(boot.id, desk.clock(), request.source))
+    finally:
+        if not given and filled.revoke is not None:
+            await filled.revoke()
+    if not given:
+        return desk.refuse(boot, answers.claimed(boot), request)
+    log.info("gave the document with secrets", node=boot.node, boot=boot.id, source=request.source)
+    return Answer(200, filled.body, YAML)
+
+
+async def phone_home(desk: Desk, request: Request) -> Answer:
+    """Take what cloud-init tells when it is done: /phone-home/<key>; told again, it changes nothing."""
+    if len(request.parts) != 1:
+        raise Unanswerable(404, "expected /phone-home/<key>")
+    body = await request.body(MOST_BODY)
+    found = await desk.keyed(request.parts[0], request)
+    if isinstance(found, Answer):
+        return found
+    boot, session = found
+    denied = answers.phone_home(boot, desk.asked(session, request))
+    if denied is not None:
+        return desk.refuse(boot, denied, request)
+    form = phoned(body)
+    if isinstance(form, str) or form.instance_id not in (instance_id(boot), ABSENT):
+        return _unreadable(desk, request, boot, form)
+    if Milestone.PHONE_HOME not in boot.reached and await desk.ledger.tell(
+        PhonedHome(boot.id, desk.clock(), request.source, form.host_keys)
+    ):
+        log.info("phoned home", node=boot.node, boot=boot.id, source=request.source, host_keys=len(form.host_keys))
+    return Answer(200, b"")
+
+
+def _unreadable(desk: Desk, request: Request, boot: Boot, form: PhonedForm | str) -> Answer:
+    why = form if isinstance(form, str) else f"found instance {form.instance_id!r}, expected {instance_id(boot)!r}"
+    desk.refused(
+        boot.node, Denied("body", f"{boot.node}: phone-home of boot {boot.id}: {why}"), request.source, boot.id
+    )
+    return refusal(400, why)
+
+
+def _facts(desk: Desk, boot: Boot, session: Session) -> Facts:
+    found = desk.facts(boot, session)
+    if found is None:
+        raise FleetError(f"{boot.node} has left the source of truth")
+    return found
+
+
+def _trouble(error: FleetError) -> Denied:
+    return Denied("join" if isinstance(error, JoinError) else "template", str(error))

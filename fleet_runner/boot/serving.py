@@ -1,0 +1,132 @@
+"""The boot service as a process: its parts, its listeners, and its end."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+
+import structlog
+import uvicorn
+import uvloop
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.boot.app import application
+from fleet_runner.boot.asking import App
+from fleet_runner.boot.desk import Desk
+from fleet_runner.boot.documents import Documents
+from fleet_runner.boot.images import Images
+from fleet_runner.boot.known import FOLDER_SECONDS, NETBOX_SECONDS, Known
+from fleet_runner.boot.ledger import Ledger
+from fleet_runner.boot.listening import BACKLOG, address_of, certificate, listener, more_files, token
+from fleet_runner.boot.protocol import Bounded
+from fleet_runner.boot.secret import secret
+from fleet_runner.boot.sessions import Sessions
+from fleet_runner.core.boot.boots import Beat
+from fleet_runner.core.records import Fleet
+from fleet_runner.settings import Settings
+
+log = structlog.get_logger()
+
+BEAT_SECONDS = 20.0
+"""Pause between two signs of life in the store."""
+
+TEND_SECONDS = 30.0
+
+DRAIN_SECONDS = 30
+"""The longest a stop waits for answers that are under way; a node asks again for an image that broke off."""
+
+Told = Callable[[str], None]
+
+
+def run(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told) -> None:
+    """Serve until SIGINT or SIGTERM; `tell` takes sentences for whoever started it."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(settings, store, read, tell))
+
+
+async def _serve(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    more_files()
+    with contextlib.ExitStack() as listening:
+        plain = listening.enter_context(listener(settings.boot_listen, "boot_listen"))
+        secured = certificate(settings)
+        async with desk_of(settings, store, read) as desk:
+            app = application(desk)
+            servers = [(_server(app, None), plain)]
+            tell(f"boot service: http://{address_of(plain)}, nodes reach it at {settings.boot_url}")
+            if secured is not None:
+                secure = listening.enter_context(listener(settings.boot_secure_listen, "boot_secure_listen"))
+                servers.append((_server(app, secured), secure))
+                tell(f"boot service: https://{address_of(secure)}, nodes reach it at {settings.boot_secure_url}")
+            await _until(stop, servers)
+            tell("boot service: stopped; everything it was told is in the store")
+
+
+@asynccontextmanager
+async def desk_of(settings: Settings, store: Store, read: Callable[[], Fleet]) -> AsyncIterator[Desk]:
+    """Make what answers are made from, and keep it fresh for as long as it is open."""
+    key = secret(settings.state_dir)
+    known, documents = Known(read), Documents(settings)
+    async with Ledger(store) as ledger:
+        sessions = Sessions(key)
+        images = Images(settings.images_dir)
+        desk = Desk(settings, ledger, known, documents, images, sessions, token(settings.boot_dhcp_token))
+        pause = NETBOX_SECONDS if "://" in settings.source else FOLDER_SECONDS
+        work = [asyncio.create_task(each) for each in (known.keep(pause), desk.tend(TEND_SECONDS), _beat(desk))]
+        try:
+            yield desk
+        finally:
+            for task in work:
+                task.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
+            documents.close()
+
+
+async def _beat(desk: Desk) -> None:
+    """Tell the store that this service lives."""
+    while True:
+        desk.ledger.note(Beat("boot", desk.clock()))
+        await asyncio.sleep(BEAT_SECONDS)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which leaves signals to us: there are two of it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+def _server(app: App, secured: ssl.SSLContext | None) -> _Server:
+    config = uvicorn.Config(
+        app,
+        http=Bounded,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # who asks is who connects; a header would say whatever it likes
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+    config.load()
+    config.ssl = secured
+    return _Server(config)
+
+
+async def _until(stop: asyncio.Event, servers: list[tuple[_Server, socket.socket]]) -> None:
+    """Serve until told to stop, then let what is under way end."""
+    serving = [asyncio.create_task(server.serve(sockets=[listener])) for server, listener in servers]
+    waiting = asyncio.create_task(stop.wait())
+    await asyncio.wait([*serving, waiting], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    for server, _ in servers:
+        server.should_exit = True
+    await asyncio.gather(*serving)

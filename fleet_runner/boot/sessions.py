@@ -1,0 +1,71 @@
+"""What this process remembers of boots that are under way; made again from the store where another began it."""
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from fleet_runner.core.boot.boots import Boot, Milestone
+from fleet_runner.core.boot.keys import boot_of, key_of
+
+
+@dataclass(slots=True)
+class Session:
+    """One boot: its key, the address and MAC address that its script went to, and addresses that DHCP leased it.
+
+    `documents` are rendered already; `told` are milestones that the store was told of. Who asks for secrets waits for
+    `filling`, so that of two at once the second finds what the first has done.
+    """
+
+    number: int
+    node: str
+    key: str = field(repr=False)
+    script_by: str = ""
+    mac: str = ""
+    leased: frozenset[str] = frozenset()
+    documents: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+    told: set[Milestone] = field(default_factory=set[Milestone])
+    filling: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+
+class Sessions:
+    """The sessions by boot."""
+
+    __slots__ = ("_keys", "_secret", "_sessions")
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self._sessions: dict[int, Session] = {}
+        self._keys: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def of(self, boot: Boot) -> Session:
+        """Return a boot's session."""
+        found = self._sessions.get(boot.id)
+        if found is None:
+            found = self._sessions[boot.id] = _begun(boot, key_of(self._secret, boot.id))
+            self._keys[found.key] = boot.id
+        return found
+
+    def number(self, key: str) -> int | None:
+        """Return which boot a key is of, or None."""
+        return self._keys.get(key) or boot_of(self._secret, key)
+
+    def forget(self, but: Collection[int]) -> None:
+        """Forget all boots but these."""
+        for number in self._sessions.keys() - but:
+            self._keys.pop(self._sessions.pop(number).key)
+
+
+def _begun(boot: Boot, key: str) -> Session:
+    """Return a session as far as the store knows it: another process, or this one before it ended, began the boot."""
+    macs, leased = boot.expected.macs, boot.sources.get(Milestone.DHCP, "")
+    return Session(
+        boot.id,
+        boot.node,
+        key,
+        script_by=boot.sources.get(Milestone.SCRIPT, ""),
+        mac=next(iter(macs)) if len(macs) == 1 else "",
+        leased=frozenset({leased} if leased else ()),
+    )
