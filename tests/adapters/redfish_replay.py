@@ -28,6 +28,7 @@ class Replay(ThreadingHTTPServer):
         self.headers: dict[str, dict[str, str]] = {}
         self.closed = 0
         self.tokens = 0
+        self.quotes = False  # what it refuses
 
     @property
     def url(self) -> str:
@@ -53,7 +54,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.asked.append((self.command, self.path, sent, dict(self.headers)))
         waiting = self.server.statuses.get((self.command, self.path))
         if waiting:
-            return self._send(waiting.pop(0), {"error": {"message": "as told\x1b[31m"}})
+            quoted = json.dumps(sent) if self.server.quotes else "as told\x1b[31m"
+            return self._send(waiting.pop(0), {"error": {"message": quoted}})
         if self.path == "/redfish/v1/SessionService/Sessions" and self.command == "POST":
             return self._log_in(sent)
         if self.command == "DELETE":

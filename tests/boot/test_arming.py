@@ -1,0 +1,99 @@
+"""A boot is armed for who is expected, and what is still on its way is not made again."""
+
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.boot import arming
+from fleet_runner.core.boot.boots import Milestone, PhonedHome, Reached
+from fleet_runner.core.boot.progress import LIMITS
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.records import Device
+from fleet_runner.settings import Settings
+
+NODE = "gpu-01"
+URL = "http://10.0.0.1:8480"
+DEVICE: dict[str, Any] = {
+    "name": NODE,
+    "serial": "S1",
+    "primary_address": "10.0.0.9/24",
+    "interfaces": [{"name": "eth0", "kind": "1000base-t", "mac": "b8:3f:d2:00:00:01"}],
+}
+TOLD = {"SerialNumber": "S1", "UUID": "4c4c4544-0051-3410-8057-b4c04f4e3233"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store that knows the node."""
+    with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as made:
+        made.register([Device(NODE, "lab", "gpu-server", "lab")], 1.0)
+        yield made
+
+
+def arm(store: Store, target: str = arming.PXE, **changed: Any) -> arming.Armed:
+    settings = Settings(boot_url=f"{URL}/", **changed)
+    return arming.arm(settings, store, DEVICE, TOLD, run=None, target=target, now=time.time())
+
+
+def test_a_boot_is_armed_for_who_is_expected_and_as_long_as_the_settings_say(store: Store) -> None:
+    armed = arm(store, boot_armed_seconds=60)
+    assert (armed.target, armed.http_uri, armed.nonce) == ("Pxe", "", "")
+    [boot] = store.open_boots()
+    assert boot == armed.boot
+    assert boot.expires_at == boot.armed_at + 60
+    assert boot.expected.macs == {"b8:3f:d2:00:00:01"}
+    assert (boot.expected.serial, boot.expected.uuid) == ("S1", TOLD["UUID"])
+    assert boot.expected.addresses == {"10.0.0.9"}
+    assert boot.nonce_hash == ""
+
+
+def test_over_http_the_bmc_is_told_what_to_load(store: Store) -> None:
+    armed = arm(store, arming.HTTP)
+    assert (armed.target, armed.http_uri) == ("UefiHttp", f"{URL}/loader/snponly.efi")
+
+
+def test_where_proof_is_asked_only_the_bmc_gets_the_nonce_and_the_store_its_hash(store: Store) -> None:
+    armed = arm(store, boot_proof="bmc")
+    assert armed.http_uri == f"{URL}/loader/{armed.nonce}/snponly.efi"
+    assert armed.target == "UefiHttp"
+    assert len(armed.nonce) == 2 * arming.NONCE_BYTES
+    assert store.open_boots()[0].nonce_hash == sha256(armed.nonce.encode()).hexdigest()
+    assert armed.without_nonce(f"no such file {armed.http_uri}") == f"no such file {URL}/loader/…/snponly.efi"
+    assert arm(store, boot_proof="bmc").nonce != armed.nonce
+
+
+def test_a_node_that_nothing_tells_from_others_is_not_armed(store: Store) -> None:
+    with pytest.raises(FleetError, match=r"gpu-01 is known by no MAC address, serial number or UUID.*record the MAC"):
+        arming.arm(Settings(boot_url=URL), store, {"name": NODE}, {}, run=None, target=arming.PXE, now=1.0)
+    assert store.open_boots() == ()
+
+
+def test_a_boot_that_is_up_or_on_its_way_is_found_again(store: Store) -> None:
+    now = time.time()
+    assert arming.made(store, NODE, now, None, LIMITS) is None
+    boot = arm(store).boot
+    assert arming.made(store, NODE, now, None, LIMITS) is None
+    assert arming.made(store, NODE, now, 0.0, LIMITS) == boot
+    store.tell([Reached(boot.id, Milestone.DHCP, time.time(), "10.0.0.9")])
+    found = arming.made(store, NODE, now, None, LIMITS)
+    assert found is not None
+    assert found.id == boot.id
+    assert arming.made(store, NODE, None, None, LIMITS) is None
+    assert arming.made(store, NODE, boot.armed_at + 1, None, LIMITS) is None
+    assert arming.made(store, NODE, now, None, {**LIMITS, Milestone.SCRIPT: 0.0}) is None
+    store.tell([PhonedHome(boot.id, time.time(), "10.0.0.9")])
+    store.close_boot(boot.id, "it answers ssh", time.time())
+    assert arming.made(store, NODE, now, 1e9, LIMITS) is not None
+
+
+def test_limits_that_a_role_gives_replace_those_of_their_milestones() -> None:
+    assert arming.limits({"dhcp": "5"}) == {**LIMITS, Milestone.DHCP: 5.0}
+    assert arming.limits({}) == LIMITS
+    for wrong in ({"tftp": 5}, {"dhcp": "soon"}, {"dhcp": None}):
+        with pytest.raises(FleetError, match="expected seconds for some of dhcp, script, kernel"):
+            arming.limits(wrong)

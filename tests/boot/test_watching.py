@@ -1,0 +1,99 @@
+"""What the play sees of a boot, and what becomes of the boot when it has seen enough."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.boot import watching
+from fleet_runner.core.boot import progress
+from fleet_runner.core.boot.boots import Beat, Identity, Milestone, PhonedHome, Reached, Refused
+from fleet_runner.core.boot.progress import LIMITS
+from fleet_runner.core.errors import StoreError
+from fleet_runner.core.records import Device
+
+ARMED = time.time() - 1000.0
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2vLxW1lbcCsoVOFhLFYJIZRTOaGn8ZaYl8bWKqgY5a"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store with three nodes, whose boots were armed a while ago and have leased their addresses."""
+    with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as made:
+        names = [f"gpu-0{number}" for number in (1, 2, 3)]
+        made.register([Device(name, "lab", "gpu-server", "lab") for name in names], 1.0)
+        boots = [made.arm(name, Identity(serial=name), run=None, now=ARMED, seconds=1800) for name in names]
+        made.tell([Reached(boot.id, Milestone.DHCP, ARMED + 1, "10.0.0.9") for boot in boots])
+        yield made
+
+
+def beat(store: Store, now: float) -> None:
+    store.tell([Beat("boot", now), Beat("dhcp", now)])
+
+
+def test_a_boot_in_time_is_waited_for_and_a_late_one_is_not(store: Store) -> None:
+    assert not watching.over(watching.look(store, 1, LIMITS, ARMED + 100))
+    assert watching.over(watching.look(store, 1, LIMITS, ARMED + 122))
+    with pytest.raises(StoreError, match="boot 99 is not in the store"):
+        watching.look(store, 99, LIMITS, ARMED)
+
+
+def test_a_closed_boot_and_another_machine_in_its_place_end_the_wait(store: Store) -> None:
+    store.close_boot(1, "armed anew", ARMED + 2)
+    assert watching.over(watching.look(store, 1, LIMITS, ARMED + 3))
+    store.tell([Refused("gpu-02", "mismatch", "it says serial number X", ARMED + 2, "10.0.0.7")])
+    assert watching.over(watching.look(store, 2, LIMITS, ARMED + 3))
+
+
+def test_only_refusals_since_the_arming_and_about_this_boot_count(store: Store) -> None:
+    store.tell(
+        [
+            Refused("gpu-01", "unarmed", "too early", ARMED - 100, "10.0.0.9"),
+            Refused("gpu-01", "claimed", "another boot", ARMED + 2, "10.0.0.9", boot=77),
+            Refused("gpu-01", "image", "vmlinuz differs", ARMED + 3, "10.0.0.9", boot=1),
+            Refused("gpu-02", "image", "vmlinuz differs", ARMED + 3, "10.0.0.9", boot=2),
+        ]
+    )
+    assert [event.code for event in watching.look(store, 1, LIMITS, ARMED + 4).refused] == ["image"]
+
+
+def test_a_refusal_that_began_before_the_arming_and_goes_on_counts(store: Store) -> None:
+    for at in (ARMED - 20, ARMED + 20):
+        store.tell([Refused("gpu-01", "mismatch", "it says serial number X", at, "10.0.0.7")])
+    [refusal] = watching.look(store, 1, LIMITS, ARMED + 30).refused
+    assert (refusal.at, refusal.last_at, refusal.times) == (ARMED - 20, ARMED + 20, 2)
+
+
+def test_a_node_at_fault_gets_nothing_more_from_its_boot(store: Store) -> None:
+    store.tell([Reached(2, Milestone.SCRIPT, ARMED + 3, "10.0.0.9")])
+    beat(store, ARMED + 130)
+    whole = watching.concluded(store, watching.look(store, 1, LIMITS, ARMED + 130))
+    assert whole.passed == "gpu-02"
+    boot = store.boot(1)
+    assert boot is not None
+    assert boot.closed_because == "it leased an address, but never asked for its iPXE script within 120 s"
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_a_boot_that_the_fleets_side_stopped_stays_open(store: Store, served: bool) -> None:
+    """Its neighbours wait like it, or no boot service lives."""
+    if served:
+        beat(store, ARMED + 130)
+    whole = watching.concluded(store, watching.look(store, 1, LIMITS, ARMED + 130))
+    assert whole.stuck == ("gpu-02", "gpu-03")
+    assert len(store.open_boots()) == 3
+
+
+def test_a_node_that_answers_ssh_has_come_to_its_end(store: Store) -> None:
+    now = ARMED + 60
+    store.tell([PhonedHome(1, now - 1, "10.0.0.9", (KEY,))])
+    seen = watching.answers_ssh(store, watching.look(store, 1, LIMITS, now), "10.0.0.9")
+    assert progress.missing(seen.boot) is None
+    assert watching.over(seen)
+    watching.concluded(store, seen)
+    boot = store.boot(1)
+    assert boot is not None
+    assert boot.closed_because == "it booted over the network: dhcp after 1 s, phone_home after 59 s, ssh after 60 s"
+    assert boot.host_keys == (KEY,)
