@@ -1,5 +1,7 @@
 """The lab's boot server: the product's own boot service, and what it serves in a lab."""
 
+import hashlib
+import json
 import os
 import secrets
 import sys
@@ -29,6 +31,11 @@ slurm:
   munge_key: munge.key
 """
 
+IMAGE = {
+    "vmlinuz": b"The kernel of a lab's node: it is enough that the node has asked for it.\n",
+    "rootfs.cpio": b"The file system of a lab's node: its folder is what it has in its place.\n",
+}
+
 
 def make(lab: Lab) -> dict[str, int]:
     """Write what the boot server of a new lab needs, and return what is to be known of it: its port."""
@@ -37,6 +44,7 @@ def make(lab: Lab) -> dict[str, int]:
     write(lab.root / "dhcp.token", secrets.token_urlsafe(24) + "\n", 0o600)
     write(lab.root / "join.yml", JOIN)
     write(lab.root / "munge.key", secrets.token_urlsafe(96), 0o600)
+    _image(lab)
     return {"boot_port": port}
 
 
@@ -59,6 +67,17 @@ def wait(lab: Lab) -> None:
             processes.end(lab, SERVICE)
             raise LabError(f"the boot service did not start within {START_SECONDS:g} s; read {lab.root / 'boot.log'}")
         time.sleep(0.05)
+
+
+def _image(lab: Lab) -> None:
+    """Write an image with its manifest, as the role boot_image makes them."""
+    folder = lab.root / "state" / "images" / "lab"
+    folder.mkdir(parents=True)
+    for name, text in IMAGE.items():
+        (folder / name).write_bytes(text)
+    files = {name: {"size": len(text), "sha256": hashlib.sha256(text).hexdigest()} for name, text in IMAGE.items()}
+    told = {"kernel": {"file": "vmlinuz"}, "initrd": "rootfs.cpio", "cmdline": "console=ttyS0", "files": files}
+    write(folder / "manifest.json", json.dumps(told, indent=1) + "\n")
 
 
 def _port(lab: Lab) -> None:
