@@ -109,7 +109,7 @@ def _joining(row: Row, file: Path) -> Joining:
     there = [name for name, each in ((KUBERNETES, kubernetes), (SLURM, slurm)) if each]
     if len(there) > 1 and "default" not in row.tree.items:
         row.wrong(SLURM, f"there are two clusters; say `default: {KUBERNETES}`, `{SLURM}` or `{NONE}`")
-    if not there:
+    if not row.tree.items.keys() & {KUBERNETES, SLURM}:
         row.wrong("", f"there is no cluster; expected {KUBERNETES}: or {SLURM}: with its keys")
     return Joining(
         file,
@@ -160,8 +160,8 @@ def _ca(row: Row, path: Path) -> str:
 
 
 def _is_server(url: str) -> bool:
-    parts = urlsplit(url)
     try:
+        parts = urlsplit(url)
         plain = not (parts.username or parts.query or parts.fragment or parts.path.strip("/")) and parts.port != 0
     except ValueError:
         return False

@@ -103,7 +103,7 @@ def _wrong(documents: Documents, known: Iterable[Facts]) -> list[str]:
 
 
 def _more(others: int) -> str:
-    return f" (and so are {others} more documents)" if others else ""
+    return f" (and {others} {'others' if others > 1 else 'other'})" if others else ""
 
 
 def _facts(chosen: Settings, fleet: Fleet, device: Device) -> Facts:
