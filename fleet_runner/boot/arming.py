@@ -1,5 +1,6 @@
 """Arming a node's boot, right before its power is switched, and what its BMC is told to boot from."""
 
+import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -20,6 +21,9 @@ LOADER = "snponly.efi"
 
 NONCE_BYTES = 32
 
+_HEX = re.compile("[0-9a-f]{4,}")
+"""What may be a piece of a nonce."""
+
 PXE, HTTP = "Pxe", "UefiHttp"
 """Redfish's words for the two ways to boot from a network."""
 
@@ -34,8 +38,8 @@ class Armed:
     nonce: str = ""
 
     def without_nonce(self, words: str) -> str:
-        """Return what a BMC said about the address, without what only it may know."""
-        return words.replace(self.nonce, "…") if self.nonce else words
+        """Return what a BMC said about the address, perhaps cut short, without what only it may know."""
+        return _HEX.sub(lambda match: "…" if match[0] in self.nonce else match[0], words)
 
 
 def limits(given: Mapping[str, Any]) -> Mapping[Milestone, float]:

@@ -64,6 +64,8 @@ def test_where_proof_is_asked_only_the_bmc_gets_the_nonce_and_the_store_its_hash
     assert len(armed.nonce) == 2 * arming.NONCE_BYTES
     assert store.open_boots()[0].nonce_hash == sha256(armed.nonce.encode()).hexdigest()
     assert armed.without_nonce(f"no such file {armed.http_uri}") == f"no such file {URL}/loader/…/snponly.efi"
+    assert armed.without_nonce(f"{URL}/loader/{armed.nonce[:9]}") == f"{URL}/loader/…"
+    assert armed.without_nonce("deadline of 12345 s") == "deadline of 12345 s"
     assert arm(store, boot_proof="bmc").nonce != armed.nonce
 
 
