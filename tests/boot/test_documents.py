@@ -87,7 +87,7 @@ def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text("", "utf-8")
     documents = Documents(sites.settings(boot_authorized_keys=keys, boot_join=sites.slurm(tmp_path)))
-    assert read(documents.vendor_data(known()))["users"][0]["ssh_authorized_keys"] == []
+    assert read(documents.vendor_data(known()))["users"] == [{"name": "root", "lock_passwd": True}]
     keys.write_text(sites.KEY, "utf-8")
     assert read(documents.vendor_data(known()))["users"][0]["ssh_authorized_keys"] == [sites.KEY]
     (tmp_path / "join.yml").unlink()

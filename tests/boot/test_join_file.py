@@ -75,7 +75,7 @@ S = "slurm:\n  controllers: [a]\n  munge_key: k\n"
         (f"{S}slum: 1\n", "join.yml:4: boot_join has the unknown key 'slum'; did you mean 'slurm'?"),
         (f"{S}{S}", "join.yml:4: key 'slurm' is already given on line 1"),
         (f"{K}{S}", "join.yml:5: there are two clusters; say `default: kubernetes`, `slurm` or `none`"),
-        (f"{S}default: kubernetes\n", "join.yml:4: 'default' of boot_join is 'kubernetes', expected one of slurm, none"),
+        (f"{S}default: kubernetes\n", "4: 'default' of boot_join is 'kubernetes', expected one of slurm, none"),
         ("slurm:\n  controllers: [a]\n", "join.yml:2: slurm has no 'munge_key'"),
         ("slurm:\n  munge_key: k\n", "join.yml:2: slurm has no controllers"),
         ("slurm:\n  munge_key: k\n  controllers: ['a b']\n", "join.yml:3: controller 'a b' is no name"),
