@@ -101,7 +101,7 @@ def begin(folder: Path) -> Demo:
         old = open_lab(folder)
         processes.end(old, SERVER)
         down(old, delete=True)
-    lab = up(folder)
+    lab = up(folder, boot_service=True)
     try:
         faults.inject(lab, "swapped_cables", MISCABLED, {"rail": 2, "with_rail": 5})
         faults.inject(lab, "slow_gpu", SLOW, {"gpu": 6})

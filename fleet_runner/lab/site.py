@@ -7,10 +7,14 @@ from typing import Any
 
 import yaml
 
+from fleet_runner.core.boot.boots import Milestone
 from fleet_runner.lab import plan
 from fleet_runner.lab.folder import Lab, write
 
 Row = dict[str, Any]
+
+MILESTONE_SECONDS = 15
+"""How long a node may take from one milestone of its boot to the next."""
 
 
 def write_site(lab: Lab, servers: int, bmc_ports: Mapping[str, int]) -> None:
@@ -88,6 +92,8 @@ def context(lab: Lab, name: str, bmc_port: int) -> Row:
         "fleet_environment": {"PATH": f"{lab.node(name) / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"},
         "gpu_burn_job_dir": str(lab.node(name) / "tmp" / "jobs"),
         "fleet_bmc_url": f"http://127.0.0.1:{bmc_port}",
+        # A simulated boot takes seconds, also on a busy computer.
+        "network_boot_limits": dict.fromkeys(map(str, Milestone), MILESTONE_SECONDS),
         # A simulated power cycle takes the old system away at once.
         "cloud_init_delay": 0,
         "reboot_delay": 0,

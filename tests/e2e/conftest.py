@@ -92,7 +92,7 @@ class Fleet:
 @pytest.fixture
 def fleet(tmp_path: Path) -> Iterator[Fleet]:
     """Two servers, off, and no server process yet."""
-    lab = up(tmp_path / "lab", 2, boot_seconds=1.0)
+    lab = up(tmp_path / "lab", 2, boot_seconds=1.0, boot_service=True)
     made = Fleet(lab)
     try:
         yield made
