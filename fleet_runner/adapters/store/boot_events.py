@@ -1,12 +1,13 @@
 """What happened at the boot service, line by line: each step of a boot once, repeated refusals counted."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select
 
 from fleet_runner.adapters.store.schema import STEPS, boot_events, boots
 from fleet_runner.core.boot.boots import BootEvent
+from fleet_runner.core.runs import Entry
 
 KEPT = 500
 """Newest lines that are kept of a node, and of those that are nobody's."""
@@ -25,10 +26,20 @@ COLUMNS = (
 )
 """In the order of BootEvent's fields."""
 
+Line = dict[str, Any]
+"""A row of the table."""
+
+
+class News(NamedTuple):
+    """A line that was not there, and what the node's history says of it, if anything."""
+
+    line: Line
+    entry: Entry | None = None
+
 
 def row(  # noqa: PLR0913  a line has this many parts
     node: str, boot: int | None, at: float, kind: str, sentence: str, *, source: str = "", code: str = ""
-) -> dict[str, Any]:
+) -> Line:
     """Return a line as a row; what it is made of must be bounded."""
     return {
         "node": node,
@@ -43,7 +54,7 @@ def row(  # noqa: PLR0913  a line has this many parts
     }
 
 
-def add(connection: Connection, rows: list[dict[str, Any]]) -> None:
+def add(connection: Connection, rows: list[Line]) -> None:
     """Append lines."""
     if rows:
         connection.execute(insert(boot_events), rows)

@@ -141,9 +141,9 @@ def _fresh(node: str, expected: Identity, arming: Arming) -> dict[str, Any]:
 
 
 def _found(connection: Connection, wanted: ColumnElement[bool]) -> tuple[Boot, ...]:
-    rows = connection.execute(select(boots).where(wanted).order_by(boots.c.id)).all()
+    rows = connection.execute(select(boots).where(wanted)).all()  # unordered: SQLite would walk every closed boot
     steps = boot_events.steps(connection, wanted)
-    return tuple(_boot(row, steps.get(row.id, {})) for row in rows)
+    return tuple(_boot(row, steps.get(row.id, {})) for row in sorted(rows, key=lambda row: row.id))
 
 
 def _boot(row: Row[Any], steps: Mapping[str, tuple[float, str]]) -> Boot:

@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from fleet_runner.adapters.store import boot_events, boots, history, nodes, untrusted
+from fleet_runner.adapters.store import boot_events, boots, nodes, untrusted
+from fleet_runner.adapters.store.boot_events import Line, News
 from fleet_runner.adapters.store.boots import Standing
 from fleet_runner.adapters.store.schema import REFUSED
 from fleet_runner.adapters.store.schema import boot_events as event_rows
@@ -17,24 +18,25 @@ from fleet_runner.core.runs import Entry
 SECONDS = 60.0
 """Between two refusals that are one."""
 
-Line = dict[str, Any]
+NEVER = float("-inf")
 
 
-def take(connection: Connection, standing: Mapping[int, Standing], told: Sequence[Refused]) -> list[bool]:
-    """Write the refusals that are news, count the others; return of each whether it was news."""
+def take(connection: Connection, standing: Mapping[int, Standing], told: Sequence[Refused]) -> list[News | None]:
+    """Count the refusals that were said already; return what is to be written of each other, None for these."""
     if not told:
         return []
     lines = [_line(each) for each in told]
     known = _recent(connection, lines)
-    answers = _sort(known, lines)
-    fresh = [line for line, news in zip(lines, answers, strict=True) if news]
+    loud, fresh = _loud(known, lines), _sort(known, lines)
+    existing = nodes.existing(connection, {line["node"] for line, said in zip(lines, loud, strict=True) if said})
     _count(connection, [line for line in known if line["times"]])
-    boot_events.add(connection, fresh)
-    boot_events.prune(connection, {line["node"] for line in fresh})
     refused = Counter(each.boot for each in told if each.boot in standing)
     boots.change(connection, _REFUSED, [{"_id": boot, "_times": times} for boot, times in sorted(refused.items())])
-    _tell(connection, standing, known, fresh)
-    return answers
+    entries = [
+        _entry(standing.get(line["boot"]), line) if said and line["node"] in existing else None
+        for line, said in zip(lines, loud, strict=True)
+    ]
+    return [News(line, entry) if new else None for line, entry, new in zip(lines, entries, fresh, strict=True)]
 
 
 _REFUSED = {boot_rows.c.refused.name: boot_rows.c.refused + bindparam("_times")}
@@ -61,7 +63,7 @@ def _recent(connection: Connection, lines: Iterable[Line]) -> list[Line]:
 
 
 def _sort(known: Iterable[Line], lines: Iterable[Line]) -> list[bool]:
-    """Return of each new line whether it is one; the others are counted where they were said first."""
+    """Return of each line whether it is news; the others are counted where they were said first."""
     newest, answers = {_who(line): line for line in known}, list[bool]()
     for line in lines:
         same = newest.setdefault(_who(line), line)
@@ -87,15 +89,23 @@ def _count(connection: Connection, lines: Iterable[Line]) -> None:
         connection.execute(again.values(values), rows)
 
 
-def _tell(
-    connection: Connection, standing: Mapping[int, Standing], known: Iterable[Line], fresh: Iterable[Line]
-) -> None:
-    """Add to the nodes' histories what was not refused there for the same reason, to anyone, a minute ago."""
-    quiet = {(line["node"], line["code"]) for line in known}
-    loud = {(line["node"], line["code"]): line for line in fresh if (line["node"], line["code"]) not in quiet}
-    existing = nodes.existing(connection, {line["node"] for line in loud.values()})
-    told = [line for line in loud.values() if line["node"] in existing]
-    history.add(connection, [_entry(standing.get(line["boot"]), line) for line in told])
+def _loud(known: Iterable[Line], lines: Iterable[Line]) -> list[bool]:
+    """Return of each line whether the node's history tells it: nobody was refused there for it a minute before."""
+    heard, loud = dict[tuple[str, str], float](), list[bool]()
+    for line in known:
+        _hear(heard, line)
+    for line in lines:
+        loud.append(line["at"] - heard.get(_what(line), NEVER) > SECONDS)
+        _hear(heard, line)
+    return loud
+
+
+def _hear(heard: dict[tuple[str, str], float], line: Line) -> None:
+    heard[_what(line)] = max(line["last_at"], heard.get(_what(line), NEVER))
+
+
+def _what(line: Line) -> tuple[str, str]:
+    return (line["node"], line["code"])
 
 
 def _entry(boot: Standing | None, line: Line) -> Entry:

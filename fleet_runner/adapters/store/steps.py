@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam
 
-from fleet_runner.adapters.store import boot_events, boots, history, untrusted
+from fleet_runner.adapters.store import boot_events, boots, untrusted
+from fleet_runner.adapters.store.boot_events import News
 from fleet_runner.adapters.store.boots import Standing
 from fleet_runner.adapters.store.schema import boots as boot_rows
 from fleet_runner.core.boot.boots import Claim, Milestone, PhonedHome, Proved, Reached
@@ -23,27 +24,28 @@ SENTENCES = {
     "claimed": "It was given its document with secrets",
 }
 
+HOST_KEYS = 20
+"""Of a node; sshd makes a handful."""
+
 IN_HISTORY = frozenset({"claimed", Milestone.PHONE_HOME.value})
 """Steps that a node's history tells of, too."""
 
 
-def take(connection: Connection, standing: Mapping[int, Standing], told: Sequence[Step]) -> list[bool]:
-    """Take the steps that are news; return of each whether it was."""
-    if not told:
-        return []
+def take(connection: Connection, standing: Mapping[int, Standing], told: Sequence[Step]) -> list[News | None]:
+    """Take the steps that are news; return what is to be written of each, None for the others."""
     known = {
         step
         for chunk in boots.chunked({each.boot for each in told} & standing.keys())
         for step in boot_events.taken(connection, chunk)
     }
-    answers: list[bool] = []
+    answers: list[News | None] = []
     for each in told:
         boot, step = standing.get(each.boot), (each.boot, kind(each))
         news = boot is not None and step not in known and (not isinstance(each, Claim) or _claimable(boot, each.at))
-        answers.append(news)
+        answers.append(_news(boot, each) if boot is not None and news else None)
         if news:
             known.add(step)
-    _write(connection, standing, [each for each, news in zip(told, answers, strict=True) if news])
+    _change(connection, [each for each, news in zip(told, answers, strict=True) if news is not None])
     return answers
 
 
@@ -51,17 +53,13 @@ def _claimable(boot: Standing, at: float) -> bool:
     return not boot.claimed and at < boot.expires_at
 
 
-def _write(connection: Connection, standing: Mapping[int, Standing], news: Sequence[Step]) -> None:
+def _change(connection: Connection, news: Sequence[Step]) -> None:
     claims = [each for each in news if isinstance(each, Claim)]
     proofs = [each for each in news if isinstance(each, Proved)]
     homes = [each for each in news if isinstance(each, PhonedHome)]
     boots.change(connection, _CLAIM, [{"_id": each.boot, "_at": each.at, "_by": _source(each)} for each in claims])
     boots.change(connection, _PROOF, [{"_id": each.boot, "_by": _source(each)} for each in proofs])
     boots.change(connection, _HOME, [{"_id": each.boot, "_keys": _keys(each)} for each in homes])
-    rows = [_row(standing[each.boot], each) for each in news]
-    boot_events.add(connection, rows)
-    told = [row for row in rows if row["kind"] in IN_HISTORY]
-    history.add(connection, [_entry(standing[row["boot"]], row) for row in told])
 
 
 _CLAIM: dict[str, Any] = {
@@ -72,16 +70,15 @@ _PROOF: dict[str, Any] = {boot_rows.c.proved_by.name: bindparam("_by")}
 _HOME: dict[str, Any] = {boot_rows.c.host_keys.name: bindparam("_keys")}
 
 
-def _row(boot: Standing, step: Step) -> dict[str, Any]:
+def _news(boot: Standing, step: Step) -> News:
     name = kind(step)
     detail = step.detail if isinstance(step, Reached) else ""
     sentence = f"{SENTENCES[name]}: {untrusted.words(detail)}" if detail else SENTENCES[name]
-    return boot_events.row(boot.node, step.boot, step.at, name, sentence, source=_source(step))
-
-
-def _entry(boot: Standing, row: Mapping[str, Any]) -> Entry:
-    sentence = f"Boot {row['boot']}: {row['sentence']} ({row['source']})"
-    return Entry(0, boot.node, row["at"], boots.KIND, sentence, boots.BY, run=boot.run)
+    line = boot_events.row(boot.node, step.boot, step.at, name, sentence, source=_source(step))
+    if name not in IN_HISTORY:
+        return News(line)
+    told = f"Boot {step.boot}: {sentence} ({line['source']})"
+    return News(line, Entry(0, boot.node, step.at, boots.KIND, told, boots.BY, run=boot.run))
 
 
 def _source(step: Step) -> str:
@@ -89,4 +86,4 @@ def _source(step: Step) -> str:
 
 
 def _keys(home: PhonedHome) -> list[str]:
-    return [untrusted.words(key) for key in home.host_keys[: untrusted.MANY]]
+    return [untrusted.words(key) for key in home.host_keys[:HOST_KEYS]]

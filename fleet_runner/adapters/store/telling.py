@@ -4,23 +4,34 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from fleet_runner.adapters.store import beats, boots, discovered, refusals, steps
+from fleet_runner.adapters.store import beats, boot_events, boots, discovered, history, refusals, steps
+from fleet_runner.adapters.store.boot_events import News
 from fleet_runner.core.boot.boots import Beat, Claim, Discovered, PhonedHome, Proved, Reached, Refused, Told
 
 STEPS = (Reached, Proved, Claim, PhonedHome)
 
 
 def tell(connection: Connection, told: Sequence[Told]) -> tuple[bool, ...]:
-    """Store what is told, in the order it is told; return of each whether it was news. The boots are locked first."""
+    """Store what is told, its lines in the order it is told; return of each whether it was news.
+
+    The boots are locked first, in one order, so that two who tell of the same ones wait and do not deadlock.
+    """
     numbers = {each.boot for each in told if isinstance(each, (*STEPS, Refused)) and each.boot is not None}
     standing = boots.stand(connection, numbers)
-    answers = dict[int, bool]()
-    moved = {at: each for at, each in enumerate(told) if isinstance(each, STEPS)}
-    answers |= zip(moved, steps.take(connection, standing, list(moved.values())), strict=True)
+    taken = {at: each for at, each in enumerate(told) if isinstance(each, STEPS)}
     refused = {at: each for at, each in enumerate(told) if isinstance(each, Refused)}
-    answers |= zip(refused, refusals.take(connection, standing, list(refused.values())), strict=True)
+    news = dict(zip(taken, steps.take(connection, standing, list(taken.values())), strict=True))
+    news |= zip(refused, refusals.take(connection, standing, list(refused.values())), strict=True)
+    _write(connection, [each for _, each in sorted(news.items()) if each is not None])
+    boot_events.prune(connection, {said.line["node"] for at in refused if (said := news[at])})
+    answers = {at: each is not None for at, each in news.items()}
     found = {at: each for at, each in enumerate(told) if isinstance(each, Discovered)}
     answers |= zip(found, discovered.take(connection, list(found.values())), strict=True)
     alive = {at: each for at, each in enumerate(told) if isinstance(each, Beat)}
     answers |= zip(alive, beats.take(connection, list(alive.values())), strict=True)
     return tuple(answers[at] for at in range(len(told)))
+
+
+def _write(connection: Connection, news: Sequence[News]) -> None:
+    boot_events.add(connection, [each.line for each in news])
+    history.add(connection, [each.entry for each in news if each.entry is not None])

@@ -1,10 +1,15 @@
 """Short ways to say what the store's tests need."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
 from typing import Any
+
+from sqlalchemy import event
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import Action, Decision, Move, OpenRun, OpenTicket
+from fleet_runner.core.boot.boots import Boot, Identity
 from fleet_runner.core.evidence import ReadEnd, Reading
 from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
 from fleet_runner.core.records import Device
@@ -72,4 +77,35 @@ def everything(store: Store, names: tuple[str, ...] = ("gpu-01", "gpu-02", "gpu-
         store.tickets(open_only=False),
         tuple((store.runs(name), store.history(name), store.intents(name)) for name in names),
         tuple((store.latest_results(name), store.tickets(node=name)) for name in names),
+        tuple(store.boots(name) for name in names),
+        (store.boot_events(limit=10_000), store.discovered(), store.beats()),
     )
+
+
+def armed(store: Store, name: str = "gpu-01", *, now: float = 100.0, seconds: float = 600.0) -> Boot:
+    """Arm a node for a boot."""
+    expected = Identity(frozenset({"52:54:00:00:00:01"}), "S-1", addresses=frozenset({"10.0.0.1"}))
+    return store.arm(name, expected, run=None, now=now, seconds=seconds)
+
+
+def boot(store: Store, number: int) -> Boot:
+    """Read a boot that is there."""
+    found = store.boot(number)
+    assert found is not None
+    return found
+
+
+@contextmanager
+def failing_after(store: Store, statements: int) -> Iterator[None]:
+    """Raise OSError once so many statements were carried out."""
+    numbers = count(1)
+
+    def fail(*_: object) -> None:
+        if next(numbers) == statements:
+            raise OSError("injected")
+
+    event.listen(store._database.engine, "after_cursor_execute", fail)
+    try:
+        yield
+    finally:
+        event.remove(store._database.engine, "after_cursor_execute", fail)

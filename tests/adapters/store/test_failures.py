@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -27,6 +26,7 @@ from tests.adapters.store.builders import (
     decision,
     device,
     everything,
+    failing_after,
     judged,
     node,
     opened,
@@ -145,7 +145,7 @@ def test_an_error_after_any_statement_leaves_nothing(store: Store) -> None:
     while True:
         fatal += 1
         try:
-            with _failing_after(store, fatal):
+            with failing_after(store, fatal):
                 store.apply(found, decision(*ALL), 200.0)
         except OSError:
             assert everything(store) == before
@@ -232,19 +232,3 @@ def _files_up_to(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-@contextmanager
-def _failing_after(store: Store, statements: int) -> Iterator[None]:
-    """Raise OSError once so many statements were carried out."""
-    numbers = count(1)
-
-    def fail(*_: object) -> None:
-        if next(numbers) == statements:
-            raise OSError("injected")
-
-    event.listen(store._database.engine, "after_cursor_execute", fail)
-    try:
-        yield
-    finally:
-        event.remove(store._database.engine, "after_cursor_execute", fail)
