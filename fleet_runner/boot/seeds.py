@@ -87,7 +87,6 @@ async def phone_home(desk: Desk, request: Request) -> Answer:
     """Take what cloud-init tells when it is done: /phone-home/<key>; told again, it changes nothing."""
     if len(request.parts) != 1:
         raise Unanswerable(404, "expected /phone-home/<key>")
-    body = await request.body(MOST_BODY)
     found = await desk.keyed(request.parts[0], request)
     if isinstance(found, Answer):
         return found
@@ -95,7 +94,7 @@ async def phone_home(desk: Desk, request: Request) -> Answer:
     denied = answers.phone_home(boot, desk.asked(session, request))
     if denied is not None:
         return desk.refuse(boot, denied, request)
-    form = phoned(body)
+    form = phoned(await request.body(MOST_BODY))
     if isinstance(form, str) or form.instance_id not in (instance_id(boot), ABSENT):
         return _unreadable(desk, request, boot, form)
     if Milestone.PHONE_HOME not in boot.reached and await desk.ledger.tell(
