@@ -9,7 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.cli.booting import place
 from fleet_runner.cli.session import age
+from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.runs import Node, Run
@@ -31,13 +33,20 @@ COLOURS: dict[State, str] = {
     State.WATCHED: "green",
 }
 
+BOOTS = frozenset({Stage.PROVISION, Stage.REBOOT})
+"""Stages that boot a node."""
+
 
 def board(
-    nodes: Iterable[Node], runs: Mapping[str, Run], now: float, usual: Mapping[Stage, float] | None = None
+    nodes: Iterable[Node],
+    runs: Mapping[str, Run],
+    now: float,
+    usual: Mapping[Stage, float] | None = None,
+    boots: Mapping[str, Boot] | None = None,
 ) -> Group:
     """Return one line a node (state, since, conditions, what happens now), then one a fabric, the counts above.
 
-    `usual` is the usual length of each stage in seconds, where one was seen.
+    `usual` is the usual length of each stage in seconds, where one was seen; `boots` are open ones, by node.
     """
     rows = sorted(nodes, key=lambda node: (node.device_type == FABRIC, node.name))
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True)
@@ -50,7 +59,7 @@ def board(
             node.name,
             Text(node.state, style=COLOURS[node.state]),
             age(now - node.since),
-            _now(node, runs.get(node.name), usual or {}),
+            _now(node, runs.get(node.name), usual or {}, (boots or {}).get(node.name)),
         )
     return Group(counts(rows), table)
 
@@ -77,20 +86,21 @@ def bar(run: Run, width: int = 10) -> str:
     return "█" * full + "░" * (width - full)
 
 
-def _now(node: Node, run: Run | None, usual: Mapping[Stage, float]) -> Text:
+def _now(node: Node, run: Run | None, usual: Mapping[Stage, float], boot: Boot | None) -> Text:
     text = Text()
     for condition in Condition:
         if condition in node.conditions:
             detail = node.conditions[condition].detail if condition is Condition.PENDING else ""
             text.append(f"{condition}{f'({detail})' if detail else ''} ", style="bold yellow")
     if run is not None:
-        return text.append(_progress(run, usual.get(run.stage)))
+        booting = f", boot: {place(boot)}" if boot is not None and run.stage in BOOTS else ""
+        return text.append(_progress(run, booting, usual.get(run.stage)))
     return text.append(node.waiting)
 
 
-def _progress(run: Run, seconds: float | None) -> str:
+def _progress(run: Run, booting: str, seconds: float | None) -> str:
     """Return a run in a few words; its task is one of a single node's view."""
-    counted = f"{bar(run)} {run.stage} {run.done}/{run.total}" if run.total else f"{run.stage} starts"
+    counted = f"{bar(run)} {run.stage} {run.done}/{run.total}{booting}" if run.total else f"{run.stage} starts"
     return counted if seconds is None else f"{counted}, usually {seconds:.0f} s"
 
 

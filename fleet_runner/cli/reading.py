@@ -14,6 +14,8 @@ from rich.text import Text
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.board import board, usual
+from fleet_runner.cli.booting import on_their_way
+from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
 from fleet_runner.cli.overdue import unserved_since, words
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
@@ -64,7 +66,7 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
     late = unserved_since(settings, store, now)
     below = () if late is None else (Text(words(late, now), style="bold yellow"),)
     nodes = [_ticketed(store, node) for node in nodes]
-    return Group(board(nodes, runs, now, usual(store, runs.values())), *below)
+    return Group(board(nodes, runs, now, usual(store, runs.values()), on_their_way(store)), *below)
 
 
 def _fleet(store: Store, state: State | None) -> tuple[float, list[Node], dict[str, Run]]:
@@ -87,13 +89,16 @@ def node(name: NodeName, json: Json = False) -> None:
     with opened() as (_, store):
         row = known(store, name)
         latest, tickets, runs = store.latest_results(name), store.tickets(node=name), _open(store, name)
+        boot = next(iter(store.boots(name, limit=1)), None)
         if json:
-            print_json({"node": row, "run": runs.get(name), "latest": latest, "tickets": tickets})
+            print_json({"node": row, "run": runs.get(name), "latest": latest, "tickets": tickets, "boot": boot})
             return
         console.print(board([row], runs, time.time(), usual(store, runs.values())))
         console.print(Text(f"{STATES[row.state].meaning}", style="dim"))
         if name in runs and runs[name].task:
             console.print(f"  now: {runs[name].task}", markup=False)
+        if boot is not None:
+            console.print(f"  {words_of_boot(boot, time.time())}", markup=False)
         for condition, held in row.conditions.items():
             console.print(f"  {condition} since {stamp(held.since)} by {held.by}: {held.reason}", markup=False)
         for stored in latest:

@@ -76,6 +76,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
+    if isinstance(value, frozenset):
+        return sorted(plain(each) for each in value)
     return value
 
 
