@@ -49,7 +49,7 @@ async def image(desk: Desk, request: Request) -> Answer | App:
         path, checksum = await desk.images.file(its, file)
     except ImageError as error:
         return desk.refuse(boot, Denied("image", str(error)), request)
-    if file == its.kernel:
+    if file == its.manifest.kernel:
         desk.reached(session, Milestone.KERNEL, request.source)
     return _sent(path, f'"{checksum}"', request)
 

@@ -2,28 +2,19 @@
 
 import asyncio
 import hashlib
-import json
-import re
-from collections.abc import Mapping
+import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
+from fleet_runner.core.boot import manifest
+from fleet_runner.core.boot.manifest import File, Manifest
 from fleet_runner.core.errors import ImageError
 
 MANIFEST = "manifest.json"
 BUILDS = ".builds"
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(@[0-9a-f]{16})?")
-
 Stamp = tuple[int, int, int]
-
-
-class File(NamedTuple):
-    """One file of an image, as its manifest has it."""
-
-    size: int
-    sha256: str
+"""What changes when a file does, whoever hides it: the time of its inode's last change in ns, its size, its inode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +24,7 @@ class Image:
     name: str
     build: str
     folder: Path
-    kernel: str
-    initrd: str
-    cmdline: str
-    files: Mapping[str, File]
+    manifest: Manifest
 
 
 class Images:
@@ -50,19 +38,17 @@ class Images:
 
     async def image(self, name: str) -> Image:
         """Return an image by its name or by the name of a build, or raise ImageError."""
-        if not _NAME.fullmatch(name):
-            raise ImageError(f"image {name!r:.80}: this is no name of an image")
-        manifest = (self._folder / (BUILDS if "@" in name else "") / name).resolve() / MANIFEST
-        stamp = _stamp(manifest)
+        path = _manifest(self._folder, name)
+        stamp = _stamp(path)
         known = self._images.get(name)
-        if known is None or known[:2] != (manifest, stamp):
-            known = (manifest, stamp, await asyncio.to_thread(_read, manifest, name))
+        if known is None or known[:2] != (path, stamp):
+            known = (path, stamp, await asyncio.to_thread(_read, path, name))
             self._images[name] = known
         return known[2]
 
     async def file(self, image: Image, name: str) -> tuple[Path, str]:
         """Return where a file of an image lies and its SHA-256; ImageError where it is not what the manifest says."""
-        its, path = image.files.get(name), image.folder / name
+        its, path = image.manifest.files.get(name), image.folder / name
         if its is None:
             raise ImageError(f"image {image.name}: it has no file {name!r:.80}")
         if self._good.get(path) != _stamp(path):
@@ -74,31 +60,55 @@ class Images:
         return path, its.sha256
 
 
-def _read(manifest: Path, name: str) -> Image:
+def names(folder: Path) -> list[str]:
+    """Return the names of a folder's images, whatever they are worth; none where there is no such folder."""
+    if not folder.is_dir():
+        return []
+    return sorted(path.name for path in folder.iterdir() if manifest.named(path.name) and not path.is_file())
+
+
+def verified(folder: Path, name: str) -> Image:
+    """Return an image of which every file was read and is what its manifest says, or raise ImageError."""
+    path = _manifest(folder, name)
+    _stamp(path)
+    image = _read(path, name)
+    for file, its in image.manifest.files.items():
+        _stamp(image.folder / file)
+        _verify(image.folder / file, its)
+    return image
+
+
+def _manifest(folder: Path, name: str) -> Path:
+    if not manifest.named(name):
+        raise ImageError(f"image {name!r:.80}: this is no name of an image")
+    return (folder / (BUILDS if "@" in name else "") / name).resolve() / MANIFEST
+
+
+def _read(path: Path, name: str) -> Image:
     try:
-        told: Any = json.loads(manifest.read_text("utf-8"))
-        files = {str(file): File(int(each["size"]), str(each["sha256"])) for file, each in told["files"].items()}
-        kernel, initrd, cmdline = str(told["kernel"]["file"]), str(told["initrd"]), str(told["cmdline"])
+        found = manifest.parse(path.read_text("utf-8"))
     except OSError as error:
-        raise ImageError(
-            f"image {name}: {manifest}: {error.strerror}; build it with playbooks/boot_image.yml"
-        ) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ImageError(
-            f"{manifest}: it is no manifest of an image ({error!r:.80}); build the image anew"
-        ) from error
-    folder = manifest.parent
-    build = folder.name if folder.parent.name == BUILDS else name
-    if {kernel, initrd} - files.keys() or any(not _NAME.fullmatch(file) for file in files):
-        raise ImageError(f"{manifest}: it lacks kernel or initrd, or names files outside its folder; build it anew")
-    return Image(name.partition("@")[0], build, folder, kernel, initrd, cmdline, files)
+        raise ImageError(f"{path}: {error.strerror}; let who runs the boot service read it") from error
+    except (ImageError, UnicodeDecodeError) as error:
+        raise ImageError(f"{path}: {error}; build the image anew with playbooks/boot_image.yml") from error
+    folder = path.parent
+    build = folder.name if folder.parent.name == BUILDS and manifest.named(folder.name) else name
+    return Image(name.partition("@")[0], build, folder, found)
 
 
 def _verify(path: Path, its: File) -> None:
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        size = path.stat().st_size
+        found = _sha256(path) if size == its.size else f"that of {size} bytes instead of {its.size}"
+    except OSError as error:
+        raise ImageError(f"{path}: {error.strerror}; let who runs the boot service read it") from error
     if found != its.sha256:
         raise ImageError(f"{path}: SHA-256 is {found}, expected {its.sha256} by its manifest; build the image anew")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _stamp(path: Path) -> Stamp:
@@ -106,4 +116,6 @@ def _stamp(path: Path) -> Stamp:
         found = path.stat()
     except OSError as error:
         raise ImageError(f"{path}: {error.strerror}; build the image with playbooks/boot_image.yml") from error
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
+    if not stat.S_ISREG(found.st_mode):
+        raise ImageError(f"{path}: it is no regular file; build the image anew")
+    return (found.st_ctime_ns, found.st_size, found.st_ino)

@@ -74,12 +74,12 @@ async def _booting(desk: Desk, boot: Boot, session: Session) -> bytes:
     session.documents.clear()
     session.documents["network-config"] = network = desk.documents.network_config(known)
     image = await desk.images.image(_named(device) or desk.settings.boot_image)
-    line = ipxe.command_line(known.boot["seed_url"], network, [*image.cmdline.split(), *_arguments(device)])
+    line = ipxe.command_line(known.boot["seed_url"], network, [*image.manifest.cmdline.split(), *_arguments(device)])
     files = f"{url}/image/{image.build}"
     what = ipxe.Kernel(
         f"{boot.node} boots {image.name}",
-        f"{files}/{image.kernel}?boot={session.key}",
-        f"{files}/{image.initrd}?boot={session.key}",
+        f"{files}/{image.manifest.kernel}?boot={session.key}",
+        f"{files}/{image.manifest.initrd}?boot={session.key}",
         line,
     )
     return ipxe.boots(what, url)
