@@ -105,6 +105,20 @@ def test_the_age_of_a_reset_is_by_the_bmcs_own_clock(dgx: dict[str, Any]) -> Non
         assert bmc.last_reset_age() == 761_433.0
 
 
+def test_a_boot_over_http_can_say_what_to_load(dgx: dict[str, Any]) -> None:
+    with replayed(dgx) as server, talk(server) as bmc:
+        bmc.boot_once("UefiHttp", "http://10.0.0.1/loader/snponly.efi")
+        [(_, sent)] = server.said("PATCH")
+    assert sent["Boot"]["HttpBootUri"] == "http://10.0.0.1/loader/snponly.efi"
+    assert sent["Boot"]["BootSourceOverrideTarget"] == "UefiHttp"
+
+
+def test_a_bmc_tells_the_serial_number_and_uuid_of_its_computer(dgx: dict[str, Any]) -> None:
+    with replayed(dgx) as server, talk(server) as bmc:
+        assert bmc.system() == dgx["/redfish/v1/Systems/DGX"]
+    assert {"SerialNumber", "UUID"} <= dgx["/redfish/v1/Systems/DGX"].keys()
+
+
 def test_a_bmc_that_names_no_reset_time_knows_no_age(supermicro: dict[str, Any]) -> None:
     with replayed(supermicro) as server, talk(server) as bmc:
         assert bmc.last_reset_age() is None

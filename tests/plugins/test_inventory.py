@@ -60,6 +60,22 @@ def test_nodes_their_groups_and_their_variables_come_from_the_source(ansible: An
     assert ["gpu-01", "ib0"] in [link[:2] for link in links] + [link[2:] for link in links]
 
 
+def test_ssh_looks_for_the_keys_that_nodes_told_only_where_there_is_a_boot_service(
+    ansible: Ansible, lab: Lab, tmp_path: Path
+) -> None:
+    """A device's own words for ssh win: they are in its config context."""
+    site_file = lab.site / "devices.yml"
+    devices = yaml.safe_load(site_file.read_text())
+    node = next(device for device in devices["devices"] if device["name"] == "gpu-02")
+    node["config_context"]["ansible_ssh_common_args"] = "-F none"
+    site_file.write_text(yaml.safe_dump(devices))
+    assert "ansible_ssh_common_args" not in listing(ansible)["_meta"]["hostvars"]["gpu-01"]
+    found = listing(ansible, FLEET_BOOT_URL="http://127.0.0.1:8480")["_meta"]["hostvars"]
+    assert f"{tmp_path / 'state' / 'known_hosts'}/%h" in found["gpu-01"]["ansible_ssh_common_args"]
+    assert found["gpu-02"]["ansible_ssh_common_args"] == "-F none"
+    assert "ansible_ssh_common_args" not in found["leaf-1"]
+
+
 def test_a_fabric_is_a_host_of_its_own_group_and_no_node(ansible: Ansible) -> None:
     found = listing(ansible)
     assert found["fabrics"]["hosts"] == ["infiniband.lab"]
