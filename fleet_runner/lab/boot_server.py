@@ -64,7 +64,6 @@ def wait(lab: Lab) -> None:
     deadline = time.monotonic() + START_SECONDS
     while port is not None and not ports.answers(port):
         if processes.running(lab, SERVICE) is None or time.monotonic() > deadline:
-            processes.end(lab, SERVICE)
             raise LabError(f"the boot service did not start within {START_SECONDS:g} s; read {lab.root / 'boot.log'}")
         time.sleep(0.05)
 

@@ -49,10 +49,15 @@ def up(folder: Path, servers: int | None = None, boot_seconds: float = 1.5, *, b
     else:
         _make(lab, SERVERS if servers is None else servers, boot_seconds, boot_service=boot_service)
     _tools(lab)
-    boot_server.start(lab)
-    if processes.running(lab, BMC) is None:
-        _start_bmcs(lab)
-    boot_server.wait(lab)
+    try:
+        boot_server.start(lab)
+        if processes.running(lab, BMC) is None:
+            _start_bmcs(lab)
+        boot_server.wait(lab)
+    except LabError:
+        for name in (BMC, boot_server.SERVICE):
+            processes.end(lab, name)
+        raise
     return lab
 
 
@@ -95,6 +100,5 @@ def _start_bmcs(lab: Lab) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not all(map(ports.answers, bmcs.values())):
         if processes.running(lab, BMC) is None or time.monotonic() > deadline:
-            processes.end(lab, BMC)
             raise LabError(f"the lab's BMCs did not start within {START_SECONDS:g} s; read {lab.root / 'bmc.log'}")
         time.sleep(0.05)
