@@ -56,7 +56,7 @@ async def image(desk: Desk, request: Request) -> Answer | App:
 
 async def loader(desk: Desk, request: Request) -> Answer | App:
     """Return one of iPXE's files: /loader/<file>, or /loader/<nonce>/<file> where the BMC proves who boots."""
-    *nonce, name = request.parts
+    *nonce, name = request.parts or ("",)
     if len(nonce) >= NONCE_AND_NAME or not _NAME.fullmatch(name):
         raise Unanswerable(404, "expected /loader/<file>")
     path = desk.settings.boot_loaders / name

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from secrets import token_bytes
+from secrets import token_bytes, token_hex
 
 from fleet_runner.core.boot.keys import SECRET_BYTES
 from fleet_runner.core.errors import SettingsError
@@ -42,8 +42,8 @@ def _make(path: Path) -> None:
     """Make the file, whole, unless there is one: a second process that starts now finds ours, or we find its."""
     if path.exists():
         return
-    draft = path.with_name(f"{NAME}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    draft = path.with_name(f"{NAME}.{token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(token_bytes(SECRET_BYTES))

@@ -38,8 +38,8 @@ def mac(number: int) -> str:
 def node(number: int = 1, **more: Any) -> Device:
     """Return gpu-01 or another, with one interface and a serial number."""
     interfaces = (Interface("eth0", "1000base-t", mac=mac(number)),)
-    given = {"serial": f"S{number}", "interfaces": interfaces, **more}
-    return Device(f"gpu-{number:02}", "sku", "gpu-server", "hall-1", **given)
+    given = {"device_type": "sku", "serial": f"S{number}", "interfaces": interfaces, **more}
+    return Device(f"gpu-{number:02}", role="gpu-server", site="hall-1", **given)
 
 
 def fleet_of(*devices: Device, revision: str = "1") -> Fleet:
@@ -146,7 +146,8 @@ def play(folder: Path, story: Story, *devices: Device, **given: Any) -> Hall:
     values = {"state_dir": folder, "boot_url": URL, "boot_images": images(folder / "images"), **given}
     settings = Settings(**values)
     source = [fleet_of(*(devices or (node(),)))]
-    shutil.copy(_empty_store(), folder / "fleet.db")
+    if not (folder / "fleet.db").exists():
+        shutil.copy(_empty_store(), folder / "fleet.db")
     store = Store.open(settings.store_url)
     store.register(list(source[0].devices.values()), NOW)
 

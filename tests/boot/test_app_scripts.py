@@ -217,7 +217,12 @@ def test_kernel_arguments_that_ipxe_would_obey_stop_their_node_alone(tmp_path: P
 
 def test_a_machine_that_says_nothing_of_itself_is_asked_to(tmp_path: Path) -> None:
     async def story(hall: Hall) -> None:
-        for query in ("", "mac=&uuid=&serial=", "mac=no&uuid=no&serial=To%20be%20filled%20by%20O.E.M.", "%ff=%ff&=&&"):
+        for query in (
+            "",
+            "mac=&uuid=&serial=",
+            "mac=no&uuid=no&serial=To%20be%20filled%20by%20O.E.M.",
+            "%ff=%ff&=&&",
+        ):
             assert (await hall.ask(f"/ipxe?{query}")).status_code == 400
 
     play(tmp_path, story)
