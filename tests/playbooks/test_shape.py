@@ -11,6 +11,10 @@ from fleet_runner.core.lifecycle import Stage
 from tests.playing import PROJECT
 
 PLAYBOOKS = sorted((PROJECT / "playbooks").glob("*.yml"))
+STAGES = [path for path in PLAYBOOKS if path.stem in set(Stage)]
+SERVERS = {"boot_image", "boot_servers"}
+"""Playbooks of the machines that nodes boot from; they are run by hand."""
+
 ROLES = sorted(path for path in (PROJECT / "roles").iterdir() if path.is_dir())
 
 
@@ -25,20 +29,25 @@ def keys(found: object) -> set[str]:
     return {key for value in found for key in keys(value)} if isinstance(found, list) else set()
 
 
-def test_there_is_a_playbook_for_every_stage_and_for_nothing_else() -> None:
-    assert {path.stem for path in PLAYBOOKS} == {stage.value for stage in Stage}
+def test_there_is_a_playbook_for_every_stage_and_for_what_nodes_boot_from() -> None:
+    assert {path.stem for path in PLAYBOOKS} == {stage.value for stage in Stage} | SERVERS
 
 
 @pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)
-def test_a_playbook_is_short_decides_nothing_and_is_for_nodes_or_for_fabrics(path: Path) -> None:
+def test_a_playbook_is_short_and_decides_nothing(path: Path) -> None:
+    [play] = load(path)
+    assert len(path.read_text().splitlines()) <= 25
+    assert "when" not in keys(play)
+    assert play["gather_facts"] is False
+
+
+@pytest.mark.parametrize("path", STAGES, ids=lambda path: path.stem)
+def test_a_stage_is_for_nodes_or_for_fabrics(path: Path) -> None:
     """A fabric's play has no environment of its own: its reads run in that of the node that is asked."""
     [play] = load(path)
     fabric = path.stem == "fabric"
-    assert len(path.read_text().splitlines()) <= 25
-    assert "when" not in keys(play)
     assert play["hosts"] == ("fabrics" if fabric else "nodes")
     assert play.get("environment") == (None if fabric else "{{ fleet_environment | default({}) }}")
-    assert play["gather_facts"] is False
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)

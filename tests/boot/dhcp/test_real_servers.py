@@ -1,5 +1,6 @@
 """The real dnsmasq and Kea lease and boot as rendered, on a segment of their own, asked as firmware asks."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -155,3 +156,23 @@ def test_kea_gives_a_nodes_address_to_the_card_that_asks_first(net: Segment) -> 
     assert second is not None
     assert second.address == "198.18.0.12"
     assert first is None
+
+
+def test_a_timer_says_that_there_is_a_dhcp_server(net: Segment) -> None:
+    """No node need ask: the boot service tells a DHCP server that lives from one that does not."""
+    hook = servers.hook(net)
+    with servers.listening(net) as told:
+        net.run(hook, "alive")
+        eventually(lambda: bool(told.requests()))
+    (only,) = told.requests()
+    assert json.loads(only["body"])["event"] == "alive"
+    assert told.leases() == []
+
+
+def test_what_a_machine_cannot_be_called_is_not_told(net: Segment) -> None:
+    hook = servers.hook(net)
+    with servers.listening(net) as told:
+        net.run(hook, "add", '02:00:00:00:00:11", "x": "', "198.18.0.11")
+        net.run(hook, "add", FIRST, "198.18.0.11")
+        eventually(lambda: bool(told.requests()))
+    assert told.leases() == [(FIRST, "198.18.0.11")]
