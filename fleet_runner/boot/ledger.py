@@ -10,14 +10,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NamedTuple, Self, TypeVar
 
 import structlog
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.boot.open_boots import OpenBoots
 from fleet_runner.core.boot.boots import Boot, Told
-from fleet_runner.core.boot.steps import Step, after, kind
 from fleet_runner.core.errors import StoreError
 
 log = structlog.get_logger()
@@ -60,11 +59,9 @@ class Ledger:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._waiting: deque[_Waiting] = deque()
         self._late: deque[Told] = deque()
+        self._late_most = 1
         self._asked: list[asyncio.Future[None]] = []
-        self._boots: dict[int, Boot] = {}
-        self._nodes: dict[str, Boot] = {}
-        self._own: set[tuple[int, str]] = set()
-        self._line: int | None = None
+        self._boots = OpenBoots()
         self._look_at = self._reload_at = self._retry_at = self._write_at = 0.0
         self._wake = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
@@ -95,11 +92,11 @@ class Ledger:
     @property
     def open(self) -> Mapping[str, Boot]:
         """The open boots by node, as they were at the last look."""
-        return MappingProxyType(self._nodes)
+        return self._boots.by_node
 
     def boot(self, number: int) -> Boot | None:
         """Return an open boot from memory, or None."""
-        return self._boots.get(number)
+        return self._boots.by_number.get(number)
 
     async def boot_of(self, node: str) -> Boot | None:
         """Return a node's open boot, or None; one that is not in memory is looked for in the store.
@@ -107,9 +104,9 @@ class Ledger:
         Raises:
             StoreError: it is not in memory and the store cannot be read.
         """
-        if node not in self._nodes:
+        if node not in self._boots.by_node:
             await self._look_now()
-        return self._nodes.get(node)
+        return self._boots.by_node.get(node)
 
     async def look(self) -> None:
         """Look at the store now, for what others have armed since.
@@ -161,8 +158,9 @@ class Ledger:
                 await self._write_late()
             if self._asked or _now() >= self._look_at:
                 await self._look()
-        if self._late:
-            await self._write_late()
+        self._late_most = self._pace.batch
+        while self._late and await self._write_late():
+            pass
         self.dropped += len(self._late)
         _answer(self._asked, _STOPPING)
 
@@ -189,24 +187,31 @@ class Ledger:
         self._well("written")
         for each, news in zip(batch, answers, strict=True):
             if news:
-                self._learn(each.told)
+                self._boots.learn(each.told)
             if each.answer is not None and not each.answer.done():
                 each.answer.set_result(news)
 
-    async def _write_late(self) -> None:
-        """Try notes again that the store refused: by themselves, so that nobody's answer hangs on them."""
-        batch = [self._late.popleft() for _ in range(min(len(self._late), self._pace.batch))]
+    async def _write_late(self) -> bool:
+        """Try notes again that the store refused: apart, so that nobody's answer hangs on them.
+
+        One at first, in turn, as one that can never be written must not stop the others; then more at a time. Return
+        whether they were written.
+        """
+        batch = [self._late.popleft() for _ in range(min(len(self._late), self._late_most))]
         try:
             answers = await self._in_thread(lambda: self._store.tell(batch))
         except StoreError as error:
-            self._late.extendleft(reversed(batch))
+            self._late.extend(batch)
+            self._late_most = 1
             self._retry_at = _now() + self._pace.retry
             self._ill("written", error)
-            return
+            return False
         self._well("written")
+        self._late_most = min(self._pace.batch, self._late_most * 4)
         for told, news in zip(batch, answers, strict=True):
             if news:
-                self._learn(told)
+                self._boots.learn(told)
+        return True
 
     def _failed(self, batch: Iterable[_Waiting], error: StoreError) -> None:
         self._ill("written", error)
@@ -234,10 +239,10 @@ class Ledger:
 
     async def _look(self) -> None:
         asked, self._asked = self._asked, []
-        whole = self._line is None or _now() >= self._reload_at
-        line, own = (None if whole else self._line), self._own
+        boots, whole = self._boots, self._boots.line is None or _now() >= self._reload_at
+        since, own = (None if whole else boots.line), boots.own
         try:
-            self._line, boots = await self._in_thread(lambda: self._store.boots_after(line, own))
+            line, found = await self._in_thread(lambda: self._store.boots_after(since, own))
         except StoreError as error:
             self._ill("read", error)
             _answer(asked, error)
@@ -246,30 +251,11 @@ class Ledger:
             self._look_at = _now() + self._pace.look
         if whole:
             self._reload_at = _now() + self._pace.reload
-            self._boots.clear()
-            self._nodes.clear()
-        for boot in boots:
-            self._put(boot)
+            boots.replace(line, found)
+        else:
+            boots.change(line, found)
         self._well("read")
-        own.clear()  # all of them lie before the line
         _answer(asked, None)
-
-    def _put(self, boot: Boot) -> None:
-        known = self._nodes.get(boot.node)
-        if boot.closed_at is None:
-            if known is not None:
-                self._boots.pop(known.id, None)
-            self._boots[boot.id] = self._nodes[boot.node] = boot
-        elif known is not None and known.id == boot.id:
-            del self._boots[boot.id], self._nodes[boot.node]
-
-    def _learn(self, told: Told) -> None:
-        """Know at once what this ledger itself has told."""
-        if not isinstance(told, Step):
-            return
-        self._own.add((told.boot, kind(told)))
-        if (boot := self._boots.get(told.boot)) is not None:
-            self._put(after(boot, told))
 
     async def _in_thread(self, call: Callable[[], Answer]) -> Answer:
         """Do something with the store in its thread; whatever goes wrong there is a StoreError."""

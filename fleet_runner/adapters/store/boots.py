@@ -17,6 +17,9 @@ KIND = "boot"
 
 BY = "boot service"
 
+MANY = 2**63
+"""More boots than the databases can number; whoever names a higher one names none."""
+
 
 Key = TypeVar("Key", int, str)
 

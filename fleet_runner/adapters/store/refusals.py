@@ -48,7 +48,8 @@ _KNOWN = ("id", "node", "boot", "code", "source", "last_at")
 def _line(each: Refused) -> Line:
     node, source, code = untrusted.key(each.node), untrusted.key(each.source), untrusted.key(each.code)
     sentence = untrusted.words(each.sentence)
-    return boot_events.row(node, each.boot, each.at, "refused", sentence, source=source, code=code)
+    boot = each.boot if each.boot is not None and abs(each.boot) < boots.MANY else None
+    return boot_events.row(node, boot, each.at, "refused", sentence, source=source, code=code)
 
 
 def _recent(connection: Connection, lines: Iterable[Line]) -> list[Line]:

@@ -16,8 +16,10 @@ def tell(connection: Connection, told: Sequence[Told]) -> tuple[bool, ...]:
 
     The boots are locked first, in one order, so that two who tell of the same ones wait and do not deadlock.
     """
-    numbers = {each.boot for each in told if isinstance(each, (*STEPS, Refused)) and each.boot is not None}
-    standing = boots.stand(connection, numbers)
+    named = {each.boot for each in told if isinstance(each, (*STEPS, Refused))}
+    standing = boots.stand(
+        connection, {number for number in named if number is not None and abs(number) < boots.MANY}
+    )
     taken = {at: each for at, each in enumerate(told) if isinstance(each, STEPS)}
     refused = {at: each for at, each in enumerate(told) if isinstance(each, Refused)}
     news = dict(zip(taken, steps.take(connection, standing, list(taken.values())), strict=True))

@@ -107,7 +107,7 @@ def test_boots_that_are_closed_or_never_were_take_no_step(stocked: Store) -> Non
     mine = armed(stocked)
     stocked.close_boot(mine.id, "it took too long", 200.0)
     before = everything(stocked)
-    for number in (mine.id, 99):
+    for number in (mine.id, 99, 0, -(2**70), 2**70):
         told: list[Told] = [
             Reached(number, Milestone.SCRIPT, 201.0, HERE),
             Proved(number, 201.0, HERE),
@@ -228,7 +228,7 @@ def test_what_machines_say_is_bounded_and_shown_safely(stocked: Store) -> None:
         Reached(mine.id, Milestone.DHCP, 101.0, evil, evil),
         PhonedHome(mine.id, 102.0, evil, (evil,) * 50),
         Refused(evil, evil, evil, 103.0, evil),
-        Refused("gpu-01", evil, evil, 103.0, evil, 2**40),
+        Refused("gpu-01", evil, evil, 103.0, evil, 2**70),
     ]
     assert stocked.tell(told) == (True,) * 4
     assert len(boot(stocked, mine.id).host_keys) == 20
