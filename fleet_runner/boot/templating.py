@@ -30,7 +30,7 @@ class Templates:
 
     def __init__(self, folder: Path | None) -> None:
         # A loader looks whether a template has changed, but not whether there now is one before it.
-        self._environment = Kept(lambda: (_environment(folder), [folder] if folder else []))
+        self._known = Kept(lambda: (_known(folder), [folder] if folder else []))
 
     def render(self, document: str, device_type: str, names: Mapping[str, Any]) -> str:
         """Return a document's text; the template of a node's device type wins over the one for all.
@@ -38,8 +38,9 @@ class Templates:
         Raises DocumentError with the template's file and line; names the node nowhere, since its caller does.
         """
         try:
-            template = self._environment().select_template([f"{document}.{device_type}{END}", f"{document}{END}"])
-            return template.render(names)
+            found, known = self._known()
+            own = f"{document}.{device_type}{END}"
+            return found.get_template(own if own in known else f"{document}{END}").render(names)
         except TemplateSyntaxError as error:
             raise DocumentError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from None
         except TemplateNotFound as error:
@@ -59,11 +60,11 @@ def unused(folder: Path | None, documents: Collection[str], device_types: Collec
     return tuple(each for each in files if each.name not in used and not each.name.startswith(("_", ".")))
 
 
-def _environment(folder: Path | None) -> Environment:
+def _known(folder: Path | None) -> tuple[Environment, frozenset[str]]:
     built_in = FileSystemLoader(BUILT_IN)
     own: list[BaseLoader] = [FileSystemLoader(folder)] if folder else []
     loader = ChoiceLoader([*own, built_in, PrefixLoader({"built-in": built_in})])
-    return environment(loader=loader, auto_reload=True)
+    return environment(loader=loader, auto_reload=True), frozenset(loader.list_templates())
 
 
 def _where(traceback: TracebackType | None) -> str:
