@@ -1,6 +1,7 @@
 """Where the boot service listens, with which certificate, and the files with secrets that it reads for that."""
 
 import os
+import re
 import resource
 import socket
 import ssl
@@ -16,17 +17,17 @@ BACKLOG = 4096
 MOST_FILES = 65_536
 """Connections that one process may hold."""
 
+_LISTEN = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]]+)):([0-9]{1,5})", re.ASCII)
+
 
 def listener(listen: str, name: str) -> socket.socket:
     """Return a socket that listens at "127.0.0.1:8480" or "[::1]:8480"."""
-    host, _, port = listen.rpartition(":")
-    bare = host.removeprefix("[").removesuffix("]")
-    if not bare or not port.isdecimal():
+    found = _LISTEN.fullmatch(listen)
+    if found is None:
         raise SettingsError(f"setting {name!r}: found {listen!r}, expected address:port such as 127.0.0.1:8480")
     try:
-        return socket.create_server(
-            (bare, int(port)), family=socket.AF_INET6 if ":" in bare else socket.AF_INET, backlog=BACKLOG
-        )
+        family = socket.AF_INET6 if found[1] else socket.AF_INET
+        return socket.create_server((found[1] or found[2], int(found[3])), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise SettingsError(

@@ -43,28 +43,34 @@ Told = Callable[[str], None]
 
 def run(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told) -> None:
     """Serve until SIGINT or SIGTERM; `tell` takes sentences for whoever started it."""
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, store, read, tell))
 
-
-async def _serve(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    more_files()
-    with contextlib.ExitStack() as listening:
-        plain = listening.enter_context(listener(settings.boot_listen, "boot_listen"))
-        secured = certificate(settings)
+    async def until_signalled() -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
         async with desk_of(settings, store, read) as desk:
-            app = application(desk)
-            servers = [(_server(app, None), plain)]
-            tell(f"boot service: http://{address_of(plain)}, nodes reach it at {settings.boot_url}")
-            if secured is not None:
-                secure = listening.enter_context(listener(settings.boot_secure_listen, "boot_secure_listen"))
-                servers.append((_server(app, secured), secure))
-                tell(f"boot service: https://{address_of(secure)}, nodes reach it at {settings.boot_secure_url}")
-            await _until(stop, servers)
-            tell("boot service: stopped; everything it was told is in the store")
+            await serve(desk, stop, tell)
+        tell("boot service: stopped; everything it was told is in the store")
+
+    more_files()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(until_signalled())
+
+
+async def serve(desk: Desk, stop: asyncio.Event, tell: Told) -> None:
+    """Answer from a desk until told to stop, and then until what is under way is answered."""
+    settings = desk.settings
+    with contextlib.ExitStack() as listening:
+        secured = certificate(settings)
+        plain = listening.enter_context(listener(settings.boot_listen, "boot_listen"))
+        app = application(desk)
+        servers = [(_server(app, None), plain)]
+        if secured is not None:
+            secure = listening.enter_context(listener(settings.boot_secure_listen, "boot_secure_listen"))
+            servers.append((_server(app, secured), secure))
+            tell(f"boot service: https://{address_of(secure)}, nodes reach it at {settings.boot_secure_url}")
+        tell(f"boot service: http://{address_of(plain)}, nodes reach it at {settings.boot_url}")
+        await _until(stop, servers)
 
 
 @asynccontextmanager

@@ -1,0 +1,242 @@
+"""Connections to the boot service: plain and over TLS, bounded in time and size, and drained when it stops."""
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.boot import protocol, serving
+from fleet_runner.boot.documents import Documents, Filled
+from fleet_runner.boot.listening import certificate, listener, token
+from fleet_runner.core.boot.facts import Facts
+from fleet_runner.core.errors import SettingsError
+from fleet_runner.settings import Settings
+from tests.boot.desks import Hall, mac, play
+from tests.boot.sites import certificate as made
+
+HEALTH = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n"
+Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Ports(dict[str, int]):
+    """The ports that a boot service says it listens at, by scheme."""
+
+    def tell(self, sentence: str) -> None:
+        """Take what the service says."""
+        scheme, _, rest = sentence.removeprefix("boot service: ").partition("://")
+        self[scheme] = int(rest.partition(",")[0].rpartition(":")[2])
+
+
+@contextlib.asynccontextmanager
+async def listening(hall: Hall) -> AsyncIterator[Ports]:
+    """Serve a hall's desk at real sockets."""
+    ports, stop = Ports(), asyncio.Event()
+    serving_it = asyncio.create_task(serving.serve(hall.desk, stop, ports.tell))
+    await asyncio.sleep(0)
+    try:
+        yield ports
+    finally:
+        stop.set()
+        await serving_it
+
+
+@contextlib.asynccontextmanager
+async def connected(
+    port: int, source: str = "127.0.0.1", secured: ssl.SSLContext | None = None
+) -> AsyncIterator[Stream]:
+    """Connect from an address of this machine."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0), ssl=secured)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def asked(port: int, request: bytes, source: str = "127.0.0.1", secured: ssl.SSLContext | None = None) -> bytes:
+    """Send a request and return everything that comes until the service closes or answers."""
+    async with connected(port, source, secured) as (reader, writer):
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        return head + await reader.readexactly(length)
+
+
+def heard(folder: Path, story: Callable[[Hall, Ports], Awaitable[None]], **given: object) -> None:
+    """Run a story with a boot service at real sockets."""
+
+    async def whole(hall: Hall) -> None:
+        async with listening(hall) as ports:
+            await story(hall, ports)
+
+    play(folder, whole, boot_listen="127.0.0.1:0", boot_secure_listen="127.0.0.1:0", **given)
+
+
+def test_a_node_is_known_by_the_address_it_connects_from_and_by_no_header(tmp_path: Path) -> None:
+    async def story(hall: Hall, ports: Ports) -> None:
+        hall.arm(addresses=frozenset({"127.0.0.5"}))
+        await hall.settled()
+        request = (
+            f"GET /ipxe?mac={mac(1)} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 127.0.0.5\r\n"
+            "forwarded: for=127.0.0.5\r\nx-real-ip: 127.0.0.5\r\n\r\n"
+        ).encode()
+        assert b"kernel --name" not in await asked(ports["http"], request, "127.0.0.6")
+        assert b"kernel --name" in await asked(ports["http"], request, "127.0.0.5")
+
+    heard(tmp_path, story)
+
+
+def test_tls_is_spoken_beside_plain_http(tmp_path: Path) -> None:
+    ca = made(tmp_path, "boot")
+    (tmp_path / "boot.key").rename(tmp_path / "boot.pem.key")
+    trusting = ssl.create_default_context(cafile=str(ca))
+
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        assert (await asked(ports["https"], HEALTH, secured=trusting)).startswith(b"HTTP/1.1 200")
+        assert (await asked(ports["http"], HEALTH)).startswith(b"HTTP/1.1 200")
+
+    heard(
+        tmp_path,
+        story,
+        boot_secure_url="https://127.0.0.1:8443",
+        boot_certificate=ca,
+        boot_certificate_key=tmp_path / "boot.pem.key",
+    )
+
+
+def test_a_head_that_does_not_come_to_its_end_ends_the_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.1)
+
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        for first, then in ((b"", b""), (b"GET /health HTTP/1.1\r\nhost", b""), (HEALTH, b"GET /hea")):
+            async with connected(ports["http"]) as (reader, writer):
+                writer.write(first)
+                if then:
+                    await reader.readuntil(b"}")
+                    writer.write(then)
+                with contextlib.suppress(ConnectionResetError):
+                    await asyncio.wait_for(reader.read(), 3.0)
+
+    heard(tmp_path, story)
+
+
+def test_a_head_without_end_is_refused(tmp_path: Path) -> None:
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        async with connected(ports["http"]) as (reader, writer):
+            writer.write(b"GET /health HTTP/1.1\r\n")
+            with contextlib.suppress(ConnectionError):
+                for number in range(100):
+                    writer.write(b"x-%d: %s\r\n" % (number, b"a" * 1000))
+                    await writer.drain()
+                    await asyncio.sleep(0)
+                assert (await reader.read()).startswith(b"HTTP/1.1 400")
+
+    heard(tmp_path, story)
+
+
+def test_bytes_that_are_no_http_are_refused(tmp_path: Path) -> None:
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        for sent in (b"\x16\x03\x01\x02\x00\x01\x00", b"GET /\xff HTTP/1.1\r\n\r\n", b"\x00" * 64):
+            async with connected(ports["http"]) as (reader, writer):
+                writer.write(sent)
+                assert (await asyncio.wait_for(reader.read(), 3.0)).startswith(b"HTTP/1.1 400")
+        assert (await asked(ports["http"], HEALTH)).startswith(b"HTTP/1.1 200")
+
+    heard(tmp_path, story)
+
+
+def test_an_address_holds_so_many_connections_and_the_others_have_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "PER_ADDRESS", 3)
+
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        async with contextlib.AsyncExitStack() as held:
+            for _ in range(3):
+                _, writer = await held.enter_async_context(connected(ports["http"]))
+                writer.write(HEALTH)
+            async with connected(ports["http"]) as (reader, _):
+                with contextlib.suppress(ConnectionResetError):
+                    assert await asyncio.wait_for(reader.read(), 3.0) == b""
+            assert (await asked(ports["http"], HEALTH, "127.0.0.2")).startswith(b"HTTP/1.1 200")
+
+    heard(tmp_path, story)
+
+
+def test_a_stop_lets_what_is_under_way_end(tmp_path: Path) -> None:
+    going, answers = asyncio.Event(), list[bytes]()
+
+    class Slow(Documents):
+        async def user_data(self, facts: Facts) -> Filled:
+            going.set()
+            await asyncio.sleep(0.2)
+            return await super().user_data(facts)
+
+    async def ask(port: int, key: str) -> None:
+        answers.append(await asked(port, f"GET /seed/{key}/user-data HTTP/1.1\r\nhost: x\r\n\r\n".encode()))
+
+    async def story(hall: Hall) -> None:
+        hall.desk.documents.close()
+        hall.desk.documents = Slow(hall.desk.settings)
+        key = await hall.booting(source="127.0.0.1")
+        async with listening(hall) as ports:
+            asking = asyncio.create_task(ask(ports["http"], key))
+            await going.wait()
+        await asking
+        assert b"#cloud-config" in answers[0]
+        with pytest.raises(ConnectionError):
+            await asked(ports["http"], HEALTH)
+
+    play(tmp_path, story, boot_listen="127.0.0.1:0")
+
+
+@pytest.mark.parametrize(
+    "listen", ["", "8480", "127.0.0.1", "127.0.0.1:http", "192.0.2.1:8480", "[::1:8480", "x:99999"]
+)
+def test_an_address_that_cannot_be_listened_at_is_an_error_a_person_can_act_on(listen: str) -> None:
+    with pytest.raises(SettingsError, match="setting 'boot_listen'"):
+        listener(listen, "boot_listen")
+
+
+def test_tls_needs_certificate_key_and_url_that_belong_together(tmp_path: Path) -> None:
+    one, two = made(tmp_path, "one"), made(tmp_path, "two")
+    key = tmp_path / "two.key"
+    assert certificate(Settings(state_dir=tmp_path)) is None
+    for given in ({"boot_certificate": one}, {"boot_certificate_key": key}, {"boot_secure_url": "https://x"}):
+        with pytest.raises(SettingsError, match="TLS needs all of"):
+            certificate(Settings(state_dir=tmp_path).model_copy(update=given))
+    both = Settings(state_dir=tmp_path, boot_certificate=one, boot_certificate_key=key)
+    key.chmod(0o644)
+    with pytest.raises(SettingsError, match="others may read it"):
+        certificate(both)
+    key.chmod(0o600)
+    with pytest.raises(SettingsError, match="expected PEM files that belong together"):
+        certificate(both)
+    assert certificate(both.model_copy(update={"boot_certificate": two})) is not None
+
+
+def test_the_token_of_dhcp_servers_is_there_private_and_not_empty(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    with pytest.raises(SettingsError, match=r"boot_dhcp_token .*No such file"):
+        token(path)
+    path.write_text("\n", "utf-8")
+    path.chmod(0o644)
+    with pytest.raises(SettingsError, match="others may read it"):
+        token(path)
+    path.chmod(0o600)
+    with pytest.raises(SettingsError, match="it is empty"):
+        token(path)
+    path.write_text(" secret \n", "utf-8")
+    assert token(path) == b"secret"
+    assert token(None) == b""

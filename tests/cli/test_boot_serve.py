@@ -1,0 +1,76 @@
+"""`fleet-runner boot serve` as people start and stop it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Type
+
+PROGRAM = [sys.executable, "-m", "fleet_runner.cli"]
+
+
+def environment(folder: Path, **given: str) -> dict[str, str]:
+    """Settings of a site without any device."""
+    (folder / "site").mkdir(exist_ok=True)
+    (folder / "site" / "sites.yml").write_text("- name: hall-1\n", "utf-8")
+    own = {name: value for name, value in os.environ.items() if not name.startswith("FLEET_")}
+    return own | {
+        "FLEET_SOURCE": str(folder / "site"),
+        "FLEET_STATE_DIR": str(folder / "state"),
+        "FLEET_BOOT_URL": "http://127.0.0.1:8480",
+        "FLEET_BOOT_LISTEN": "127.0.0.1:0",
+        **given,
+    }
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """Start a boot service, and end it however the test ends."""
+    process = subprocess.Popen(
+        [*PROGRAM, "boot", "serve"], cwd=folder, env=environment(folder), stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout
+        line = process.stdout.readline()
+        yield process, line.split()[2].rstrip(",")
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def test_it_serves_until_it_is_told_to_stop_and_then_ends_well(tmp_path: Path) -> None:
+    with served(tmp_path) as (process, url):
+        assert httpx.get(f"{url}/boot.ipxe", trust_env=False, timeout=20).text.startswith("#!ipxe")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert process.stdout
+        assert process.stdout.read() == "boot service: stopped; everything it was told is in the store\n"
+    assert (tmp_path / "state" / "boot.key").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"FLEET_BOOT_URL": ""}, "setting 'boot_url' is empty"),
+        ({"FLEET_BOOT_LISTEN": "nowhere"}, "expected address:port such as 127.0.0.1:8480"),
+        ({"FLEET_BOOT_DHCP_TOKEN": "missing"}, "boot_dhcp_token"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_one_line_and_an_exit_code(
+    tmp_path: Path, typed: Type, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], said: str
+) -> None:
+    for name, value in environment(tmp_path, **given).items():
+        monkeypatch.setenv(name, value)
+    found = typed("boot", "serve")
+    assert found.code == 2
+    assert said in found.err
+    assert len(found.err.splitlines()) == 1
