@@ -32,8 +32,9 @@ def demo(
 ) -> None:
     """Watch eight GPU servers travel from the loading dock to production.
 
-    One is miscabled, one has a slow GPU, and later one loses a GPU in production. Everything you see is the real
-    product on simulated hardware: its playbooks, its decisions, its tickets. Takes about two minutes.
+    One does not boot at first, one is miscabled, one has a slow GPU, and later one loses a GPU in production.
+    Everything you see is the real product on simulated hardware: its boot service, its playbooks, its decisions, its
+    tickets. Takes about two minutes.
     """
     console.print("Bringing up a simulated data centre: 8 servers of 8 GPUs, 8 leaves, 2 spines …")
     played = story.begin(folder)
@@ -50,7 +51,7 @@ def demo(
 
 def _watch(played: Demo, started: float) -> bool:
     """Play and show until the story ends; without a terminal, print each sentence as it comes."""
-    told = 0
+    told: set[tuple[float, str]] = set()
     with Live(console=console, transient=True, auto_refresh=False) as live:
         while (now := time.time()) - started < LONGEST:
             ended = played.step(now)
@@ -58,9 +59,9 @@ def _watch(played: Demo, started: float) -> bool:
             if console.is_terminal:
                 live.update(_frame(played, news, now - started), refresh=True)
             else:
-                for _, sentence in news[told:]:
+                for _, sentence in (each for each in news if each not in told):
                     console.print(sentence, markup=False)
-                told = len(news)
+                told |= set(news)
             if ended:
                 return True
             time.sleep(0.3)
@@ -115,6 +116,7 @@ def _summary(played: Demo, seconds: float) -> None:
         "fleet-runner status",
         f"fleet-runner explain {story.UNLUCKY}",
         f"fleet-runner history {story.MISCABLED}",
+        f"fleet-runner boot show {story.SILENT}",
         f"fleet-runner lab up --dir {shown}; fleet-runner serve",
         f"fleet-runner lab inject missing_gpu gpu-02 --dir {shown}",
     ):

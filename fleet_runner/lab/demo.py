@@ -1,4 +1,4 @@
-"""The demo's story: eight servers arrive, one is miscabled, one has a slow GPU, and later one loses a GPU.
+"""The demo's story: eight servers arrive, one does not boot, one is miscabled, one has a slow GPU, one loses a GPU.
 
 The product's own `fleet-runner serve` does all the work; this only plays the people and the faults around it.
 """
@@ -19,12 +19,12 @@ from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, LabError, open_lab
 from fleet_runner.lab.up import up
 
+SILENT = "gpu-05"
 MISCABLED = "gpu-03"
 SLOW = "gpu-06"
 UNLUCKY = "gpu-01"
 SERVER = "serve"
 TECHNICIAN = "lab technician"
-SETTLED = frozenset({State.PRODUCTION, State.TRIAGE})
 JOB_SECONDS = 4.0
 """How long the tenant's job goes on after its GPU fell off the bus."""
 
@@ -49,7 +49,7 @@ class Demo:
             raise LabError(f"fleet-runner serve ended by itself; read {self.lab.root / 'serve.log'}")
         rows = {node.name: node for node in self.store.nodes()}
         self._technician(rows.values(), now)
-        if len(rows) < len(self.lab.nodes()) or not all(node.state in SETTLED for node in rows.values()):
+        if len(rows) < len(self.lab.nodes()) or not all(map(_settled, rows.values())):
             return self.xid_at > 0 and self._returned(rows[UNLUCKY])
         return self._second_act(rows[UNLUCKY], now)
 
@@ -57,14 +57,16 @@ class Demo:
         self.said.append((time.time(), sentence))
 
     def _technician(self, nodes: Iterable[Node], now: float) -> None:
-        """Put right what tickets ask for, and certify what waits for it, once each time it waits."""
+        """Put right what tickets ask for, and certify what waits for it or let it boot anew, once each time."""
         for node in nodes:
-            if node.state is not State.ONBOARD or (node.name, node.since) in self.certified:
+            silent = node.name == SILENT and node.state is State.TRIAGE
+            if not (silent or node.state is State.ONBOARD) or (node.name, node.since) in self.certified:
                 continue
             for ticket in self.store.tickets(node=node.name):
                 for done in technician.repair(self.lab, ticket):
                     self._say(f"The technician took ticket #{ticket.id}: {done}")
-            self.store.leave_intent(node.name, Wish.CERTIFY, TECHNICIAN, reason="inspected", now=now)
+            wish, why = (Wish.RETRY, "it boots now") if silent else (Wish.CERTIFY, "inspected")
+            self.store.leave_intent(node.name, wish, TECHNICIAN, reason=why, now=now)
             self.certified.add((node.name, node.since))
 
     def _second_act(self, node: Node, now: float) -> bool:
@@ -95,6 +97,10 @@ class Demo:
         return node.state is State.PRODUCTION and node.since > self.xid_at
 
 
+def _settled(node: Node) -> bool:
+    return node.state is State.PRODUCTION or (node.state is State.TRIAGE and node.name != SILENT)
+
+
 def begin(folder: Path) -> Demo:
     """Bring the demo's lab up anew with its faults, and start the product on it."""
     if Lab(folder.resolve()).about.is_file():
@@ -103,6 +109,7 @@ def begin(folder: Path) -> Demo:
         down(old, delete=True)
     lab = up(folder, boot_service=True)
     try:
+        faults.inject(lab, "no_boot", SILENT, {"at": "script"})
         faults.inject(lab, "swapped_cables", MISCABLED, {"rail": 2, "with_rail": 5})
         faults.inject(lab, "slow_gpu", SLOW, {"gpu": 6})
         store = Store.create(f"sqlite:///{lab.root / 'state' / 'fleet.db'}")

@@ -20,9 +20,13 @@ REPAIRS: Mapping[str, tuple[str, ...]] = {
     "gpu_errors": ("xid",),
     "xid": ("xid",),
     "cloud_init": ("no_boot",),
+    "network_boot": ("no_boot",),
     "rebooted": ("no_boot",),
 }
 """The faults that hands can put right, by the check that a ticket comes from."""
+
+CALLED = {"no_boot": "its network boot"}
+"""What is put right, where the fault's own name does not say it."""
 
 
 def repair(lab: Lab, ticket: Ticket) -> tuple[str, ...]:
@@ -35,7 +39,8 @@ def repair(lab: Lab, ticket: Ticket) -> tuple[str, ...]:
             if options is None or _at(fault, node, options).isdisjoint(ticket.nodes):
                 continue
             if faults.fix(lab, fault, node):
-                done.append(f"{node}: put {fault.replace('_', ' ')} right{_words(options)}.")
+                what = CALLED.get(fault, fault.replace("_", " "))
+                done.append(f"{node}: put {what} right{_words(options)}.")
     return tuple(done)
 
 
