@@ -176,6 +176,21 @@ def test_many_at_once_are_what_each_by_itself_would_be(urls: UrlMaker) -> None:
         same()
 
 
+def test_five_hundred_things_cost_few_statements(store: Store) -> None:
+    """None of them for each thing: that is what makes telling cheap."""
+    names = [f"gpu-{number:02}" for number in range(50)]
+    store.register([device(name) for name in names], 1.0)
+    numbers = [armed(store, name).id for name in names]
+    asked: list[str] = []
+    event.listen(store._database.engine, "before_cursor_execute", lambda *args: asked.append(args[2]))
+    told: list[Told] = [Reached(boot, milestone, 200.0, "10.0.0.1") for boot in numbers for milestone in Milestone]
+    told += [step for boot in numbers for step in (Claim(boot, 201.0, "10.0.0.1"), Proved(boot, 201.0, "10.0.0.1"))]
+    told += [refused(202.0, name) for name in names]
+    told += [Discovered(f"52:54:00:00:00:{number:02x}", 203.0, "10.0.0.1") for number in range(50)]
+    assert store.tell(told) == (True,) * 500
+    assert len([line for line in asked if not line.startswith("BEGIN")]) <= 20
+
+
 def test_sqlite_reads_no_table_as_a_whole(sqlite_urls: UrlMaker) -> None:
     """However many boots there were."""
     with Store.open(sqlite_urls()) as store:
