@@ -19,7 +19,7 @@ from jinja2 import (
 
 from fleet_runner.boot.kept import Kept
 from fleet_runner.boot.values import environment
-from fleet_runner.core.errors import DocumentError
+from fleet_runner.core.errors import DocumentError, SettingsError
 
 BUILT_IN = Path(__file__).parent / "templates"
 END = ".yaml.j2"
@@ -35,7 +35,8 @@ class Templates:
     def render(self, document: str, device_type: str, names: Mapping[str, Any]) -> str:
         """Return a document's text; the template of a node's device type wins over the one for all.
 
-        Raises DocumentError with the template's file and line; names the node nowhere, since its caller does.
+        Raises DocumentError with the template's file and line, not with the node, which its caller names, and
+        SettingsError where there is no such folder.
         """
         try:
             found, known = self._known()
@@ -61,6 +62,8 @@ def unused(folder: Path | None, documents: Collection[str], device_types: Collec
 
 
 def _known(folder: Path | None) -> tuple[Environment, frozenset[str]]:
+    if folder is not None and not folder.is_dir():
+        raise SettingsError(f"boot_templates names {folder}, which is no folder; make it, or correct the setting")
     built_in = FileSystemLoader(BUILT_IN)
     own: list[BaseLoader] = [FileSystemLoader(folder)] if folder else []
     loader = ChoiceLoader([*own, built_in, PrefixLoader({"built-in": built_in})])

@@ -10,7 +10,7 @@ import yaml
 
 from fleet_runner.boot.documents import Documents
 from fleet_runner.boot.templating import unused
-from fleet_runner.core.errors import DocumentError
+from fleet_runner.core.errors import DocumentError, SettingsError
 from tests.boot import sites
 from tests.boot.sites import known
 
@@ -119,6 +119,14 @@ def test_only_user_data_knows_of_secrets(tmp_path: Path) -> None:
     documents = Documents(sites.settings(boot_templates=folder, boot_join=sites.slurm(tmp_path)))
     with pytest.raises(DocumentError, match="'join' is undefined"):
         documents.vendor_data(known())
+
+
+def test_a_folder_that_is_not_there_is_an_error_and_not_an_empty_one(tmp_path: Path) -> None:
+    documents = Documents(sites.settings(boot_templates=tmp_path / "templates"))
+    with pytest.raises(SettingsError, match="which is no folder"):
+        documents.meta_data(known())
+    sites.templates(tmp_path / "templates", meta_data="new: 1\n")
+    assert documents.meta_data(known()) == b"new: 1\n"
 
 
 def test_templates_that_nothing_uses_are_told(tmp_path: Path) -> None:

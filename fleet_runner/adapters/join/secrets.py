@@ -1,5 +1,6 @@
 """Files with a secret, which only their owner may read; no message says what is in them."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -12,7 +13,7 @@ def read(path: Path, what: str) -> bytes:
     """Return a secret file's bytes, or raise SettingsError; `what` says what is expected in it."""
     try:
         with path.open("rb") as file:
-            mode = stat.S_IMODE(path.stat().st_mode)
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             found = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}; expected a file with {what}") from None
