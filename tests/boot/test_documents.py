@@ -106,6 +106,7 @@ def test_no_value_of_the_source_of_truth_changes_a_documents_shape(name: str, us
 
 
 @given(PLAIN)
+@settings(max_examples=50)
 def test_json_means_the_same_in_yaml(value: Any) -> None:
     assert read(tojson(value).encode()) == sound(value)
 

@@ -34,7 +34,7 @@ def packed(document: bytes) -> str:
 
 
 def _key(mac: str) -> str:
-    """Return a key for an interface: cloud-init makes a file's name of it, which the source's "Ethernet 1/1" is not."""
+    """Return a key for an interface: cloud-init makes a file name of it, and "Ethernet 1/1" would be none."""
     return f"boot-{mac.replace(':', '')}"
 
 
