@@ -65,7 +65,7 @@ docs-check: $(DEV)
 	$(BIN)/python scripts/generate-docs --check
 
 .PHONY: molecule
-molecule: $(DEV) ## Run each role that has a scenario on its own, twice
+molecule: $(DEV) debian-packages ## Run each role that has a scenario on its own, twice
 	@set -e; for role in $(ROLES_WITH_SCENARIOS); do \
 	    echo "molecule test: $$role"; (cd "roles/$$role" && $(WITH_PATH) molecule test); done
 
