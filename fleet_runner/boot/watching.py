@@ -14,6 +14,8 @@ from fleet_runner.core.errors import StoreError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Verdict
 
+UP = "it came up"
+
 NEWEST = 100
 """Lines of what happened at the boot service that are looked at."""
 
@@ -62,5 +64,6 @@ def concluded(store: Store, seen: Progress) -> Progress:
     reading = Reading(network_boot.READ, ReadEnd.OK, text, at=seen.now)
     result = run(network_boot.CHECK, {reading.name: reading}, Expected(seen.boot.node))
     if result.verdict is not Verdict.UNKNOWN:
-        store.close_boot(seen.boot.id, result.message, seen.now)
+        because = UP if result.verdict is Verdict.PASS else result.message
+        store.close_boot(seen.boot.id, because, seen.now)
     return whole
