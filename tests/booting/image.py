@@ -7,13 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.playing import PROJECT
 
-LIMIT_SECONDS = 280
+LIMIT_SECONDS = 600
+KEPT_SECONDS = 86_400.0
+"""An image of another state of the role is kept so long after its last use: somebody may be booting it."""
+
 ROLE = PROJECT / "roles" / "boot_image"
 VARIABLES: dict[str, Any] = {
     "ansible_python_interpreter": sys.executable,
@@ -64,7 +68,8 @@ def image() -> Image:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (images / "debian-12" / "manifest.json").is_file():
             play(images)
-            _forget_all_but(images)
+        os.utime(images)
+        _forget(root)
     folder = (images / "debian-12").resolve()
     return Image(images, "debian-12", folder, json.loads((folder / "manifest.json").read_text()))
 
@@ -94,8 +99,8 @@ def _recipe() -> str:
     return found.hexdigest()[:16]
 
 
-def _forget_all_but(images: Path) -> None:
-    """Remove images of earlier roles; whoever has one of them open keeps it until it closes it."""
-    for each in images.parent.iterdir():
-        if each.is_dir() and each != images:
+def _forget(root: Path) -> None:
+    """Remove images that nobody has used for long."""
+    for each in root.iterdir():
+        if each.is_dir() and time.time() - each.stat().st_mtime > KEPT_SECONDS:
             shutil.rmtree(each)
