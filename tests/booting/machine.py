@@ -1,6 +1,5 @@
 """A server as QEMU makes it: what it is, and how it is switched on and off."""
 
-import contextlib
 import json
 import os
 import socket
@@ -43,6 +42,11 @@ class Machine:
         """What it writes to its serial port, of all its boots."""
         return Path(self.folder) / "console.log"
 
+    @property
+    def variables(self) -> Path:
+        """The flash that OVMF keeps its variables in."""
+        return Path(self.folder) / "variables.fd"
+
     def said(self) -> str:
         """Return what it wrote to its serial port so far."""
         return self.console.read_text("utf-8", "replace") if self.console.exists() else ""
@@ -57,13 +61,6 @@ class Machine:
         command = [*self._hardware(), *self._firmware(network=network, uri=uri), *accelerator()]
         with (Path(self.folder) / "qemu.log").open("ab") as log:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    def picture(self) -> Path:
-        """Take a picture of its screen, where it has one, and return the file."""
-        path = Path(self.folder) / "screen.ppm"
-        with contextlib.suppress(OSError):
-            self.command("screendump", filename=str(path))
-        return path
 
     def command(self, name: str, **arguments: str) -> None:
         """Have QEMU do something."""
@@ -92,11 +89,10 @@ class Machine:
         card = f"virtio-net-pci,netdev=wire,mac={self.mac}"
         if not self.uefi:
             return ["-device", f"{card},bootindex={0 if network else -1}", "-boot", "strict=on"]
-        variables = Path(self.folder) / "variables.fd"
         fresh = VARIABLES.read_bytes()
-        variables.write_bytes(nvram.booting_from(fresh, uri) if uri else fresh)
+        self.variables.write_bytes(nvram.booting_from(fresh, uri) if uri else fresh)
         return [
             "-device", f"{card},romfile=" + (",bootindex=0" if network and not uri else ""),
             "-drive", f"if=pflash,format=raw,unit=0,readonly=on,file={CODE}",
-            "-drive", f"if=pflash,format=raw,unit=1,file={variables}",
+            "-drive", f"if=pflash,format=raw,unit=1,file={self.variables}",
         ]  # fmt: skip
