@@ -22,7 +22,8 @@ FILE_FIELD = 127
 
 _PATH = re.compile(r"/[A-Za-z0-9._/+@-]+")
 _INTERFACE = re.compile(r"[A-Za-z0-9._-]{1,15}")
-_LOADER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,31}")
+_LOADER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _DOMAIN = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*")
 _URL = re.compile(r"https?://[A-Za-z0-9._~:/\[\]-]+")
 
@@ -48,7 +49,7 @@ class Network:
 class Networks:
     """What one boot server serves, and where its DHCP server finds what it needs.
 
-    `interfaces` are those it listens on; requests of relayed networks arrive there, too. `loaders` has a file below
+    `interfaces` are those it listens on; requests of relayed networks arrive there, too. `loaders` has a file in
     `tftp_dir` for each key of `LOADERS`. `lease_hook` is the program that is told of leases; "" for none.
     """
 
@@ -121,7 +122,7 @@ def read(value: Any, boot_url: str, tftp_dir: str = "/usr/lib/ipxe") -> Networks
         tftp_dir=top.take("tftp_dir", _path, tftp_dir),
         lease_file=top.take("lease_file", _path, "/var/lib/misc/fleet-leases"),
         lease_hook=top.maybe("lease_hook", _path) or "",
-        hook_user=top.take("hook_user", _text(_INTERFACE, "a user's name"), "root"),
+        hook_user=top.take("hook_user", _text(_USER, "a user's name"), "root"),
         kea_hooks_dir=top.take("kea_hooks_dir", _path, KEA_HOOKS),
     )
     top.only()
@@ -162,7 +163,7 @@ def _range(ends: tuple[IPv4Address, ...], value: Any, place: str) -> tuple[IPv4A
 
 def _loaders(value: Any, place: str) -> dict[str, str]:
     row = _Map(value, place)
-    read_name = _text(_LOADER, "a file's name below tftp_dir")
+    read_name = _text(_LOADER, "the name of a file in tftp_dir")
     found = {key: name for key in LOADERS if (name := row.maybe(key, read_name))}
     row.only()
     return found
