@@ -94,6 +94,11 @@ class Ledger:
         """The open boots by node, as they were at the last look."""
         return self._boots.by_node
 
+    @property
+    def generation(self) -> int:
+        """A number that grows whenever other boots are open than before."""
+        return self._boots.generation
+
     def boot(self, number: int) -> Boot | None:
         """Return an open boot from memory, or None."""
         return self._boots.by_number.get(number)

@@ -11,12 +11,14 @@ class OpenBoots:
     """Open boots by node and by number.
 
     `line` is the newest line of what happened that was looked at, None before the first look. `own` are the steps
-    told through here since then: a look need not read those boots again.
+    told through here since then: a look need not read those boots again. `generation` grows whenever other boots are
+    open than before, so that what was made of all of them need not be made again.
     """
 
     def __init__(self) -> None:
         self.line: int | None = None
         self.own: set[tuple[int, str]] = set()
+        self.generation = 0
         self._numbers: dict[int, Boot] = {}
         self._nodes: dict[str, Boot] = {}
 
@@ -32,9 +34,11 @@ class OpenBoots:
 
     def replace(self, line: int, boots: Iterable[Boot]) -> None:
         """Take these boots for all there are, at a line."""
-        self._numbers.clear()
-        self._nodes.clear()
-        self.change(line, boots)
+        found = tuple(boots)
+        opened = {boot.id for boot in found}
+        for number in [number for number in self._numbers if number not in opened]:
+            self._drop(self._numbers[number])
+        self.change(line, found)
 
     def change(self, line: int, boots: Iterable[Boot]) -> None:
         """Take in boots that changed up to a line, oldest first; those that are closed are no longer here."""
@@ -53,9 +57,13 @@ class OpenBoots:
 
     def _put(self, boot: Boot) -> None:
         known = self._nodes.get(boot.node)
-        if boot.closed_at is None:
-            if known is not None:
-                self._numbers.pop(known.id, None)
+        opened = boot.closed_at is None
+        if known is not None and (known.id == boot.id) is not opened:  # another's place is taken, or its own is left
+            self._drop(known)
+        if opened:
+            self.generation += boot.id not in self._numbers
             self._numbers[boot.id] = self._nodes[boot.node] = boot
-        elif known is not None and known.id == boot.id:
-            del self._numbers[boot.id], self._nodes[boot.node]
+
+    def _drop(self, boot: Boot) -> None:
+        del self._numbers[boot.id], self._nodes[boot.node]
+        self.generation += 1
