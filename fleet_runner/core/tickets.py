@@ -1,7 +1,7 @@
 """What a ticket says, and which open ones agree with what was last seen: opened, seen again, or proved done."""
 
 from fleet_runner.core.actions import CloseTicket, OpenTicket
-from fleet_runner.core.lifecycle import FABRICS, State
+from fleet_runner.core.lifecycle import FABRICS, Stage, State
 from fleet_runner.core.runs import Stored, Ticket
 from fleet_runner.core.sightings import Worth, hides, speaks, suspect, weigh
 from fleet_runner.core.verdicts import Finding, Remedy
@@ -9,6 +9,9 @@ from fleet_runner.core.view import View
 
 ONE_EYE = frozenset({"cabling_infiniband", "fabric_cabling"})
 """Checks that see the same faults under the same keys: what one opened, the other may close."""
+
+BOOTING = frozenset({Stage.PROVISION, Stage.REBOOT})
+"""Stages that boot a node: one that failed them is off, or not what it should be, until it has booted."""
 
 CABLING = "cabling/"
 """How the keys of those faults begin."""
@@ -19,6 +22,7 @@ AFTER: dict[Remedy, str] = {
     Remedy.RMA: "When it is back: fleet-runner repaired {node}, then certify it. The check that saw the fault closes "
     "this ticket when it passes.",
 }
+BOOT = "When it is whole again: fleet-runner retry {node} boots it anew. Coming up closes this ticket."
 CERTIFY = "Then certify it: fleet-runner certify {node}. The next check closes this ticket."
 LOOK = "The next look that does not see it closes this ticket; to look now: fleet-runner run {stage} {node}."
 """What a technician types when the hands' work is done."""
@@ -27,7 +31,7 @@ LOOK = "The next look that does not see it closes this ticket; to look now: flee
 def draft(view: View, stored: Stored, finding: Finding) -> OpenTicket:
     """Return the ticket for a finding."""
     steps = [f"{number}. {step}" for number, step in enumerate(finding.steps, start=1)]
-    after = _after(view.node.state, finding.remedy).format(node=stored.node, stage=stored.stage)
+    after = _after(view.node.state, stored, finding.remedy).format(node=stored.node, stage=stored.stage)
     body = "\n".join([f"{stored.node}, {view.place}.", finding.message, *steps, after])
     return OpenTicket(
         fault=finding.fault,
@@ -86,7 +90,9 @@ def _named(view: View, finding: Finding) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*whole, *finding.nodes, *finding.devices)))
 
 
-def _after(state: State, remedy: Remedy) -> str:
+def _after(state: State, stored: Stored, remedy: Remedy) -> str:
+    if stored.stage in BOOTING:
+        return BOOT
     if state in FABRICS or (state is State.PRODUCTION and remedy not in AFTER):
         return LOOK
     return AFTER.get(remedy, CERTIFY)

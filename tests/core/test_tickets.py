@@ -84,6 +84,14 @@ def test_a_node_in_service_is_not_to_be_certified() -> None:
     assert ticket.body.endswith("to look now: fleet-runner run cabling gpu-01.")
 
 
+@pytest.mark.parametrize(("state", "stage"), [(State.PROVISION, Stage.PROVISION), (State.REBOOT, Stage.REBOOT)])
+def test_a_node_that_did_not_boot_is_booted_anew_before_anything_else(state: State, stage: Stage) -> None:
+    result = stored(a_finding(Remedy.TRIAGE), stage=stage)
+    [ticket] = followed(result, node=a_node(state))
+    assert isinstance(ticket, OpenTicket)
+    assert "fleet-runner retry gpu-01 boots it anew" in ticket.body
+
+
 @pytest.mark.parametrize("state", [State.TRIAGE, State.PRODUCTION])
 def test_a_node_in_triage_is_repaired_before_it_is_certified(state: State) -> None:
     """The ticket says the command that applies."""
