@@ -79,13 +79,14 @@ def test_a_fault_and_a_hung_tool_on_one_node_say_nothing_about_the_other(ansible
     faults.inject(lab, "missing_gpu", "gpu-01", {})
     faults.inject(lab, "tool_hang", "gpu-02", {"tool": "dmesg"})
     try:
-        _, lines = play(ansible, "health_passive")
+        said, lines = play(ansible, "health_passive")
     finally:
         faults.fix(lab, "missing_gpu", "gpu-01")
         faults.fix(lab, "tool_hang", "gpu-02")
     found = verdicts(lines)
     assert (found["gpu-01", "parts_gpu"], found["gpu-01", "xid"]) == (Verdict.FAIL, Verdict.PASS)
     assert (found["gpu-02", "gpu_usage"], found["gpu-02", "xid"]) == (Verdict.PASS, Verdict.UNKNOWN)
+    assert "no end within" in said
 
 
 def test_a_node_that_loses_its_power_is_unreachable_and_the_other_one_is_not(
