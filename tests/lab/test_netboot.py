@@ -1,8 +1,10 @@
 """The lab's nodes boot through the product's own boot service, as far as it can tell from real ones."""
 
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone
 from fleet_runner.lab import boot_server, faults, hardware, plan, processes
+from fleet_runner.lab.cloudinit import host_key
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, read
 from fleet_runner.lab.up import up
@@ -87,6 +90,21 @@ def test_an_armed_node_comes_up_milestone_by_milestone(lab: Lab, store: Store, n
     assert set(found.sources.values()) == {plan.address(plan.index(node))}
     assert hardware.state_of(lab, node)["boot"]["host_key"].startswith(found.host_keys[0])
     assert shell(lab, node, "hostname >/dev/null; echo $FLEET_LAB_NODE").stdout == f"{node}\n"
+
+
+def test_ssh_holds_a_node_against_the_key_that_it_told(lab: Lab, store: Store, node: str, tmp_path: Path) -> None:
+    """Each boot makes another one, and the key that was kept for the boot before is refused."""
+    address = plan.address(plan.index(node))
+    words = [lab.root / "bin" / "ssh", "-o", f'UserKnownHostsFile="{tmp_path}/%h" ~/none', address, "true"]
+    boot = arm(store, node)
+    hardware.power(lab, node, "On")
+    wait(lambda: hardware.up(lab, node))
+    (tmp_path / address).write_text(f"{address} {kept(store, boot).host_keys[0]}\n")
+    assert subprocess.run(words, check=False).returncode == 0
+    with hardware.changing(lab, node) as state:
+        state["boot"]["host_key"] = host_key(node)
+    answer = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert (answer.returncode, "Host key verification failed" in answer.stderr) == (255, True)
 
 
 def test_what_it_was_given_lies_beside_it_until_it_loses_its_power(lab: Lab, store: Store, node: str) -> None:

@@ -1,19 +1,24 @@
 """The lab's ssh: runs the command here, in the node's own environment, or fails as ssh does when the node is off.
 
-It takes OpenSSH's options and ignores them, but for the two that mean that nothing is to be run (-O, -V).
+It takes OpenSSH's options and ignores them, but for the two that mean that nothing is to be run (-O, -V), and for the
+file of host keys: a node that told its key when it booted must be the one whose key was kept.
 """
 
 import json
 import os
 import pwd
+import shlex
 import signal
 import sys
 import time
+from typing import Any
 
 from fleet_runner.lab.tools.node import is_up, read_state, witness
 
 WITH_VALUE = frozenset("BbcDEeFIiJLlmOopPQRSWw")
 """OpenSSH's options that take a value."""
+
+KNOWN_HOSTS = "UserKnownHostsFile="
 
 CLOSED = 255
 """What ssh exits with when the connection, not the command, failed; Ansible calls the node unreachable."""
@@ -34,13 +39,32 @@ def main(lab: str, tools: str) -> int:
     name = find(lab, host)
     if name is None:
         return _fail(f"ssh: Could not resolve hostname {host}: Name or service not known")
-    state = read_state(lab, name)
+    why = _closed(read_state(lab, name), host)
+    return _fail(why) if why else _serve(lab, name, " ".join(rest[1:]), tools)
+
+
+def _closed(state: dict[str, Any], host: str) -> str:
+    """Say as ssh does why a node cannot be reached; empty where it can."""
     if not is_up(state, time.time()):
         refused = state["power"] == "On" and state["boot"]["ready"] is not None
-        return _fail(
-            f"ssh: connect to host {host} port 22: {'Connection refused' if refused else 'No route to host'}"
-        )
-    return _serve(lab, name, " ".join(rest[1:]), tools)
+        return f"ssh: connect to host {host} port 22: {'Connection refused' if refused else 'No route to host'}"
+    if not is_known(sys.argv[1:], host, state["boot"].get("host_key", "")):
+        return f"Host key verification failed. The key that was kept for {host} is not the one it has."
+    return ""
+
+
+def is_known(args: list[str], host: str, key: str) -> bool:
+    """Whether no file of known hosts that is named in `-o UserKnownHostsFile=` holds another key of the host."""
+    named = [word.removeprefix(KNOWN_HOSTS) for word in args if word.startswith(KNOWN_HOSTS)]
+    files = [file.replace("%h", host).replace("%%", "%") for words in named for file in shlex.split(words)]
+    lines = [line.split() for file in files if os.path.isfile(file) for line in _lines(file)]
+    kept = [words[1:3] for words in lines if words[:1] == [host]]
+    return not kept or not key or key.split()[:2] in kept
+
+
+def _lines(path: str) -> list[str]:
+    with open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
 
 
 def parse(args: list[str]) -> tuple[dict[str, str], list[str]]:
