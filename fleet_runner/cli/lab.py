@@ -34,9 +34,12 @@ def up(
     folder: Dir = HERE,
     servers: Annotated[int | None, typer.Option(help="GPU servers of a new lab; 8 unless told.")] = None,
     boot_seconds: Annotated[float, typer.Option(min=0.0, help="How long a boot takes in a new lab.")] = 1.5,
+    boot_service: Annotated[
+        bool, typer.Option(help="Nodes of a new lab boot through the boot service, or as at a site that has none.")
+    ] = True,
 ) -> None:
     """Bring the lab up: files, BMCs, a boot service, everything off. Twice is the same as once."""
-    lab = starting.up(folder, servers, boot_seconds, boot_service=True)
+    lab = starting.up(folder, servers, boot_seconds, boot_service=boot_service)
     shown = os.path.relpath(lab.settings)
     console.print(f"{len(lab.nodes())} servers in {lab.root}; use them with [bold]export FLEET_CONFIG={shown}[/bold]")
 

@@ -23,7 +23,7 @@ def typed(folder: Path, *words: str) -> Result:
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     """A lab that was brought up by its command."""
-    answer = typed(tmp_path / "lab", "up", "--servers", "2", "--boot-seconds", "0")
+    answer = typed(tmp_path / "lab", "up", "--servers", "2", "--boot-seconds", "0", "--no-boot-service")
     assert answer.exit_code == 0
     assert "2 servers in" in answer.output
     assert "export FLEET_CONFIG=" in answer.output
@@ -63,6 +63,7 @@ def test_down_keeps_the_folder_unless_told_otherwise(folder: Path) -> None:
     typed(folder, "down", "--delete")
     assert not folder.exists()
     typed(folder, "up", "--servers", "1")
+    assert typed(folder, "down").output == "2 process(es) ended\n", "BMCs and boot service"
 
 
 def test_a_lab_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
