@@ -22,11 +22,13 @@ from tests.booting.machine import Machine
 from tests.booting.namespace import BMC, PREFIX, SERVER, TAP, Namespace, namespace, until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+CLI = (sys.executable, "-m", "fleet_runner.cli")
 NODE = "gpu-01"
 ADDRESS = "198.18.0.11"
 MAC = "52:54:00:c0:ff:ee"
 SERIAL = "FLEET0001"
 UUID = "6f1c3a52-9d0e-4b7a-8f35-2f1d7f0f9b11"
+STRANGERS = ["198.18.0.200", "198.18.0.210"]
 PORT = 8480
 BMC_PORT = 443
 SECRET = "/etc/munge.key"
@@ -80,7 +82,7 @@ class Hall:
 
     def command(self, *args: str, seconds: float = 60.0) -> "subprocess.CompletedProcess[str]":
         """Run one command of the product to its end."""
-        argv = self.network.inside(sys.executable, "-m", "fleet_runner.cli", *args)
+        argv = self.network.inside(*CLI, *args)
         environment = {**os.environ, **self.environment()}
         return subprocess.run(
             argv, capture_output=True, text=True, check=False, timeout=seconds, env=environment, cwd=self.root
@@ -88,11 +90,14 @@ class Hall:
 
     def reconcile(self) -> None:
         """Let the reconciler run from now on."""
-        self.network.start("serve", sys.executable, "-m", "fleet_runner.cli", "serve", environment=self.environment())
+        self.network.start("serve", *CLI, "serve", environment=self.environment())
+
+    def serve_boots(self) -> None:
+        """Let the boot service run from now on."""
+        self.network.serve("boot", PORT, *CLI, "boot", "serve", **self.environment())
 
     def wait_for_a_technician(self) -> None:
-        """Reconcile until the node came up and waits to be certified."""
-        self.reconcile()
+        """Wait until the node came up and is to be certified."""
 
         def waits() -> bool:
             node = self.node()
@@ -117,12 +122,13 @@ class Hall:
         assert answer.returncode == 0, answer.stderr
         return answer.stdout
 
-    def reset(self, target: str) -> None:
-        """Be a person at the BMC's web page: choose where the next boot comes from, and reset the server."""
+    def switch(self, action: str, boot_from: str = "") -> None:
+        """Be a person at the BMC's web page: choose where the next boot comes from, and switch the server's power."""
         system = f"https://{BMC}/redfish/v1/Systems/{UUID}"
-        override = {"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": target}
-        self._send("PATCH", system, {"Boot": override})
-        self._send("POST", f"{system}/Actions/ComputerSystem.Reset", {"ResetType": "ForceRestart"})
+        if boot_from:
+            override = {"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": boot_from}
+            self._send("PATCH", system, {"Boot": override})
+        self._send("POST", f"{system}/Actions/ComputerSystem.Reset", {"ResetType": action})
 
     def node(self) -> Node | None:
         """Return what the product's store says of the node."""
@@ -162,20 +168,26 @@ def hall(root: Path, home: Path, images: Path, *, uefi: bool = False, **more: An
         made.network.serve("bmc", BMC_PORT, sys.executable, "-m", "tests.booting.bmc", root / "bmc.json",
                            PYTHONPATH=str(ROOT))  # fmt: skip
         assert (answer := made.command("tick")).returncode == 0, answer.stderr
-        made.network.serve("boot", PORT, sys.executable, "-m", "fleet_runner.cli", "boot", "serve",
-                           **made.environment())  # fmt: skip
+        made.serve_boots()
         _dhcp(made)
         yield made
+
+
+def certificate(root: Path, name: str, address: str) -> None:
+    """Make a certificate for an address, and its key: `<name>.pem` and `<name>.key`."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-days", "2",
+         "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{address}",
+         "-keyout", root / f"{name}.key", "-out", root / f"{name}.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    (root / f"{name}.key").chmod(0o600)
 
 
 def _furnish(made: Hall, images: Path, more: dict[str, Any]) -> None:
     root = made.root
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", root / "id"], check=True)
-    subprocess.run(
-        ["openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-days", "2",
-         "-subj", "/CN=bmc", "-keyout", root / "bmc.key", "-out", root / "bmc.pem"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    certificate(root, "bmc", BMC)
     settings = {"boot_images": str(images), **more}
     lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
     (root / "fleet.toml").write_text(SETTINGS + lines, "utf-8")
@@ -230,7 +242,7 @@ def _dhcp(made: Hall) -> None:
     described = {
         "interfaces": [TAP],
         "server": SERVER,
-        "networks": [{"subnet": f"{SERVER.rsplit('.', 1)[0]}.0/{PREFIX}"}],
+        "networks": [{"subnet": f"{SERVER.rsplit('.', 1)[0]}.0/{PREFIX}", "range": STRANGERS}],
         "lease_file": str(made.root / "leases"),
         "lease_hook": str(_hook(made.root, made.secrets[TOKEN])),
     }

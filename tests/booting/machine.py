@@ -58,9 +58,13 @@ class Machine:
 
     def switch_on(self, *, network: bool, uri: str = "") -> "subprocess.Popen[bytes]":
         """Start it: from the network (UEFI also from a URI), or from a disk, which it does not have."""
-        command = [*self._hardware(), *self._firmware(network=network, uri=uri), *accelerator()]
+        command = self.command_line(network=network, uri=uri)
         with (Path(self.folder) / "qemu.log").open("ab") as log:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def command_line(self, *, network: bool, uri: str = "") -> list[str]:
+        """Return what starts it."""
+        return [*self._hardware(), *self._firmware(network=network, uri=uri), *accelerator()]
 
     def command(self, name: str, **arguments: str) -> None:
         """Have QEMU do something."""

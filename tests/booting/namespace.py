@@ -43,7 +43,7 @@ class Namespace:
 
     name: str
     folder: Path
-    started: list[subprocess.Popen[bytes]] = field(default_factory=list[subprocess.Popen[bytes]])
+    started: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict[str, "subprocess.Popen[bytes]"])
 
     def inside(self, *argv: str | Path) -> list[str]:
         """Return the command that runs another one in here."""
@@ -57,7 +57,7 @@ class Namespace:
     def start(
         self, name: str, *argv: str | Path, environment: Mapping[str, str] | None = None
     ) -> "subprocess.Popen[bytes]":
-        """Start a process that goes on; what it says is in `<name>.log`."""
+        """Start a process that goes on, again if need be; what it says is in `<name>.log`."""
         with (self.folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
                 self.inside(*argv),
@@ -67,8 +67,13 @@ class Namespace:
                 cwd=self.folder,
                 env={**os.environ, **(environment or {})},
             )
-        self.started.append(process)
+        self.started[name] = process
         return process
+
+    def kill(self, name: str) -> None:
+        """Kill a process, as running out of memory does."""
+        self.started[name].kill()
+        self.started[name].wait()
 
     def serve(self, name: str, port: int, *argv: str | Path, **environment: str) -> "subprocess.Popen[bytes]":
         """Start a process and wait until it listens on a TCP port."""
@@ -115,7 +120,7 @@ def until(is_so: Callable[[], bool], why: Callable[[], str], seconds: float = PA
 
 def _end(made: Namespace) -> None:
     """Ask what was started to end, newest first, and kill what is then left in the namespace."""
-    for process in reversed(made.started):
+    for process in reversed(made.started.values()):
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(5.0)
@@ -124,7 +129,7 @@ def _end(made: Namespace) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
         time.sleep(0.05)
-    for process in made.started:
+    for process in made.started.values():
         process.wait()
 
 
