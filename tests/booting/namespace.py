@@ -15,9 +15,12 @@ SERVER = "198.18.0.1"
 """Everything that serves listens here; RFC 2544 sets these addresses aside for tests of networks."""
 
 PREFIX = 24
+ROUTER = "fd00:198:18::1"
+"""Routers of sites speak IPv6. iPXE looks for one for 13 seconds before it goes on where there is none."""
+
 BMC = "198.18.1.1"
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds that a process may take to come up, or to end when it is asked to."""
 
 TOOLS = {"ip": "iproute2", "dnsmasq": "dnsmasq-base", "curl": "curl", "openssl": "openssl", "ssh": "openssh-client",
@@ -93,9 +96,9 @@ class Namespace:
 
 
 @contextlib.contextmanager
-def namespace(folder: Path, number: int = 0) -> Iterator[Namespace]:
+def namespace(folder: Path) -> Iterator[Namespace]:
     """Make a network; whatever happens, nothing of it is left afterwards."""
-    made = Namespace(f"fleet-boot-{os.getpid()}-{number}", folder)
+    made = Namespace(f"fleet-boot-{os.getpid()}", folder)
     _ip("netns", "add", made.name)
     try:
         inside = ("-n", made.name)
@@ -103,7 +106,13 @@ def namespace(folder: Path, number: int = 0) -> Iterator[Namespace]:
         _ip(*inside, "address", "add", f"{BMC}/32", "dev", "lo")
         _ip(*inside, "tuntap", "add", TAP, "mode", "tap")
         _ip(*inside, "address", "add", f"{SERVER}/{PREFIX}", "dev", TAP)
+        _ip(*inside, "address", "add", f"{ROUTER}/64", "dev", TAP, "nodad")
         _ip(*inside, "link", "set", TAP, "up")
+        made.start(
+            "router", "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--log-facility=-", "--user=root",
+            "--port=0", f"--interface={TAP}", "--enable-ra", f"--dhcp-range={ROUTER.removesuffix('1')},ra-only",
+            f"--pid-file={folder / 'router.pid'}", f"--dhcp-leasefile={folder / 'router.leases'}",
+        )  # fmt: skip
         yield made
     finally:
         _end(made)
