@@ -34,6 +34,10 @@ check: lint molecule test ## Everything that must pass before a change lands
 bench-cabling: $(RUN) ## Take the time of judging whole fabrics, beside reading the file and the field's own tools
 	@$(BIN)/python benchmarks/cabling.py $(BENCH_ARGS)
 
+.PHONY: bench-boot
+bench-boot: $(DEV) ## Boot 10,000 nodes at once over real sockets, beside nginx with static files of the same sizes
+	@PYTHONPATH=. $(BIN)/python benchmarks/boot.py $(BENCH_ARGS)
+
 .PHONY: lint
 lint: ruff types imports yaml playbooks docs-check ## Style, types, layers, YAML, playbooks, generated files
 

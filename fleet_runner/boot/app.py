@@ -68,7 +68,7 @@ def application(desk: Desk) -> App:
             return
         found = await _answered(desk, scope, receive)
         if isinstance(found, Answer):
-            await send_answer(send, found)
+            await send_answer(scope, send, found)
         else:
             await found(scope, receive, send)
 

@@ -18,6 +18,11 @@ BODY_SECONDS = 20.0
 
 MAPPED = "::ffff:"
 
+WHOLE = "fleet_runner.whole"
+"""Where a request's scope has what takes a whole answer, if its server can."""
+
+CLOSE = (b"connection", b"close")
+
 
 class Answer(NamedTuple):
     """A whole answer, from memory."""
@@ -26,6 +31,11 @@ class Answer(NamedTuple):
     body: bytes
     kind: bytes = TEXT
     headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    @property
+    def closes(self) -> bool:
+        """Whether the connection ends with it."""
+        return CLOSE in self.headers
 
 
 class Unanswerable(Exception):  # noqa: N818  it is the request that is wrong
@@ -87,7 +97,7 @@ class Request:
 
 def refusal(status: int, text: str) -> Answer:
     """Return a short answer that says no; what was not read of the request is not waited for."""
-    return Answer(status, f"{text}\n".encode(), headers=((b"connection", b"close"),) if status in (408, 413) else ())
+    return Answer(status, f"{text}\n".encode(), headers=(CLOSE,) if status in (408, 413) else ())
 
 
 def source_of(scope: Scope) -> str:
@@ -97,13 +107,19 @@ def source_of(scope: Scope) -> str:
     return host.removeprefix(MAPPED) if host.startswith(MAPPED) and "." in host else host
 
 
-async def send_answer(send: Send, answer: Answer) -> None:
-    """Send a whole answer."""
-    headers = [
+def headers_of(answer: Answer) -> list[tuple[bytes, bytes]]:
+    """Return all headers of an answer."""
+    return [
         (b"content-type", answer.kind),
         (b"content-length", b"%d" % len(answer.body)),
         (b"cache-control", b"no-store"),
         *answer.headers,
     ]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body})
+
+
+async def send_answer(scope: Scope, send: Send, answer: Answer) -> None:
+    """Send a whole answer: at once where the server can, as ASGI has it where it cannot."""
+    at_once: Callable[[Answer], bool] | None = scope.get(WHOLE)
+    if at_once is None or not at_once(answer):
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers_of(answer)})
+        await send({"type": "http.response.body", "body": answer.body})

@@ -18,6 +18,8 @@ from fleet_runner.boot.sessions import Session, Sessions
 from fleet_runner.core.boot.answers import Asked, Denied
 from fleet_runner.core.boot.boots import Boot, Milestone, Reached, Refused
 from fleet_runner.core.boot.facts import Facts, Reach, facts
+from fleet_runner.core.boot.identity import Index, armed_index
+from fleet_runner.core.errors import FleetError
 from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
@@ -41,6 +43,7 @@ class Desk:
     dhcp_token: bytes = field(default=b"", repr=False)
     clock: Callable[[], float] = time.time
     limits: Limits = field(default_factory=Limits)
+    expected: tuple[tuple[int, int], Index] | None = field(default=None, repr=False)
     quiet: Recent[tuple[str, str, str], bool] = field(default_factory=lambda: Recent(QUIET_SECONDS, MOST_QUIET))
 
     @property
@@ -53,12 +56,24 @@ class Desk:
         proof = self.settings.boot_proof == "bmc"
         return Asked(request.source, self.clock(), session.script_by, session.leased, proof)
 
-    def facts(self, boot: Boot, session: Session) -> Facts | None:
-        """Return what the templates of a boot may use; None where its node has left the source of truth."""
-        fleet = self.known.copy.fleet
-        device = fleet.devices.get(boot.node)
-        url = self.settings.boot_secure_url or self.settings.boot_url
-        return facts(fleet, device, boot, Reach(url, session.key, session.mac)) if device else None
+    def armed(self) -> Index:
+        """Return which node is expected with what by its armed boot; made anew when others are armed."""
+        nodes = self.known.copy.index.nodes
+        state = (self.ledger.generation, id(nodes))
+        if self.expected is None or self.expected[0] != state:
+            self.expected = (state, armed_index(self.ledger.open.values(), nodes))
+        return self.expected[1]
+
+    def facts(self, boot: Boot, session: Session) -> Facts:
+        """Return what the templates of a boot may use, or raise FleetError where its node has left the source."""
+        if session.facts is None:
+            fleet = self.known.copy.fleet
+            device = fleet.devices.get(boot.node)
+            if device is None:
+                raise FleetError(f"{boot.node} has left the source of truth")
+            url = self.settings.boot_secure_url or self.settings.boot_url
+            session.facts = facts(fleet, device, boot, Reach(url, session.key, session.mac))
+        return session.facts
 
     def reached(self, session: Session, milestone: Milestone, source: str, detail: str = "") -> None:
         """Tell the store once that a boot came to a milestone."""

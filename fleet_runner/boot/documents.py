@@ -101,7 +101,7 @@ class Documents:
             **({"join": joins} if joins is not None else {}),
         }
         try:
-            text = self._templates.render(document, facts.node["device_type"], names)
-            return checked(text, header=document in HEADED)
+            text, good = self._templates.render(document, facts.node["device_type"], names)
+            return text.encode("utf-8") if good else checked(text, header=document in HEADED)
         except DocumentError as error:
             raise DocumentError(f"{document} of {facts.node['name']}: {error}") from None

@@ -32,19 +32,20 @@ class Images:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._images: dict[str, tuple[Path, Stamp, Image]] = {}
+        self._images: dict[str, tuple[Stamp, Image]] = {}
         self._good: dict[Path, Stamp] = {}
         self._reading = asyncio.Lock()
 
     async def image(self, name: str) -> Image:
         """Return an image by its name or by the name of a build, or raise ImageError."""
-        path = _manifest(self._folder, name)
-        stamp = _stamp(path)
+        if not manifest.named(name):
+            raise ImageError(f"image {name!r:.80}: this is no name of an image")
+        stamp = _stamp(self._folder / (BUILDS if "@" in name else "") / name / MANIFEST)
         known = self._images.get(name)
-        if known is None or known[:2] != (path, stamp):
-            known = (path, stamp, await asyncio.to_thread(_read, path, name))
+        if known is None or known[0] != stamp:
+            known = (stamp, await asyncio.to_thread(_read, _manifest(self._folder, name), name))
             self._images[name] = known
-        return known[2]
+        return known[1]
 
     async def file(self, image: Image, name: str) -> tuple[Path, str]:
         """Return where a file of an image lies and its SHA-256; ImageError where it is not what the manifest says."""

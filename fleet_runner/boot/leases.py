@@ -8,7 +8,7 @@ from fleet_runner.boot.asking import Answer, Request, Unanswerable
 from fleet_runner.boot.desk import Desk, log
 from fleet_runner.core.addresses import ip, mac
 from fleet_runner.core.boot.boots import Beat, Identity, Milestone
-from fleet_runner.core.boot.identity import armed_index, who
+from fleet_runner.core.boot.identity import who
 
 MOST_BODY = 4 * 1024
 
@@ -39,7 +39,7 @@ async def lease(desk: Desk, request: Request) -> Answer:
 
 async def _leased(desk: Desk, hardware: str, address: str) -> None:
     said, known = Identity(frozenset({hardware})), desk.known.copy.index
-    found = who(known, said) or who(armed_index(desk.ledger.open.values(), known.nodes), said)
+    found = who(known, said) or who(desk.armed(), said)
     boot = await desk.ledger.boot_of(found) if isinstance(found, str) else None
     if boot is not None:
         session = desk.sessions.of(boot)

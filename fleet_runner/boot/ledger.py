@@ -30,14 +30,14 @@ _STOPPING = StoreError("store: the boot service is stopping and takes nothing mo
 class Pace:
     """Seconds between two looks at what others changed, between two looks at everything, and after a failed write.
 
-    `linger` is the least time between two transactions under load: each costs as much as some twenty rows. At most
+    `linger` is the least time between two transactions under load: each costs as much as fifty rows. At most
     `batch` things go into one; at most `kept` wait for it.
     """
 
     look: float = 0.5
-    reload: float = 10.0
+    reload: float = 30.0
     retry: float = 1.0
-    linger: float = 0.005
+    linger: float = 0.02
     batch: int = 1_000
     kept: int = 20_000
 

@@ -10,10 +10,9 @@ from fleet_runner.core.boot import answers, ipxe
 from fleet_runner.core.boot.answers import CONSOLE, Denied
 from fleet_runner.core.boot.boots import Boot, Discovered, Identity, Milestone
 from fleet_runner.core.boot.form import fields
-from fleet_runner.core.boot.identity import Doubt, armed_index, serial, uuid, who
+from fleet_runner.core.boot.identity import Doubt, serial, uuid, who
 from fleet_runner.core.errors import FleetError, ImageError
 from fleet_runner.core.printable import printable
-from fleet_runner.core.records import Device
 
 log = structlog.get_logger()
 
@@ -35,7 +34,7 @@ async def script(desk: Desk, request: Request) -> Answer:
         raise Unanswerable(400, "expected mac, serial or uuid of the machine")
     found = who(desk.known.copy.index, said)
     if found is None:
-        found = who(armed_index(desk.ledger.open.values(), desk.known.copy.index.nodes), said)
+        found = who(desk.armed(), said)
     match found:
         case None:
             return _discovered(desk, request, said, says)
@@ -67,14 +66,16 @@ async def _script_of(desk: Desk, request: Request, node: str, said: Identity) ->
 
 
 async def _booting(desk: Desk, boot: Boot, session: Session) -> bytes:
-    known, url = desk.facts(boot, session), desk.url
-    device = desk.known.copy.fleet.devices.get(boot.node)
-    if known is None or device is None:
-        raise FleetError(f"{boot.node} has left the source of truth")
+    """Return the script that boots a node; its config context may name another image, and add kernel arguments."""
+    session.facts = None
     session.documents.clear()
+    known = desk.facts(boot, session)
     session.documents["network-config"] = network = desk.documents.network_config(known)
-    image = await desk.images.image(_named(device) or desk.settings.boot_image)
-    line = ipxe.command_line(known.boot["seed_url"], network, [*image.manifest.cmdline.split(), *_arguments(device)])
+    image = await desk.images.image(str(known.context.get("boot_image") or desk.settings.boot_image))
+    added = str(known.context.get("boot_arguments") or "")
+    arguments = f"{image.manifest.cmdline} {added}".split()
+    line = ipxe.command_line(known.boot["seed_url"], network, arguments)
+    url = desk.url
     files = f"{url}/image/{image.build}"
     what = ipxe.Kernel(
         f"{boot.node} boots {image.name}",
@@ -83,15 +84,6 @@ async def _booting(desk: Desk, boot: Boot, session: Session) -> bytes:
         line,
     )
     return ipxe.boots(what, url)
-
-
-def _named(device: Device) -> str:
-    return str(device.context.get("boot_image") or "")
-
-
-def _arguments(device: Device) -> list[str]:
-    """Return the kernel arguments that a node's config context adds ("boot_arguments": a text)."""
-    return str(device.context.get("boot_arguments") or "").split()
 
 
 def _identity(says: dict[str, str]) -> Identity:

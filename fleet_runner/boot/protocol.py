@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import Counter
+from functools import partial
 from typing import Any, ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from fleet_runner.boot.asking import MAPPED
+from fleet_runner.boot.asking import MAPPED, WHOLE, Answer, headers_of
 from fleet_runner.boot.limits import network
 
 HEAD_SECONDS = 15.0
@@ -53,15 +54,36 @@ class Bounded(HttpToolsProtocol):
                 self.send_400_response("Request head too large.")
 
     def on_headers_complete(self) -> None:
-        """A head is whole, in time."""
+        """A head is whole, in time; its answer may be given whole as well."""
         self._in_time()
         super().on_headers_complete()
+        self.scope[WHOLE] = partial(_answer, self.cycle)  # type: ignore[literal-required]  # our own key
 
     def _in_time(self) -> None:
         self._head = 0
         if self._late is not None:
             self._late.cancel()
             self._late = None
+
+
+def _answer(cycle: RequestResponseCycle, answer: Answer) -> bool:
+    """Write a whole answer at once: message by message takes uvicorn four times as long. False where it must wait."""
+    if cycle.flow.write_paused or cycle.disconnected:
+        return False
+    headers = [*cycle.default_headers, *headers_of(answer)]
+    if not cycle.keep_alive and not answer.closes:
+        headers.append((b"connection", b"close"))
+    head = b"".join([b"%b: %b\r\n" % pair for pair in headers])
+    body = b"" if cycle.scope["method"] == "HEAD" else answer.body
+    cycle.response_started = cycle.response_complete = True
+    cycle.waiting_for_100_continue = False
+    cycle.keep_alive = cycle.keep_alive and not answer.closes
+    cycle.message_event.set()
+    cycle.transport.write(b"%b%b\r\n%b" % (STATUS_LINE[answer.status], head, body))
+    if not cycle.keep_alive:
+        cycle.transport.close()
+    cycle.on_response()
+    return True
 
 
 def _peer(client: Any) -> str:

@@ -6,7 +6,7 @@ from fleet_runner.boot.sessions import Session
 from fleet_runner.core.boot import answers
 from fleet_runner.core.boot.answers import Denied
 from fleet_runner.core.boot.boots import Boot, Claim, Milestone, PhonedHome
-from fleet_runner.core.boot.facts import Facts, instance_id
+from fleet_runner.core.boot.facts import instance_id
 from fleet_runner.core.boot.form import ABSENT, PhonedForm, phoned
 from fleet_runner.core.errors import FleetError, JoinError, StoreError
 
@@ -44,7 +44,7 @@ async def seed(desk: Desk, request: Request) -> Answer:
 
 
 def _rendered(desk: Desk, boot: Boot, session: Session, document: str) -> bytes:
-    known = _facts(desk, boot, session)
+    known = desk.facts(boot, session)
     if document == "meta-data":
         return desk.documents.meta_data(known)
     return desk.documents.vendor_data(known) if document == "vendor-data" else desk.documents.network_config(known)
@@ -70,7 +70,7 @@ async def _secrets(desk: Desk, request: Request, boot: Boot, session: Session) -
 
 async def _claimed(desk: Desk, request: Request, boot: Boot, session: Session) -> Answer:
     """Render and mint, then claim, then answer: what fails claims nothing, and what comes second is revoked."""
-    filled = await desk.documents.user_data(_facts(desk, boot, session))
+    filled = await desk.documents.user_data(desk.facts(boot, session))
     given = False
     try:
         given = await desk.ledger.tell(Claim(boot.id, desk.clock(), request.source))
@@ -110,13 +110,6 @@ def _unreadable(desk: Desk, request: Request, boot: Boot, form: PhonedForm | str
         boot.node, Denied("body", f"{boot.node}: phone-home of boot {boot.id}: {why}"), request.source, boot.id
     )
     return refusal(400, why)
-
-
-def _facts(desk: Desk, boot: Boot, session: Session) -> Facts:
-    found = desk.facts(boot, session)
-    if found is None:
-        raise FleetError(f"{boot.node} has left the source of truth")
-    return found
 
 
 def _trouble(error: FleetError) -> Denied:

@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 import ssl
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 
@@ -35,6 +37,9 @@ BEAT_SECONDS = 20.0
 
 TEND_SECONDS = 30.0
 
+COLLECTED_AFTER = (20_000, 20, 50)
+"""Python's garbage collector's thresholds: answers leave next to none."""
+
 DRAIN_SECONDS = 30
 """The longest a stop waits for answers that are under way; a node asks again for an image that broke off."""
 
@@ -49,10 +54,14 @@ def run(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told)
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         async with desk_of(settings, store, read) as desk:
+            gc.collect()
+            gc.freeze()  # the fleet stays: it need not be looked through again and again
+            gc.set_threshold(*COLLECTED_AFTER)
             await serve(desk, stop, tell)
         tell("boot service: stopped; everything it was told is in the store")
 
     more_files()
+    _light_lines()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(until_signalled())
 
@@ -91,6 +100,19 @@ async def desk_of(settings: Settings, store: Store, read: Callable[[], Fleet]) -
                 task.cancel()
             await asyncio.gather(*work, return_exceptions=True)
             documents.close()
+
+
+def _light_lines() -> None:
+    """Log a line for each event, as key=value; the usual form for people takes five times as long."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"], bool_as_flag=False),
+        ],
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
 
 
 async def _beat(desk: Desk) -> None:

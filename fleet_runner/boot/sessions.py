@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from fleet_runner.core.boot.boots import Boot, Milestone
+from fleet_runner.core.boot.facts import Facts
 from fleet_runner.core.boot.keys import boot_of, key_of
 
 
@@ -12,8 +13,9 @@ from fleet_runner.core.boot.keys import boot_of, key_of
 class Session:
     """One boot: its key, the address and MAC address that its script went to, and addresses that DHCP leased it.
 
-    `documents` are rendered already; `told` are milestones that the store was told of. Who asks for secrets waits for
-    `filling`, so that of two at once the second finds what the first has done.
+    `facts` are what its documents are rendered from since it asked for its script, `documents` those that are;
+    `told` are milestones that the store was told of. Who asks for secrets waits for `filling`, so that of two at once
+    the second finds what the first has done.
     """
 
     number: int
@@ -23,6 +25,7 @@ class Session:
     mac: str = ""
     leased: frozenset[str] = frozenset()
     documents: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+    facts: Facts | None = field(default=None, repr=False)
     told: set[Milestone] = field(default_factory=set[Milestone])
     filling: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 

@@ -23,6 +23,7 @@ from fleet_runner.core.errors import DocumentError, SettingsError
 
 BUILT_IN = Path(__file__).parent / "templates"
 END = ".yaml.j2"
+_BUILT_IN = f"{BUILT_IN}/"
 
 
 class Templates:
@@ -32,8 +33,10 @@ class Templates:
         # A loader looks whether a template has changed, but not whether there now is one before it.
         self._known = Kept(lambda: (_known(folder), [folder] if folder else []))
 
-    def render(self, document: str, device_type: str, names: Mapping[str, Any]) -> str:
-        """Return a document's text; the template of a node's device type wins over the one for all.
+    def render(self, document: str, device_type: str, names: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return a document's text, and whether it is a built-in template's, which is known to make good YAML.
+
+        The template of a node's device type wins over the one for all.
 
         Raises DocumentError with the template's file and line, not with the node, which its caller names, and
         SettingsError where there is no such folder.
@@ -41,7 +44,10 @@ class Templates:
         try:
             found, known = self._known()
             own = f"{document}.{device_type}{END}"
-            return found.get_template(own if own in known else f"{document}{END}").render(names)
+            template = found.get_template(own if own in known else f"{document}{END}")
+            if not isinstance(template.globals, dict):  # a ChainMap: copying one is half of a rendering's time
+                template.globals = dict(template.globals)
+            return template.render(names), str(template.filename).startswith(_BUILT_IN)
         except TemplateSyntaxError as error:
             raise DocumentError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from None
         except TemplateNotFound as error:
