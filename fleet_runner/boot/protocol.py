@@ -29,6 +29,7 @@ class Bounded(HttpToolsProtocol):
         """Count the connection, and wait for its first request."""
         super().connection_made(transport)
         self._head = 0
+        self._whole = False
         self._late: asyncio.TimerHandle | None = self.loop.call_later(HEAD_SECONDS, transport.abort)
         self._counted = _peer(self.client)
         self.connections_of[self._counted] += 1
@@ -44,17 +45,20 @@ class Bounded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; while they are a head that is not whole, count them."""
-        if self._late is None and (self.cycle is None or self.cycle.response_complete):
-            self._late = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        """Take bytes; while they are a head that is not whole, count them, and do not wait for its end for ever."""
+        self._whole = False
         super().data_received(data)
-        if self._late is not None:
-            self._head += len(data)
-            if self._head > MOST_HEAD and not self.transport.is_closing():
-                self.send_400_response("Request head too large.")
+        if self._whole or not (self.cycle is None or self.cycle.response_complete):
+            return
+        if self._late is None:
+            self._late = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        self._head += len(data)
+        if self._head > MOST_HEAD and not self.transport.is_closing():
+            self.send_400_response("Request head too large.")
 
     def on_headers_complete(self) -> None:
         """A head is whole, in time; its answer may be given whole as well."""
+        self._whole = True
         self._in_time()
         super().on_headers_complete()
         self.scope[WHOLE] = partial(_answer, self.cycle)  # type: ignore[literal-required]  # our own key
