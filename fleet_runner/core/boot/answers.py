@@ -7,7 +7,7 @@ may know, and nothing of what is expected.
 from dataclasses import dataclass
 
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone
-from fleet_runner.core.boot.identity import contradiction
+from fleet_runner.core.boot.identity import contradiction, elsewhere
 
 STATUS = {
     "unknown": 404,
@@ -83,10 +83,12 @@ def script(node: str, boot: Boot | None, said: Identity, asked: Asked) -> Denied
         return Denied(
             "expired", f"{node} asks for its script, but boot {boot.id} was armed until {boot.expires_at:.0f}"
         )
-    seen = frozenset[str]() if asked.source in asked.leased else frozenset({asked.source})
-    wrong = contradiction(boot.expected, Identity(said.macs, said.serial, said.uuid, seen))
+    wrong = contradiction(boot.expected, said)
     if wrong:
         return Denied("mismatch", f"{node} asks for the script of boot {boot.id}, but {wrong}")
+    astray = "" if asked.source in asked.leased else elsewhere(boot.expected, asked.source)
+    if astray:
+        return Denied("address", f"{node} asks for the script of boot {boot.id}, but {astray}")
     return _place(boot, asked, "the script", asked.script_by or asked.source)
 
 

@@ -114,9 +114,9 @@ def who(known: Index, said: Identity) -> str | Doubt | None:
 
 
 def contradiction(expected: Identity, said: Identity) -> str:
-    """Return in words what a machine says that an armed boot does not expect, or "".
+    """Return in words what a machine says of itself that an armed boot does not expect, or "".
 
-    What either side does not know contradicts nothing; addresses are compared within IPv4 and IPv6.
+    What either side does not know contradicts nothing. An address is nothing that a machine is: see `elsewhere`.
     """
     if expected.macs and not said.macs <= expected.macs:
         return f"it says MAC address {_and(sorted(said.macs - expected.macs))}, expected {_or(sorted(expected.macs))}"
@@ -126,11 +126,15 @@ def contradiction(expected: Identity, said: Identity) -> str:
     ours, theirs = uuid(expected.uuid), uuid(said.uuid)
     if ours and theirs and theirs not in (ours, swapped(ours)):
         return f"it says UUID {theirs}, expected {ours}"
-    if said.addresses and not said.addresses & expected.addresses:
-        comparable = [each for each in sorted(expected.addresses) if _family(each) in map(_family, said.addresses)]
-        if comparable:
-            return f"it asks from {_and(sorted(said.addresses))}, expected {_or(comparable)}"
     return ""
+
+
+def elsewhere(expected: Identity, source: str) -> str:
+    """Return in words that a machine asks from another address than is expected of its family, or ""."""
+    comparable = [each for each in sorted(expected.addresses) if _family(each) == _family(source)]
+    if not comparable or source in comparable:
+        return ""
+    return f"it asks from {source}, expected {_or(comparable)}, and no DHCP server told of that lease"
 
 
 def _agreed(known: Index, says: list[tuple[str, tuple[str, ...]]]) -> str | Doubt | None:

@@ -14,6 +14,7 @@ from fleet_runner.core.boot.identity import (
     Index,
     armed_index,
     contradiction,
+    elsewhere,
     index,
     serial,
     swapped,
@@ -161,10 +162,14 @@ def test_each_thing_that_both_sides_know_and_that_differs_is_a_contradiction() -
     assert contradiction(expected, said(number="S2")) == "it says serial number s2, expected s1"
     other = "10112233-4455-6677-8899-aabbccddeeff"
     assert contradiction(expected, said(text=other)) == f"it says UUID {other}, expected {text}"
-    asking = Identity(addresses=frozenset({"10.0.0.2"}))
-    assert contradiction(expected, asking) == "it asks from 10.0.0.2, expected 10.0.0.1"
-    six = replace(expected, addresses=frozenset({"fd00::1"}))
-    assert contradiction(six, asking) == ""
+
+
+def test_an_address_is_where_a_machine_asks_and_not_what_it_is() -> None:
+    expected = Identity(frozenset({ONE}), "S1", addresses=frozenset({"10.0.0.1", "fd00::1"}))
+    assert contradiction(expected, Identity(addresses=frozenset({"10.0.0.2"}))) == ""
+    assert elsewhere(expected, "10.0.0.2").startswith("it asks from 10.0.0.2, expected 10.0.0.1, and no DHCP server")
+    assert elsewhere(expected, "10.0.0.1") == ""
+    assert elsewhere(replace(expected, addresses=frozenset({"fd00::1"})), "10.0.0.2") == ""
 
 
 @pytest.mark.parametrize("text", [*sorted(UNFILLED), "", "  ", "0000000", "xxxx", "..", "To  be filled by O.E.M."])
