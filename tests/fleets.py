@@ -53,7 +53,7 @@ def device_types(draw: st.DrawFn) -> dict[str, DeviceType]:
             manufacturer=draw(NAMES),
             model=draw(NAMES),
             u_height=draw(st.sampled_from([0.0, 0.5, 1.0, 1.5, 8.0])),
-            interfaces=ordered([Interface(name, draw(KINDS)) for name in names]),
+            interfaces=ordered([Interface(name, draw(KINDS), mgmt_only=draw(st.booleans())) for name in names]),
             full_depth=draw(st.booleans()),
         )
     return found
@@ -123,6 +123,7 @@ def own_interfaces(draw: st.DrawFn, kind: DeviceType, number: int) -> tuple[Inte
             kind=interface.kind,
             mac=draw(st.sampled_from([None, f"02:00:00:00:{number:02x}:{at:02x}"])),
             guid=draw(st.sampled_from([None, f"{number:08x}{at:08x}"])),
+            mgmt_only=draw(st.sampled_from([interface.mgmt_only, not interface.mgmt_only])),
         )
         for at, interface in enumerate(kind.interfaces)
     ]

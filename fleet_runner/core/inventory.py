@@ -156,8 +156,14 @@ def _fabric_vars(fleet: Fleet, fabric: Fabric) -> dict[str, Any]:
     }
 
 
-def _interface(interface: Interface) -> dict[str, str | None]:
-    return {"name": interface.name, "kind": interface.kind, "mac": interface.mac, "guid": interface.guid}
+def _interface(interface: Interface) -> dict[str, Any]:
+    return {
+        "name": interface.name,
+        "kind": interface.kind,
+        "mac": interface.mac,
+        "guid": interface.guid,
+        "mgmt_only": interface.mgmt_only,
+    }
 
 
 def _part(part: Part) -> dict[str, str | None]:

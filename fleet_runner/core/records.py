@@ -42,13 +42,15 @@ class Interface:
     """A port of a device.
 
     `kind` is NetBox's interface type slug ("infiniband-ndr", "100gbase-x-qsfp28"); `mac` is lower case with
-    colons; `guid` is the InfiniBand port GUID (NetBox keeps it as the WWN): 16 lower-case hex digits.
+    colons; `guid` is the InfiniBand port GUID (NetBox keeps it as the WWN): 16 lower-case hex digits. One that is
+    `mgmt_only` is the BMC's or likewise: the device's own system neither sees it nor boots from it.
     """
 
     name: str
     kind: str
     mac: str | None = None
     guid: str | None = None
+    mgmt_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

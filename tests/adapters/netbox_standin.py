@@ -160,6 +160,7 @@ def as_netbox(fleet: Fleet) -> Lists:
                 "device_type": _brief(types[slug], slug=slug),
                 "name": template.name,
                 "type": _choice(template.kind),
+                "mgmt_only": template.mgmt_only,
             }
             for slug, found in fleet.device_types.items()
             for at, template in enumerate(found.interfaces)
@@ -204,6 +205,7 @@ def _fill(lists: Lists, owner: Row, device: Device) -> None:
             "device": owner,
             "name": interface.name,
             "type": _choice(interface.kind),
+            "mgmt_only": interface.mgmt_only,
             "mac_address": interface.mac.upper() if interface.mac else None,
             "wwn": ":".join(guid[at : at + 2] for at in range(0, 16, 2)).upper() if guid else None,
         }

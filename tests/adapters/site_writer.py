@@ -63,12 +63,15 @@ def _device_type(device_type: DeviceType) -> Row:
         "slug": device_type.slug,
         "u_height": device_type.u_height,
         "is_full_depth": device_type.full_depth,
-        "interfaces": [{"name": interface.name, "type": interface.kind} for interface in device_type.interfaces],
+        "interfaces": [
+            {"name": interface.name, "type": interface.kind, "mgmt_only": interface.mgmt_only}
+            for interface in device_type.interfaces
+        ],
     }
 
 
 def _device(device: Device, types: Mapping[str, DeviceType]) -> Row:
-    templates = {interface.name for interface in types[device.device_type].interfaces}
+    templates = {interface.name: interface for interface in types[device.device_type].interfaces}
     return _given(
         name=device.name,
         device_type=device.device_type,
@@ -83,7 +86,7 @@ def _device(device: Device, types: Mapping[str, DeviceType]) -> Row:
         primary_ip4=device.primary_address,
         tenant=device.tenant,
         custom_fields={"fleet_management": device.management.value},
-        interfaces=[_interface(interface, interface.name in templates) for interface in device.interfaces],
+        interfaces=[_interface(interface, templates.get(interface.name)) for interface in device.interfaces],
         inventory_items=[
             _given(name=part.slot, role=part.kind, part_id=part.model, serial=part.serial) for part in device.parts
         ],
@@ -91,9 +94,16 @@ def _device(device: Device, types: Mapping[str, DeviceType]) -> Row:
     )
 
 
-def _interface(interface: Interface, templated: bool) -> Row:
-    wwn = f"0x{interface.guid}" if interface.guid else None
-    return _given(name=interface.name, type=None if templated else interface.kind, mac_address=interface.mac, wwn=wwn)
+def _interface(interface: Interface, template: Interface | None) -> Row:
+    """Say no more than a person would: what the type says already is left out."""
+    same = template is not None and template.mgmt_only is interface.mgmt_only
+    return _given(
+        name=interface.name,
+        type=None if template else interface.kind,
+        mac_address=interface.mac,
+        wwn=f"0x{interface.guid}" if interface.guid else None,
+        mgmt_only=None if same else interface.mgmt_only,
+    )
 
 
 def _given(**values: Any) -> Row:

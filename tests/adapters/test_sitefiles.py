@@ -166,7 +166,9 @@ def test_files_of_the_device_type_library_load_as_they_are(site: Path) -> None:
         "power-ports:\n  - name: PS1\n    type: iec-60320-c14\n"
         "interfaces:\n  - name: mgmt0\n    type: 1000base-t\n    mgmt_only: true\n"
     )
-    assert sitefiles.load(site).device_types["qm9700"].interfaces == (Interface("mgmt0", "1000base-t"),)
+    assert sitefiles.load(site).device_types["qm9700"].interfaces == (
+        Interface("mgmt0", "1000base-t", mgmt_only=True),
+    )
 
 
 def test_defaults_can_be_merged_and_a_device_overrules_them(site: Path) -> None:

@@ -112,6 +112,7 @@ def test_the_variables_of_one_node() -> None:
         "kind": "infiniband-ndr",
         "mac": None,
         "guid": "00000000000000aa",
+        "mgmt_only": False,
     }
     assert device["links"] == [
         {

@@ -16,12 +16,12 @@ T = TypeVar("T")
 SITE_FIELDS = "id,name"
 RACK_FIELDS = "id,name,site,location,u_height,starting_unit"
 TYPE_FIELDS = "id,slug,model,manufacturer,u_height,is_full_depth"
-TEMPLATE_FIELDS = "id,device_type,name,type"
+TEMPLATE_FIELDS = "id,device_type,name,type,mgmt_only"
 DEVICE_FIELDS = (
     "id,name,device_type,role,site,rack,position,face,status,serial,oob_ip,primary_ip,tenant,custom_fields,"
     "config_context"
 )
-INTERFACE_FIELDS = "id,device,name,type,mac_address,wwn"
+INTERFACE_FIELDS = "id,device,name,type,mac_address,wwn,mgmt_only"
 ITEM_FIELDS = "id,device,name,role,part_id,serial"
 MODULE_FIELDS = "id,device,module_bay,module_type,serial"
 
@@ -120,6 +120,7 @@ def interface(row: Json) -> Interface:
         kind=_text(row["type"]["value"]),
         mac=addresses.mac(mac) if mac else None,
         guid=addresses.guid(wwn) if wwn else None,
+        mgmt_only=bool(row["mgmt_only"]),
     )
 
 

@@ -122,7 +122,7 @@ def _templates(row: Row) -> list[Interface]:
     for entry in row.rows("interfaces", "an interface"):
         entry.only(TEMPLATE_KEYS)
         name = _once(entry, found)
-        found[name] = Interface(name, entry.needed("type"))
+        found[name] = Interface(name, entry.needed("type"), mgmt_only=entry.flag("mgmt_only", default=False))
     return _sorted(found.values())
 
 
@@ -136,12 +136,13 @@ def _interfaces(row: Row, device_type: DeviceType | None) -> tuple[Interface, ..
         if kind is None and device_type and name and name not in base:
             text = f"device type {device_type.slug!r} has no interface {name!r}, and it has no type of its own"
             entry.unknown("name", text, base)
-        inherited = base[name].kind if name in base else ""
+        inherited = base.get(name, Interface(name, ""))
         own[name] = Interface(
             name=name,
-            kind=kind or inherited,
+            kind=kind or inherited.kind,
             mac=entry.address("mac_address", addresses.mac, "a MAC address like 02:00:00:00:00:01"),
             guid=entry.address("wwn", addresses.guid, "a GUID of 16 hex digits"),
+            mgmt_only=entry.flag("mgmt_only", default=inherited.mgmt_only),
         )
     return tuple(_sorted({**base, **own}.values()))
 

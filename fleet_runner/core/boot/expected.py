@@ -15,8 +15,7 @@ def expected(device: Mapping[str, Any], told: Mapping[str, Any]) -> Identity:
 
     The source of truth's serial number wins over the BMC's; what nobody filled in counts for nothing.
     """
-    interfaces = [each for each in device.get("interfaces") or () if not _is_infiniband(each)]
-    macs = (str(each.get("mac") or "").lower() for each in interfaces)
+    macs = (str(each.get("mac") or "").lower() for each in device.get("interfaces") or () if _boots(each))
     address = str(device.get("primary_address") or "").partition("/")[0]
     ours = str(device.get("serial") or "")
     theirs = str(told.get("SerialNumber") or "")
@@ -33,5 +32,5 @@ def nobody(found: Identity) -> bool:
     return not (found.macs or found.serial or found.uuid)
 
 
-def _is_infiniband(interface: Mapping[str, Any]) -> bool:
-    return str(interface.get("kind") or "").startswith("infiniband")
+def _boots(interface: Mapping[str, Any]) -> bool:
+    return not (interface.get("mgmt_only") or str(interface.get("kind") or "").startswith("infiniband"))

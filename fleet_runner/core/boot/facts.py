@@ -71,6 +71,13 @@ def _record(fleet: Fleet, device: Device) -> dict[str, Any]:
         "tenant": device.tenant,
         "primary_address": device.primary_address,
         "interfaces": [
-            {"name": each.name, "kind": each.kind, "mac": each.mac, "guid": each.guid} for each in device.interfaces
+            {
+                "name": each.name,
+                "kind": each.kind,
+                "mac": each.mac,
+                "guid": each.guid,
+                "mgmt_only": each.mgmt_only,
+            }
+            for each in device.interfaces
         ],
     }

@@ -72,7 +72,7 @@ def index(fleet: Fleet) -> Index:
     serials: dict[str, tuple[str, ...]] = {}
     for name in sorted(fleet.devices):
         device = fleet.devices[name]
-        _add(macs, (each.mac for each in device.interfaces if each.mac), name)
+        _add(macs, (each.mac for each in device.interfaces if each.mac and not each.mgmt_only), name)
         _add(serials, (serial(device.serial or ""),), name)
     return Index(
         macs, serials, {}, frozenset(each.name for each in fleet.devices.values() if each.role in NODE_ROLES)

@@ -25,7 +25,7 @@ def network(device: Device, mac: str = "") -> dict[str, Any]:
 
 def ethernet(interfaces: Iterable[Interface]) -> tuple[Interface, ...]:
     """Return the interfaces that a node may boot from."""
-    return tuple(each for each in interfaces if not each.kind.startswith(NOT_ETHERNET))
+    return tuple(each for each in interfaces if not (each.mgmt_only or each.kind.startswith(NOT_ETHERNET)))
 
 
 _SMALL_WINDOW, _LITTLE_MEMORY = 16 + 12, 4

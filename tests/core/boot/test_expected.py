@@ -17,11 +17,13 @@ DEVICE: dict[str, Any] = {
         {"name": "eth2", "kind": "1000base-t", "mac": None},
         {"name": "ib0", "kind": "infiniband-ndr", "mac": "b8:3f:d2:00:00:03"},
         {"name": "odd", "kind": "other", "mac": "not a mac"},
+        {"name": "bmc", "kind": "1000base-t", "mac": "b8:3f:d2:00:00:04", "mgmt_only": True},
     ],
 }
 
 
 def test_a_node_is_known_by_its_ethernet_its_serial_its_uuid_and_its_address() -> None:
+    """Not by its BMC, which asks for leases and boots nothing."""
     found = expected(DEVICE, {"SerialNumber": "S999", "UUID": UUID})
     macs = frozenset({"b8:3f:d2:00:00:01", "b8:3f:d2:00:00:02"})
     assert found == Identity(macs, "S123", UUID.lower(), frozenset({"10.0.0.9"}))

@@ -46,7 +46,8 @@ def test_a_context_has_no_names_that_are_ours() -> None:
 
 def test_a_node_is_its_record_in_plain_values() -> None:
     assert FOUND.node["place"] == "hall-1 rack A03 U1"
-    assert FOUND.node["interfaces"] == [{"name": "eth0", "kind": "1000base-t", "mac": MAC, "guid": None}]
+    eth0 = {"name": "eth0", "kind": "1000base-t", "mac": MAC, "guid": None, "mgmt_only": False}
+    assert FOUND.node["interfaces"] == [eth0]
     assert json.loads(json.dumps(FOUND.node)) == FOUND.node
 
 

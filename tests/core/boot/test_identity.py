@@ -48,13 +48,17 @@ def said(mac: str = "", number: str = "", text: str = "") -> Identity:
 ONE, TWO = "02:00:00:00:00:01", "02:00:00:00:00:02"
 
 
+def bootable(device: Device) -> set[str | None]:
+    return {each.mac for each in device.interfaces if not each.mgmt_only}
+
+
 @given(fleets())
 def test_every_node_is_found_by_each_mac_address_that_is_its_own(fleet: Fleet) -> None:
     known = index(fleet)
     owners: dict[str, set[str]] = {}
     for each in fleet.devices.values():
         for interface in each.interfaces:
-            if interface.mac:
+            if interface.mac and not interface.mgmt_only:
                 owners.setdefault(interface.mac, set()).add(each.name)
     for mac, names in owners.items():
         found = who(known, said(mac))
@@ -75,11 +79,17 @@ def test_a_machine_is_only_ever_taken_for_a_node_that_contradicts_nothing_it_say
     found = who(index(fleet), said(mac or "", number))
     if isinstance(found, str):
         its = fleet.devices[found]
-        owners = {each.name for each in fleet.devices.values() if mac in {i.mac for i in each.interfaces}}
+        owners = {each.name for each in fleet.devices.values() if mac in bootable(each)}
         assert not mac or owners in (set(), {found})
         named = {each.name for each in fleet.devices.values() if serial(each.serial or "") == serial(number) != ""}
         assert not named or found in named
         assert owners or serial(its.serial or "") == serial(number)
+
+
+def test_what_boots_from_a_management_interface_is_a_stranger() -> None:
+    """The address is a BMC's, and no BMC boots from us."""
+    bmc = Interface("bmc", "1000base-t", mac=TWO, mgmt_only=True)
+    assert who(index(fleet_of(replace(device("a", ONE, "S1"), interfaces=(bmc,)))), said(TWO)) is None
 
 
 def test_a_machine_that_says_nothing_known_is_a_stranger() -> None:

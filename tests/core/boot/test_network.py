@@ -17,6 +17,7 @@ NODE = Device(
         Interface("eth0", "1000base-t", mac=ONE),
         Interface("eth1", "25gbase-x-sfp28", mac=TWO),
         Interface("eth2", "25gbase-x-sfp28"),
+        Interface("bmc", "1000base-t", mac="02:00:00:00:00:0b", mgmt_only=True),
     ),
 )
 

@@ -26,6 +26,7 @@ GPU = Device(
         Interface("eth2", "1000base-t"),
         Interface("ib0", "infiniband-ndr", "02:00:00:00:00:03"),
         Interface("bond0", "lag", "02:00:00:00:00:01"),
+        Interface("bmc", "1000base-t", "02:00:00:00:00:0b", mgmt_only=True),
     ),
 )
 LEAF = Device("leaf-1", "switch", "leaf", "hall-1", primary_address="10.1.0.50")
@@ -53,6 +54,7 @@ def test_no_address_is_reserved_twice(found: Fleet) -> None:
 
 
 def test_a_nodes_ethernet_cards_share_its_address() -> None:
+    """Its BMC is no card of its own: it would take the address, and keep it."""
     (only,) = reserve(fleet(GPU, LEAF), (NETWORK,)).reservations
     assert (only.node, only.address) == ("gpu-01", IPv4Address("10.1.0.1"))
     assert only.macs == ("02:00:00:00:00:01", "02:00:00:00:00:02")
