@@ -163,10 +163,15 @@ def test_a_timer_says_that_there_is_a_dhcp_server(net: Segment) -> None:
     hook = servers.hook(net)
     with servers.listening(net) as told:
         net.run(hook, "alive")
-        eventually(lambda: bool(told.requests()))
     (only,) = told.requests()
     assert json.loads(only["body"])["event"] == "alive"
     assert told.leases() == []
+
+
+def test_a_timer_fails_and_says_why_where_no_boot_service_listens(net: Segment) -> None:
+    """Its unit then is among those that failed, while the DHCP server goes on leasing."""
+    with pytest.raises(AssertionError, match=r"curl: \(7\) .*127\.0\.0\.1"):
+        net.run(servers.hook(net), "alive")
 
 
 def test_what_a_machine_cannot_be_called_is_not_told(net: Segment) -> None:

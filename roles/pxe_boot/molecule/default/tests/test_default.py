@@ -16,6 +16,11 @@ def test_the_token_is_in_two_files_that_their_owners_alone_can_read() -> None:
     assert {path.stat().st_mode & 0o777 for path in holders} == {OWNER_WRITES}
 
 
+def test_leases_are_told_where_the_boot_service_listens() -> None:
+    """It listens where nodes reach it, and nowhere else on this machine."""
+    assert 'url = "http://198.51.100.2:8480/dhcp"\n' in (BOOT / "leases" / "lease.curl").read_text()
+
+
 def test_kea_leases_and_dnsmasq_beside_it_serves_files_alone() -> None:
     """Two DHCP servers on one machine would each answer."""
     assert '"198.51.100.11"' in (BOOT / "etc" / "kea-dhcp4.conf").read_text()
