@@ -55,6 +55,14 @@ def test_each_firmware_gets_its_loader_and_ipxe_its_script(net: Segment, kind: s
 
 
 @pytest.mark.parametrize("kind", FULL)
+def test_ipxe_need_not_wait_for_another_server(net: Segment, kind: str) -> None:
+    """What it is told is its setting no-pxedhcp; firmware asked for nothing of the kind."""
+    with servers.serving(net, kind, servers.config(net, kind, FLEET)):
+        answers = net.ask(machine(FIRST), ipxe(FIRST))
+    assert [answer.options.get("175") for answer in answers if answer] == [None, "b00101"]
+
+
+@pytest.mark.parametrize("kind", FULL)
 def test_a_node_gets_its_own_address_and_a_stranger_none(net: Segment, kind: str) -> None:
     with servers.serving(net, kind, servers.config(net, kind, FLEET)):
         own, nothing = net.ask(machine(SECOND), machine(STRANGER), seconds=1.5)
@@ -119,6 +127,7 @@ def test_a_proxy_adds_what_to_boot_and_leases_nothing(net: Segment) -> None:
             ipxe(FIRST),
         )
         offers = net.ask(machine(FIRST, 0), machine(FIRST))
+    assert not any("175" in answer.options for answer in answers if answer)  # who leases has to be waited for
     script = f"{servers.BOOT_URL}/boot.ipxe"
     assert [answer.file for answer in answers if answer] == [
         "undionly.kpxe",

@@ -47,7 +47,7 @@ class Client:
         self, more: dict[int, bytes], kind: int, port: int = 67, to: str = ALL, source: str = "0.0.0.0"
     ) -> dict[str, Any] | None:
         """Send one message and wait for an answer of the kind."""
-        options = {**more, **self.options, 55: bytes([1, 3, 6, 12, 15, 43, 60, 66, 67])}
+        options = {**more, **self.options, 55: bytes([1, 3, 6, 12, 15, 43, 60, 66, 67, 175])}
         mine = 68 if port == 67 else 4011
         head = struct.pack("!BBBBIHH", 1, 1, 6, 0, self.xid, 0, 0x8000 if port == 67 else 0)
         body = head + socket.inet_aton(source) + bytes(12) + self.mac + bytes(10 + 64 + 128) + MAGIC

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fleet_runner.core.boot.dhcp.firmware import FIRMWARES, HTTP_CLIENT, IPXE_OPTION
+from fleet_runner.core.boot.dhcp.firmware import FIRMWARES, HTTP_CLIENT, IPXE_ALONE, IPXE_OPTION
 from fleet_runner.core.boot.dhcp.networks import Network, Networks
 from fleet_runner.core.boot.dhcp.reservations import Reservation
 
@@ -27,6 +27,7 @@ def full(found: Networks, reservations: Sequence[Reservation]) -> str:
         f"dhcp-leasefile={found.lease_file}",
         *_hook(found),
         *_matches(),
+        f"dhcp-option=tag:ipxe,{IPXE_OPTION},{IPXE_ALONE.hex(':')}",
         *_urls(found),
         *(line for at, each in enumerate(found.networks) for line in _network(found, each, f"net{at}")),
         *(line for each in reservations for line in _reservation(each)),

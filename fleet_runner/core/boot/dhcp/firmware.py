@@ -5,6 +5,9 @@ from typing import NamedTuple
 IPXE_OPTION = 175
 """The option that only iPXE sends (its own settings); who sends it has its loader and wants the script."""
 
+IPXE_ALONE = bytes([176, 1, 1])
+"""What that option answers: iPXE's setting no-pxedhcp is 1. Else it waits three seconds for a second DHCP server."""
+
 HTTP_CLIENT = "HTTPClient"
 """How the vendor class of UEFI HTTP boot begins; an answer without it is not taken (UEFI 2.10, 24.7)."""
 

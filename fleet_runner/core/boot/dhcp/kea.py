@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from fleet_runner.core.boot.dhcp.firmware import FIRMWARES, HTTP_CLIENT, IPXE_OPTION, Firmware
+from fleet_runner.core.boot.dhcp.firmware import FIRMWARES, HTTP_CLIENT, IPXE_ALONE, IPXE_OPTION, Firmware
 from fleet_runner.core.boot.dhcp.networks import Network, Networks
 from fleet_runner.core.boot.dhcp.reservations import Reservation
 
@@ -39,6 +39,7 @@ def _classes(found: Networks) -> list[dict[str, Any]]:
         "name": "fleet-ipxe",
         "test": f"option[{IPXE_OPTION}].exists",
         "boot-file-name": found.script_url,
+        "option-data": [{"code": IPXE_OPTION, "csv-format": False, "data": IPXE_ALONE.hex()}],
     }
     return [ipxe, *(_class(found, each) for each in FIRMWARES)]
 
