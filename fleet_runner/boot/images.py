@@ -13,6 +13,9 @@ from fleet_runner.core.errors import ImageError
 MANIFEST = "manifest.json"
 BUILDS = ".builds"
 
+LOOK_SECONDS = 1.0
+"""For how long a manifest is not looked at again: each script names its image."""
+
 Stamp = tuple[int, int, int]
 """What changes when a file does, whoever hides it: the time of its inode's last change in ns, its size, its inode."""
 
@@ -30,35 +33,40 @@ class Image:
 class Images:
     """The images of a folder. Each file is read whole before it is served, and again when it changes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seconds: float = LOOK_SECONDS) -> None:
         self._folder = folder
-        self._images: dict[str, tuple[Stamp, Image]] = {}
+        self._seconds = seconds
+        self._images: dict[str, tuple[float, Stamp, Image]] = {}
         self._good: dict[Path, Stamp] = {}
         self._reading = asyncio.Lock()
 
     async def image(self, name: str) -> Image:
         """Return an image by its name or by the name of a build, or raise ImageError."""
-        if not manifest.named(name):
-            raise ImageError(f"image {name!r:.80}: this is no name of an image")
-        stamp = _stamp(self._folder / (BUILDS if "@" in name else "") / name / MANIFEST)
-        known = self._images.get(name)
-        if known is None or known[0] != stamp:
-            known = (stamp, await asyncio.to_thread(_read, _manifest(self._folder, name), name))
+        known, now = self._images.get(name), asyncio.get_running_loop().time()
+        if known is None or now - known[0] >= self._seconds:
+            known = (now, *await asyncio.to_thread(self._looked, name, known))
             self._images[name] = known
-        return known[1]
+        return known[2]
 
     async def file(self, image: Image, name: str) -> tuple[Path, str]:
         """Return where a file of an image lies and its SHA-256; ImageError where it is not what the manifest says."""
         its, path = image.manifest.files.get(name), image.folder / name
         if its is None:
             raise ImageError(f"image {image.name}: it has no file {name!r:.80}")
-        if self._good.get(path) != _stamp(path):
+        if self._good.get(path) != await asyncio.to_thread(_stamp, path):
             async with self._reading:
-                stamp = _stamp(path)
+                stamp = await asyncio.to_thread(_stamp, path)
                 if self._good.get(path) != stamp:
                     await asyncio.to_thread(_verify, path, its)
                     self._good[path] = stamp
         return path, its.sha256
+
+    def _looked(self, name: str, known: tuple[float, Stamp, Image] | None) -> tuple[Stamp, Image]:
+        """Look at an image's manifest, and read it where it is another."""
+        path = _manifest(self._folder, name)
+        stamp = _stamp(path)
+        image = known[2] if known is not None and known[1] == stamp else _read(path, name)
+        return stamp, image
 
 
 def names(folder: Path) -> list[str]:

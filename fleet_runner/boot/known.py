@@ -42,10 +42,11 @@ class Known:
         """Read it again in a thread; one that cannot be read or contradicts itself changes nothing."""
         try:
             self.copy = await asyncio.to_thread(self._changed)
-        except FleetError as error:
+        except Exception as error:  # noqa: BLE001  whatever it is, the last good copy serves and is looked at again
+            why = str(error) if isinstance(error, FleetError) else repr(error)
             if not self.trouble:
-                log.warning("the source of truth cannot be read; the last good copy serves", why=str(error))
-            self.trouble = str(error)
+                log.warning("the source of truth cannot be read; the last good copy serves", why=why)
+            self.trouble = why
             return
         if self.trouble:
             log.info("the source of truth can be read again")

@@ -86,11 +86,31 @@ def test_a_file_is_read_whole_once_however_many_ask(tmp_path: Path, monkeypatch:
     assert found == [tmp_path / "debian-12" / "vmlinuz"]
 
 
+def test_a_manifest_is_looked_at_once_in_a_while_however_many_ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    an_image(tmp_path / "debian-12")
+    images, looks = Images(tmp_path, seconds=60.0), list[Path]()
+
+    def look(path: Path) -> tuple[int, int, int]:
+        looks.append(path)
+        return (1, 1, 1)
+
+    monkeypatch.setattr("fleet_runner.boot.images._stamp", look)
+
+    async def asking() -> None:
+        for _ in range(20):
+            await images.image("debian-12")
+
+    asyncio.run(asking())
+    assert looks == [tmp_path / "debian-12" / "manifest.json"]
+
+
 def test_an_image_that_is_built_anew_is_the_new_one_and_its_build_before_stays(tmp_path: Path) -> None:
     an_image(tmp_path / ".builds" / BUILD)
     newer = BUILD.replace("0", "f")
     an_image(tmp_path / ".builds" / newer, vmlinuz=b"a newer kernel")
-    images, link = Images(tmp_path), tmp_path / "debian-12"
+    images, link = Images(tmp_path, seconds=0.0), tmp_path / "debian-12"
     link.symlink_to(f".builds/{BUILD}")
     assert asyncio.run(images.image("debian-12")).build == BUILD
     link.unlink()
