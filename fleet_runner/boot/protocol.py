@@ -16,6 +16,9 @@ HEAD_SECONDS = 15.0
 MOST_HEAD = 32 * 1024
 """Bytes of a head that arrives in pieces; in one piece it is what one read of the socket gives."""
 
+STALL_SECONDS = 30.0
+"""The longest a peer may take nothing of what it is sent."""
+
 PER_ADDRESS = 64
 """Connections that one address may hold: a node needs three."""
 
@@ -31,7 +34,9 @@ class Bounded(HttpToolsProtocol):
         self._head = 0
         self._whole = False
         self._late: asyncio.TimerHandle | None = self.loop.call_later(HEAD_SECONDS, transport.abort)
-        self._counted = _peer(self.client)
+        self._stalled: asyncio.TimerHandle | None = None
+        transport.set_write_buffer_limits(high=1)  # whatever the kernel does not take is a peer that does not read
+        self._counted = peer(self.client)
         self.connections_of[self._counted] += 1
         if self.connections_of[self._counted] > PER_ADDRESS:
             transport.abort()
@@ -39,6 +44,7 @@ class Bounded(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
         self._in_time()
+        self._taken()
         self.connections_of[self._counted] -= 1
         if self.connections_of[self._counted] <= 0:
             del self.connections_of[self._counted]
@@ -62,6 +68,28 @@ class Bounded(HttpToolsProtocol):
         self._in_time()
         super().on_headers_complete()
         self.scope[WHOLE] = partial(_answer, self.cycle)  # type: ignore[literal-required]  # our own key
+
+    def pause_writing(self) -> None:
+        """Wait for a peer to take what it was sent, though not for ever."""
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALL_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: it took all."""
+        self._taken()
+        super().resume_writing()
+
+    def shutdown(self) -> None:
+        """End the connection behind its answer; in the middle of a file at once, for that is asked for again."""
+        if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    def _taken(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def _in_time(self) -> None:
         self._head = 0
@@ -90,6 +118,7 @@ def _answer(cycle: RequestResponseCycle, answer: Answer) -> bool:
     return True
 
 
-def _peer(client: Any) -> str:
+def peer(client: Any) -> str:
+    """Return what of an address is counted: an IPv6 network as one."""
     host = str(client[0]).removeprefix(MAPPED) if client else ""
     return network(host) if ":" in host else host
