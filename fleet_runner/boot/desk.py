@@ -16,9 +16,9 @@ from fleet_runner.boot.limits import Limits
 from fleet_runner.boot.recent import Recent
 from fleet_runner.boot.sessions import Session, Sessions
 from fleet_runner.core.boot.answers import Asked, Denied
-from fleet_runner.core.boot.boots import Boot, Milestone, Reached, Refused
+from fleet_runner.core.boot.boots import Boot, Identity, Milestone, Reached, Refused
 from fleet_runner.core.boot.facts import Facts, Reach, facts
-from fleet_runner.core.boot.identity import Index, armed_index
+from fleet_runner.core.boot.identity import Doubt, who
 from fleet_runner.core.errors import FleetError
 from fleet_runner.settings import Settings
 
@@ -29,10 +29,15 @@ QUIET_SECONDS = 60.0
 
 MOST_QUIET = 20_000
 
+LIFTED = frozenset({"address", "unproved", "unclaimed"})
+"""Denials that end with a lease, a script, a proof or a claim, perhaps at another boot service."""
+
+Judge = Callable[[Boot, Asked], Denied | None]
+
 
 @dataclass(slots=True)
 class Desk:
-    """The parts of a boot service that answers need. `clock` gives seconds since the epoch."""
+    """The parts of a boot service that answers need. `clock` gives seconds since the epoch; `steady` is never set."""
 
     settings: Settings
     ledger: Ledger
@@ -42,27 +47,37 @@ class Desk:
     sessions: Sessions
     dhcp_token: bytes = field(default=b"", repr=False)
     clock: Callable[[], float] = time.time
+    steady: Callable[[], float] = time.monotonic
     limits: Limits = field(default_factory=Limits)
-    expected: tuple[tuple[int, int], Index] | None = field(default=None, repr=False)
-    quiet: Recent[tuple[str, str, str], bool] = field(default_factory=lambda: Recent(QUIET_SECONDS, MOST_QUIET))
+    quiet: Recent[tuple[str, str, str], float] = field(default_factory=lambda: Recent(QUIET_SECONDS, MOST_QUIET))
 
     @property
     def url(self) -> str:
         """Return where nodes reach the service."""
         return self.settings.boot_url.rstrip("/")
 
-    def asked(self, session: Session, request: Request) -> Asked:
-        """Return who asks for something of a boot, and when."""
-        proof = self.settings.boot_proof == "bmc"
-        return Asked(request.source, self.clock(), session.script_by, session.leased, proof)
+    async def judged(
+        self, boot: Boot, session: Session, request: Request, judge: Judge
+    ) -> tuple[Boot, Denied | None]:
+        """Return a boot, and why a request is denied what belongs to it, if it is.
 
-    def armed(self) -> Index:
-        """Return which node is expected with what by its armed boot; made anew when others are armed."""
-        nodes = self.known.copy.index.nodes
-        state = (self.ledger.generation, id(nodes))
-        if self.expected is None or self.expected[0] != state:
-            self.expected = (state, armed_index(self.ledger.open.values(), nodes))
-        return self.expected[1]
+        Another service may just have been told what lifts a denial, so the store has the last word on it.
+        """
+        denied = judge(boot, self._asked(boot, session, request))
+        if denied is None or denied.code not in LIFTED:
+            return boot, denied
+        boot = await self.ledger.read(boot.id) or boot
+        return boot, judge(boot, self._asked(boot, session, request))
+
+    def _asked(self, boot: Boot, session: Session, request: Request) -> Asked:
+        script_by = boot.sources.get(Milestone.SCRIPT, "")
+        proof = self.settings.boot_proof == "bmc"
+        return Asked(request.source, self.clock(), script_by, session.leased | boot.leased, proof)
+
+    def who(self, said: Identity) -> str | Doubt | None:
+        """Return the node that a machine is, by the source of truth or by what an armed boot expects."""
+        known = self.known.copy.index
+        return who(known, said) or who(self.ledger.armed.index(known.nodes), said)
 
     def facts(self, boot: Boot, session: Session) -> Facts:
         """Return what the templates of a boot may use, or raise FleetError where its node has left the source."""
@@ -88,6 +103,12 @@ class Desk:
         if self.fresh(node, denied.code, source):
             log.warning("refused", node=node, code=denied.code, why=denied.sentence, source=source, boot=boot)
 
+    def plain(self, boot: Boot, request: Request, what: str) -> Denied | None:
+        """Deny what goes over TLS alone, where there is TLS and the request came without."""
+        if request.secure or not self.settings.boot_secure_url:
+            return None
+        return Denied("plain", f"{boot.node}: {what} of boot {boot.id} is asked for without TLS")
+
     def refuse(self, boot: Boot, denied: Denied, request: Request) -> Answer:
         """Refuse what belongs to a boot."""
         self.refused(boot.node, denied, request.source, boot.id)
@@ -95,23 +116,28 @@ class Desk:
 
     def fresh(self, *what: str) -> bool:
         """Whether something was not logged lately."""
-        key = (what[0], what[1], what[2])
-        if self.quiet.get(key):
+        key, now = (what[0], what[1], what[2]), self.steady()
+        logged = self.quiet.get(key)
+        if logged is not None and now - logged < QUIET_SECONDS:
             return False
-        self.quiet.put(key, value=True, now=self.clock())
+        self.quiet.put(key, now, now)
         return True
 
     async def keyed(self, key: str, request: Request) -> tuple[Boot, Session] | Answer:
         """Return the boot that a key is of, open or over, and its session."""
         number = self.sessions.number(key)
         if number is None:
-            denied = Denied("key", "a request names a boot with a key that was not made here")
-            self.refused("", denied, request.source)
-            return refusal(denied.status, denied.code)
+            return self._unmade(request)
         boot = self.ledger.boot(number) or await self.ledger.read(number)
         if boot is None:
             return refusal(410, "closed")
-        return boot, self.sessions.of(boot)
+        session = self.sessions.of(boot)
+        return (boot, session) if session.key == key else self._unmade(request)
+
+    def _unmade(self, request: Request) -> Answer:
+        denied = Denied("key", "a request names a boot with a key that was not made here, or for another store")
+        self.refused("", denied, request.source)
+        return refusal(denied.status, denied.code)
 
     async def tend(self, seconds: float) -> None:
         """Forget sessions of boots that are over, again and again, until cancelled."""

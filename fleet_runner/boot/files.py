@@ -6,11 +6,12 @@ import re
 import stat
 from hashlib import sha256
 from pathlib import Path
+from typing import ClassVar
 
 from starlette.responses import FileResponse
 
-from fleet_runner.boot.asking import Answer, App, Request, Unanswerable
-from fleet_runner.boot.desk import Desk
+from fleet_runner.boot.asking import Answer, App, Receive, Request, Scope, Send, Unanswerable, refusal, send_answer
+from fleet_runner.boot.desk import Desk, log
 from fleet_runner.core.boot import answers
 from fleet_runner.core.boot.answers import Denied
 from fleet_runner.core.boot.boots import Boot, Milestone, Proved
@@ -20,6 +21,9 @@ from fleet_runner.core.errors import ImageError
 KEPT = "private, max-age=3600"
 """Who may keep a file, and for how long; its entity tag says whether it is still the same."""
 
+MOST_FILES = 2048
+"""Files that are sent at a time: a piece of 64 KiB each, and one that the network has not taken."""
+
 NONCE_AND_NAME, IMAGE_AND_NAME = 2, 2
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
@@ -27,9 +31,22 @@ _NONCE = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
 
 class _File(FileResponse):
-    """A file in larger pieces: each costs a turn of a thread."""
+    """A file on its way; of so many at a time, as each holds memory."""
 
-    chunk_size = 512 * 1024
+    under_way: ClassVar[int] = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, or refuse for now."""
+        if _File.under_way >= MOST_FILES:
+            await send_answer(scope, send, refusal(503, "too many files are under way; ask again"))
+            return
+        _File.under_way += 1
+        try:
+            await super().__call__(scope, receive, send)
+        except OSError as error:
+            log.warning("a file cannot be sent to its end", path=str(self.path), why=str(error))
+        finally:
+            _File.under_way -= 1
 
 
 async def image(desk: Desk, request: Request) -> Answer | App:
@@ -40,7 +57,7 @@ async def image(desk: Desk, request: Request) -> Answer | App:
     if isinstance(found, Answer):
         return found
     boot, session = found
-    denied = answers.document(boot, desk.asked(session, request), "an image")
+    boot, denied = await desk.judged(boot, session, request, lambda now, by: answers.document(now, by, "an image"))
     if denied is not None:
         return desk.refuse(boot, denied, request)
     name, file = request.parts
@@ -51,7 +68,7 @@ async def image(desk: Desk, request: Request) -> Answer | App:
         return desk.refuse(boot, Denied("image", str(error)), request)
     if file == its.manifest.kernel:
         desk.reached(session, Milestone.KERNEL, request.source)
-    return _sent(path, f'"{checksum}"', request)
+    return await _sent(path, f'"{checksum}"', request)
 
 
 async def loader(desk: Desk, request: Request) -> Answer | App:
@@ -68,7 +85,7 @@ async def loader(desk: Desk, request: Request) -> Answer | App:
             return refused
     elif desk.settings.boot_proof == "bmc":
         raise Unanswerable(403, "boots must be proved here")
-    return _sent(path, "", request)
+    return await _sent(path, "", request)
 
 
 async def _proved(desk: Desk, nonce: str, request: Request) -> Answer | None:
@@ -104,10 +121,10 @@ async def _nonced(desk: Desk, nonce: str) -> Boot | None:
     return found
 
 
-def _sent(path: Path, tag: str, request: Request) -> Answer | App:
+async def _sent(path: Path, tag: str, request: Request) -> Answer | App:
     """Send a file, or say that who asks has it already."""
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode) or not os.access(path, os.R_OK):
+    found = await asyncio.to_thread(_readable, path)
+    if found is None:
         raise Unanswerable(404, "there is no such file")
     headers = {"cache-control": KEPT, **({"etag": tag} if tag else {})}
     response = _File(path, headers=headers, media_type="application/octet-stream", stat_result=found)
@@ -117,3 +134,12 @@ def _sent(path: Path, tag: str, request: Request) -> Answer | App:
         kept = ((b"etag", current.encode()), (b"cache-control", KEPT.encode()))
         return Answer(304, b"", headers=kept)
     return response
+
+
+def _readable(path: Path) -> os.stat_result | None:
+    """Look at a file that can be sent; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found if stat.S_ISREG(found.st_mode) and os.access(path, os.R_OK) else None

@@ -7,8 +7,7 @@ from typing import Any
 from fleet_runner.boot.asking import Answer, Request, Unanswerable
 from fleet_runner.boot.desk import Desk, log
 from fleet_runner.core.addresses import ip, mac
-from fleet_runner.core.boot.boots import Beat, Identity, Milestone
-from fleet_runner.core.boot.identity import who
+from fleet_runner.core.boot.boots import Beat, Identity, Leased, Milestone
 
 MOST_BODY = 4 * 1024
 
@@ -38,13 +37,18 @@ async def lease(desk: Desk, request: Request) -> Answer:
 
 
 async def _leased(desk: Desk, hardware: str, address: str) -> None:
-    said, known = Identity(frozenset({hardware})), desk.known.copy.index
-    found = who(known, said) or who(desk.armed(), said)
-    boot = await desk.ledger.boot_of(found) if isinstance(found, str) else None
-    if boot is not None:
-        session = desk.sessions.of(boot)
-        if len(session.leased) < MOST_ADDRESSES:
-            session.leased |= {address}
+    found, now = desk.who(Identity(frozenset({hardware}))), desk.clock()
+    boot = await desk.ledger.boot_of(found, now) if isinstance(found, str) else None
+    if boot is None:
+        return
+    session = desk.sessions.of(boot)
+    known = session.leased | boot.leased
+    if address in known or len(known) >= MOST_ADDRESSES:
+        return
+    session.leased |= {address}
+    if known:
+        desk.ledger.note(Leased(boot.id, now, address))
+    else:
         desk.reached(session, Milestone.DHCP, address)
 
 

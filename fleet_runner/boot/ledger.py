@@ -16,7 +16,8 @@ import structlog
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.boot.open_boots import OpenBoots
-from fleet_runner.core.boot.boots import Boot, Told
+from fleet_runner.core.boot.boots import Boot, Milestone, Told
+from fleet_runner.core.boot.identity import Armed
 from fleet_runner.core.errors import StoreError
 
 log = structlog.get_logger()
@@ -95,21 +96,25 @@ class Ledger:
         return self._boots.by_node
 
     @property
-    def generation(self) -> int:
-        """A number that grows whenever other boots are open than before."""
-        return self._boots.generation
+    def armed(self) -> Armed:
+        """Who is expected by the open boots."""
+        return self._boots.armed
 
     def boot(self, number: int) -> Boot | None:
         """Return an open boot from memory, or None."""
         return self._boots.by_number.get(number)
 
-    async def boot_of(self, node: str) -> Boot | None:
-        """Return a node's open boot, or None; one that is not in memory is looked for in the store.
+    async def boot_of(self, node: str, now: float = 0.0) -> Boot | None:
+        """Return a node's open boot, or None.
+
+        Where memory has none, or one that has had its script or its time, the node may have been armed anew a moment
+        ago: the store is asked.
 
         Raises:
-            StoreError: it is not in memory and the store cannot be read.
+            StoreError: it is to be asked and cannot be read.
         """
-        if node not in self._boots.by_node:
+        boot = self._boots.by_node.get(node)
+        if boot is None or Milestone.SCRIPT in boot.reached or boot.claimed_at is not None or now >= boot.expires_at:
             await self._look_now()
         return self._boots.by_node.get(node)
 

@@ -8,9 +8,9 @@ from fleet_runner.boot.sessions import Session
 from fleet_runner.core.addresses import mac
 from fleet_runner.core.boot import answers, ipxe
 from fleet_runner.core.boot.answers import CONSOLE, Denied
-from fleet_runner.core.boot.boots import Boot, Discovered, Identity, Milestone
+from fleet_runner.core.boot.boots import Boot, Discovered, Identity, Milestone, Reached
 from fleet_runner.core.boot.form import fields
-from fleet_runner.core.boot.identity import Doubt, serial, uuid, who
+from fleet_runner.core.boot.identity import Doubt, serial, uuid
 from fleet_runner.core.errors import FleetError, ImageError
 from fleet_runner.core.printable import printable
 
@@ -18,6 +18,9 @@ log = structlog.get_logger()
 
 LONGEST = 128
 """Characters of what a machine says of itself that are kept."""
+
+TRIES = 3
+"""Times that a script is judged: more than one only where something happens to its boot in between."""
 
 
 async def first(desk: Desk, request: Request) -> Answer:
@@ -28,14 +31,11 @@ async def first(desk: Desk, request: Request) -> Answer:
 
 async def script(desk: Desk, request: Request) -> Answer:
     """Return a machine's own script: the one that boots it, or the one that says why it waits."""
-    says = {name: printable(value)[:LONGEST] for name, value in fields(request.query).items()}
+    says = {name: " ".join(printable(value).split())[:LONGEST] for name, value in fields(request.query).items()}
     said = _identity(says)
     if not (said.macs or serial(said.serial) or uuid(said.uuid)):
         raise Unanswerable(400, "expected mac, serial or uuid of the machine")
-    found = who(desk.known.copy.index, said)
-    if found is None:
-        found = who(desk.armed(), said)
-    match found:
+    match desk.who(said):
         case None:
             return _discovered(desk, request, said, says)
         case Doubt(nodes, code, sentence):
@@ -47,22 +47,35 @@ async def script(desk: Desk, request: Request) -> Answer:
 
 
 async def _script_of(desk: Desk, request: Request, node: str, said: Identity) -> Answer:
-    boot = await desk.ledger.boot_of(node)
-    if boot is None:
-        return _refused(desk, request, node, answers.unarmed(node))
-    session = desk.sessions.of(boot)
-    denied = answers.script(node, boot, said, desk.asked(session, request))
-    if denied is not None:
-        return _refused(desk, request, node, denied, boot)
-    try:
-        session.mac = next(iter(said.macs), "")
-        body = await _booting(desk, boot, session)
-    except FleetError as error:
-        code = "image" if isinstance(error, ImageError) else "template"
-        return _refused(desk, request, node, Denied(code, str(error)), boot)
-    session.script_by = session.script_by or request.source
-    desk.reached(session, Milestone.SCRIPT, request.source, session.mac)
-    return Answer(200, body)
+    """Return the script of a node's boot, once it is durable that this boot is open and whom its script goes to.
+
+    What the store takes no news of is over, or was begun by somebody else, both a moment ago: it is judged again.
+    """
+    for _ in range(TRIES):
+        boot = await desk.ledger.boot_of(node, desk.clock())
+        if boot is None:
+            break
+        session = desk.sessions.of(boot)
+        boot, denied = await desk.judged(boot, session, request, lambda now, by: answers.script(node, now, said, by))
+        if denied is not None:
+            return _refused(desk, request, node, denied, boot)
+        try:
+            session.mac = next(iter(said.macs), "")
+            body = await _booting(desk, boot, session)
+        except ImageError as error:
+            return _refused(desk, request, node, Denied("image", str(error)), boot)
+        except FleetError as error:
+            return _refused(desk, request, node, Denied("template", str(error)), boot)
+        if await _begun(desk, request, boot, session):
+            return Answer(200, body)
+        await desk.ledger.look()
+    return _refused(desk, request, node, answers.unarmed(node))
+
+
+async def _begun(desk: Desk, request: Request, boot: Boot, session: Session) -> bool:
+    """Whether the store knows that the script goes to this address."""
+    reached = Reached(boot.id, Milestone.SCRIPT, desk.clock(), request.source, session.mac)
+    return Milestone.SCRIPT in boot.reached or await desk.ledger.tell(reached)
 
 
 async def _booting(desk: Desk, boot: Boot, session: Session) -> bytes:

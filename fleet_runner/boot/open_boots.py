@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from fleet_runner.core.boot.boots import Boot, Told
+from fleet_runner.core.boot.identity import Armed
 from fleet_runner.core.boot.steps import Step, after, kind
 
 
@@ -11,14 +12,13 @@ class OpenBoots:
     """Open boots by node and by number.
 
     `line` is the newest line of what happened that was looked at, None before the first look. `own` are the steps
-    told through here since then: a look need not read those boots again. `generation` grows whenever other boots are
-    open than before, so that what was made of all of them need not be made again.
+    told through here since then: a look need not read those boots again. `armed` is who is expected by them.
     """
 
     def __init__(self) -> None:
         self.line: int | None = None
         self.own: set[tuple[int, str]] = set()
-        self.generation = 0
+        self.armed = Armed()
         self._numbers: dict[int, Boot] = {}
         self._nodes: dict[str, Boot] = {}
 
@@ -61,9 +61,10 @@ class OpenBoots:
         if known is not None and (known.id == boot.id) is not opened:  # another's place is taken, or its own is left
             self._drop(known)
         if opened:
-            self.generation += boot.id not in self._numbers
+            if boot.id not in self._numbers:
+                self.armed.add(boot)
             self._numbers[boot.id] = self._nodes[boot.node] = boot
 
     def _drop(self, boot: Boot) -> None:
         del self._numbers[boot.id], self._nodes[boot.node]
-        self.generation += 1
+        self.armed.drop(boot)

@@ -29,7 +29,7 @@ async def seed(desk: Desk, request: Request) -> Answer:
         return await _secrets(desk, request, boot, session)
     if document not in ("meta-data", "vendor-data", "network-config"):
         raise Unanswerable(404, "expected meta-data, vendor-data, network-config or user-data")
-    denied = answers.document(boot, desk.asked(session, request), document)
+    boot, denied = await desk.judged(boot, session, request, lambda now, by: answers.document(now, by, document))
     if denied is not None:
         return desk.refuse(boot, denied, request)
     if document == "meta-data":
@@ -52,12 +52,11 @@ def _rendered(desk: Desk, boot: Boot, session: Session, document: str) -> bytes:
 
 async def _secrets(desk: Desk, request: Request, boot: Boot, session: Session) -> Answer:
     """Give user-data, if this is who may have it, and has not had it."""
-    if desk.settings.boot_secure_url and not request.secure:
-        plain = Denied("plain", f"{boot.node}: user-data of boot {boot.id} is asked for without TLS")
+    plain = desk.plain(boot, request, "user-data")
+    if plain is not None:
         return desk.refuse(boot, plain, request)
     async with session.filling:
-        now = desk.ledger.boot(boot.id) or boot
-        denied = answers.secrets(now, desk.asked(session, request))
+        now, denied = await desk.judged(desk.ledger.boot(boot.id) or boot, session, request, answers.secrets)
         if denied is not None:
             return desk.refuse(now, denied, request)
         try:
@@ -91,7 +90,8 @@ async def phone_home(desk: Desk, request: Request) -> Answer:
     if isinstance(found, Answer):
         return found
     boot, session = found
-    denied = answers.phone_home(boot, desk.asked(session, request))
+    boot, denied = await desk.judged(boot, session, request, answers.phone_home)
+    denied = desk.plain(boot, request, "phone-home") or denied
     if denied is not None:
         return desk.refuse(boot, denied, request)
     form = phoned(await request.body(MOST_BODY))
@@ -105,7 +105,9 @@ async def phone_home(desk: Desk, request: Request) -> Answer:
 
 
 def _unreadable(desk: Desk, request: Request, boot: Boot, form: PhonedForm | str) -> Answer:
-    why = form if isinstance(form, str) else f"found instance {form.instance_id!r}, expected {instance_id(boot)!r}"
+    why = (
+        form if isinstance(form, str) else f"found instance {form.instance_id!r:.80}, expected {instance_id(boot)!r}"
+    )
     desk.refused(
         boot.node, Denied("body", f"{boot.node}: phone-home of boot {boot.id}: {why}"), request.source, boot.id
     )

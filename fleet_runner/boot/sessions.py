@@ -11,7 +11,7 @@ from fleet_runner.core.boot.keys import boot_of, key_of
 
 @dataclass(slots=True)
 class Session:
-    """One boot: its key, the address and MAC address that its script went to, and addresses that DHCP leased it.
+    """One boot: its key, the MAC address that its script went to, and addresses that it was leased through here.
 
     `facts` are what its documents are rendered from since it asked for its script, `documents` those that are;
     `told` are milestones that the store was told of. Who asks for secrets waits for `filling`, so that of two at once
@@ -21,7 +21,6 @@ class Session:
     number: int
     node: str
     key: str = field(repr=False)
-    script_by: str = ""
     mac: str = ""
     leased: frozenset[str] = frozenset()
     documents: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
@@ -47,7 +46,7 @@ class Sessions:
         """Return a boot's session."""
         found = self._sessions.get(boot.id)
         if found is None:
-            found = self._sessions[boot.id] = _begun(boot, key_of(self._secret, boot.id))
+            found = self._sessions[boot.id] = _begun(boot, key_of(self._secret, boot.id, boot.armed_at))
             self._keys[found.key] = boot.id
         return found
 
@@ -62,13 +61,6 @@ class Sessions:
 
 
 def _begun(boot: Boot, key: str) -> Session:
-    """Return a session as far as the store knows it: another process, or this one before it ended, began the boot."""
-    macs, leased = boot.expected.macs, boot.sources.get(Milestone.DHCP, "")
-    return Session(
-        boot.id,
-        boot.node,
-        key,
-        script_by=boot.sources.get(Milestone.SCRIPT, ""),
-        mac=next(iter(macs)) if len(macs) == 1 else "",
-        leased=frozenset({leased} if leased else ()),
-    )
+    """Return a session as another process, or this one before it ended, may have begun it."""
+    macs = boot.expected.macs
+    return Session(boot.id, boot.node, key, mac=next(iter(macs)) if len(macs) == 1 else "")

@@ -58,6 +58,17 @@ def test_a_boot_that_was_closed_before_it_phoned_home_may_not_any_more(tmp_path:
     play(tmp_path, story)
 
 
+def test_a_long_name_of_an_instance_is_not_kept(tmp_path: Path) -> None:
+    async def story(hall: Hall) -> None:
+        key = await claimed(hall)
+        assert (await hall.phone(key, instance_id="x" * 60_000)).status_code == 400
+        await hall.settled()
+        (event,) = [each for each in hall.store.boot_events("gpu-01") if each.kind == "refused"]
+        assert event.sentence.endswith("xxx, expected 'gpu-01-1'")
+
+    play(tmp_path, story)
+
+
 @pytest.mark.parametrize("body", [b"\x00" * 100, b"\x7fELF" + bytes(range(256)), b"{}", b"", b"instance_id=%00"])
 def test_a_body_that_is_no_form_is_refused_and_changes_nothing(tmp_path: Path, body: bytes) -> None:
     async def story(hall: Hall) -> None:

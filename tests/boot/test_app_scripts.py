@@ -60,6 +60,16 @@ def test_a_machine_that_nobody_knows_is_written_down_with_what_it_says_and_given
     play(tmp_path, story)
 
 
+def test_no_line_of_the_list_of_unknown_machines_can_be_forged(tmp_path: Path) -> None:
+    async def story(hall: Hall) -> None:
+        await hall.script(9, serial="a\nb", manufacturer=f"Maker\n{mac(8)}  Trusted\tCorp", product=" P\r\n")
+        await hall.settled()
+        (found,) = hall.store.discovered()
+        assert (found.serial, found.manufacturer, found.product) == ("a b", f"Maker {mac(8)} Trusted Corp", "P\ufffd")
+
+    play(tmp_path, story)
+
+
 def test_a_machine_is_found_by_its_serial_number_or_by_the_uuid_that_its_bmc_said(tmp_path: Path) -> None:
     uuid = "00112233-4455-6677-8899-aabbccddeeff"
 
@@ -92,6 +102,7 @@ def test_a_mac_address_at_two_nodes_boots_neither_and_both_histories_say_why(tmp
         ({"serial": "another"}, "mismatch"),
         ({"mac": mac(9)}, "mismatch"),
         ({"uuid": "00112233-4455-6677-8899-aabbccddee00"}, "mismatch"),
+        ({"serial": ""}, "mismatch"),
     ],
 )
 def test_a_machine_that_contradicts_its_armed_boot_is_refused_and_not_told_what_is_expected(
@@ -100,7 +111,7 @@ def test_a_machine_that_contradicts_its_armed_boot_is_refused_and_not_told_what_
     async def story(hall: Hall) -> None:
         hall.arm(uuid="00112233-4455-6677-8899-aabbccddeeff")
         await hall.settled()
-        script = await hall.script(**says)
+        script = await hall.script(1, **says)
         assert "kernel" not in script
         assert not re.search(r"S1|s1\b|02:00|gpu", script)
         await hall.settled()

@@ -217,6 +217,10 @@ def test_where_there_is_tls_secrets_go_over_tls_alone(tmp_path: Path) -> None:
         assert "s=https://10.0.0.1:8443/seed/" in await hall.script()
         assert (await hall.ask(f"/seed/{key}/user-data")).status_code == 403
         assert (await hall.ask(f"/seed/{key}/user-data", secure=True)).status_code == 200
+        assert (await hall.phone(key, instance_id="gpu-01-1")).text == "plain\n"
+        assert Milestone.PHONE_HOME not in hall.store.boots("gpu-01")[0].reached
+        form = {"instance_id": "gpu-01-1"}
+        assert (await hall.ask(f"/phone-home/{key}", "POST", secure=True, data=form)).status_code == 200
 
     play(tmp_path, story, boot_secure_url="https://10.0.0.1:8443")
 

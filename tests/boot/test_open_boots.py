@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.boot.open_boots import OpenBoots
 from fleet_runner.core.boot.boots import Beat, Boot, Claim, Identity, Milestone, Reached
+from fleet_runner.core.boot.identity import Armed
 
 FIRST = Boot(1, "gpu-01", None, 100.0, 700.0, Identity())
 ANEW = replace(FIRST, id=3)
@@ -45,22 +46,31 @@ def test_what_is_told_is_known_and_not_read_again_until_the_next_look() -> None:
     assert boots.own == set()
 
 
+NODES = frozenset({"gpu-0", "gpu-1", "gpu-2"})
 BOOTS = st.builds(
-    lambda number, closed: replace(FIRST, id=number, node=f"gpu-{number % 3}", closed_at=200.0 if closed else None),
+    lambda number, closed: replace(
+        FIRST,
+        id=number,
+        node=f"gpu-{number % 3}",
+        expected=Identity(frozenset({f"02:00:00:00:00:0{number}"}), f"S{number}"),
+        closed_at=200.0 if closed else None,
+    ),
     st.integers(1, 9),
     st.booleans(),
 )
 
 
 @given(st.lists(st.tuples(st.booleans(), st.lists(BOOTS, max_size=4)), max_size=6))
-def test_both_ways_to_find_a_boot_agree_and_the_generation_tells_of_every_change(
+def test_every_way_to_find_a_boot_agrees(
     looks: list[tuple[bool, list[Boot]]],
 ) -> None:
     boots = OpenBoots()
     for line, (whole, found) in enumerate(looks):
-        before, generation = set(boots.by_number), boots.generation
         (boots.replace if whole else boots.change)(line, [boot for boot in found if not (whole and boot.closed_at)])
         assert {boot.id: boot for boot in boots.by_node.values()} == boots.by_number
         assert all(boot.node == node for node, boot in boots.by_node.items())
         assert not any(boot.closed_at for boot in boots.by_node.values())
-        assert boots.generation > generation or set(boots.by_number) == before
+        anew = Armed()
+        for boot in boots.by_number.values():
+            anew.add(boot)
+        assert boots.armed.index(NODES) == anew.index(NODES)

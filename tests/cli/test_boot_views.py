@@ -87,16 +87,18 @@ def test_a_machine_that_nobody_knows_is_listed_until_it_is_forgotten(store: Stor
     assert typed("boot", "discovered").out == "no unknown machine has asked for a boot\n"
     store.tell([Discovered(STRANGER, time.time(), "10.0.0.7", "S7", "", "ACME", "GPU \x1b[31mbox")])
     store.tell([Discovered("02:00:00:00:00:08", time.time() - 5, "10.0.0.8")])
+    store.tell([Discovered("02:00:00:00:00:06", time.time() - 9, "10.0.0.8", "S8\n", "", "ACME\n00:05\tBox")])
     said = typed("boot", "discovered")
+    assert "02:00:00:00:00:06  ACME 00:05 Box serial S8; asked once" in said.out
     assert f"{STRANGER} ACME GPU" in said.words
     assert "serial S7; asked once from 10.0.0.7" in said.words
     assert "02:00:00:00:00:08 says nothing of itself" in said.words
     assert said.out.index("00:08") < said.out.index(STRANGER)
     assert "\x1b" not in said.out
-    assert json.loads(typed("boot", "discovered", "--json").out)[1]["mac"] == STRANGER
+    assert json.loads(typed("boot", "discovered", "--json").out)[-1]["mac"] == STRANGER
     assert typed("boot", "forget", STRANGER.upper().replace(":", "-")).out == f"forgot {STRANGER}\n"
     assert typed("boot", "forget", STRANGER).code == Exit.USAGE
-    assert [each.mac for each in store.discovered()] == ["02:00:00:00:00:08"]
+    assert [each.mac for each in store.discovered()] == ["02:00:00:00:00:08", "02:00:00:00:00:06"]
 
 
 def test_what_is_no_mac_address_is_refused(store: Store, typed: Type) -> None:

@@ -9,6 +9,7 @@ from fleet_runner.adapters.store import boot_events, history, untrusted
 from fleet_runner.adapters.store.schema import boots
 from fleet_runner.adapters.store.schema import nodes as node_rows
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone
+from fleet_runner.core.boot.steps import LEASE
 from fleet_runner.core.errors import StoreError
 from fleet_runner.core.runs import Entry
 
@@ -170,4 +171,7 @@ def _boot(row: Row[Any], steps: Mapping[str, tuple[float, str]]) -> Boot:
         closed_at=row.closed_at,
         closed_because=row.closed_because,
         sources={milestone: steps[milestone][1] for milestone in Milestone if milestone in steps},
+        leased=frozenset(
+            source for kind, (_, source) in steps.items() if kind == Milestone.DHCP or kind.startswith(LEASE)
+        ),
     )

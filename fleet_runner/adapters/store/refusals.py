@@ -1,10 +1,14 @@
-"""Refusals: the same one again within a minute of the last is counted, not written again."""
+"""Refusals: the same one again within a minute of the last is counted, not written again.
+
+Anybody can be refused as often as he likes, so the lines are bounded, and a node's history, which is kept for good,
+tells only once an hour that somebody was refused there for the same reason.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from fleet_runner.adapters.store import boot_events, boots, nodes, untrusted
 from fleet_runner.adapters.store.boot_events import Line, News
@@ -18,6 +22,12 @@ from fleet_runner.core.runs import Entry
 SECONDS = 60.0
 """Between two refusals that are one."""
 
+LOUD_SECONDS = 3600.0
+"""Between two refusals for one reason that a node's history tells."""
+
+LONGEST = 300
+"""Characters of a sentence, which may quote whoever was refused."""
+
 NEVER = float("-inf")
 
 
@@ -27,7 +37,7 @@ def take(connection: Connection, standing: Mapping[int, Standing], told: Sequenc
         return []
     lines = [_line(each) for each in told]
     known = _recent(connection, lines)
-    loud, fresh = _loud(known, lines), _sort(known, lines)
+    loud, fresh = _loud(_heard(connection, lines), lines), _sort(known, lines)
     existing = nodes.existing(connection, {line["node"] for line, said in zip(lines, loud, strict=True) if said})
     _count(connection, [line for line in known if line["times"]])
     refused = Counter(each.boot for each in told if each.boot in standing)
@@ -47,7 +57,7 @@ _KNOWN = ("id", "node", "boot", "code", "source", "last_at")
 
 def _line(each: Refused) -> Line:
     node, source, code = untrusted.key(each.node), untrusted.key(each.source), untrusted.key(each.code)
-    sentence = untrusted.words(each.sentence)
+    sentence = untrusted.words(each.sentence[:LONGEST])
     boot = each.boot if each.boot is not None and abs(each.boot) < boots.MANY else None
     return boot_events.row(node, boot, each.at, "refused", sentence, source=source, code=code)
 
@@ -90,23 +100,26 @@ def _count(connection: Connection, lines: Iterable[Line]) -> None:
         connection.execute(again.values(values), rows)
 
 
-def _loud(known: Iterable[Line], lines: Iterable[Line]) -> list[bool]:
-    """Return of each line whether the node's history tells it: nobody was refused there for it a minute before."""
-    heard, loud = dict[tuple[str, str], float](), list[bool]()
-    for line in known:
-        _hear(heard, line)
+def _heard(connection: Connection, lines: Iterable[Line]) -> dict[tuple[str, str], float]:
+    """Return when anybody was last refused at a node for a reason, within the hour before the first of the lines."""
+    names, since = {line["node"] for line in lines}, min(line["at"] for line in lines) - LOUD_SECONDS
+    what = (event_rows.c.node, event_rows.c.code)
+    mine = select(*what, func.max(event_rows.c.last_at)).where(
+        event_rows.c.node.in_(bindparam("names", expanding=True)), REFUSED
+    )
+    query = mine.where(event_rows.c.last_at >= since).group_by(*what)
+    rows = (row for chunk in boots.chunked(names) for row in connection.execute(query, {"names": chunk}).all())
+    return {(node, code): at for node, code, at in rows}
+
+
+def _loud(heard: dict[tuple[str, str], float], lines: Iterable[Line]) -> list[bool]:
+    """Return of each line whether the node's history tells it: nobody was refused there for it in the hour before."""
+    loud = list[bool]()
     for line in lines:
-        loud.append(line["at"] - heard.get(_what(line), NEVER) > SECONDS)
-        _hear(heard, line)
+        what = (line["node"], line["code"])
+        loud.append(line["at"] - heard.get(what, NEVER) > LOUD_SECONDS)
+        heard[what] = max(line["at"], heard.get(what, NEVER))
     return loud
-
-
-def _hear(heard: dict[tuple[str, str], float], line: Line) -> None:
-    heard[_what(line)] = max(line["last_at"], heard.get(_what(line), NEVER))
-
-
-def _what(line: Line) -> tuple[str, str]:
-    return (line["node"], line["code"])
 
 
 def _entry(boot: Standing | None, line: Line) -> Entry:

@@ -9,7 +9,7 @@ from fleet_runner.adapters.store import boot_events, boots, untrusted
 from fleet_runner.adapters.store.boot_events import News
 from fleet_runner.adapters.store.boots import Standing
 from fleet_runner.adapters.store.schema import boots as boot_rows
-from fleet_runner.core.boot.boots import Claim, Milestone, PhonedHome, Proved, Reached
+from fleet_runner.core.boot.boots import Claim, Leased, Milestone, PhonedHome, Proved, Reached
 from fleet_runner.core.boot.steps import Step, kind
 from fleet_runner.core.runs import Entry
 
@@ -23,6 +23,8 @@ SENTENCES = {
     "proved": "It told what only its BMC was given",
     "claimed": "It was given its document with secrets",
 }
+
+ANOTHER = "It was leased another address"
 
 HOST_KEYS = 20
 """Of a node; sshd makes a handful."""
@@ -73,7 +75,8 @@ _HOME: dict[str, Any] = {boot_rows.c.host_keys.name: bindparam("_keys")}
 def _news(boot: Standing, step: Step) -> News:
     name = kind(step)
     detail = step.detail if isinstance(step, Reached) else ""
-    sentence = f"{SENTENCES[name]}: {untrusted.words(detail)}" if detail else SENTENCES[name]
+    said = ANOTHER if isinstance(step, Leased) else SENTENCES[name]
+    sentence = f"{said}: {untrusted.words(detail)}" if detail else said
     line = boot_events.row(boot.node, step.boot, step.at, name, sentence, source=_source(step))
     if name not in IN_HISTORY:
         return News(line)

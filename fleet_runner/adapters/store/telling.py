@@ -6,9 +6,9 @@ from sqlalchemy import Connection
 
 from fleet_runner.adapters.store import beats, boot_events, boots, discovered, history, refusals, steps
 from fleet_runner.adapters.store.boot_events import News
-from fleet_runner.core.boot.boots import Beat, Claim, Discovered, PhonedHome, Proved, Reached, Refused, Told
+from fleet_runner.core.boot.boots import Beat, Claim, Discovered, Leased, PhonedHome, Proved, Reached, Refused, Told
 
-STEPS = (Reached, Proved, Claim, PhonedHome)
+STEPS = (Reached, Leased, Proved, Claim, PhonedHome)
 
 
 def tell(connection: Connection, told: Sequence[Told]) -> tuple[bool, ...]:

@@ -95,6 +95,6 @@ def _style(event: BootEvent) -> str:
 
 def _machine(each: Discovered, now: float) -> str:
     parts = [each.manufacturer, each.product, f"serial {each.serial}" if each.serial else "", each.uuid]
-    said = printable(" ".join(filter(None, parts))) or "says nothing of itself"
+    said = " ".join(printable(" ".join(parts)).split()) or "says nothing of itself"
     times = f"{each.times} times" if each.times > 1 else "once"
     return f"{each.mac}  {said}; asked {times} from {each.source}, last {age(now - each.at)} ago"

@@ -7,7 +7,7 @@ may know, and nothing of what is expected.
 from dataclasses import dataclass
 
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone
-from fleet_runner.core.boot.identity import contradiction, elsewhere
+from fleet_runner.core.boot.identity import contradiction, elsewhere, unsaid
 
 STATUS = {
     "unknown": 404,
@@ -83,7 +83,7 @@ def script(node: str, boot: Boot | None, said: Identity, asked: Asked) -> Denied
         return Denied(
             "expired", f"{node} asks for its script, but boot {boot.id} was armed until {boot.expires_at:.0f}"
         )
-    wrong = contradiction(boot.expected, said)
+    wrong = contradiction(boot.expected, said) or unsaid(boot.expected, said)
     if wrong:
         return Denied("mismatch", f"{node} asks for the script of boot {boot.id}, but {wrong}")
     astray = "" if asked.source in asked.leased else elsewhere(boot.expected, asked.source)

@@ -39,8 +39,8 @@ class Boot:
 
     `expected` is who may have its documents. `nonce_hash` (SHA-256, hex) is set where the BMC delivered a nonce that
     must be told first. The document with secrets was given at `claimed_at`, to `claimed_by`; never twice. `reached`
-    holds the first moment of each milestone, `sources` the address that came to it. `host_keys` are the ssh host keys
-    it told ("ssh-ed25519 AAAA…").
+    holds the first moment of each milestone, `sources` the address that came to it, `leased` every address that DHCP
+    servers told of. `host_keys` are the ssh host keys it told ("ssh-ed25519 AAAA…").
     """
 
     id: int
@@ -59,6 +59,7 @@ class Boot:
     closed_at: float | None = None
     closed_because: str = ""
     sources: Mapping[Milestone, str] = field(default_factory=dict[Milestone, str])
+    leased: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,15 @@ class Reached:
     at: float
     source: str
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leased:
+    """A boot that has an address is leased another one: firmware, iPXE and the system each ask."""
+
+    boot: int
+    at: float
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +145,7 @@ class Beat:
     at: float
 
 
-Told = Reached | Proved | Claim | PhonedHome | Refused | Discovered | Beat
+Told = Reached | Leased | Proved | Claim | PhonedHome | Refused | Discovered | Beat
 """What the boot service tells the store; many go into one transaction."""
 
 
@@ -143,8 +153,8 @@ Told = Reached | Proved | Claim | PhonedHome | Refused | Discovered | Beat
 class BootEvent:
     """One line of what happened at the boot service, as the store keeps it; `times` counts repeats within a minute.
 
-    `kind` is "armed", a milestone's value, "proved", "claimed", "refused" or "closed"; `code` is a refusal's. The
-    last repeat was at `last_at`.
+    `kind` is "armed", a milestone's value, "lease" with its address, "proved", "claimed", "refused" or "closed";
+    `code` is a refusal's. The last repeat was at `last_at`.
     """
 
     id: int

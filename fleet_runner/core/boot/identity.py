@@ -79,17 +79,43 @@ def index(fleet: Fleet) -> Index:
     )
 
 
-def armed_index(boots: Iterable[Boot], nodes: frozenset[str]) -> Index:
-    """Return which of the nodes is expected with what by its armed boot, which knows what the BMC says as well."""
-    macs: dict[str, tuple[str, ...]] = {}
-    serials: dict[str, tuple[str, ...]] = {}
-    uuids: dict[str, tuple[str, ...]] = {}
-    for boot in boots:
-        _add(macs, boot.expected.macs, boot.node)
-        _add(serials, (serial(boot.expected.serial),), boot.node)
-        expected = uuid(boot.expected.uuid)
-        _add(uuids, {expected, swapped(expected)}, boot.node)
-    return Index(macs, serials, uuids, nodes)
+class Armed:
+    """Which node is expected with what by its armed boot, which knows what the BMC says as well.
+
+    Boots come and go one by one: many are armed in the time that it takes to go through all of them.
+    """
+
+    __slots__ = ("_macs", "_serials", "_uuids")
+
+    def __init__(self) -> None:
+        self._macs: dict[str, tuple[str, ...]] = {}
+        self._serials: dict[str, tuple[str, ...]] = {}
+        self._uuids: dict[str, tuple[str, ...]] = {}
+
+    def add(self, boot: Boot) -> None:
+        """Expect a node."""
+        for names, values in self._parts(boot.expected):
+            _add(names, values, boot.node)
+
+    def drop(self, boot: Boot) -> None:
+        """Expect it no more."""
+        for names, values in self._parts(boot.expected):
+            for value in filter(None, values):
+                left = tuple(name for name in names.pop(value) if name != boot.node)
+                if left:
+                    names[value] = left
+
+    def index(self, nodes: frozenset[str]) -> Index:
+        """Return who is expected at this moment; only those that are nodes may boot."""
+        return Index(self._macs, self._serials, self._uuids, nodes)
+
+    def _parts(self, expected: Identity) -> tuple[tuple[dict[str, tuple[str, ...]], Iterable[str]], ...]:
+        told = uuid(expected.uuid)
+        return (
+            (self._macs, expected.macs),
+            (self._serials, (serial(expected.serial),)),
+            (self._uuids, {told, swapped(told)}),
+        )
 
 
 def who(known: Index, said: Identity) -> str | Doubt | None:
@@ -127,6 +153,18 @@ def contradiction(expected: Identity, said: Identity) -> str:
     if ours and theirs and theirs not in (ours, swapped(ours)):
         return f"it says UUID {theirs}, expected {ours}"
     return ""
+
+
+def unsaid(expected: Identity, said: Identity) -> str:
+    """Return in words that a machine leaves out what would tell it from one that only has its MAC address, or "".
+
+    Anybody can say a MAC address that he has seen. Where a serial number or a UUID is expected, one must be said.
+    """
+    ours, theirs = (serial(expected.serial), uuid(expected.uuid)), (serial(said.serial), uuid(said.uuid))
+    if not any(ours) or any(one and other for one, other in zip(ours, theirs, strict=True)):
+        return ""
+    named = zip(("serial number ", "UUID "), ours, strict=True)
+    return f"it does not say {_or(name + value for name, value in named if value)}"
 
 
 def elsewhere(expected: Identity, source: str) -> str:

@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 
-from fleet_runner.core.boot.boots import Boot, Claim, Milestone, PhonedHome, Proved, Reached
+from fleet_runner.core.boot.boots import Boot, Claim, Leased, Milestone, PhonedHome, Proved, Reached
 
-Step = Reached | Proved | Claim | PhonedHome
+Step = Reached | Leased | Proved | Claim | PhonedHome
 """What is told of one boot and happens to it once."""
+
+
+LEASE = "lease "
+"""How the kind of a further lease begins; its address follows, as each of them is told once."""
 
 
 def kind(step: Step) -> str:
@@ -13,6 +17,8 @@ def kind(step: Step) -> str:
     match step:
         case Reached():
             return step.milestone.value
+        case Leased():
+            return f"{LEASE}{step.source}"
         case PhonedHome():
             return Milestone.PHONE_HOME.value
         case Claim():
@@ -25,7 +31,10 @@ def after(boot: Boot, step: Step) -> Boot:
     """Return a boot after a step that it had not taken."""
     match step:
         case Reached():
-            return _at(boot, step.milestone, step)
+            leased = {step.source} if step.milestone is Milestone.DHCP else set[str]()
+            return replace(_at(boot, step.milestone, step), leased=boot.leased | leased)
+        case Leased():
+            return replace(boot, leased=boot.leased | {step.source})
         case PhonedHome():
             return replace(_at(boot, Milestone.PHONE_HOME, step), host_keys=step.host_keys)
         case Claim():

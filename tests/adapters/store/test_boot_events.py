@@ -12,6 +12,7 @@ from fleet_runner.core.boot.boots import (
     Beat,
     Claim,
     Discovered,
+    Leased,
     Milestone,
     PhonedHome,
     Proved,
@@ -42,8 +43,26 @@ def test_the_same_refusal_within_a_minute_of_the_last_only_counts_up(stocked: St
     first, second = stocked.boot_events("gpu-01")
     assert (first.times, first.at, first.last_at, first.code) == (4, 200.0, 320.0, "unarmed")
     assert (second.times, second.at, second.last_at) == (1, 381.0, 381.0)
-    assert [entry.at for entry in stocked.history("gpu-01")] == [200.0, 381.0]
+    assert [entry.at for entry in stocked.history("gpu-01")] == [200.0]
     assert stocked.history("gpu-01")[0].sentence == "Refused 10.0.0.1: gpu-01 is unarmed."
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_history_tells_of_a_reason_once_an_hour_however_often_and_from_wherever_somebody_asks(
+    stocked: Store, together: bool
+) -> None:
+    moments = [200.0 + 61.0 * number for number in range(60)]
+    told = [refused(at, source=f"10.0.0.{number % 3}") for number, at in enumerate([*moments, moments[-1] + 3601.0])]
+    for each in [told] if together else [[one] for one in told]:
+        stocked.tell(each)
+    assert [entry.at for entry in stocked.history("gpu-01")] == [200.0, moments[-1] + 3601.0]
+    assert times(stocked) == [1] * 61
+
+
+def test_what_is_kept_of_a_refusal_is_short(stocked: Store) -> None:
+    stocked.tell([Refused("gpu-01", "body", "x" * 60_000, 200.0, "10.0.0.1")])
+    assert len(stocked.boot_events("gpu-01")[0].sentence) == 300
+    assert len(stocked.history("gpu-01")[0].sentence) < 350
 
 
 def test_refusals_for_another_reason_or_to_another_or_of_another_boot_are_others(stocked: Store) -> None:
@@ -110,13 +129,9 @@ def test_made_up_machines_push_out_the_oldest(store: Store) -> None:
     assert [found.at for found in store.discovered()] == [float(number) for number in range(10_049, 49, -1)]
 
 
-def test_beats_only_go_forward(store: Store) -> None:
-    assert store.tell([Beat("boot", 5.0), Beat("boot", 4.0), Beat("dhcp", 1.0), Beat("boot", 6.0)]) == (
-        True,
-        False,
-        True,
-        True,
-    )
+def test_of_beats_the_last_is_kept_so_that_a_clock_which_was_ahead_is_forgotten(store: Store) -> None:
+    told = [Beat("boot", 5.0), Beat("boot", 86_405.0), Beat("dhcp", 1.0), Beat("boot", 6.0)]
+    assert store.tell(told) == (True, True, True, True)
     assert store.tell([Beat("boot", 6.0)]) == (False,)
     assert store.beats() == {"boot": 6.0, "dhcp": 1.0}
 
@@ -147,6 +162,7 @@ def stories(numbers: list[int]) -> st.SearchStrategy[list[Told]]:
     boots = st.sampled_from(numbers)
     told: st.SearchStrategy[Told] = st.one_of(
         st.builds(Reached, boots, st.sampled_from(Milestone), TIMES, SOURCES, st.sampled_from(["", "more"])),
+        st.builds(Leased, boots, TIMES, SOURCES),
         st.builds(Proved, boots, TIMES, SOURCES),
         st.builds(Claim, boots, TIMES, SOURCES),
         st.builds(PhonedHome, boots, TIMES, SOURCES, st.just(("ssh-ed25519 AAAA",))),

@@ -9,7 +9,17 @@ import threading
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.boot.boots import Claim, Identity, Milestone, PhonedHome, Proved, Reached, Refused, Told
+from fleet_runner.core.boot.boots import (
+    Claim,
+    Identity,
+    Leased,
+    Milestone,
+    PhonedHome,
+    Proved,
+    Reached,
+    Refused,
+    Told,
+)
 from fleet_runner.core.errors import StoreError
 from tests.adapters.store.builders import UrlMaker, armed, boot, device, everything, failing_after, opened
 
@@ -52,6 +62,16 @@ def test_a_boot_is_closed_once(stocked: Store) -> None:
     assert not stocked.close_boot(99, "nobody's", 400.0)
     assert (boot(stocked, mine.id).closed_at, boot(stocked, mine.id).closed_because) == (300.0, "it answers ssh")
     assert [line.kind for line in stocked.boot_events("gpu-01")] == ["armed", "closed"]
+
+
+def test_every_address_that_a_boot_was_leased_is_kept(stocked: Store) -> None:
+    mine = armed(stocked)
+    told: list[Told] = [Reached(mine.id, Milestone.DHCP, 101.0, HERE), Leased(mine.id, 102.0, "10.0.0.2"),
+                        Leased(mine.id, 103.0, "10.0.0.2"), Leased(mine.id, 104.0, "10.0.0.3")]  # fmt: skip
+    assert stocked.tell(told) == (True, True, False, True)
+    now = boot(stocked, mine.id)
+    assert (sorted(now.leased), now.sources[Milestone.DHCP]) == ([HERE, "10.0.0.2", "10.0.0.3"], HERE)
+    assert stocked.boot_events("gpu-01")[-1].sentence == "It was leased another address"
 
 
 def test_a_boot_from_arming_to_ssh_is_one_story(stocked: Store) -> None:

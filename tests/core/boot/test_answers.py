@@ -128,6 +128,7 @@ def test_only_an_address_that_is_expected_or_that_dhcp_gave_the_node_gets_its_sc
         (replace(ARMED, claimed_at=120.0), SAID, "claimed"),
         (replace(ARMED, expires_at=150.0), SAID, "expired"),
         (ARMED, replace(SAID, serial="S2"), "mismatch"),
+        (ARMED, replace(SAID, serial=""), "mismatch"),
         (replace(ARMED, nonce_hash="abcd"), SAID, "unproved"),
         (replace(ARMED, nonce_hash="abcd", proved_by=OTHER), SAID, "address"),
         (replace(ARMED, nonce_hash="abcd", proved_by=HOME), SAID, ""),

@@ -10,14 +10,15 @@ from fleet_runner.core.boot.boots import Boot, Identity
 from fleet_runner.core.boot.identity import (
     UNFILLED,
     UNFILLED_UUIDS,
+    Armed,
     Doubt,
     Index,
-    armed_index,
     contradiction,
     elsewhere,
     index,
     serial,
     swapped,
+    unsaid,
     uuid,
     who,
 )
@@ -41,10 +42,17 @@ def fleet_of(*devices: Device) -> Fleet:
     return Fleet(("hall",), {}, {}, {each.name: each for each in devices}, ())
 
 
+def armed_index(boot: Boot, nodes: frozenset[str]) -> Index:
+    known = Armed()
+    known.add(boot)
+    return known.index(nodes)
+
+
 def said(mac: str = "", number: str = "", text: str = "") -> Identity:
     return Identity(frozenset({mac} - {""}), number, text)
 
 
+TEXT = "00112233-4455-6677-8899-aabbccddeeff"
 ONE, TWO = "02:00:00:00:00:01", "02:00:00:00:00:02"
 
 
@@ -133,16 +141,58 @@ def test_a_switch_is_no_node() -> None:
 
 def test_an_armed_boot_knows_what_the_bmc_said_in_either_order_of_bytes() -> None:
     text = "00112233-4455-6677-8899-aabbccddeeff"
-    known = armed_index([Boot(1, "a", None, 0.0, 1.0, Identity(frozenset({ONE}), "S1", text))], frozenset({"a"}))
+    known = armed_index(Boot(1, "a", None, 0.0, 1.0, Identity(frozenset({ONE}), "S1", text)), frozenset({"a"}))
     assert who(known, said(text=text)) == who(known, said(text="33221100-5544-7766-8899-aabbccddeeff")) == "a"
     assert who(known, said(ONE)) == who(known, said(number="s1")) == "a"
     assert who(known, said(text="00112233-4455-6677-8899-aabbccddee00")) is None
 
 
 def test_an_armed_boot_of_a_device_that_left_the_source_of_truth_names_nobody() -> None:
-    found = who(armed_index([Boot(1, "a", None, 0.0, 1.0, Identity(frozenset({ONE})))], frozenset()), said(ONE))
+    found = who(armed_index(Boot(1, "a", None, 0.0, 1.0, Identity(frozenset({ONE}))), frozenset()), said(ONE))
     assert isinstance(found, Doubt)
     assert found.code == "no_node"
+
+
+BOOTS = st.dictionaries(st.sampled_from("abc"), IDENTITIES, max_size=3)
+
+
+@given(BOOTS, st.sets(st.sampled_from("abc")))
+def test_boots_that_are_over_leave_nothing_behind(expected: dict[str, Identity], over: set[str]) -> None:
+    """What two boots expect stays with the one that is left."""
+    known, left = Armed(), Armed()
+    boots = {name: Boot(1, name, None, 0.0, 1.0, each) for name, each in expected.items()}
+    for boot in boots.values():
+        known.add(boot)
+    for name in boots.keys() & over:
+        known.drop(boots[name])
+    for name in boots.keys() - over:
+        left.add(boots[name])
+    for ours, theirs in zip(_names(known), _names(left), strict=True):
+        assert ours == theirs
+
+
+def _names(known: Armed) -> list[dict[str, set[str]]]:
+    found = known.index(frozenset())
+    return [{value: set(names) for value, names in each.items()} for each in (found.macs, found.serials, found.uuids)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "told", "missing"),
+    [
+        (Identity(frozenset({ONE}), "S1", "u"), said(ONE), "it does not say serial number s1"),
+        (Identity(frozenset({ONE}), "S1", TEXT), said(ONE), f"it does not say serial number s1 or UUID {TEXT}"),
+        (Identity(frozenset({ONE}), "", TEXT), said(ONE, "S1"), f"it does not say UUID {TEXT}"),
+        (Identity(frozenset({ONE}), "S1"), said(ONE, "Default string"), "it does not say serial number s1"),
+        (Identity(frozenset({ONE}), "S1", TEXT), said(ONE, "S1"), ""),
+        (Identity(frozenset({ONE}), "S1", TEXT), said(ONE, "", TEXT), ""),
+        (Identity(frozenset({ONE}), "Default string"), said(ONE), ""),
+        (Identity(frozenset({ONE})), said(ONE), ""),
+    ],
+)
+def test_a_machine_that_leaves_out_what_would_tell_it_from_others_is_found_out(
+    expected: Identity, told: Identity, missing: str
+) -> None:
+    assert unsaid(expected, told) == missing
 
 
 def test_an_empty_index_knows_nobody() -> None:
