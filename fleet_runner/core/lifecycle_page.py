@@ -39,10 +39,22 @@ what then follows depends on what a second try could ruin.
 
 _MILESTONES = """## Milestones of a network boot
 
-`provision` and `reboot` watch a node that boots from the fleet's own boot service, milestone by milestone. One that
-takes longer than its limit ends the wait, with the finding of its row and a ticket about that. It is UNKNOWN instead
-where the fleet's own side was the cause: no boot service or DHCP server was heard, an image or document was refused,
-several nodes stopped at the same place.
+`provision` and `reboot` watch a node that boots from the fleet's own boot service, milestone by milestone. The wait
+ends when a milestone is not come to within its limit, counted by the runner's own clock, and the finding of its row
+then has a ticket. A machine that says something else than is expected of the node, and asks from the node's own
+address, is the finding `boot.identity` instead; a node that its BMC says is off is `boot.off`.
+
+A node must answer only for itself, and nobody else can make it fail. The check is UNKNOWN, says what to look at, and
+the stage is tried again, where
+
+- no boot service was heard lately, or one began to serve, or was away, while the node waited;
+- no DHCP server was heard since the node was armed;
+- the boot service refused something: an image, a document, an address that it was told no lease of;
+- another machine asked in the node's place from elsewhere;
+- several nodes stopped at the same place, and none came past it lately;
+- a node that leased an address is not given iPXE, nobody else was lately, and its boot before this one did not stop
+  there;
+- the runner's ssh fails by itself: it has no route, no login, or knows other host keys.
 """
 
 

@@ -14,6 +14,7 @@ from fleet_runner.core.errors import FleetError
 
 if TYPE_CHECKING:
     from fleet_runner.adapters.store import Store
+    from fleet_runner.boot.watching import Watch
     from fleet_runner.core.boot.progress import Progress
     from fleet_runner.settings import Settings
 
@@ -79,27 +80,26 @@ class ActionModule(ActionBase):
         from fleet_runner.boot import arming, watching  # noqa: PLC0415  likewise
         from fleet_runner.core.boot.boots import Milestone  # noqa: PLC0415  likewise
 
-        limits = arming.limits(self._task.args.get("limits") or {})
+        watch = watching.Watch(store, boot, arming.limits(self._task.args.get("limits") or {}))
         while True:
-            seen = watching.look(store, boot, limits, time.time())
+            seen = watch.look()
             if Milestone.PHONE_HOME in seen.boot.reached and Milestone.SSH not in seen.boot.reached:
-                seen = self._greet(store, configured, seen, variables)
+                seen = self._greet(watch, configured, seen, variables)
             if watching.over(seen):
-                return watching.concluded(store, self._with_power(configured, seen, variables))
+                return watch.concluded(self._with_power(configured, seen, variables))
             time.sleep(PAUSE)
 
-    def _greet(self, store: Store, configured: Settings, seen: Progress, variables: dict[str, Any]) -> Progress:
+    def _greet(self, watch: Watch, configured: Settings, seen: Progress, variables: dict[str, Any]) -> Progress:
         """Keep the node's host keys, and try to reach it by them."""
         from dataclasses import replace  # noqa: PLC0415  likewise
 
         from fleet_runner.adapters import known_hosts  # noqa: PLC0415  likewise
-        from fleet_runner.boot import watching  # noqa: PLC0415  likewise
 
         host = str(self._templar.template(variables.get("ansible_host")) or variables["inventory_hostname"])
         port = int(self._templar.template(variables.get("ansible_port")) or SSH_PORT)
         known_hosts.pin(known_hosts.folder(configured), host, port, seen.boot.host_keys)
         why = self._unreached()
-        return replace(seen, ssh=why) if why else watching.answers_ssh(store, seen, host)
+        return replace(seen, ssh=why) if why else watch.answers_ssh(seen, host)
 
     def _unreached(self) -> str:
         """Say why the node cannot be reached by its connection; empty where it answers."""

@@ -8,9 +8,10 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.boot import watching
+from fleet_runner.boot.watching import Watch
 from fleet_runner.core.boot import progress
 from fleet_runner.core.boot.boots import Beat, Identity, Milestone, PhonedHome, Reached, Refused
-from fleet_runner.core.boot.progress import LIMITS
+from fleet_runner.core.boot.progress import LIMITS, Progress
 from fleet_runner.core.errors import StoreError
 from fleet_runner.core.records import Device
 
@@ -29,22 +30,58 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
+class Clock:
+    """A clock that is read as it is set."""
+
+    def __init__(self) -> None:
+        self.at = 5_000.0
+
+    def __call__(self) -> float:
+        """Return what it shows."""
+        return self.at
+
+
+def after(store: Store, boot: int, seconds: float) -> tuple[Watch, Progress]:
+    """Watch a boot for some seconds from now on, and return what is then known about it."""
+    clock = Clock()
+    watch = Watch(store, boot, LIMITS, clock)
+    watch.look()
+    clock.at += seconds
+    return watch, watch.look()
+
+
 def beat(store: Store, now: float) -> None:
     store.tell([Beat("boot", now), Beat("dhcp", now)])
 
 
 def test_a_boot_in_time_is_waited_for_and_a_late_one_is_not(store: Store) -> None:
-    assert not watching.over(watching.look(store, 1, LIMITS, ARMED + 100))
-    assert watching.over(watching.look(store, 1, LIMITS, ARMED + 122))
+    assert not watching.over(after(store, 1, 119)[1])
+    assert watching.over(after(store, 1, 120)[1])
     with pytest.raises(StoreError, match="boot 99 is not in the store"):
-        watching.look(store, 99, LIMITS, ARMED)
+        Watch(store, 99, LIMITS).look()
 
 
-def test_a_closed_boot_and_another_machine_in_its_place_end_the_wait(store: Store) -> None:
+@pytest.mark.parametrize("skew", [-65.0, 65.0])
+def test_the_boot_services_clock_shortens_no_wait_and_lengthens_none(store: Store, skew: float) -> None:
+    """A kernel has a minute, counted from when the script was seen."""
+    clock = Clock()
+    watch = Watch(store, 1, LIMITS, clock)
+    watch.look()
+    store.tell([Reached(1, Milestone.SCRIPT, time.time() + skew, "10.0.0.9")])
+    assert not watching.over(watch.look())
+    clock.at += 59.0
+    assert not watching.over(watch.look())
+    clock.at += 1.0
+    beat(store, time.time() + 60 + skew)
+    assert watching.over(watch.look())
+    assert progress.heard(watch.look(), "boot")
+
+
+def test_a_closed_boot_ends_the_wait_and_another_machine_in_its_place_does_not(store: Store) -> None:
     store.close_boot(1, "armed anew", ARMED + 2)
-    assert watching.over(watching.look(store, 1, LIMITS, ARMED + 3))
-    store.tell([Refused("gpu-02", "mismatch", "it says serial number X", ARMED + 2, "10.0.0.7")])
-    assert watching.over(watching.look(store, 2, LIMITS, ARMED + 3))
+    assert watching.over(after(store, 1, 3)[1])
+    store.tell([Refused("gpu-02", "mismatch", "it says serial number X", ARMED + 2, "10.0.0.9", boot=2)])
+    assert not watching.over(after(store, 2, 3)[1])
 
 
 def test_only_refusals_since_the_arming_and_about_this_boot_count(store: Store) -> None:
@@ -56,20 +93,23 @@ def test_only_refusals_since_the_arming_and_about_this_boot_count(store: Store) 
             Refused("gpu-02", "image", "vmlinuz differs", ARMED + 3, "10.0.0.9", boot=2),
         ]
     )
-    assert [event.code for event in watching.look(store, 1, LIMITS, ARMED + 4).refused] == ["image"]
+    assert [event.code for event in after(store, 1, 4)[1].refused] == ["image"]
+    store.tell([Refused("gpu-01", "join", "by a clock that is behind", ARMED - 65, "10.0.0.9", boot=1)])
+    assert [event.code for event in after(store, 1, 4)[1].refused] == ["image", "join"]
 
 
 def test_a_refusal_that_began_before_the_arming_and_goes_on_counts(store: Store) -> None:
     for at in (ARMED - 20, ARMED + 20):
         store.tell([Refused("gpu-01", "mismatch", "it says serial number X", at, "10.0.0.7")])
-    [refusal] = watching.look(store, 1, LIMITS, ARMED + 30).refused
+    [refusal] = after(store, 1, 30)[1].refused
     assert (refusal.at, refusal.last_at, refusal.times) == (ARMED - 20, ARMED + 20, 2)
 
 
 def test_a_node_at_fault_gets_nothing_more_from_its_boot(store: Store) -> None:
     store.tell([Reached(2, Milestone.SCRIPT, ARMED + 3, "10.0.0.9")])
     beat(store, ARMED + 130)
-    whole = watching.concluded(store, watching.look(store, 1, LIMITS, ARMED + 130))
+    watch, seen = after(store, 1, 130)
+    whole = watch.concluded(seen)
     assert whole.passed == "gpu-02"
     boot = store.boot(1)
     assert boot is not None
@@ -81,18 +121,36 @@ def test_a_boot_that_the_fleets_side_stopped_stays_open(store: Store, served: bo
     """Its neighbours wait like it, or no boot service lives."""
     if served:
         beat(store, ARMED + 130)
-    whole = watching.concluded(store, watching.look(store, 1, LIMITS, ARMED + 130))
+    watch, seen = after(store, 1, 130)
+    whole = watch.concluded(seen)
     assert whole.stuck == ("gpu-02", "gpu-03")
     assert len(store.open_boots()) == 3
 
 
+def test_a_boot_that_stops_where_the_one_before_it_stopped_does_so_again(store: Store) -> None:
+    """Nobody else boots, so the first stop says nothing; the second does."""
+    for number in (2, 3):
+        store.close_boot(number, "it came up", ARMED + 9)
+    beat(store, ARMED + 130)
+    watch, seen = after(store, 1, 130)
+    assert not watch.concluded(seen).again
+    second = store.arm("gpu-01", Identity(serial="gpu-01"), run=None, now=ARMED + 200, seconds=1800)
+    store.tell([Reached(second.id, Milestone.DHCP, ARMED + 201, "10.0.0.9")])
+    beat(store, ARMED + 330)
+    watch, seen = after(store, second.id, 130)
+    assert watch.concluded(seen).again
+    found = store.boot(second.id)
+    assert found is not None
+    assert found.closed_because == "it leased an address, but never asked for its iPXE script within 120 s"
+
+
 def test_a_node_that_answers_ssh_has_come_to_its_end(store: Store) -> None:
-    now = ARMED + 60
-    store.tell([PhonedHome(1, now - 1, "10.0.0.9", (KEY,))])
-    seen = watching.answers_ssh(store, watching.look(store, 1, LIMITS, now), "10.0.0.9")
+    store.tell([PhonedHome(1, ARMED + 59, "10.0.0.9", (KEY,))])
+    watch, seen = after(store, 1, 1)
+    seen = watch.answers_ssh(seen, "10.0.0.9")
     assert progress.missing(seen.boot) is None
     assert watching.over(seen)
-    watching.concluded(store, seen)
+    watch.concluded(seen)
     boot = store.boot(1)
     assert boot is not None
     assert boot.closed_because == "it came up"

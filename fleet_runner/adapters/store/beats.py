@@ -15,14 +15,14 @@ def every(connection: Connection) -> dict[str, float]:
 
 
 def take(connection: Connection, told: Sequence[Beat]) -> list[bool]:
-    """Keep the newest moments; return of each beat whether it was later than any known."""
+    """Keep what was told last, which need not be latest: a clock that was ahead is set back; return what was news."""
     if not told:
         return []
     known, answers = every(connection), list[bool]()
     for each in told:
         who = untrusted.key(each.who)
-        answers.append(each.at > known.get(who, 0.0))
-        known[who] = max(each.at, known.get(who, 0.0))
+        answers.append(each.at != known.get(who))
+        known[who] = each.at
     rows = [{"who": who, "at": known[who]} for who in sorted({untrusted.key(each.who) for each in told})]
     fresh = database.insert(connection, beats)
     connection.execute(fresh.on_conflict_do_update(index_elements=["who"], set_={"at": fresh.excluded.at}), rows)

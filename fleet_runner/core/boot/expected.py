@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from fleet_runner.core.addresses import ip
 from fleet_runner.core.boot import identity
 from fleet_runner.core.boot.boots import Identity
 
@@ -16,7 +17,7 @@ def expected(device: Mapping[str, Any], told: Mapping[str, Any]) -> Identity:
     The source of truth's serial number wins over the BMC's; what nobody filled in counts for nothing.
     """
     macs = (str(each.get("mac") or "").lower() for each in device.get("interfaces") or () if _boots(each))
-    address = str(device.get("primary_address") or "").partition("/")[0]
+    address = ip(str(device.get("primary_address") or ""))
     ours = str(device.get("serial") or "")
     theirs = str(told.get("SerialNumber") or "")
     return Identity(

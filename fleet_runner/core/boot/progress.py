@@ -38,9 +38,12 @@ LIMITS: Mapping[Milestone, float] = MappingProxyType({milestone: row.seconds for
 
 ORDER = tuple(Milestone)
 
-HEARD_SECONDS = MappingProxyType({"boot": 120.0, "dhcp": 3600.0})
-"""For how long a part of the boot path counts as alive after it was heard. A boot service says so by itself; a DHCP
-server is heard when it leases, and leases are renewed within the hour."""
+HEARD_SECONDS = MappingProxyType({"boot": 120.0, "dhcp": 900.0})
+"""For how long a part of the boot path counts as alive after it was heard. A boot service says so three times a
+minute; a DHCP server is heard when it leases, and a timer beside it says every five minutes that it runs."""
+
+STARTED = "boot-started"
+"""What is heard of a boot service that begins to serve, or goes on after it could not for a while."""
 
 LATELY = 3600.0
 """Seconds within which another node that came past a milestone shows that the boot path is well."""
@@ -54,10 +57,12 @@ MANY = 2
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is known about one boot at a moment (`now`): all that its verdict is drawn from.
+    """What is known about one boot at a moment: all that its verdict is drawn from.
 
-    `refused` are refusals since it was armed; `beats` when each part of the boot path was last heard. `stuck` are
-    other nodes that wait at the same place, `passed` one that came past it lately. `power` is what the BMC says,
+    `now` is by the clock that its furthest milestone was told by, or that it was armed by where it came to none: so
+    many seconds after that as it has waited. `refused` are refusals since it was armed; `beats` when each part of
+    the boot path was last heard. `stuck` are other nodes that wait at the same place, `passed` one that came past it
+    lately, and `again` is whether the node's boot before this one stopped there too. `power` is what the BMC says,
     `ssh` why the last try to reach the node failed; both empty where nobody asked.
     """
 
@@ -68,6 +73,7 @@ class Progress:
     beats: Mapping[str, float] = field(default_factory=dict[str, float])
     stuck: tuple[str, ...] = ()
     passed: str = ""
+    again: bool = False
     power: str = ""
     ssh: str = ""
 
@@ -84,10 +90,10 @@ def missing(boot: Boot) -> Milestone | None:
     return following[0] if following else None
 
 
-def waited(boot: Boot, now: float) -> float:
-    """Return the seconds since its furthest milestone, or since it was armed."""
+def since(boot: Boot) -> float:
+    """Return when it came to its furthest milestone, or was armed."""
     came = last(boot)
-    return now - (boot.armed_at if came is None else boot.reached[came])
+    return boot.armed_at if came is None else boot.reached[came]
 
 
 def allowed(progress: Progress) -> float:
@@ -95,25 +101,29 @@ def allowed(progress: Progress) -> float:
     following = missing(progress.boot)
     if following is None:
         return math.inf
-    untold = following is Milestone.DHCP and not heard(progress, "dhcp")
+    untold = following is Milestone.DHCP and not leases_told(progress)
     return progress.limits[following] + (progress.limits[Milestone.SCRIPT] if untold else 0.0)
 
 
 def overdue(progress: Progress) -> bool:
     """Whether the next milestone has had its time."""
-    return waited(progress.boot, progress.now) >= allowed(progress)
+    return progress.now - since(progress.boot) >= allowed(progress)
 
 
 def heard(progress: Progress, who: str) -> bool:
-    """Whether a part of the boot path ("boot", "dhcp") was heard lately."""
-    return progress.now - progress.beats.get(who, 0.0) < HEARD_SECONDS[who]
+    """Whether a part of the boot path ("boot", "dhcp") was heard lately; what is to come was not heard."""
+    return abs(progress.now - progress.beats.get(who, 0.0)) < HEARD_SECONDS[who]
+
+
+def leases_told(progress: Progress) -> bool:
+    """Whether a DHCP server is known to have been there for this boot, so that its lease would have been told."""
+    return heard(progress, "dhcp") and progress.beats["dhcp"] >= progress.boot.armed_at
 
 
 def under_way(progress: Progress) -> bool:
     """Whether a boot may still come to its end by itself: it is open, has its data or may have it, and is in time."""
     boot = progress.boot
-    expired = boot.claimed_at is None and progress.now >= boot.expires_at
-    return boot.closed_at is None and not expired and not overdue(progress)
+    return boot.closed_at is None and not _expired(boot, progress.now) and not overdue(progress)
 
 
 def stands(progress: Progress, reset: float | None) -> bool:
@@ -129,29 +139,38 @@ def stands(progress: Progress, reset: float | None) -> bool:
     return alive and under_way(progress)
 
 
-def beside(progress: Progress, others: Sequence[Boot], events: Iterable[BootEvent]) -> Progress:
-    """Return a progress with what other nodes say about the place where its boot waits.
+def beside(
+    progress: Progress, others: Sequence[Boot], events: Iterable[BootEvent], before: Boot | None = None
+) -> Progress:
+    """Return a progress with what other boots say about the place where its boot waits.
 
     `others` are open boots of any node, `events` lines of any node; those of the boot's own node say nothing.
+    `before` is the boot that its node made before this one.
     """
     boot = progress.boot
     following = missing(boot)
     if following is None:
         return progress
     further = ORDER[ORDER.index(following) :]
-    since = progress.now - LATELY
+    lately = progress.now - LATELY
     elsewhere = [each for each in others if each.node != boot.node]
-    past = [event.node for event in events if event.kind in further and event.at > since and event.node != boot.node]
-    past += [each.node for each in elsewhere if any(each.reached.get(step, 0.0) > since for step in further)]
+    past = [event.node for event in events if event.kind in further and event.at > lately and event.node != boot.node]
+    past += [each.node for each in elsewhere if any(each.reached.get(step, 0.0) > lately for step in further)]
+    longest = progress.now - progress.limits[following] / 2
     waiting = [
         each.node
         for each in elsewhere
-        if missing(each) is following and waited(each, progress.now) >= progress.limits[following] / 2
+        if missing(each) is following and lately < since(each) <= longest and not _expired(each, progress.now)
     ]
-    return replace(progress, stuck=tuple(sorted(waiting)), passed=past[-1] if past else "")
+    again = before is not None and missing(before) is following
+    return replace(progress, stuck=tuple(sorted(waiting)), passed=past[-1] if past else "", again=again)
 
 
 def timeline(boot: Boot) -> str:
     """Return how far a boot came and when: "dhcp after 12 s, script after 14 s"; empty where nothing was seen."""
     came = [f"{step} after {boot.reached[step] - boot.armed_at:.0f} s" for step in ORDER if step in boot.reached]
     return ", ".join(came)
+
+
+def _expired(boot: Boot, now: float) -> bool:
+    return boot.claimed_at is None and now >= boot.expires_at

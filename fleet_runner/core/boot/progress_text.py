@@ -22,6 +22,7 @@ def to_json(progress: Progress) -> dict[str, Any]:
         "beats": dict(progress.beats),
         "stuck": list(progress.stuck),
         "passed": progress.passed,
+        "again": progress.again,
         "power": progress.power,
         "ssh": progress.ssh,
     }
@@ -57,6 +58,7 @@ def _progress(raw: Mapping[str, Any]) -> Progress:
             reached={Milestone(step): float(at) for step, at in boot["reached"].items()},
             closed_at=_moment(boot["closed_at"]),
             closed_because=str(boot["closed_because"]),
+            leased=frozenset(map(str, boot["leased"])),
         ),
         now=float(raw["now"]),
         limits={milestone: float(raw["limits"][milestone.value]) for milestone in Milestone},
@@ -64,6 +66,7 @@ def _progress(raw: Mapping[str, Any]) -> Progress:
         beats={str(who): float(at) for who, at in raw["beats"].items()},
         stuck=tuple(map(str, raw["stuck"])),
         passed=str(raw["passed"]),
+        again=bool(raw["again"]),
         power=str(raw["power"]),
         ssh=str(raw["ssh"]),
     )
@@ -86,6 +89,7 @@ def _boot(boot: Boot) -> dict[str, Any]:
         "reached": {milestone.value: boot.reached[milestone] for milestone in Milestone if milestone in boot.reached},
         "closed_at": boot.closed_at,
         "closed_because": boot.closed_because,
+        "leased": sorted(boot.leased),
     }
 
 

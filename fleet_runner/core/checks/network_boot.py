@@ -1,13 +1,26 @@
 """Did the node boot over the network, and if not, at which milestone did it stop, and whose fault is that?
 
-FAIL is this node's own: a person must look at it. What stops nodes on the fleet's side (no boot service, no DHCP
-server, an image that is refused, a document that cannot be rendered, a cluster that gives no token) is UNKNOWN.
+FAIL is what this node itself must answer for, on evidence that no stranger can make: a person must look at it. What
+stops nodes on the fleet's side (no boot service, no DHCP server, an image that is refused, a document that cannot be
+rendered, a cluster that gives no token) is UNKNOWN, and so is whatever somebody else may have said in its place.
 """
 
 from typing import NamedTuple
 
 from fleet_runner.core.boot.boots import BootEvent, Milestone
-from fleet_runner.core.boot.progress import MANY, Progress, allowed, heard, last, missing, overdue, timeline
+from fleet_runner.core.boot.progress import (
+    MANY,
+    STARTED,
+    Progress,
+    allowed,
+    heard,
+    last,
+    leases_told,
+    missing,
+    overdue,
+    since,
+    timeline,
+)
 from fleet_runner.core.boot.progress_text import parse
 from fleet_runner.core.checks.answers import about, conclude, text_of
 from fleet_runner.core.checks.check import Check, Readings
@@ -17,8 +30,13 @@ from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 NAME = "network_boot"
 READ = "boot_progress"
 
-CONTRADICTED = frozenset({"mismatch", "duplicate", "no_node"})
+MISMATCH = "mismatch"
+
+CONTRADICTED = frozenset({MISMATCH, "duplicate", "no_node"})
 """Refusals of a machine that says something else than the source of truth and the BMC say."""
+
+UNSEEN = frozenset({None, Milestone.DHCP})
+"""How far a boot comes of which nobody knows yet what its machine says of itself."""
 
 NO_NEWS = frozenset({"unarmed", "limited", "unknown"})
 """Refusals that say nothing about an armed boot: a node that asked an instant too early, or too often."""
@@ -71,8 +89,17 @@ STOPS: dict[Milestone, Stop] = {
 }  # fmt: skip
 """Where a boot can stop by the node's own fault."""
 
-NO_LOGIN = "Permission denied"
-"""What ssh says of a node that runs and does not know our key: the image or its authorized keys are wrong."""
+SILENT = ("Connection refused", "timed out", "Connection reset", "Connection closed", "a shell exits with")
+"""What ssh says where the node does not answer as it should; anything else is said about our side of it."""
+
+OUR_SSH = {
+    "Permission denied": "check boot_authorized_keys and the user that plays log in as",
+    "Host key verification failed": "compare the keys in known_hosts with those on its console: another machine may "
+    "have its address",
+}
+"""What else ssh says, and what to do about it."""
+
+OUR_WAY = "that says nothing about the node: check this runner's ssh, its names and its routes"
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -85,7 +112,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
     }
     if missing(seen.boot) is None:
         return conclude(NAME, [], f"it booted over the network: {timeline(seen.boot)}", observed)
-    wrong = contradiction(seen)
+    if not overdue(seen):
+        return Result(NAME, Verdict.UNKNOWN, _early(seen), (), observed)
+    wrong = _another(seen)
     if wrong is not None:
         return conclude(NAME, [_contradicted(wrong, expected.node)], "", observed)
     ours = _ours(seen)
@@ -94,48 +123,81 @@ def judge(readings: Readings, expected: Expected) -> Result:
     return conclude(NAME, [_stopped(seen, expected.node)], "", observed)
 
 
-def contradiction(progress: Progress) -> BootEvent | None:
-    """Return the newest refusal of a machine that is not the expected one, where the expected one did not come."""
-    if last(progress.boot) not in {None, Milestone.DHCP}:
-        return None
-    wrong = [event for event in progress.refused if event.code in CONTRADICTED]
-    return wrong[-1] if wrong else None
+def _early(progress: Progress) -> str:
+    boot = progress.boot
+    closed = f"was closed: {boot.closed_because}" if boot.closed_at is not None else "is under way"
+    return f"boot {boot.id} {closed}; {_came(progress)}; it is tried again"
+
+
+def _another(progress: Progress) -> BootEvent | None:
+    """Return the newest refusal of a machine that is another than this boot expects, and stands in its place.
+
+    It does where it asks from this boot's own address: the expected one, or one that a DHCP server told of.
+    """
+    boot = progress.boot
+    home = boot.expected.addresses | boot.leased
+    wrong = [
+        event
+        for event in progress.refused
+        if event.code == MISMATCH and event.boot == boot.id and event.source in home
+    ]
+    return wrong[-1] if wrong and last(boot) in UNSEEN else None
 
 
 def _ours(progress: Progress) -> str:
     """Say why the stop says nothing about the node; empty where it does."""
-    boot, following = progress.boot, missing(progress.boot)
-    if not overdue(progress):
-        closed = f"was closed: {boot.closed_because}" if boot.closed_at is not None else "is under way"
-        return f"boot {boot.id} {closed}; {_came(progress)}; it is tried again"
-    if following is Milestone.SSH:
-        denied = NO_LOGIN in progress.ssh
-        return f"{_stop(progress)}; check boot_authorized_keys and the user that plays log in as" if denied else ""
-    return _deaf(progress) or _refused(progress) or _unheard(progress) or _together(progress)
+    if missing(progress.boot) is Milestone.SSH:
+        return _unreachable(progress) or _together(progress)
+    service = _deaf(progress) or _restarted(progress) or _refused(progress)
+    return service or _unheard(progress) or _together(progress) or _alone(progress)
+
+
+def _unreachable(progress: Progress) -> str:
+    if not any(words in progress.ssh for words in OUR_SSH) and any(words in progress.ssh for words in SILENT):
+        return ""
+    advice = next((advice for words, advice in OUR_SSH.items() if words in progress.ssh), OUR_WAY)
+    return f"{_stop(progress)}; {advice}"
 
 
 def _deaf(progress: Progress) -> str:
     if heard(progress, "boot"):
         return ""
     at = progress.beats.get("boot")
-    since = f"for {progress.now - at:.0f} s" if at is not None else "ever"
-    return f"no boot service was heard {since}; start it (fleet-runner boot serve); {_came(progress)}"
+    if at is not None and at > progress.now:
+        return f"a boot service was heard {at - progress.now:.0f} s from now; set both clocks; {_came(progress)}"
+    ago = "ever" if at is None else f"for {progress.now - at:.0f} s"
+    return f"no boot service was heard {ago}; start it (fleet-runner boot serve); {_came(progress)}"
+
+
+def _restarted(progress: Progress) -> str:
+    """Say that a boot service began to serve while the node may have asked in vain."""
+    into = progress.beats.get(STARTED, 0.0) - since(progress.boot)
+    if into < 0:
+        return ""
+    return (
+        f"{_stop(progress)}, but a boot service began to serve only {into:.0f} s into that; look at its "
+        "log; the node is booted anew"
+    )
 
 
 def _refused(progress: Progress) -> str:
     """Say what the boot service refused since the last milestone, unless it said nothing about this boot."""
-    since = max(progress.boot.reached.values(), default=progress.boot.armed_at)
-    told = [
-        event for event in progress.refused if event.last_at >= since and event.code not in NO_NEWS | CONTRADICTED
-    ]
-    if not told:
-        return ""
-    again = "; it is booted anew" if told[-1].code in SPENT else ""
-    return f"{_came(progress)}; the boot service refused it: {told[-1].sentence}{again}"
+    after = max(progress.boot.reached.values(), default=0.0)
+    told = [event for event in progress.refused if event.last_at >= after and event.code not in NO_NEWS]
+    ours = [event for event in told if event.code not in CONTRADICTED]
+    if ours:
+        again = "; it is booted anew" if ours[-1].code in SPENT else ""
+        return f"{_came(progress)}; the boot service refused it: {ours[-1].sentence}{again}"
+    if told and last(progress.boot) in UNSEEN:
+        return (
+            f"{_stop(progress)}; the machine at {told[-1].source} asked in its place, and was refused: "
+            f"{told[-1].sentence}; find that machine, and compare what it says with the source of truth"
+        )
+    return ""
 
 
 def _unheard(progress: Progress) -> str:
-    if missing(progress.boot) is not Milestone.DHCP or heard(progress, "dhcp"):
+    if missing(progress.boot) is not Milestone.DHCP or leases_told(progress):
         return ""
     return (
         f"{_stop(progress)}, and no DHCP server told of a lease lately; check that one runs for the boot network and "
@@ -153,9 +215,24 @@ def _together(progress: Progress) -> str:
     )
 
 
+def _alone(progress: Progress) -> str:
+    """Say that nobody knows whether any node is given iPXE: what gives it, TFTP or HTTP, tells nothing of itself."""
+    shown = progress.passed or progress.again or _off(progress)
+    if missing(progress.boot) is not Milestone.SCRIPT or shown:
+        return ""
+    return (
+        f"{_stop(progress)}, and no other node came past that lately; look at its console, and whether the boot "
+        "server gives iPXE to anybody, by TFTP or HTTP; the next try tells"
+    )
+
+
+def _off(progress: Progress) -> bool:
+    return progress.power == "Off" and last(progress.boot) in UNSEEN
+
+
 def _stopped(progress: Progress, node: str) -> Finding:
     following = missing(progress.boot) or Milestone.SSH
-    if progress.power == "Off" and last(progress.boot) in {None, Milestone.DHCP}:
+    if _off(progress):
         return about(node, "boot.off", "power")(
             message=f"{CAME[last(progress.boot)]}, and its BMC says that it is off again",
             remedy=Remedy.TRIAGE,

@@ -41,3 +41,7 @@ def test_without_anything_to_tell_it_by_a_node_is_nobody(told: dict[str, Any]) -
     """An address alone is given to whoever asks for it."""
     assert nobody(expected({"primary_address": "10.0.0.9/24", "interfaces": None}, told))
     assert not nobody(expected(DEVICE, told))
+
+
+def test_an_address_is_expected_as_a_machine_that_asks_from_it_shows_it() -> None:
+    assert expected({**DEVICE, "primary_address": "2001:DB8:0::5/64"}, {}).addresses == {"2001:db8::5"}

@@ -1,6 +1,7 @@
 """How far a boot has come, how long the next milestone may take, and what the neighbours say."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from fleet_runner.core.boot.progress import (
     Progress,
     beside,
     last,
+    leases_told,
     missing,
     overdue,
     stands,
@@ -62,10 +64,23 @@ def test_a_boot_that_is_done_is_never_overdue() -> None:
     assert not overdue(Progress(come, 1e9))
 
 
-@pytest.mark.parametrize(("dhcp", "late"), [(NOW - 10, True), (NOW - 3_700, False)])
+@pytest.mark.parametrize(("dhcp", "late"), [(NOW - 10, True), (NOW - 899, True), (NOW - 960, False)])
 def test_without_a_dhcp_server_that_tells_the_script_is_the_first_milestone(dhcp: float, late: bool) -> None:
     come = boot(armed=NOW - 950)
     assert overdue(Progress(come, NOW, beats={"boot": NOW, "dhcp": dhcp})) is late
+
+
+@pytest.mark.parametrize(
+    ("dhcp", "told"),
+    [(NOW - 899, True), (NOW - 900, False), (NOW - 1_001, False), (NOW + 899, True), (NOW + 3_600, False)],
+)
+def test_a_dhcp_server_was_there_for_a_boot_if_it_was_heard_lately_and_since_the_arming(
+    dhcp: float, told: bool
+) -> None:
+    """One that is heard from tomorrow has a clock that says nothing about today."""
+    assert leases_told(Progress(boot(armed=NOW - 1_000), NOW, beats={"dhcp": dhcp})) is told
+    assert not leases_told(Progress(boot(armed=NOW + 1), NOW, beats={"dhcp": NOW}))
+    assert not leases_told(Progress(boot(), NOW))
 
 
 @pytest.mark.parametrize(
@@ -116,6 +131,29 @@ def test_neighbours_that_wait_as_long_at_the_same_place_are_named() -> None:
     assert (found.stuck, found.passed) == (("gpu-02",), "")
 
 
+def test_a_boot_that_was_left_open_long_ago_says_nothing_about_today() -> None:
+    """One that had its data may take longer than it was armed for, but not an hour at one milestone."""
+    left = Boot(1, "gpu-02", None, NOW - 1_900, NOW - 100, Identity(), reached={Milestone.DHCP: NOW - 1_800})
+    given = replace(left, node="gpu-03", claimed_at=NOW - 1_700)
+    for_ages = replace(given, node="gpu-04", reached={Milestone.DHCP: NOW - 3_600})
+    assert beside(Progress(boot(dhcp=1.0), NOW), (left, given, for_ages), ()).stuck == ("gpu-03",)
+
+
+@pytest.mark.parametrize(
+    ("before", "again"),
+    [
+        (None, False),
+        (boot(armed=5_000.0, dhcp=9.0), True),
+        (boot(armed=5_000.0), False),
+        (boot(armed=5_000.0, ssh=90.0), False),
+    ],
+)
+def test_a_boot_stops_at_a_place_again_where_the_one_before_it_stopped_there(
+    before: Boot | None, again: bool
+) -> None:
+    assert beside(Progress(boot(dhcp=1.0), NOW), (), (), before).again is again
+
+
 @pytest.mark.parametrize(
     ("node", "kind", "at", "passed"),
     [
@@ -150,11 +188,13 @@ def test_the_times_of_a_boot_are_told_in_order() -> None:
 def test_progress_comes_back_from_its_text_as_it_was() -> None:
     who = Identity(frozenset({"b8:3f:d2:00:00:01"}), "S1", "u", frozenset({"10.0.0.9"}))
     come = Boot(7, "gpu-01", None, 1.0, 2.0, who, claimed_at=1.5, claimed_by="10.0.0.9",
-                reached={Milestone.DHCP: 1.25}, closed_at=3.0, closed_because="armed anew")  # fmt: skip
+                reached={Milestone.DHCP: 1.25}, closed_at=3.0, closed_because="armed anew",
+                leased=frozenset({"10.0.0.9", "10.0.0.8"}))  # fmt: skip
     refused = BootEvent(0, "gpu-01", 7, 1.0, "refused", "no", "10.0.0.8", 2, "mismatch", 1.5)
     nobodys = BootEvent(0, "gpu-01", None, 1.0, "refused", "no", "10.0.0.8", 2, "unarmed", 1.5)
     limits = dict.fromkeys(Milestone, 5.0)
-    found = Progress(come, 4.0, limits, (refused, nobodys), {"boot": 3.5}, ("gpu-02",), "gpu-03", "On", "refused")
+    found = Progress(come, 4.0, limits, (refused, nobodys), {"boot": 3.5}, ("gpu-02",), "gpu-03")
+    found = replace(found, again=True, power="On", ssh="refused")
     assert parse(json.dumps(to_json(found)), "it") == found
 
 

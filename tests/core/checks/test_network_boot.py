@@ -9,14 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.boot.boots import Boot, BootEvent, Identity, Milestone
-from fleet_runner.core.boot.progress import LIMITS, ORDER, Progress
+from fleet_runner.core.boot.progress import LIMITS, ORDER, STARTED, Progress
 from fleet_runner.core.boot.progress_text import to_json
 from fleet_runner.core.checks.network_boot import STOPS
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
 from tests.core.checks.judging import NODE, READ_AT, judged, remedies
 
 ARMED = READ_AT - 3000.0
-HEARD = {"boot": READ_AT - 1, "dhcp": READ_AT - 100}
+HEARD = {"boot": READ_AT - 1, "dhcp": READ_AT - 100, STARTED: ARMED - 1}
+HOME = frozenset({"10.0.0.9"})
+ALONE = {"ssh": "Connection refused", "passed": "gpu-05"}
+"""What else is known where a stop is this node's alone."""
 
 
 def boot(*came: Milestone, armed: float = ARMED, **changed: Any) -> Boot:
@@ -26,14 +29,18 @@ def boot(*came: Milestone, armed: float = ARMED, **changed: Any) -> Boot:
 
 
 def refused(
-    code: str, at: float = READ_AT - 10, sentence: str = "it says serial number S2, expected S1"
+    code: str,
+    at: float = READ_AT - 10,
+    sentence: str = "it says serial number S2, expected S1",
+    source: str = "10.0.0.9",
+    number: int | None = 12,
 ) -> BootEvent:
-    return BootEvent(1, NODE, 12, ARMED - 50, "refused", sentence, "10.0.0.9", 5, code, at)
+    return BootEvent(1, NODE, number, ARMED - 50, "refused", sentence, source, 5, code, at)
 
 
 def verdict(come: Boot, **changed: Any) -> Result:
-    """Judge a boot whose next milestone has had its time, unless it was armed later."""
-    progress = Progress(come, READ_AT, **{"beats": HEARD, **changed})
+    """Judge a boot whose next milestone has had its time, unless it was armed later; others are well."""
+    progress = Progress(come, READ_AT, **{"beats": HEARD, **ALONE, **changed})
     return judged("network_boot", {"boot_progress": json.dumps(to_json(progress))})
 
 
@@ -55,7 +62,7 @@ def test_each_milestone_that_a_node_misses_is_a_finding_and_a_ticket_of_its_own(
     assert finding.fault == f"{NODE}/{STOPS[missed].code}/network boot"
     assert finding.steps
     assert STOPS[missed].missed in result.message
-    assert result.message.endswith(f"within {LIMITS[missed]:.0f} s")
+    assert f"within {LIMITS[missed]:.0f} s" in result.message
     assert result.observed["stopped_before"] == missed
 
 
@@ -80,13 +87,51 @@ def test_a_boot_that_came_to_its_end_passes_and_tells_its_times() -> None:
     assert result.observed["reached"]["ssh"] == 6.0
 
 
-@pytest.mark.parametrize("code", ["mismatch", "duplicate"])
-def test_a_machine_that_is_not_the_expected_one_is_a_fault_of_the_source_of_truth(code: str) -> None:
-    """At once: nobody waits for a machine that is not there. Its sentence goes into the ticket as it stands."""
-    result = verdict(boot(armed=READ_AT - 20), refused=(refused(code),))
+@pytest.mark.parametrize(
+    "come",
+    [
+        boot(Milestone.DHCP, leased=HOME),
+        boot(expected=Identity(addresses=frozenset({"10.0.0.9"}))),
+    ],
+    ids=["leased", "expected"],
+)
+def test_another_machine_at_the_nodes_own_address_is_a_fault_of_the_source_of_truth(come: Boot) -> None:
+    """Its sentence goes into the ticket as it stands."""
+    result = verdict(come, refused=(refused("mismatch"),))
     assert remedies(result) == {"boot.identity": Remedy.TRIAGE}
     assert "it says serial number S2, expected S1" in result.message
     assert "10.0.0.9" in result.findings[0].steps[0]
+    early = replace(come, armed_at=READ_AT - 20, reached=dict.fromkeys(come.reached, READ_AT - 15))
+    assert verdict(early, refused=(refused("mismatch"),)).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        refused("mismatch", source="10.0.9.99"),
+        refused("mismatch", number=None),
+        refused("mismatch", number=11),
+        refused("duplicate"),
+        refused("no_node", number=None),
+    ],
+    ids=["a stranger's address", "of two nodes", "of another boot", "a MAC address twice", "a switch's"],
+)
+def test_what_anybody_can_ask_for_condemns_no_node(event: BootEvent) -> None:
+    """Whoever knows a MAC address can say it with any serial number, from wherever he is."""
+    result = verdict(boot(Milestone.DHCP, leased=HOME), refused=(event,))
+    assert result.verdict is Verdict.UNKNOWN
+    assert f"the machine at {event.source} asked in its place, and was refused: it says serial" in result.message
+
+
+def test_what_the_service_could_not_give_goes_before_what_anybody_says() -> None:
+    result = verdict(boot(), refused=(refused("image", sentence="vmlinuz differs"), refused("mismatch")))
+    assert "the boot service refused it: vmlinuz differs" in result.message
+
+
+def test_an_address_whose_lease_nobody_told_is_not_the_machines_fault() -> None:
+    result = verdict(boot(), refused=(refused("address", sentence="it asks from 10.0.0.9, expected 10.0.0.1"),))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "it asks from 10.0.0.9, expected 10.0.0.1" in result.message
 
 
 def test_another_machine_that_was_refused_is_no_fault_once_the_expected_one_came() -> None:
@@ -130,6 +175,32 @@ def test_without_a_boot_service_nothing_is_known_about_a_node(
     assert "start it (fleet-runner boot serve)" in result.message
 
 
+def test_a_boot_service_that_is_heard_from_tomorrow_has_another_clock() -> None:
+    result = verdict(came_to(Milestone.SCRIPT), beats={"boot": READ_AT + 86_400})
+    assert result.verdict is Verdict.UNKNOWN
+    assert "a boot service was heard 86400 s from now; set both clocks" in result.message
+
+
+@pytest.mark.parametrize("last", [None, *ORDER[:4]])
+def test_a_boot_service_that_began_while_a_node_waited_may_have_missed_what_it_asked(last: Milestone | None) -> None:
+    come = came_to(last)
+    result = verdict(come, beats=HEARD | {STARTED: READ_AT - 500})
+    assert result.verdict is Verdict.UNKNOWN
+    into = READ_AT - 500 - max(come.reached.values(), default=ARMED)
+    assert f"but a boot service began to serve only {into:.0f} s into that" in result.message
+    assert verdict(come, beats=HEARD | {STARTED: ARMED - 1}).verdict is Verdict.FAIL
+
+
+def test_a_node_that_is_alone_is_not_blamed_for_the_server_that_gives_iPXE() -> None:  # noqa: N802  its name
+    come = came_to(Milestone.DHCP)
+    result = verdict(come, passed="")
+    assert result.verdict is Verdict.UNKNOWN
+    assert "whether the boot server gives iPXE to anybody" in result.message
+    assert remedies(verdict(come, passed="", again=True)) == {"boot.no_script": Remedy.TRIAGE}
+    assert remedies(verdict(come, passed="", power="Off")) == {"boot.off": Remedy.TRIAGE}
+    assert remedies(verdict(came_to(Milestone.SCRIPT), passed="")) == {"boot.no_kernel": Remedy.TRIAGE}
+
+
 def test_without_a_dhcp_server_that_tells_nobody_knows_whether_a_node_asked() -> None:
     result = verdict(boot(), beats={"boot": READ_AT, "dhcp": READ_AT - 7200})
     assert result.verdict is Verdict.UNKNOWN
@@ -137,9 +208,10 @@ def test_without_a_dhcp_server_that_tells_nobody_knows_whether_a_node_asked() ->
     assert "within 1020 s" in result.message
 
 
-def test_nodes_that_stop_together_accuse_the_boot_path_until_one_comes_past() -> None:
-    come = came_to(Milestone.DHCP)
-    result = verdict(come, stuck=("gpu-02", "gpu-03", "gpu-04"))
+@pytest.mark.parametrize("last", [Milestone.DHCP, Milestone.PHONE_HOME])
+def test_nodes_that_stop_together_accuse_the_boot_path_until_one_comes_past(last: Milestone) -> None:
+    come = came_to(last)
+    result = verdict(come, stuck=("gpu-02", "gpu-03", "gpu-04"), passed="")
     assert result.verdict is Verdict.UNKNOWN
     assert "3 other nodes wait at the same place (gpu-02, gpu-03), and none came past it" in result.message
     assert verdict(come, stuck=("gpu-02", "gpu-03"), passed="gpu-05").verdict is Verdict.FAIL
@@ -151,14 +223,29 @@ def test_a_node_that_went_off_again_before_it_booted_is_a_matter_of_power(last: 
     assert remedies(verdict(came_to(last), power="Off")) == {code: Remedy.TRIAGE}
 
 
-def test_a_node_that_refuses_our_key_has_the_wrong_image_or_keys_and_is_not_at_fault() -> None:
-    come = came_to(Milestone.PHONE_HOME)
-    result = verdict(come, ssh="root@10.0.0.9: Permission denied (publickey).", beats={})
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        ("root@10.0.0.9: Permission denied (publickey). Connection closed.", "check boot_authorized_keys"),
+        ("Host key verification failed.", "compare the keys in known_hosts"),
+        ("ssh: connect to host 10.0.0.9 port 22: Network is unreachable", "check this runner's ssh"),
+        ("ssh: connect to host 10.0.0.9 port 22: No route to host", "its routes"),
+        ("ssh: Could not resolve hostname gpu-01: Name or service not known", "its names"),
+        ("[Errno 2] No such file or directory: b'ssh'", "check this runner's ssh"),
+        ("", "says nothing about the node"),
+    ],
+)
+def test_what_keeps_our_ssh_from_a_node_is_not_the_nodes_fault(said: str, advice: str) -> None:
+    result = verdict(came_to(Milestone.PHONE_HOME), ssh=said, beats={})
     assert result.verdict is Verdict.UNKNOWN
-    assert "check boot_authorized_keys" in result.message
-    result = verdict(come, ssh="Connection refused", beats={})
-    assert result.message.endswith("does not answer ssh within 120 s (Connection refused)")
-    assert result.verdict is Verdict.FAIL
+    assert advice in result.message
+
+
+@pytest.mark.parametrize("said", ["Connection refused", "Connection timed out", "a shell exits with 1"])
+def test_a_node_whose_sshd_does_not_answer_is_at_fault(said: str) -> None:
+    result = verdict(came_to(Milestone.PHONE_HOME), ssh=said, beats={}, passed="")
+    assert result.message.endswith(f"does not answer ssh within 120 s ({said})")
+    assert remedies(result) == {"boot.no_ssh": Remedy.TRIAGE}
 
 
 @pytest.mark.parametrize(
