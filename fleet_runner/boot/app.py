@@ -83,7 +83,7 @@ async def _answered(desk: Desk, scope: Scope, receive: Receive) -> Answer | App:
     try:
         route = _route(scope, first, parts)
         request = Request(scope, receive, tuple(parts), source)
-        if not desk.limits.take(source, desk.clock()) and not (first == "dhcp" and leases.trusted(desk, request)):
+        if not desk.limits.take(source, desk.steady()) and not (first == "dhcp" and leases.trusted(desk, request)):
             return _limited(desk, source)
         return await route.answer(desk, request)
     except Unanswerable as wrong:

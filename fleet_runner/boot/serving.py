@@ -9,41 +9,41 @@ import ssl
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 import structlog
-import uvicorn
 import uvloop
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.boot.app import application
-from fleet_runner.boot.asking import App
+from fleet_runner.boot.beating import beat
 from fleet_runner.boot.desk import Desk
 from fleet_runner.boot.documents import Documents
 from fleet_runner.boot.images import Images
 from fleet_runner.boot.known import FOLDER_SECONDS, NETBOX_SECONDS, Known
 from fleet_runner.boot.ledger import Ledger
-from fleet_runner.boot.listening import BACKLOG, address_of, certificate, listener, more_files, token
-from fleet_runner.boot.protocol import Bounded
+from fleet_runner.boot.listening import address_of, certificate, listener, more_files, token
 from fleet_runner.boot.secret import secret
+from fleet_runner.boot.servers import SecureServer, Server
 from fleet_runner.boot.sessions import Sessions
-from fleet_runner.core.boot.boots import Beat
 from fleet_runner.core.records import Fleet
 from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
-
-BEAT_SECONDS = 20.0
-"""Pause between two signs of life in the store."""
 
 TEND_SECONDS = 30.0
 
 COLLECTED_AFTER = (20_000, 20, 50)
 """Python's garbage collector's thresholds: answers leave next to none."""
 
-DRAIN_SECONDS = 30
-"""The longest a stop waits for answers that are under way; a node asks again for an image that broke off."""
-
 Told = Callable[[str], None]
+
+
+class Listeners(NamedTuple):
+    """Where it listens: plainly, and with what TLS is spoken elsewhere, if anywhere."""
+
+    plain: socket.socket
+    secure: tuple[socket.socket, ssl.SSLContext] | None
 
 
 def run(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told) -> None:
@@ -53,11 +53,12 @@ def run(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told)
         stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        async with desk_of(settings, store, read) as desk:
-            gc.collect()
-            gc.freeze()  # the fleet stays: it need not be looked through again and again
-            gc.set_threshold(*COLLECTED_AFTER)
-            await serve(desk, stop, tell)
+        with listeners(settings) as listening:  # who asks while the source of truth is read waits for its answer
+            async with desk_of(settings, store, read) as desk:
+                gc.collect()
+                gc.freeze()  # the fleet stays: it need not be looked through again and again
+                gc.set_threshold(*COLLECTED_AFTER)
+                await serve(desk, listening, stop, tell)
         tell("boot service: stopped; everything it was told is in the store")
 
     more_files()
@@ -66,20 +67,29 @@ def run(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told)
         runner.run(until_signalled())
 
 
-async def serve(desk: Desk, stop: asyncio.Event, tell: Told) -> None:
+@contextlib.contextmanager
+def listeners(settings: Settings) -> Iterator[Listeners]:
+    """Listen; whoever connects waits from now on."""
+    secured = certificate(settings)
+    with contextlib.ExitStack() as open_ones:
+        plain = open_ones.enter_context(listener(settings.boot_listen, "boot_listen"))
+        if secured is None:
+            yield Listeners(plain, None)
+        else:
+            secure = open_ones.enter_context(listener(settings.boot_secure_listen, "boot_secure_listen"))
+            yield Listeners(plain, (secure, secured))
+
+
+async def serve(desk: Desk, listening: Listeners, stop: asyncio.Event, tell: Told) -> None:
     """Answer from a desk until told to stop, and then until what is under way is answered."""
-    settings = desk.settings
-    with contextlib.ExitStack() as listening:
-        secured = certificate(settings)
-        plain = listening.enter_context(listener(settings.boot_listen, "boot_listen"))
-        app = application(desk)
-        servers = [(_server(app, None), plain)]
-        if secured is not None:
-            secure = listening.enter_context(listener(settings.boot_secure_listen, "boot_secure_listen"))
-            servers.append((_server(app, secured), secure))
-            tell(f"boot service: https://{address_of(secure)}, nodes reach it at {settings.boot_secure_url}")
-        tell(f"boot service: http://{address_of(plain)}, nodes reach it at {settings.boot_url}")
-        await _until(stop, servers)
+    settings, app = desk.settings, application(desk)
+    servers = [(Server(app), listening.plain)]
+    if listening.secure is not None:
+        secure, secured = listening.secure
+        servers.append((SecureServer(app, secured), secure))
+        tell(f"boot service: https://{address_of(secure)}, nodes reach it at {settings.boot_secure_url}")
+    tell(f"boot service: http://{address_of(listening.plain)}, nodes reach it at {settings.boot_url}")
+    await _until(stop, servers)
 
 
 @asynccontextmanager
@@ -92,7 +102,7 @@ async def desk_of(settings: Settings, store: Store, read: Callable[[], Fleet]) -
         images = Images(settings.images_dir)
         desk = Desk(settings, ledger, known, documents, images, sessions, token(settings.boot_dhcp_token))
         pause = NETBOX_SECONDS if "://" in settings.source else FOLDER_SECONDS
-        work = [asyncio.create_task(each) for each in (known.keep(pause), desk.tend(TEND_SECONDS), _beat(desk))]
+        work = [asyncio.create_task(each) for each in (known.keep(pause), desk.tend(TEND_SECONDS), beat(desk))]
         try:
             yield desk
         finally:
@@ -115,41 +125,7 @@ def _light_lines() -> None:
     )
 
 
-async def _beat(desk: Desk) -> None:
-    """Tell the store that this service lives."""
-    while True:
-        desk.ledger.note(Beat("boot", desk.clock()))
-        await asyncio.sleep(BEAT_SECONDS)
-
-
-class _Server(uvicorn.Server):
-    """uvicorn's server, which leaves signals to us: there are two of it."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
-        yield
-
-
-def _server(app: App, secured: ssl.SSLContext | None) -> _Server:
-    config = uvicorn.Config(
-        app,
-        http=Bounded,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,  # who asks is who connects; a header would say whatever it likes
-        server_header=False,
-        backlog=BACKLOG,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
-    )
-    config.load()
-    config.ssl = secured
-    return _Server(config)
-
-
-async def _until(stop: asyncio.Event, servers: list[tuple[_Server, socket.socket]]) -> None:
+async def _until(stop: asyncio.Event, servers: list[tuple[Server, socket.socket]]) -> None:
     """Serve until told to stop, then let what is under way end."""
     serving = [asyncio.create_task(server.serve(sockets=[listener])) for server, listener in servers]
     waiting = asyncio.create_task(stop.wait())

@@ -154,7 +154,7 @@ def play(folder: Path, story: Story, *devices: Device, **given: Any) -> Hall:
     async def run() -> Hall:
         async with desk_of(settings, store, lambda: source[0]) as desk:
             hall = Hall(desk, store, application(desk), source)
-            desk.clock = lambda: hall.now
+            desk.clock = desk.steady = lambda: hall.now
             await story(hall)
             await hall.settled()
             return hall

@@ -77,6 +77,21 @@ def test_an_address_that_asks_too_much_waits_and_the_others_do_not(tmp_path: Pat
     play(tmp_path, story)
 
 
+def test_a_clock_that_is_set_back_changes_nothing_about_what_an_address_may_ask_or_what_is_logged(
+    tmp_path: Path,
+) -> None:
+    async def story(hall: Hall) -> None:
+        hall.desk.limits = Limits(per_second=1.0, burst=1.0)
+        hall.desk.clock = lambda: NOW - 3600 if hall.now > NOW else NOW
+        assert [(await hall.ask("/health")).status_code for _ in range(2)] == [200, 429]
+        assert [hall.desk.fresh("gpu-01", "key", HOME) for _ in range(2)] == [True, False]
+        hall.now += 61
+        assert (await hall.ask("/health")).status_code == 200
+        assert hall.desk.fresh("gpu-01", "key", HOME)
+
+    play(tmp_path, story)
+
+
 def test_dhcp_servers_with_the_token_may_tell_as_much_as_they_have(tmp_path: Path) -> None:
     lease = {"event": "lease", "mac": mac(1), "address": HOME}
     bearer = {"authorization": "Bearer secret"}
@@ -141,7 +156,13 @@ def test_leases_of_machines_that_are_not_armed_or_unknown_and_other_events_only_
     play(tmp_path, story, node(1), node(2), boot_dhcp_token=token(tmp_path))
 
 
-def test_a_source_of_truth_that_breaks_leaves_the_last_good_copy_and_health_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("wrong", [SourceError("site: two devices are called gpu-01"), RecursionError()])
+def test_a_source_of_truth_that_breaks_leaves_the_last_good_copy_and_health_says_so(
+    tmp_path: Path, wrong: Exception
+) -> None:
+    def broken() -> Fleet:
+        raise wrong
+
     async def story(hall: Hall) -> None:
         good = hall.source.pop()
         hall.source.append(fleet_of(revision="2"))
@@ -154,11 +175,6 @@ def test_a_source_of_truth_that_breaks_leaves_the_last_good_copy_and_health_says
         assert (await hall.ask("/health")).json() == {"store": True, "source": True}
 
     play(tmp_path, story)
-
-
-def broken() -> Fleet:
-    """A source of truth that contradicts itself."""
-    raise SourceError("site: two devices are called gpu-01")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from fleet_runner.boot.images import Image, Images
 from fleet_runner.core.boot.boots import Milestone
 from tests.boot.desks import OTHER, Hall, images, play
 
@@ -87,6 +88,21 @@ def test_an_image_whose_checksum_is_not_its_manifests_is_not_served(tmp_path: Pa
         assert event.code == "image"
         images(tmp_path / "images")
         assert (await hall.ask(url)).content == KERNEL
+
+    play(tmp_path, story)
+
+
+def test_a_file_that_vanishes_between_two_looks_is_one_that_is_not_there(tmp_path: Path) -> None:
+    class Vanishing(Images):
+        async def file(self, image: Image, name: str) -> tuple[Path, str]:
+            path, checksum = await super().file(image, name)
+            path.unlink()
+            return path, checksum
+
+    async def story(hall: Hall) -> None:
+        key = await hall.booting()
+        hall.desk.images = Vanishing(tmp_path / "images")
+        assert (await hall.ask(f"/image/debian-12/vmlinuz?boot={key}")).status_code == 404
 
     play(tmp_path, story)
 

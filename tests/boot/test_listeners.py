@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.boot import protocol, serving
+from fleet_runner.boot import files, protocol, servers, serving
 from fleet_runner.boot.documents import Documents, Filled
 from fleet_runner.boot.listening import certificate, listener, token
+from fleet_runner.boot.protocol import Bounded
 from fleet_runner.core.boot.facts import Facts
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.settings import Settings
@@ -18,11 +19,19 @@ from tests.boot.desks import Hall, mac, play
 from tests.boot.sites import certificate as made
 
 HEALTH = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n"
+FILE = b"GET /loader/large.efi HTTP/1.1\r\nhost: x\r\n\r\n"
+LARGE = 24 * 1024 * 1024
+"""Bytes that no socket's buffers hold."""
+
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Ports(dict[str, int]):
-    """The ports that a boot service says it listens at, by scheme."""
+    """The ports that a boot service says it listens at, by scheme, and what stops it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stop = asyncio.Event()
 
     def tell(self, sentence: str) -> None:
         """Take what the service says."""
@@ -33,14 +42,15 @@ class Ports(dict[str, int]):
 @contextlib.asynccontextmanager
 async def listening(hall: Hall) -> AsyncIterator[Ports]:
     """Serve a hall's desk at real sockets."""
-    ports, stop = Ports(), asyncio.Event()
-    serving_it = asyncio.create_task(serving.serve(hall.desk, stop, ports.tell))
-    await asyncio.sleep(0)
-    try:
-        yield ports
-    finally:
-        stop.set()
-        await serving_it
+    ports = Ports()
+    with serving.listeners(hall.desk.settings) as at:
+        serving_it = asyncio.create_task(serving.serve(hall.desk, at, ports.stop, ports.tell))
+        await asyncio.sleep(0)
+        try:
+            yield ports
+        finally:
+            ports.stop.set()
+            await serving_it
 
 
 @contextlib.asynccontextmanager
@@ -66,6 +76,23 @@ async def asked(port: int, request: bytes, source: str = "127.0.0.1", secured: s
         return head + await reader.readexactly(length)
 
 
+async def left(reader: asyncio.StreamReader) -> bytes:
+    """Return what still comes until the service ends the connection."""
+    found = b""
+    with contextlib.suppress(ConnectionError):
+        async with asyncio.timeout(3.0):
+            while more := await reader.read(1 << 20):
+                found += more
+    return found
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Wait for something that comes."""
+    async with asyncio.timeout(5.0):
+        while not true():  # noqa: ASYNC110  nobody tells
+            await asyncio.sleep(0.005)
+
+
 def heard(folder: Path, story: Callable[[Hall, Ports], Awaitable[None]], **given: object) -> None:
     """Run a story with a boot service at real sockets."""
 
@@ -81,7 +108,7 @@ def test_a_node_is_known_by_the_address_it_connects_from_and_by_no_header(tmp_pa
         hall.arm(addresses=frozenset({"127.0.0.5"}))
         await hall.settled()
         request = (
-            f"GET /ipxe?mac={mac(1)} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 127.0.0.5\r\n"
+            f"GET /ipxe?mac={mac(1)}&serial=S1 HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 127.0.0.5\r\n"
             "forwarded: for=127.0.0.5\r\nx-real-ip: 127.0.0.5\r\n\r\n"
         ).encode()
         assert b"kernel --name" not in await asked(ports["http"], request, "127.0.0.6")
@@ -90,23 +117,63 @@ def test_a_node_is_known_by_the_address_it_connects_from_and_by_no_header(tmp_pa
     heard(tmp_path, story)
 
 
+def secured(folder: Path) -> tuple[ssl.SSLContext, dict[str, object]]:
+    """Make a certificate; return what trusts it, and settings."""
+    ca = made(folder, "boot")
+    (folder / "boot.key").rename(folder / "boot.pem.key")
+    return ssl.create_default_context(cafile=str(ca)), {
+        "boot_secure_url": "https://127.0.0.1:8443",
+        "boot_certificate": ca,
+        "boot_certificate_key": folder / "boot.pem.key",
+    }
+
+
 def test_tls_is_spoken_beside_plain_http(tmp_path: Path) -> None:
-    ca = made(tmp_path, "boot")
-    (tmp_path / "boot.key").rename(tmp_path / "boot.pem.key")
-    trusting = ssl.create_default_context(cafile=str(ca))
+    trusting, given = secured(tmp_path)
 
     async def story(hall: Hall, ports: Ports) -> None:
         del hall
         assert (await asked(ports["https"], HEALTH, secured=trusting)).startswith(b"HTTP/1.1 200")
         assert (await asked(ports["http"], HEALTH)).startswith(b"HTTP/1.1 200")
 
-    heard(
-        tmp_path,
-        story,
-        boot_secure_url="https://127.0.0.1:8443",
-        boot_certificate=ca,
-        boot_certificate_key=tmp_path / "boot.pem.key",
-    )
+    heard(tmp_path, story, **given)
+
+
+def test_a_handshake_that_does_not_come_to_its_end_ends_the_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "HANDSHAKE_SECONDS", 0.1)
+    trusting, given = secured(tmp_path)
+
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        for sent in (b"", b"\x16\x03\x01", b"GET / HTTP/1.1\r\n\r\n"):
+            async with connected(ports["https"]) as (reader, writer):
+                writer.write(sent)
+                with contextlib.suppress(ConnectionResetError):
+                    await asyncio.wait_for(reader.read(), 3.0)
+        assert (await asked(ports["https"], HEALTH, secured=trusting)).startswith(b"HTTP/1.1 200")
+
+    heard(tmp_path, story, **given)
+
+
+def test_an_address_that_begins_handshakes_without_end_holds_so_many_connections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "PER_ADDRESS", 3)
+    trusting, given = secured(tmp_path)
+
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        async with contextlib.AsyncExitStack() as held:
+            for _ in range(3):
+                await held.enter_async_context(connected(ports["https"]))
+            async with connected(ports["https"]) as (reader, _):
+                with contextlib.suppress(ConnectionResetError):
+                    assert await asyncio.wait_for(reader.read(), 3.0) == b""
+            assert (await asked(ports["https"], HEALTH, "127.0.0.2", trusting)).startswith(b"HTTP/1.1 200")
+
+    heard(tmp_path, story, **given)
 
 
 def test_a_head_that_does_not_come_to_its_end_ends_the_connection(
@@ -199,6 +266,96 @@ def test_a_stop_lets_what_is_under_way_end(tmp_path: Path) -> None:
             await asked(ports["http"], HEALTH)
 
     play(tmp_path, story, boot_listen="127.0.0.1:0")
+
+
+def test_a_stop_cuts_files_and_answers_whoever_asks_while_a_document_is_made(tmp_path: Path) -> None:
+    going, ready = asyncio.Event(), asyncio.Event()
+    (tmp_path / "large.efi").write_bytes(bytes(LARGE))
+
+    class Slow(Documents):
+        async def user_data(self, facts: Facts) -> Filled:
+            going.set()
+            await ready.wait()
+            return await super().user_data(facts)
+
+    async def story(hall: Hall) -> None:
+        hall.desk.documents.close()
+        hall.desk.documents = Slow(hall.desk.settings)
+        key = await hall.booting(source="127.0.0.1")
+        async with listening(hall) as ports, connected(ports["http"], "127.0.0.7") as (reader, writer):
+            writer.write(FILE)
+            await reader.readexactly(1000)
+            document = f"GET /seed/{key}/user-data HTTP/1.1\r\nhost: x\r\n\r\n".encode()
+            asking = asyncio.create_task(asked(ports["http"], document))
+            await going.wait()
+            ports.stop.set()
+            await until(lambda: not Bounded.connections_of["127.0.0.7"])
+            assert len(await left(reader)) < LARGE / 2
+            assert (await asked(ports["http"], HEALTH)).startswith(b"HTTP/1.1 200")
+            ready.set()
+        assert b"#cloud-config" in await asking
+
+    play(tmp_path, story, boot_listen="127.0.0.1:0", boot_loaders=tmp_path)
+
+
+def test_a_stop_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "DRAIN_SECONDS", 0.1)
+    monkeypatch.setattr(servers, "LAST_SECONDS", 0)
+    going = asyncio.Event()
+
+    class Stuck(Documents):
+        async def user_data(self, facts: Facts) -> Filled:
+            going.set()
+            await asyncio.Event().wait()
+            return await super().user_data(facts)
+
+    async def story(hall: Hall) -> None:
+        hall.desk.documents.close()
+        hall.desk.documents = Stuck(hall.desk.settings)
+        key = await hall.booting(source="127.0.0.1")
+        async with asyncio.timeout(3.0), listening(hall) as ports, connected(ports["http"]) as (_, writer):
+            writer.write(f"GET /seed/{key}/user-data HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+            await going.wait()
+            ports.stop.set()
+
+    play(tmp_path, story, boot_listen="127.0.0.1:0")
+
+
+def test_a_peer_that_stops_reading_is_cut_and_one_that_reads_gets_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "STALL_SECONDS", 0.2)
+    (tmp_path / "large.efi").write_bytes(bytes(LARGE))
+
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        async with connected(ports["http"], "127.0.0.7") as (reader, writer):
+            writer.write(FILE)
+            await reader.readexactly(1000)
+            await until(lambda: not Bounded.connections_of["127.0.0.7"])
+            assert len(await left(reader)) < LARGE / 2
+        assert len(await asked(ports["http"], FILE)) > LARGE
+
+    heard(tmp_path, story, boot_loaders=tmp_path)
+
+
+def test_so_many_files_are_sent_at_a_time_and_whoever_asks_for_more_asks_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_FILES", 1)
+    (tmp_path / "large.efi").write_bytes(bytes(LARGE))
+
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        async with connected(ports["http"], "127.0.0.8") as (reader, writer):
+            writer.write(FILE)
+            await reader.readexactly(1000)
+            assert (await asked(ports["http"], FILE)).startswith(b"HTTP/1.1 503")
+        await until(lambda: not Bounded.connections_of["127.0.0.8"])
+        for _ in range(2):
+            assert (await asked(ports["http"], FILE)).startswith(b"HTTP/1.1 200")
+
+    heard(tmp_path, story, boot_loaders=tmp_path)
 
 
 @pytest.mark.parametrize(

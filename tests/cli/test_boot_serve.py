@@ -1,7 +1,9 @@
 """`fleet-runner boot serve` as people start and stop it."""
 
 import os
+import random
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -55,6 +57,27 @@ def test_it_serves_until_it_is_told_to_stop_and_then_ends_well(tmp_path: Path) -
         assert process.stdout
         assert process.stdout.read() == "boot service: stopped; everything it was told is in the store\n"
     assert (tmp_path / "state" / "boot.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_who_asks_while_the_source_of_truth_is_read_waits_and_is_not_refused(tmp_path: Path) -> None:
+    host = f"127.{random.randint(1, 254)}.{random.randint(0, 255)}.{random.randint(1, 254)}"
+    (tmp_path / "netbox.token").write_text("secret", "utf-8")
+    (tmp_path / "netbox.token").chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as netbox:
+        netbox.settimeout(20)
+        given = {
+            "FLEET_SOURCE": f"http://127.0.0.1:{netbox.getsockname()[1]}",
+            "FLEET_NETBOX_TOKEN_FILE": str(tmp_path / "netbox.token"),
+            "FLEET_BOOT_LISTEN": f"{host}:8480",
+        }
+        process = subprocess.Popen([*PROGRAM, "boot", "serve"], cwd=tmp_path, env=environment(tmp_path, **given))
+        try:
+            reading, _ = netbox.accept()
+            with reading, socket.create_connection((host, 8480), timeout=20) as asking:
+                asking.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")
+        finally:
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.parametrize(

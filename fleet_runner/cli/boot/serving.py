@@ -1,5 +1,7 @@
 """fleet-runner boot serve: the boot service, until it is told to stop."""
 
+from functools import partial
+
 from fleet_runner.cli.session import console, opened
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.settings import load
@@ -17,7 +19,6 @@ def serve() -> None:
         raise SettingsError(
             "setting 'boot_url' is empty; name the address where nodes reach this service, like http://10.0.0.1:8480"
         )
-    reader = Reader(load())
-    reader()
     with opened(create=True) as (settings, store):
-        serving.run(settings, store, reader, lambda sentence: console.print(sentence, markup=False, soft_wrap=True))
+        tell = partial(console.print, markup=False, soft_wrap=True)
+        serving.run(settings, store, Reader(settings), tell)
