@@ -67,7 +67,7 @@ class Settings(BaseSettings):
         "", description="where nodes reach the boot service (http://10.0.0.1:8480); empty: nodes boot without it"
     )
     boot_secure_url: str = Field(
-        "", description="where they reach it over TLS; given, documents with secrets go over TLS alone"
+        "", description="where they reach it over TLS; given, secrets and phone-home go over TLS alone"
     )
     boot_listen: str = Field("127.0.0.1:8480", description="address and port of the boot service")
     boot_secure_listen: str = Field("127.0.0.1:8443", description="address and port of the boot service over TLS")
@@ -85,7 +85,9 @@ class Settings(BaseSettings):
     boot_proof: Literal["none", "bmc"] = Field(
         "none", description="stronger proof of who boots: a nonce that only its BMC is given (UEFI HTTP boot)"
     )
-    boot_armed_seconds: float = Field(1800.0, gt=0, description="how long a node may take to ask for its boot data")
+    boot_armed_seconds: float = Field(
+        1800.0, gt=0, description="how long a node may take to ask for its boot data; at least while it is waited for"
+    )
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")
