@@ -17,17 +17,18 @@ def folder(settings: Settings) -> Path:
 
 
 def pin(into: Path, host: str, port: int, keys: Iterable[str]) -> bool:
-    """Keep what a host told in place of what it told before; False where it told no usable key.
+    """Keep what a host told in place of what it told before; False where it told no usable key, and none is kept.
 
     Raises:
-        FleetError: the name cannot be that of a file, or the file cannot be written.
+        FleetError: the name cannot be that of a file, or the file cannot be written or removed.
     """
     text = host_keys.known_hosts(host, port, keys)
     if not host_keys.is_host(host):
         raise FleetError(f"host keys of {host!r} are not kept: expected an address or a name; correct ansible_host")
-    if not text:
-        return False
     try:
+        if not text:
+            (into / host).unlink(missing_ok=True)
+            return False
         into.mkdir(mode=0o755, parents=True, exist_ok=True)
         descriptor, new = tempfile.mkstemp(dir=into, prefix=".new-")
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -6,11 +6,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.boot import progress
-from fleet_runner.core.boot.boots import Boot, Milestone
+from fleet_runner.core.boot.boots import Boot, Identity, Milestone
 from fleet_runner.core.boot.expected import expected, nobody
 from fleet_runner.core.boot.progress import Progress
 from fleet_runner.core.errors import FleetError
@@ -21,11 +21,32 @@ LOADER = "snponly.efi"
 
 NONCE_BYTES = 32
 
+FETCHED_BY = (Milestone.DHCP, Milestone.SCRIPT, Milestone.KERNEL, Milestone.CLOUD_INIT)
+"""The milestones within whose limits a boot asks for its data."""
+
+FETCH_SECONDS = 60.0
+"""What cloud-init may take, on top of them, from its first document to the last one that an arming guards."""
+
+_LOADER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+"""What the boot service takes as the name of a loader."""
+
 _HEX = re.compile("[0-9a-f]{4,}")
 """What may be a piece of a nonce."""
 
 PXE, HTTP = "Pxe", "UefiHttp"
 """Redfish's words for the two ways to boot from a network."""
+
+
+class Wanted(NamedTuple):
+    """A boot that may be armed: of which node, who is expected, from where, for how long, with a nonce or without."""
+
+    node: str
+    who: Identity
+    target: str
+    seconds: float
+    loaders: str
+    loader: str
+    proof: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +89,17 @@ def made(
     return next((boot for boot in wanted if progress.stands(Progress(boot, now, limits), reset)), None)
 
 
-def arm(  # noqa: PLR0913  who, by what, for which run, how and when
-    settings: Settings, store: Store, device: Mapping[str, Any], told: Mapping[str, Any], *, run: int | None,
-    target: str, now: float,
-) -> Armed:  # fmt: skip
-    """Arm a boot for a device (`fleet_device`) whose BMC tells its System resource.
+def wanted(  # noqa: PLR0913  who, by what, how and for how long
+    settings: Settings, device: Mapping[str, Any], told: Mapping[str, Any], target: str, *,
+    limits: Mapping[Milestone, float] = progress.LIMITS, loader: str = LOADER,
+) -> Wanted:  # fmt: skip
+    """Return the boot of a device (`fleet_device`) whose BMC tells its System resource; nothing is armed yet.
 
-    With `boot_proof` bmc it is always a UEFI HTTP boot, because only that carries the nonce.
+    With `boot_proof` bmc it is always a UEFI HTTP boot, because only that carries the nonce. It stays armed for as
+    long as the node is waited for.
 
     Raises:
-        FleetError: nothing would tell the node from any other machine.
+        FleetError: nothing would tell the node from any other machine, or its loader is no file's name.
     """
     node = str(device["name"])
     who = expected(device, told)
@@ -86,10 +108,22 @@ def arm(  # noqa: PLR0913  who, by what, for which run, how and when
             f"{node} is known by no MAC address, serial number or UUID, so anybody could have its secrets; "
             "record the MAC address of the interface that it boots from in the source of truth"
         )
-    nonce = secrets.token_hex(NONCE_BYTES) if settings.boot_proof == "bmc" else ""
+    if not _LOADER.fullmatch(loader):
+        raise FleetError(
+            f"{node}: found the loader {loader!r:.120}, expected the name of a file such as {LOADER}; "
+            "correct boot_loader in its config context"
+        )
+    proof = settings.boot_proof == "bmc"
+    seconds = max(settings.boot_armed_seconds, sum(limits[each] for each in FETCHED_BY) + FETCH_SECONDS)
+    loaders = f"{settings.boot_url.rstrip('/')}/loader"
+    return Wanted(node, who, HTTP if proof else target, seconds, loaders, loader, proof)
+
+
+def arm(store: Store, boot: Wanted, *, run: int | None, now: float) -> Armed:
+    """Arm a boot: from now on whoever proves to be its node may have its data, so nothing else may run on that."""
+    nonce = secrets.token_hex(NONCE_BYTES) if boot.proof else ""
     digest = sha256(nonce.encode()).hexdigest() if nonce else ""
-    boot = store.arm(node, who, run=run, now=now, seconds=settings.boot_armed_seconds, nonce_hash=digest)
-    if target != HTTP and not nonce:
-        return Armed(boot, target)
-    parts = (settings.boot_url.rstrip("/"), "loader", nonce, LOADER)
-    return Armed(boot, HTTP, "/".join(filter(None, parts)), nonce)
+    made = store.arm(boot.node, boot.who, run=run, now=now, seconds=boot.seconds, nonce_hash=digest)
+    if boot.target != HTTP:
+        return Armed(made, boot.target)
+    return Armed(made, HTTP, "/".join(filter(None, (boot.loaders, nonce, boot.loader))), nonce)

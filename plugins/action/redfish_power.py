@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from fleet_runner.adapters.redfish import Bmc
     from fleet_runner.adapters.store import Store
+    from fleet_runner.boot.arming import Wanted
     from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
@@ -26,7 +27,8 @@ short_description: Switches a node's power and chooses its next boot
 description:
   - Asks the BMC first and does only what is still to be done; a second run changes nothing where that can be known.
   - Under the runner it also asks the store, and does nothing for a run that is over or was taken over.
-  - Where the settings name a boot service (boot_url), a boot from the network is armed right before the power action.
+  - Where the settings name a boot service (boot_url), a boot from the network starts from a node that is off. It is
+    armed when its BMC says so, and no longer if the node cannot be switched on; the system before it sees none of it.
 options:
   action:
     description: on and off are states; cycle removes power and gives it back; restart resets the running node.
@@ -45,6 +47,7 @@ options:
       - Do nothing if the node is on and its BMC reset it after this moment (epoch seconds).
       - With a boot service, only if the boot that was armed since then has come to its end or still may.
     type: float
+  loader: {description: The file that a BMC has its node load over UEFI HTTP., type: str, default: snponly.efi}
   limits: {description: Seconds of each milestone of a boot; see C(fleet_boot)., type: dict, default: {}}
 author: [fleet-runner]
 """
@@ -71,7 +74,7 @@ PAUSE = 1.0
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True
-    _VALID_ARGS = frozenset({"action", "boot_once", "unless_reset_since", "limits"})
+    _VALID_ARGS = frozenset({"action", "boot_once", "unless_reset_since", "limits", "loader"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Read, decide, act."""
@@ -86,18 +89,25 @@ class ActionModule(ActionBase):
         now = time.time()
         try:
             configured = settings.load()
-            served = source != "none" and bool(configured.boot_url)
+            served = action != "off" and source != "none" and bool(configured.boot_url)
             target = "" if source == "served" and not served else TARGETS[source]
             with redfish.opened(configured, url) as bmc, self._opened(configured, variables, served=served) as store:
                 state = bmc.power_state()
                 age = bmc.last_reset_age() if since is not None else None
                 boot = self._made(store, variables, since, age) if store and served else None
                 reset = since is not None and age is not None and age < max(0.0, now - since)
-                sent = plan(action, state, bmc.power_actions(), done=boot is not None if served else reset)
+                done = boot is not None if served else reset
+                sent = plan(action, state, bmc.power_actions(), done=done, served=served)
                 if sent and not self._task.check_mode:
+                    wanted = self._wanted(bmc, configured, target, variables) if served else None
                     self._refuse_if_taken_over(store, variables)
-                    boot = self._prepare(bmc, store if served else None, configured, target, variables)
-                    send(bmc, sent)
+                    if len(sent) > 1:
+                        switch_off(bmc)
+                        self._refuse_if_taken_over(store, variables)
+                    if wanted and store:
+                        boot = self._boot(bmc, store, wanted, variables)
+                    else:
+                        start(bmc, sent[-1], target)
         except FleetError as error:
             raise AnsibleActionFail(f"redfish_power: {error}") from error
         answer.update(changed=bool(sent), sent=sent, since=now if since is None else since, boot=boot)
@@ -138,32 +148,37 @@ class ActionModule(ActionBase):
         boot = arming.made(store, node, since, age, arming.limits(self._task.args.get("limits") or {}))
         return boot.id if boot else None
 
-    def _prepare(
-        self, bmc: Bmc, store: Store | None, configured: Settings, target: str, variables: dict[str, Any]
-    ) -> int | None:
-        """Arm the boot where there is a boot service, and tell the BMC where the next boot comes from."""
-        if store is None:
-            if target:
-                bmc.boot_once(target)
-            return None
+    def _wanted(self, bmc: Bmc, configured: Settings, target: str, variables: dict[str, Any]) -> Wanted:
+        """Say who is to boot, or why it cannot be told, as long as nothing has been done to the node."""
+        from fleet_runner.boot import arming  # noqa: PLC0415  likewise
+
+        device = {**variables["fleet_device"], "name": variables["inventory_hostname"]}
+        limits = arming.limits(self._task.args.get("limits") or {})
+        loader = str(self._task.args.get("loader") or arming.LOADER)
+        return arming.wanted(configured, device, bmc.system(), target, limits=limits, loader=loader)
+
+    def _boot(self, bmc: Bmc, store: Store, wanted: Wanted, variables: dict[str, Any]) -> int:
+        """Arm the boot of a node that is off, and switch it on; one that cannot be is not left armed."""
         from fleet_runner.boot import arming  # noqa: PLC0415  likewise
 
         mine = self._run(variables)
         run = int(mine["run"]) if mine and os.environ.get("FLEET_BATCH") else None
-        device = {**variables["fleet_device"], "name": variables["inventory_hostname"]}
-        armed = arming.arm(configured, store, device, bmc.system(), run=run, target=target, now=time.time())
+        armed = arming.arm(store, wanted, run=run, now=time.time())
         try:
-            bmc.boot_once(armed.target, armed.http_uri)
+            start(bmc, "On", armed.target, armed.http_uri)
         except FleetError as error:
-            store.close_boot(armed.boot.id, "its BMC did not take it", time.time())
-            raise AnsibleActionFail(f"redfish_power: {armed.without_nonce(str(error))}") from None
-        return armed.boot.id
+            why = armed.without_nonce(str(error))
+        else:
+            return armed.boot.id
+        store.close_boot(armed.boot.id, "its BMC did not take it", time.time())
+        raise AnsibleActionFail(f"redfish_power: {why}")  # not from the error, which may quote the nonce
 
 
-def plan(action: str, state: str | None, allowed: tuple[str, ...], *, done: bool) -> list[str]:
+def plan(action: str, state: str | None, allowed: tuple[str, ...], *, done: bool, served: bool = False) -> list[str]:
     """Return the power actions that are still to be sent; `done` says that the BMC has reset the node already.
 
-    A node that is off is only switched on, even when `done`: an earlier try may have ended between off and on.
+    A node that is off is only switched on, even when `done`: an earlier try may have ended between off and on. One
+    whose boot is armed (`served`) is always off first: the old system could ask for the data in its place.
     """
     if action == "off":
         return [] if state == "Off" else ["ForceOff"]
@@ -171,22 +186,14 @@ def plan(action: str, state: str | None, allowed: tuple[str, ...], *, done: bool
         return ["On"]
     if done or (action, state) == ("on", "On"):
         return []
-    if action == "on":
-        return ["On"]
-    reset = {"cycle": "PowerCycle", "restart": "ForceRestart"}[action]
     # A DGX H100's BMC knows no PowerCycle; off and on is the same.
-    return [reset] if not allowed or reset in allowed else ["ForceOff", "On"]
+    reset = {"on": "On", "cycle": "PowerCycle", "restart": "ForceRestart"}[action]
+    return [reset] if not served and (action == "on" or not allowed or reset in allowed) else ["ForceOff", "On"]
 
 
-def send(bmc: Bmc, actions: list[str], pause: Callable[[float], None] = time.sleep) -> None:
-    """Send the actions in order; wait until the node is off before it is switched on again."""
-    for number, action in enumerate(actions):
-        if number:
-            _wait_for_off(bmc, pause)
-        bmc.power(action)
-
-
-def _wait_for_off(bmc: Bmc, pause: Callable[[float], None]) -> None:
+def switch_off(bmc: Bmc, pause: Callable[[float], None] = time.sleep) -> None:
+    """Cut a node off, and wait until its BMC says so."""
+    bmc.power("ForceOff")
     deadline = time.monotonic() + OFF_SECONDS
     while (state := bmc.power_state()) != "Off":
         if time.monotonic() > deadline:
@@ -194,6 +201,13 @@ def _wait_for_off(bmc: Bmc, pause: Callable[[float], None]) -> None:
                 f"redfish_power: switched off, but its BMC is {state} after {OFF_SECONDS:g} s; look at it"
             )
         pause(PAUSE)
+
+
+def start(bmc: Bmc, action: str, target: str = "", http_uri: str = "") -> None:
+    """Tell a BMC where the next boot comes from, if not from where it always does, and send the power action."""
+    if target:
+        bmc.boot_once(target, http_uri)
+    bmc.power(action)
 
 
 def _arguments(args: dict[str, Any]) -> tuple[str, str, float | None]:

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -29,6 +29,7 @@ class Replay(ThreadingHTTPServer):
         self.closed = 0
         self.tokens = 0
         self.quotes = False  # what it refuses
+        self.switched: Callable[[str], int] | None = None  # what a power action does, and the status it returns
 
     @property
     def url(self) -> str:
@@ -65,7 +66,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(200, self.server.raw[self.path])
         body = self.server.tree.get(self.path)
         if self.command != "GET":
-            return self._send(204, None)
+            switched = self.server.switched if sent and "ResetType" in sent else None
+            return self._send(switched(sent["ResetType"]) if switched else 204, None)
         return self._send(200, body) if body is not None else self._send(404, {"error": {"message": "none"}})
 
     do_GET = do_POST = do_PATCH = do_DELETE = _do  # noqa: N815  the names that http.server looks for

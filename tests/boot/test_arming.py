@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.boot import arming
 from fleet_runner.core.boot.boots import Milestone, PhonedHome, Reached
-from fleet_runner.core.boot.progress import LIMITS
+from fleet_runner.core.boot.progress import LIMITS, Progress, allowed, missing
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.records import Device
 from fleet_runner.settings import Settings
@@ -37,15 +38,15 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def arm(store: Store, target: str = arming.PXE, **changed: Any) -> arming.Armed:
     settings = Settings(boot_url=f"{URL}/", **changed)
-    return arming.arm(settings, store, DEVICE, TOLD, run=None, target=target, now=time.time())
+    return arming.arm(store, arming.wanted(settings, DEVICE, TOLD, target), run=None, now=time.time())
 
 
 def test_a_boot_is_armed_for_who_is_expected_and_as_long_as_the_settings_say(store: Store) -> None:
-    armed = arm(store, boot_armed_seconds=60)
+    armed = arm(store, boot_armed_seconds=7200)
     assert (armed.target, armed.http_uri, armed.nonce) == ("Pxe", "", "")
     [boot] = store.open_boots()
     assert boot == armed.boot
-    assert boot.expires_at == boot.armed_at + 60
+    assert boot.expires_at == boot.armed_at + 7200
     assert boot.expected.macs == {"b8:3f:d2:00:00:01"}
     assert (boot.expected.serial, boot.expected.uuid) == ("S1", TOLD["UUID"])
     assert boot.expected.addresses == {"10.0.0.9"}
@@ -69,10 +70,34 @@ def test_where_proof_is_asked_only_the_bmc_gets_the_nonce_and_the_store_its_hash
     assert arm(store, boot_proof="bmc").nonce != armed.nonce
 
 
-def test_a_node_that_nothing_tells_from_others_is_not_armed(store: Store) -> None:
+def test_a_boot_stays_armed_for_as_long_as_its_data_is_waited_for(store: Store) -> None:
+    """With limits of a role's own, too, however late each milestone before that is reached."""
+    own = {**LIMITS, Milestone.DHCP: 3600.0}
+    settings = Settings(boot_url=URL, boot_armed_seconds=60)
+    boot = arming.arm(store, arming.wanted(settings, DEVICE, TOLD, "Pxe", limits=own), run=None, now=1000.0).boot
+    at, reached = boot.armed_at, dict(boot.reached)
+    while (following := missing(replace(boot, reached=reached))) is not Milestone.PHONE_HOME:
+        assert following is not None
+        at += allowed(Progress(replace(boot, reached=reached), at, own, beats={"dhcp": at}))
+        reached[following] = at
+    assert boot.expires_at == at + arming.FETCH_SECONDS
+
+
+def test_the_loader_is_the_one_of_the_nodes_own_processors(store: Store) -> None:
+    def loader(name: str) -> str:
+        settings = Settings(boot_url=URL)
+        wanted = arming.wanted(settings, DEVICE, TOLD, arming.HTTP, loader=name)
+        return arming.arm(store, wanted, run=None, now=time.time()).http_uri
+
+    assert loader("snponly-arm64.efi") == f"{URL}/loader/snponly-arm64.efi"
+    for wrong in ("../boot.key", "", "a/b"):
+        with pytest.raises(FleetError, match=r"expected the name of a file such as snponly\.efi; correct"):
+            loader(wrong)
+
+
+def test_a_node_that_nothing_tells_from_others_is_not_to_be_armed() -> None:
     with pytest.raises(FleetError, match=r"gpu-01 is known by no MAC address, serial number or UUID.*record the MAC"):
-        arming.arm(Settings(boot_url=URL), store, {"name": NODE}, {}, run=None, target=arming.PXE, now=1.0)
-    assert store.open_boots() == ()
+        arming.wanted(Settings(boot_url=URL), {"name": NODE}, {}, arming.PXE)
 
 
 def test_a_boot_that_is_up_or_on_its_way_is_found_again(store: Store) -> None:

@@ -78,7 +78,8 @@ def test_a_nonce_that_only_the_bmc_was_given_proves_who_boots(lab: Lab) -> None:
         with Bmc(f"http://127.0.0.1:{about['bmc_ports']['gpu-01']}", **known) as bmc:
             facts = inventory.hostvars(fleet, device)["fleet_device"]
             told = bmc.read("/redfish/v1/Systems/1")["/redfish/v1/Systems/1"]
-            made = arming.arm(settings, store, facts, told, run=None, target="UefiHttp", now=time.time())
+            wanted = arming.wanted(settings, facts, told, "UefiHttp")
+            made = arming.arm(store, wanted, run=None, now=time.time())
             bmc.boot_once("Pxe")
             bmc.power("On")
             wait(lambda: store.boot_events("gpu-01")[-1].code == "unproved")

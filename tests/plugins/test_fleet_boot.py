@@ -3,8 +3,10 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,8 +23,10 @@ from tests.adapters.redfish_replay import PASSWORD, USER, Replay, replayed, smal
 from tests.playing import Ansible, inventory, spool, unclean
 
 SYSTEM = "/redfish/v1/Systems/1"
+TOLD = {"SerialNumber": "S-as-the-bmc-says", "UUID": "4C4C4544-0051-3410-8057-B4C04F4E3233"}
 RESET = f"{SYSTEM}/Actions/ComputerSystem.Reset"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2vLxW1lbcCsoVOFhLFYJIZRTOaGn8ZaYl8bWKqgY5a"
+OFF_AND_ON = [(RESET, {"ResetType": action}) for action in ("ForceOff", "On")]
 QUICK = {"dhcp": 1, "script": 1, "kernel": 1, "cloud_init": 1, "phone_home": 1, "ssh": 1}
 PROOF = {"FLEET_BOOT_PROOF": "bmc"}
 STEPS = (Milestone.DHCP, Milestone.SCRIPT, Milestone.KERNEL, Milestone.CLOUD_INIT)
@@ -31,16 +35,16 @@ Acting = Callable[[Store, Boot], None]
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """Some nodes behind one BMC that does what it is told, their store, and the play that boots them."""
+    """Some nodes, each behind a BMC that does what it is told, their store, and the play that boots them."""
 
     folder: Path
     ansible: Ansible
-    bmc: Replay
+    bmcs: Mapping[str, Replay]
     store: Store
 
     def play(self, acts: dict[str, Acting], since: float | None = None, **variables: Any) -> str:
         """Boot nodes that act as given once they are armed, and return what Ansible says."""
-        hosts = {name: {"fleet_device": device(name), "fleet_bmc_url": self.bmc.url} for name in acts}
+        hosts = {name: {"fleet_device": device(name), "fleet_bmc_url": self.bmcs[name].url} for name in acts}
         if "gpu-05" in hosts:
             hosts["gpu-05"] |= {"ansible_connection": "ssh", "ansible_ssh_executable": str(self.folder / "ssh")}
         nodes = inventory(self.folder / "inventory.yml", hosts, network_boot_limits=QUICK, **variables)
@@ -68,7 +72,8 @@ class Hall:
         known = {boot.id for name in acts for boot in self.store.boots(name)}
         while not over.is_set():
             for boot in self.store.open_boots():
-                if boot.node in left and boot.id not in known and self.bmc.said("POST"):
+                on = self.bmcs[boot.node].tree[SYSTEM]["PowerState"] == "On"
+                if boot.node in left and boot.id not in known and on:
                     left.pop(boot.node)(self.store, boot)
             over.wait(0.05)
 
@@ -76,6 +81,12 @@ class Hall:
 def device(name: str) -> dict[str, Any]:
     mac = f"b8:3f:d2:00:00:{int(name[-2:]):02x}"
     return {"name": name, "serial": "", "interfaces": [{"name": "eth0", "kind": "1000base-t", "mac": mac}]}
+
+
+def switch(bmc: Replay, action: str) -> int:
+    """Do a power action at once, and return its status."""
+    bmc.tree[SYSTEM]["PowerState"] = action.removeprefix("Force")
+    return 204
 
 
 @pytest.fixture
@@ -102,12 +113,14 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
     (tmp_path / "state").mkdir()
     (tmp_path / "ssh").write_text("#!/bin/sh\necho Connection refused >&2\nexit 255\n")
     (tmp_path / "ssh").chmod(0o755)
-    with Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}") as store, replayed(small()) as bmc:
-        bmc.tree[SYSTEM] |= {"SerialNumber": "S-as-the-bmc-says", "UUID": "4C4C4544-0051-3410-8057-B4C04F4E3233"}
-        bmc.tree[SYSTEM]["Actions"]["#ComputerSystem.Reset"]["ResetType@Redfish.AllowableValues"] = ["PowerCycle"]
-        store.register([Device(f"gpu-0{n}", "lab", "gpu-server", "lab") for n in (1, 2, 3, 4, 5)], 1.0)
+    names = [f"gpu-0{number}" for number in (1, 2, 3, 4, 5)]
+    with Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}") as store, ExitStack() as running:
+        bmcs = {name: running.enter_context(replayed(small(**TOLD))) for name in names}
+        for bmc in bmcs.values():
+            bmc.switched = partial(switch, bmc)
+        store.register([Device(name, "lab", "gpu-server", "lab") for name in names], 1.0)
         store.tell([Beat("boot", time.time() + 60), Beat("dhcp", time.time())])
-        yield Hall(tmp_path, Ansible(tmp_path / "home", variables), bmc, store)
+        yield Hall(tmp_path, Ansible(tmp_path / "home", variables), bmcs, store)
 
 
 def comes_up(store: Store, boot: Boot) -> None:
@@ -122,6 +135,7 @@ def leases(store: Store, boot: Boot) -> None:
 
 def is_another(store: Store, boot: Boot) -> None:
     sentence = "it says serial number S2, expected S1"
+    store.tell([Reached(boot.id, Milestone.DHCP, time.time(), "10.0.0.7")])
     store.tell([Refused(boot.node, "mismatch", sentence, time.time(), "10.0.0.7", boot=boot.id)])
 
 
@@ -165,8 +179,9 @@ def test_a_node_that_came_up_is_not_booted_again_for_the_same_state(hall: Hall) 
     hall.play(acts, since)
     [boot] = hall.store.boots("gpu-01")
     once = {"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "Pxe"}
-    assert hall.bmc.said("PATCH") == [(SYSTEM, {"Boot": once})] * 2
-    assert hall.bmc.said("POST") == [(RESET, {"ResetType": "PowerCycle"})] * 2
+    for name in acts:
+        assert hall.bmcs[name].said("PATCH") == [(SYSTEM, {"Boot": once})]
+        assert hall.bmcs[name].said("POST") == OFF_AND_ON
     assert boot.expected.macs == {"b8:3f:d2:00:00:01"}
     assert boot.expected.serial == "S-as-the-bmc-says"
     assert boot.expected.uuid == "4c4c4544-0051-3410-8057-b4c04f4e3233"
@@ -177,22 +192,42 @@ def test_a_node_that_came_up_is_not_booted_again_for_the_same_state(hall: Hall) 
     assert said.count("changed=1") == said.count("changed=0") == 1
     assert len(hall.store.boots("gpu-01")) == 1
     assert hall.store.boots("gpu-04")[0].closed_because == "armed anew"
-    assert len(hall.bmc.said("POST")) == 3
+    assert hall.bmcs["gpu-01"].said("POST") == OFF_AND_ON
+    assert hall.bmcs["gpu-04"].said("POST") == OFF_AND_ON * 2
 
 
 def test_the_nonce_goes_to_the_bmc_alone(hall: Hall) -> None:
-    """Not even a BMC that quotes what it refuses brings it into what Ansible says; and such a node is not reset."""
-    proving = Hall(hall.folder, Ansible(hall.ansible.home, {**hall.ansible.variables, **PROOF}), hall.bmc, hall.store)
-    hall.bmc.quotes = True
-    hall.bmc.statuses["PATCH", SYSTEM] = [400]
-    said = proving.play({"gpu-01": leases})
-    [(_, sent)] = hall.bmc.said("PATCH")
+    """Not even a BMC that quotes what it refuses brings it into what Ansible says; and such a node stays off."""
+    proving = replace(hall, ansible=Ansible(hall.ansible.home, {**hall.ansible.variables, **PROOF}))
+    bmc = hall.bmcs["gpu-01"]
+    bmc.quotes = True
+    bmc.statuses["PATCH", SYSTEM] = [400]
+    said = proving.play({"gpu-01": leases}, boot_loader="snponly-arm64.efi")
+    [(_, sent)] = bmc.said("PATCH")
     *_, loader, nonce, file = sent["Boot"]["HttpBootUri"].split("/")
-    assert (sent["Boot"]["BootSourceOverrideTarget"], loader, file) == ("UefiHttp", "loader", "snponly.efi")
+    assert (sent["Boot"]["BootSourceOverrideTarget"], loader, file) == ("UefiHttp", "loader", "snponly-arm64.efi")
     [boot] = hall.store.boots("gpu-01")
     assert boot.nonce_hash == sha256(nonce.encode()).hexdigest()
     assert boot.closed_because == "its BMC did not take it"
-    assert hall.bmc.said("POST") == []
+    assert bmc.said("POST") == OFF_AND_ON[:1]
     assert "/loader/…" in said
     assert not [start for start in range(60) if nonce[start : start + 8] in said]
     assert nonce not in (hall.folder / "spool.jsonl").read_text()
+
+
+def test_no_boot_is_armed_while_the_old_system_runs_or_when_the_node_cannot_be_switched_on(hall: Hall) -> None:
+    """Root of that system could have the data; and what is not switched on would stay armed for half an hour."""
+    bmc = hall.bmcs["gpu-01"]
+    armed: list[int] = []
+
+    def refusing(action: str) -> int:
+        armed.append(len(hall.store.open_boots()))
+        return 500 if action == "On" else switch(bmc, action)
+
+    bmc.switched = refusing
+    said = hall.play({"gpu-01": leases})
+    assert "answered 500 to On" in said
+    assert bmc.said("POST") == OFF_AND_ON
+    assert armed == [0, 1]
+    [boot] = hall.store.boots("gpu-01")
+    assert (boot.closed_because, boot.reached) == ("its BMC did not take it", {})

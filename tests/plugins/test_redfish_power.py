@@ -64,13 +64,24 @@ def test_a_node_that_is_off_is_only_switched_on(module: ModuleType, action: str,
     assert module.plan(action, "Off", ALLOWED, done=done) == ["On"]
 
 
+@given(action=ACTIONS, state=STATES, allowed=st.lists(st.sampled_from(ALLOWED)), done=st.booleans())
+def test_a_node_is_off_before_a_boot_of_it_is_armed(
+    module: ModuleType, action: str, state: str | None, allowed: list[str], done: bool
+) -> None:
+    """Whatever its BMC can do: the boot is armed between the two, or the system before it could have its data."""
+    sent = module.plan(action, state, tuple(allowed), done=done, served=True)
+    assert sent in ([], ["ForceOff"] if action == "off" else ["On"] if state == "Off" else ["ForceOff", "On"])
+    assert bool(sent) is bool(module.plan(action, state, tuple(allowed), done=done))
+
+
 def test_a_bmc_that_knows_no_power_cycle_switches_off_waits_and_switches_on(module: ModuleType) -> None:
     """A DGX H100's BMC is such a one."""
     sent = module.plan("cycle", "On", ("On", "ForceOff", "GracefulShutdown", "ForceRestart"), done=False)
     assert sent == ["ForceOff", "On"]
     bmc = Bmc(slow=3)
     pauses: list[float] = []
-    module.send(bmc, sent, pauses.append)
+    module.switch_off(bmc, pauses.append)
+    module.start(bmc, "On")
     assert bmc.sent == [("ForceOff", "On"), ("On", "Off")]
     assert len(pauses) == 3
 
@@ -79,7 +90,7 @@ def test_a_node_that_does_not_go_off_is_not_switched_on(module: ModuleType, monk
     monkeypatch.setattr(module, "OFF_SECONDS", 0.0)
     bmc = Bmc(slow=1_000_000)
     with pytest.raises(AnsibleActionFail, match="switched off, but its BMC is On"):
-        module.send(bmc, ["ForceOff", "On"], lambda _: None)
+        module.switch_off(bmc, lambda _: None)
     assert [action for action, _ in bmc.sent] == ["ForceOff"]
 
 
