@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -82,6 +83,18 @@ def test_a_fault_is_a_result_and_not_a_failed_task(ansible: Ansible, tool: Tool,
     assert verdicts(lines) == {("gpu-01", "rebooted"): Verdict.FAIL, ("gpu-02", "rebooted"): Verdict.PASS}
     assert {line.end for line in lines if isinstance(line, Ended)} == {PlayEnd.OK}
     assert "FAIL rebooted" in answer.stdout
+
+
+def test_the_time_that_a_slow_node_takes_to_answer_is_not_held_against_it(
+    ansible: Ansible, tool: Tool, tmp_path: Path
+) -> None:
+    """It booted at the very moment from which a boot counts."""
+    since = int(time.time())
+    tool("uptime", f"date -u -d @{since} '+%F %T'; sleep 2.2")
+    nodes = inventory(tmp_path / "inventory.yml", {"gpu-01": {}})
+    asked: dict[str, object] = {"fleet_check": {"checks": ["rebooted"], "since": since}}
+    ansible("ansible-playbook", "-i", nodes, playbook(tmp_path, asked))
+    assert verdicts(spool(tmp_path / "spool.jsonl")) == {("gpu-01", "rebooted"): Verdict.PASS}
 
 
 def test_a_tool_that_cannot_be_read_makes_its_checks_unknown(ansible: Ansible, tool: Tool, tmp_path: Path) -> None:
