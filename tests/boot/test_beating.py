@@ -38,3 +38,10 @@ def test_a_service_tells_that_it_lives_and_when_it_began_and_when_it_was_away(tm
             await asyncio.gather(work, return_exceptions=True)
 
     play(tmp_path, story)
+
+
+def test_every_boot_service_tells_so(tmp_path: Path) -> None:
+    async def story(hall: Hall) -> None:
+        await until(lambda: hall.store.beats().keys() == {"boot", STARTED})
+
+    play(tmp_path, story)
