@@ -38,9 +38,10 @@ LIMITS: Mapping[Milestone, float] = MappingProxyType({milestone: row.seconds for
 
 ORDER = tuple(Milestone)
 
-HEARD_SECONDS = MappingProxyType({"boot": 120.0, "dhcp": 900.0})
+HEARD_SECONDS = MappingProxyType({"boot": 50.0, "dhcp": 900.0})
 """For how long a part of the boot path counts as alive after it was heard. A boot service says so three times a
-minute; a DHCP server is heard when it leases, and a timer beside it says every five minutes that it runs."""
+minute, and its silence must show within the shortest limit of a milestone; a DHCP server is heard when it leases,
+and a timer beside it says every five minutes that it runs."""
 
 STARTED = "boot-started"
 """What is heard of a boot service that begins to serve, or goes on after it could not for a while."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.boot.boots import Boot, BootEvent, Identity, Milestone
 from fleet_runner.core.boot.progress import (
     AWAITED,
+    HEARD_SECONDS,
     LIMITS,
     ORDER,
     Progress,
@@ -41,6 +42,11 @@ def test_all_milestones_together_are_within_the_deadline_of_the_stages_that_boot
     for stage in (Stage.PROVISION, Stage.REBOOT):
         assert sum(LIMITS.values()) < STAGES[stage].deadline
     assert set(AWAITED) == set(Milestone)
+
+
+def test_a_boot_service_that_died_is_missed_before_any_milestone_is_overdue() -> None:
+    """Otherwise nodes would be blamed for what it did not do any more."""
+    assert HEARD_SECONDS["boot"] < min(LIMITS.values())
 
 
 @given(came=st.sets(st.sampled_from(ORDER)))
