@@ -7,7 +7,7 @@ rendered, a cluster that gives no token) is UNKNOWN, and so is whatever somebody
 
 from typing import NamedTuple
 
-from fleet_runner.core.boot.boots import BootEvent, Milestone
+from fleet_runner.core.boot.boots import BootEvent, Identity, Milestone
 from fleet_runner.core.boot.progress import (
     MANY,
     STARTED,
@@ -46,7 +46,10 @@ SPENT = frozenset({"claimed", "expired"})
 
 
 class Stop(NamedTuple):
-    """One row of the table of stops: the finding's code, what did not happen, and what to do about it."""
+    """One row of the table of stops: the finding's code, what did not happen, and what to do about it.
+
+    Steps may name {macs} and {address}, those of the source of truth.
+    """
 
     code: str
     missed: str
@@ -66,7 +69,7 @@ STOPS: dict[Milestone, Stop] = {
     Milestone.DHCP: Stop("boot.no_dhcp", "never asked for an address", (
         "Look at its console while it starts: does it come through its self-test, and try to boot from a network?",
         "Check that the interface that it boots from has a link to the boot network and is first in the boot order.",
-        "Compare the MAC address on its console with the one in the source of truth.",
+        "Compare the MAC address on its console with those of the source of truth: {macs}.",
     )),
     Milestone.SCRIPT: Stop("boot.no_script", "never asked for its iPXE script", (
         "Look at its console: did it fetch iPXE, by TFTP or HTTP, and what did iPXE say?",
@@ -84,7 +87,8 @@ STOPS: dict[Milestone, Stop] = {
         "Look at its console, log in there if the image allows it, and read /var/log/cloud-init-output.log.",
     )),
     Milestone.SSH: Stop("boot.no_ssh", "does not answer ssh", (
-        "Look at its console: does sshd run, and has the node the address of the source of truth?",
+        "Try it from the runner's machine: ssh root@{address}.",
+        "Look at its console: does sshd run, and has the node the address {address} of the source of truth?",
     )),
 }  # fmt: skip
 """Where a boot can stop by the node's own fault."""
@@ -242,7 +246,16 @@ def _stopped(progress: Progress, node: str) -> Finding:
             ),
         )
     row = STOPS[following]
-    return about(node, row.code, "network boot")(message=_stop(progress), remedy=Remedy.TRIAGE, steps=row.steps)
+    steps = _steps(row, progress.boot.expected, node)
+    return about(node, row.code, "network boot")(message=_stop(progress), remedy=Remedy.TRIAGE, steps=steps)
+
+
+def _steps(row: Stop, known: Identity, node: str) -> tuple[str, ...]:
+    """Return what to do, with what the machine is known by, and where its newest boot is shown."""
+    macs = ", ".join(sorted(known.macs)) or "it has none there"
+    address = ", ".join(sorted(known.addresses)) or node
+    look = f"How far its boots came: fleet-runner boot show {node}."
+    return (*(step.format(macs=macs, address=address) for step in row.steps), look)
 
 
 def _contradicted(event: BootEvent, node: str) -> Finding:

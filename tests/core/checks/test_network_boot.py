@@ -80,6 +80,21 @@ def test_a_node_that_leased_an_address_and_never_came_for_its_kernel_says_so() -
     )
 
 
+@pytest.mark.parametrize(
+    ("last", "known", "says"),
+    [
+        (None, Identity(macs=frozenset({"02:00:00:00:00:02", "02:00:00:00:00:01"})), ": 02:00:00:00:00:01, 02:"),
+        (None, Identity(serial="S1"), "source of truth: it has none there."),
+        (Milestone.PHONE_HOME, Identity(addresses=frozenset({"10.0.0.9"})), "ssh root@10.0.0.9."),
+        (Milestone.PHONE_HOME, Identity(serial="S1"), f"ssh root@{NODE}."),
+    ],
+)
+def test_a_ticket_says_what_the_machine_is_known_by(last: Milestone | None, known: Identity, says: str) -> None:
+    steps = verdict(replace(came_to(last), expected=known)).findings[0].steps
+    assert any(says in step for step in steps)
+    assert steps[-1].endswith(f"fleet-runner boot show {NODE}.")
+
+
 def test_a_boot_that_came_to_its_end_passes_and_tells_its_times() -> None:
     result = verdict(boot(*ORDER))
     assert result.verdict is Verdict.PASS
