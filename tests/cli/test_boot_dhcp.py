@@ -97,6 +97,7 @@ def test_networks_that_cannot_be_used_are_refused(typed: Type, described: str, t
     Path(described).write_text(text)
     answer = typed("boot", "dhcp", "--for", "dnsmasq", "--networks", described)
     assert (answer.code, answer.out) == (2, "")
+    assert f"--networks {described}: " in answer.err
     assert said in answer.err
 
 

@@ -73,7 +73,11 @@ def dhcp(
 def _described(found: Settings, file: Path) -> Networks:
     if not found.boot_url:
         raise SettingsError("boot_url is not set; DHCP tells nodes where the boot service is, so set it first")
-    return read(_parsed(file), found.boot_url, str(found.boot_loaders))
+    parsed = _parsed(file)
+    try:
+        return read(parsed, found.boot_url, str(found.boot_loaders))
+    except SettingsError as error:
+        raise SettingsError(f"--networks {file}: {error}") from error
 
 
 def _parsed(file: Path) -> Any:
