@@ -5,14 +5,16 @@ wins over the file. Relative paths in the file are relative to the file.
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from fleet_runner.core.errors import SettingsError
@@ -32,6 +34,9 @@ PATHS = (
     "boot_dhcp_token",
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
+
+_URL = re.compile(r"https?://[A-Za-z0-9._~:/\[\]-]+")
+"""What needs no quoting wherever nodes are told of it."""
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
@@ -112,6 +117,16 @@ class Settings(BaseSettings):
     max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")
     small_fleet: int = Field(20, ge=0, description="fleets up to this size may always take one node out")
 
+    @field_validator("boot_url")
+    @classmethod
+    def _reached(cls, value: str) -> str:
+        return _address(value, ("http", "https"), "expected an address like http://10.0.0.1:8480")
+
+    @field_validator("boot_secure_url")
+    @classmethod
+    def _reached_over_tls(cls, value: str) -> str:
+        return _address(value, ("https",), "expected an address over TLS, like https://boot.example:8443")
+
     @property
     def store_url(self) -> str:
         """Return the database URL in use."""
@@ -187,6 +202,21 @@ def strays() -> list[str]:
         for name, near in nearest.items()
         if near
     ]
+
+
+def _address(url: str, schemes: tuple[str, ...], expected: str) -> str:
+    """Return a URL that a node can be told, "" for none; it goes into scripts and on kernel command lines."""
+    if url and not (_URL.fullmatch(url) and _has_host(url, schemes)):
+        raise PydanticCustomError("address", "{expected}", {"expected": expected})
+    return url
+
+
+def _has_host(url: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets without an address, or a port above 65,535
+        return False
 
 
 def _refused(error: ErrorDetails, file: Path | None, given: Mapping[str, Any]) -> str:

@@ -155,6 +155,34 @@ def test_a_variable_that_is_nearly_a_setting_is_named_and_breaks_nothing(
     ]
 
 
+@pytest.mark.parametrize(
+    "url",
+    ["10.0.0.1:8480", "ftp://10.0.0.1", "http://", "http://10.0.0.1:99999", "http://10.0.0.1:0", "http://[::1",
+     "http://a b", "http://:8480", "http://10.0.0.1:port", "http://u@10.0.0.1", "http://10.0.0.1/?a"],
+)  # fmt: skip
+def test_where_nodes_reach_the_boot_service_is_an_address(write: Write, url: str) -> None:
+    """In a file as in a variable, and before anything starts with it."""
+    file = write(f'boot_url = "{url}"\n')
+    with pytest.raises(SettingsError) as caught:
+        settings.load()
+    expected = "expected an address like http://10.0.0.1:8480"
+    assert str(caught.value) == f"setting 'boot_url' (from {file}): {expected}, found '{url}'"
+
+
+@pytest.mark.parametrize("url", ["", "http://10.0.0.1:8480", "http://[2001:db8::1]:8480/", "https://boot.example/a"])
+def test_an_address_of_the_boot_service_is_taken_as_it_stands(write: Write, url: str) -> None:
+    write(f'boot_url = "{url}"\n')
+    assert settings.load().boot_url == url
+
+
+def test_secrets_go_over_tls_or_not_at_all(write: Write) -> None:
+    write('boot_secure_url = "http://boot.example:8443"\n')
+    with pytest.raises(SettingsError, match=r"'boot_secure_url' .*: expected an address over TLS, like https://"):
+        settings.load()
+    write('boot_secure_url = "https://boot.example:8443"\n')
+    assert settings.load().boot_secure_url == "https://boot.example:8443"
+
+
 def test_a_config_file_that_is_named_must_exist(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLEET_CONFIG", "nowhere.toml")
     with pytest.raises(SettingsError, match=r"nowhere\.toml, which is not a file; correct it or unset it"):

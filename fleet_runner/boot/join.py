@@ -121,7 +121,8 @@ def _joining(row: Row, file: Path) -> Joining:
 
 def _kubernetes(row: Row, folder: Path) -> Kubernetes:
     row.only(("server", "ca", "token_file", "token_minutes", "groups", "api_version"))
-    server, ca = row.needed("server"), folder / row.needed("ca")
+    server, named = row.needed("server"), row.needed("ca")
+    ca = folder / named
     if server and not _is_server(server):
         row.wrong("server", f"server is {show(server)}, expected https://ADDRESS:6443 without more")
     groups = tuple(row.texts("groups")) or (GROUP,)
@@ -132,7 +133,7 @@ def _kubernetes(row: Row, folder: Path) -> Kubernetes:
     if minutes < 1:
         row.wrong("token_minutes", f"token_minutes is {minutes:g}, expected 1 or more")
     cluster = Cluster(server.rstrip("/"), ca, folder / row.needed("token_file"), groups, minutes * 60)
-    return Kubernetes(cluster, _ca(row, ca), row.text("api_version") or API_VERSION)
+    return Kubernetes(cluster, _ca(row, ca) if named else "", row.text("api_version") or API_VERSION)
 
 
 def _slurm(row: Row, folder: Path) -> Slurm:

@@ -1,12 +1,15 @@
 """Where the boot service listens, with which certificate, and the files with secrets that it reads for that."""
 
+import errno
 import os
 import re
 import resource
 import socket
 import ssl
 import stat
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.settings import Settings
@@ -17,22 +20,44 @@ BACKLOG = 4096
 MOST_FILES = 65_536
 """Connections that one process may hold."""
 
+LAST_PORT = 65_535
+HTTP_PORT, HTTPS_PORT = 80, 443
+
 _LISTEN = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]]+)):([0-9]{1,5})", re.ASCII)
 
 
 def listener(listen: str, name: str) -> socket.socket:
     """Return a socket that listens at "127.0.0.1:8480" or "[::1]:8480"."""
     found = _LISTEN.fullmatch(listen)
-    if found is None:
+    if found is None or int(found[3]) > LAST_PORT:
         raise SettingsError(f"setting {name!r}: found {listen!r}, expected address:port such as 127.0.0.1:8480")
     try:
         family = socket.AF_INET6 if found[1] else socket.AF_INET
         return socket.create_server((found[1] or found[2], int(found[3])), family=family, backlog=BACKLOG)
-    except (OSError, OverflowError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise SettingsError(
-            f"setting {name!r}: cannot listen at {listen}: {why}; name an address of this machine"
-        ) from error
+    except OSError as error:
+        why = f"{error.strerror}; name an address of this machine"
+        if error.errno == errno.EADDRINUSE:
+            why = "another program has that port; stop that one, or choose another port"
+        raise SettingsError(f"setting {name!r}: cannot listen at {listen}: {why}") from error
+
+
+def unreachable(listen: str, url: str, name: str) -> list[str]:
+    """Return a sentence where nodes are told of a network's address, and this machine's own is listened at."""
+    found = _LISTEN.fullmatch(listen)
+    parts = urlsplit(url)
+    if found is None or not url or not _own(found[1] or found[2]) or _own(parts.hostname or ""):
+        return []
+    port = parts.port or (HTTPS_PORT if parts.scheme == "https" else HTTP_PORT)
+    host = parts.netloc.rpartition(":")[0] if parts.port else parts.netloc
+    return [f"nodes cannot reach {listen}, although they are told {url}; set {name} to {host}:{port}"]
+
+
+def _own(host: str) -> bool:
+    """Whether an address or name means a machine itself."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def address_of(bound: socket.socket) -> str:
@@ -44,7 +69,7 @@ def address_of(bound: socket.socket) -> str:
 def certificate(settings: Settings) -> ssl.SSLContext | None:
     """Return what TLS is spoken with, None where no certificate is set."""
     chain, key = settings.boot_certificate, settings.boot_certificate_key
-    if chain is None or key is None:
+    if chain is None or key is None or not settings.boot_secure_url:
         if chain or key or settings.boot_secure_url:
             raise SettingsError(
                 "TLS needs all of boot_secure_url, boot_certificate and boot_certificate_key; set what is missing"

@@ -101,7 +101,8 @@ def test_a_problem_is_told_by_its_line(file: Path, text: str, said: str) -> None
 
 def test_all_problems_are_told_at_once(file: Path) -> None:
     said = refused(file, "kubernetes: {server: x}\nslurm: {}\n")
-    assert len(said.splitlines()) == 7
+    assert len(said.splitlines()) == 6
+    assert "PEM" not in said
 
 
 def test_a_file_that_cannot_be_read_is_named(file: Path) -> None:

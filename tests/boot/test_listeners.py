@@ -10,11 +10,8 @@ import pytest
 
 from fleet_runner.boot import files, protocol, servers, serving
 from fleet_runner.boot.documents import Documents, Filled
-from fleet_runner.boot.listening import certificate, listener, token
 from fleet_runner.boot.protocol import Bounded
 from fleet_runner.core.boot.facts import Facts
-from fleet_runner.core.errors import SettingsError
-from fleet_runner.settings import Settings
 from tests.boot.desks import Hall, mac, play
 from tests.boot.sites import certificate as made
 
@@ -356,44 +353,3 @@ def test_so_many_files_are_sent_at_a_time_and_whoever_asks_for_more_asks_again(
             assert (await asked(ports["http"], FILE)).startswith(b"HTTP/1.1 200")
 
     heard(tmp_path, story, boot_loaders=tmp_path)
-
-
-@pytest.mark.parametrize(
-    "listen", ["", "8480", "127.0.0.1", "127.0.0.1:http", "192.0.2.1:8480", "[::1:8480", "x:99999"]
-)
-def test_an_address_that_cannot_be_listened_at_is_an_error_a_person_can_act_on(listen: str) -> None:
-    with pytest.raises(SettingsError, match="setting 'boot_listen'"):
-        listener(listen, "boot_listen")
-
-
-def test_tls_needs_certificate_key_and_url_that_belong_together(tmp_path: Path) -> None:
-    one, two = made(tmp_path, "one"), made(tmp_path, "two")
-    key = tmp_path / "two.key"
-    assert certificate(Settings(state_dir=tmp_path)) is None
-    for given in ({"boot_certificate": one}, {"boot_certificate_key": key}, {"boot_secure_url": "https://x"}):
-        with pytest.raises(SettingsError, match="TLS needs all of"):
-            certificate(Settings(state_dir=tmp_path).model_copy(update=given))
-    both = Settings(state_dir=tmp_path, boot_certificate=one, boot_certificate_key=key)
-    key.chmod(0o644)
-    with pytest.raises(SettingsError, match="others may read it"):
-        certificate(both)
-    key.chmod(0o600)
-    with pytest.raises(SettingsError, match="expected PEM files that belong together"):
-        certificate(both)
-    assert certificate(both.model_copy(update={"boot_certificate": two})) is not None
-
-
-def test_the_token_of_dhcp_servers_is_there_private_and_not_empty(tmp_path: Path) -> None:
-    path = tmp_path / "token"
-    with pytest.raises(SettingsError, match=r"boot_dhcp_token .*No such file"):
-        token(path)
-    path.write_text("\n", "utf-8")
-    path.chmod(0o644)
-    with pytest.raises(SettingsError, match="others may read it"):
-        token(path)
-    path.chmod(0o600)
-    with pytest.raises(SettingsError, match="it is empty"):
-        token(path)
-    path.write_text(" secret \n", "utf-8")
-    assert token(path) == b"secret"
-    assert token(None) == b""
