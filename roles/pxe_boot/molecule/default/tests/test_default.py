@@ -48,6 +48,13 @@ def test_the_boot_service_has_its_settings() -> None:
     }
 
 
+def test_files_that_its_settings_name_are_for_its_account_alone() -> None:
+    """A folder comes with what is in it."""
+    files = [BOOT / "etc" / name for name in ("munge.key", "templates/user-data.yaml.j2")]
+    assert {file.read_text() for file in files} == {"a file of the scenario"}
+    assert {file.stat().st_mode & 0o777 for file in files} == {OWNER_WRITES}
+
+
 def test_units_start_what_was_configured() -> None:
     """Each names the scenario's own files."""
     units = {path.name: path.read_text() for path in (BOOT / "units").iterdir()}
