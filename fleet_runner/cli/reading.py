@@ -14,7 +14,7 @@ from rich.text import Text
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.board import board, usual
-from fleet_runner.cli.booting import on_their_way
+from fleet_runner.cli.booting import on_their_way, signs
 from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
 from fleet_runner.cli.overdue import unserved_since, words
@@ -51,7 +51,8 @@ def status(
         if json:
             now, nodes, runs = _fleet(store, state)
             late = unserved_since(settings, store, now)
-            print_json({"nodes": nodes, "runs": list(runs.values()), "unserved_since": late})
+            heard = store.beats()
+            print_json({"nodes": nodes, "runs": list(runs.values()), "unserved_since": late, "heard": heard})
         elif watch:
             with Live(console=console, screen=True, refresh_per_second=2) as live:
                 while True:
@@ -64,7 +65,10 @@ def status(
 def _status(settings: Settings, store: Store, state: State | None) -> Group:
     now, nodes, runs = _fleet(store, state)
     late = unserved_since(settings, store, now)
-    below = () if late is None else (Text(words(late, now), style="bold yellow"),)
+    below = [] if late is None else [Text(words(late, now), style="bold yellow")]
+    if settings.boot_url:
+        said, well = signs(store.beats(), now)
+        below.append(Text(said, style="dim" if well else "bold yellow"))
     nodes = [_ticketed(store, node) for node in nodes]
     return Group(board(nodes, runs, now, usual(store, runs.values()), on_their_way(store)), *below)
 

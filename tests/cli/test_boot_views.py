@@ -10,7 +10,7 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import Exit
 from fleet_runner.core.actions import Decision, Move, OpenRun
-from fleet_runner.core.boot.boots import Discovered, Identity, Milestone, PhonedHome, Reached, Refused
+from fleet_runner.core.boot.boots import Beat, Discovered, Identity, Milestone, PhonedHome, Reached, Refused
 from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
 from fleet_runner.core.records import Device
 from fleet_runner.core.spool import Progress
@@ -24,7 +24,7 @@ STRANGER = "02:00:00:00:00:07"
 def store(tmp_path: Path, typed: Type) -> Iterator[Store]:
     """A store with a node that is being provisioned and has asked for its kernel."""
     (tmp_path / "state").mkdir()
-    now = time.time() - 100
+    now = time.time() - 600
     with Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}") as made:
         made.register([Device("gpu-01", "t", "gpu-server", "hall")], now)
         node = made.node("gpu-01")
@@ -40,11 +40,24 @@ def store(tmp_path: Path, typed: Type) -> Iterator[Store]:
         yield made
 
 
+def test_status_says_when_the_boot_service_and_the_dhcp_server_were_heard(
+    store: Store, typed: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only where nodes boot through them."""
+    assert "boot service" not in typed("status").words
+    monkeypatch.setenv("FLEET_BOOT_URL", "http://10.0.0.1:8480")
+    assert "boot service never heard, DHCP server never heard" in typed("status").words
+    now = time.time()
+    store.tell([Beat("boot", now - 300), Beat("dhcp", now + 600)])
+    assert "boot service heard 5 min ago, DHCP server heard 10 min from now" in typed("status").words
+    assert set(json.loads(typed("status", "--json").out)["heard"]) == {"boot", "dhcp"}
+
+
 def test_the_board_and_the_node_say_how_far_a_boot_has_come(store: Store, typed: Type) -> None:
     assert "provision 1/6, boot: kernel" in typed("status").words
     said = typed("node", "gpu-01").words
     assert (
-        "boot 1, armed 100 s ago: dhcp after 12 s, script after 14 s, kernel after 15 s; waits for cloud_init" in said
+        "boot 1, armed 10 min ago: dhcp after 12 s, script after 14 s, kernel after 15 s; waits for cloud_init" in said
     )
     found = json.loads(typed("node", "gpu-01", "--json").out)["boot"]
     assert found["expected"]["macs"] == ["b8:3f:d2:00:00:01"]
