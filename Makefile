@@ -22,6 +22,9 @@ help: ## Say what there is to make
 demo: $(RUN) ## Run the main job on a simulated data centre: no root, no server
 	@$(BIN)/fleet-runner lab demo $(DEMO_ARGS)
 
+.PHONY: install
+install: $(RUN) ## Set up .venv with fleet-runner and Ansible, to run a fleet from here
+
 .PHONY: test
 test: $(DEV) debian-packages ## Run every test, and hold core to full branch coverage
 	$(BIN)/coverage run -m pytest $(PYTEST_ARGS) tests/core
