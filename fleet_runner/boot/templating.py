@@ -67,6 +67,23 @@ def unused(folder: Path | None, documents: Collection[str], device_types: Collec
     return tuple(each for each in files if each.name not in used and not each.name.startswith(("_", ".")))
 
 
+def broken(folder: Path | None) -> list[str]:
+    """Return a sentence for each template of a folder that cannot be read, or for the folder."""
+    try:
+        found, _ = _known(folder)
+    except SettingsError as error:
+        return [str(error)]
+    said: list[str] = []
+    for path in sorted(folder.glob(f"*{END}")) if folder else []:
+        try:
+            found.get_template(path.name)
+        except TemplateSyntaxError as error:
+            said.append(f"{path}:{error.lineno}: {error.message}")
+        except (OSError, UnicodeDecodeError, TemplateNotFound):
+            said.append(f"{path}: it cannot be read as text; correct or remove it")
+    return said
+
+
 def _known(folder: Path | None) -> tuple[Environment, frozenset[str]]:
     if folder is not None and not folder.is_dir():
         raise SettingsError(f"boot_templates names {folder}, which is no folder; make it, or correct the setting")

@@ -95,5 +95,36 @@ def test_a_setting_that_cannot_be_used_is_one_line_and_an_exit_code(
         monkeypatch.setenv(name, value)
     found = typed("boot", "serve")
     assert found.code == 2
-    assert said in found.err
-    assert len(found.err.splitlines()) == 1
+    *warned, last = found.err.splitlines()
+    assert said in last
+    assert all(line.startswith("warning: ") for line in warned)
+
+
+def test_what_nodes_would_stumble_over_is_warned_of_at_the_start(
+    tmp_path: Path, typed: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "user-data.yaml.j2").write_text("{{ ", "utf-8")
+    (tmp_path / "templates" / "meta-data.yaml.j2").write_bytes(b"\xff")
+    given = {
+        "FLEET_BOOT_URL": "http://10.10.0.2:8480",
+        "FLEET_BOOT_JOIN": "no-join.yml",
+        "FLEET_BOOT_TEMPLATES": "templates",
+        "FLEET_BOOT_LOADERS": "no-loaders",
+        "FLEET_BOOT_SECURE_URL": "https://boot.example:8443",
+    }
+    for name, value in environment(tmp_path, **given).items():
+        monkeypatch.setenv(name, value)
+    *warned, last = typed("boot", "serve").err.splitlines()
+    for text in (
+        "nodes cannot reach 127.0.0.1:0, although they are told http://10.10.0.2:8480; set boot_listen to 10.10.0.2:",
+        "set boot_secure_listen to boot.example:8443",
+        "no-join.yml: No such file",
+        "user-data.yaml.j2:1: ",
+        "meta-data.yaml.j2: it cannot be read as text",
+        "boot_authorized_keys is not set",
+        "boot_dhcp_token is not set",
+        "no-loaders, which is no folder",
+    ):
+        assert len([line for line in warned if line.startswith("warning: ") and text in line]) == 1, text
+    assert "TLS needs all of" in last

@@ -63,6 +63,14 @@ class Token:
         return f"{self.id}.{self.secret}"
 
 
+def bearer(path: Path) -> str:
+    """Return the token of the service account that mints, or raise a FleetError without it."""
+    found = secrets.read(path, "a service account's token").decode("ascii", "replace").strip()
+    if not found.isascii() or not found.isprintable() or " " in found:
+        raise JoinError(f"{path} holds no token; write a service account's token into it")
+    return found
+
+
 class Minter:
     """Makes and takes back tokens; may be used from several threads at once."""
 
@@ -118,13 +126,8 @@ class Minter:
         }
 
     def _ask(self, method: str, path: str, body: Any) -> tuple[int, bytes]:
-        bearer = (
-            secrets.read(self._cluster.token_file, "a service account's token").decode("ascii", "replace").strip()
-        )
-        if not bearer.isascii() or not bearer.isprintable() or " " in bearer:
-            raise JoinError(f"{self._cluster.token_file} holds no token; write a service account's token into it")
         headers = {
-            "Authorization": f"Bearer {bearer}",
+            "Authorization": f"Bearer {bearer(self._cluster.token_file)}",
             "Accept": "application/json",
             "Content-Type": "application/json",
         }

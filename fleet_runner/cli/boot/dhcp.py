@@ -10,14 +10,12 @@ import yaml
 
 from fleet_runner import settings, source
 from fleet_runner.adapters.dhcp import refusal
-from fleet_runner.cli.session import Exit, console, errors
+from fleet_runner.cli.boot.readiness import warn_of_nodes
+from fleet_runner.cli.session import Exit, console
 from fleet_runner.core.boot.dhcp import KINDS, render
 from fleet_runner.core.boot.dhcp.networks import Networks, read
 from fleet_runner.core.errors import FleetError, SettingsError
 from fleet_runner.settings import Settings
-
-MANY = 20
-"""Nodes without an address that are named; the rest is counted."""
 
 
 class Server(StrEnum):
@@ -58,7 +56,7 @@ def dhcp(
     found = settings.load()
     described = _described(found, networks)
     rendered = render(kind, source.read(found), described)
-    _warn(rendered.notes)
+    warn_of_nodes(rendered.notes)
     if not check:
         sys.stdout.write(rendered.text)
         return
@@ -88,13 +86,6 @@ def _parsed(file: Path) -> Any:
         raise SettingsError(f"--networks {file}: {error.strerror}; name a YAML file of boot networks") from error
     except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise FleetError(f"--networks {file}: {' '.join(str(error).split())}; expected YAML") from error
-
-
-def _warn(notes: tuple[str, ...]) -> None:
-    for note in notes[:MANY]:
-        errors.print(f"warning: {note}", markup=False, soft_wrap=True)
-    if len(notes) > MANY:
-        errors.print(f"warning: so it is with {len(notes) - MANY} more nodes", soft_wrap=True)
 
 
 def _counted(reserved: int, reserves: bool) -> str:

@@ -2,8 +2,9 @@
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -13,9 +14,13 @@ from fleet_runner import settings, source
 from fleet_runner.adapters.join.kubernetes import Minter
 from fleet_runner.boot import join
 from fleet_runner.boot.documents import NAMES, Documents
+from fleet_runner.boot.listening import token
 from fleet_runner.boot.templating import unused
-from fleet_runner.cli.session import Exit, console, errors
+from fleet_runner.cli.boot.looking import NodeName
+from fleet_runner.cli.boot.readiness import said, unset, warn, warn_of_nodes, wrong
+from fleet_runner.cli.session import Exit, console
 from fleet_runner.core.boot.boots import Boot, Identity
+from fleet_runner.core.boot.dhcp.reservations import obstacles
 from fleet_runner.core.boot.facts import Facts, Reach, facts
 from fleet_runner.core.boot.network import ethernet
 from fleet_runner.core.errors import FleetError
@@ -36,7 +41,7 @@ class Document(StrEnum):
 
 
 def render(
-    node: str,
+    node: NodeName,
     document: Annotated[Document | None, typer.Option(help="only this one, as it is sent")] = None,
 ) -> None:
     """Print what cloud-init would be given for a node, with every secret hidden; nothing is armed or minted."""
@@ -53,7 +58,11 @@ def render(
         return
     for each in Document:
         console.rule(each, style="bold", align="left")
-        console.print(Syntax(_body(documents, each, known), "yaml", background_color="default", word_wrap=True))
+        body = _body(documents, each, known)
+        if console.is_terminal:
+            console.print(Syntax(body, "yaml", background_color="default", word_wrap=True))
+        else:
+            console.print(body, markup=False, soft_wrap=True)
 
 
 def check(
@@ -63,12 +72,14 @@ def check(
     chosen = settings.load()
     fleet = source.read(chosen)
     _warn(chosen)
+    warn_of_nodes(tuple(f"{name}: {why}" for name, why in obstacles(fleet).items()))
     documents = Documents(chosen)
     found = [
         f"{each}: no document and no device type is called so; correct the name, or begin it with _ to include it"
         for each in unused(chosen.boot_templates, NAMES, fleet.device_types)
     ]
-    found += _wrong(documents, [_facts(chosen, fleet, device) for device in nodes(fleet)])
+    found += wrong(chosen) + said(partial(token, chosen.boot_dhcp_token))
+    found += _wrong(documents, [_facts(chosen, fleet, device) for device in nodes(fleet)], told=found)
     found += _cluster(chosen) if ask_cluster else []
     for sentence in found:
         console.print(sentence, markup=False, soft_wrap=True)
@@ -89,8 +100,11 @@ def _body(documents: Documents, document: Document, known: Facts) -> str:
             return documents.preview(known).decode()
 
 
-def _wrong(documents: Documents, known: Iterable[Facts]) -> list[str]:
-    """Return a sentence for each thing that is wrong, with the first node that has it and how many more have."""
+def _wrong(documents: Documents, known: Iterable[Facts], told: Collection[str]) -> list[str]:
+    """Return a sentence for each thing that is wrong, with the first node that has it and how many more have.
+
+    What is told already is told for all nodes.
+    """
     found: dict[str, list[str]] = {}
     for each in known:
         for document in Document:
@@ -99,7 +113,7 @@ def _wrong(documents: Documents, known: Iterable[Facts]) -> list[str]:
             except FleetError as error:
                 about = f"{document} of {each.node['name']}: "
                 found.setdefault(str(error).removeprefix(about), []).append(about)
-    return [f"{about[0]}{text}{_more(len(about) - 1)}" for text, about in found.items()]
+    return [f"{about[0]}{text}{_more(len(about) - 1)}" for text, about in found.items() if text not in told]
 
 
 def _more(others: int) -> str:
@@ -131,6 +145,5 @@ def _cluster(chosen: Settings) -> list[str]:
 
 def _warn(chosen: Settings) -> None:
     if not (chosen.boot_url or chosen.boot_secure_url):
-        errors.print(f"warning: boot_url is not set; the documents show {NOWHERE} in its place", markup=False)
-    if chosen.boot_authorized_keys is None:
-        errors.print("warning: boot_authorized_keys is not set; nobody could log in to a node by ssh", markup=False)
+        warn([f"boot_url is not set; the documents show {NOWHERE} in its place"])
+    warn(unset(chosen))

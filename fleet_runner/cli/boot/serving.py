@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from fleet_runner.cli.boot.readiness import unready, warn
 from fleet_runner.cli.session import console, opened
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.settings import load
@@ -20,5 +21,6 @@ def serve() -> None:
             "setting 'boot_url' is empty; name the address where nodes reach this service, like http://10.0.0.1:8480"
         )
     with opened(create=True) as (settings, store):
+        warn(unready(settings))
         tell = partial(console.print, markup=False, soft_wrap=True)
         serving.run(settings, store, Reader(settings), tell)

@@ -35,20 +35,26 @@ def reserve(fleet: Fleet, networks: tuple[Network, ...]) -> Reserved:
     A MAC address that two devices have, or an address that two have, is nobody's: a DHCP server that met it would
     refuse all of its configuration, or boot the wrong machine.
     """
-    macs = Counter(
-        mac for device in fleet.devices.values() for mac in {each.mac for each in device.interfaces} if mac
-    )
-    taken = Counter(filter(None, map(_address, fleet.devices.values())))
+    why = obstacles(fleet)
     found: list[Reservation] = []
     notes: list[str] = []
     for device in nodes(fleet):
-        why = next(_obstacles(device, macs, taken), "")
-        place = why or _place(device, networks)
+        place = why.get(device.name) or _place(device, networks)
         if isinstance(place, Reservation):
             found.append(place)
         else:
             notes.append(f"{device.name} has no reserved address: {place}")
     return Reserved(tuple(sorted(found, key=lambda each: each.address)), tuple(notes))
+
+
+def obstacles(fleet: Fleet) -> dict[str, str]:
+    """Return why nodes can have no address of their own in any network, by the node's name."""
+    macs = Counter(
+        mac for device in fleet.devices.values() for mac in {each.mac for each in device.interfaces} if mac
+    )
+    taken = Counter(filter(None, map(_address, fleet.devices.values())))
+    first = {device.name: next(_obstacles(device, macs, taken), "") for device in nodes(fleet)}
+    return {name: why for name, why in first.items() if why}
 
 
 def _obstacles(device: Device, macs: Counter[str], taken: Counter[str]) -> Iterator[str]:
@@ -61,12 +67,13 @@ def _obstacles(device: Device, macs: Counter[str], taken: Counter[str]) -> Itera
         yield "it has no primary address in the source of truth"
     if taken[address] > 1:
         yield f"its primary address {address} {twice}"
-    if ":" in address:
-        yield f"its primary address {address} is IPv6, and boot networks are IPv4"
 
 
 def _place(device: Device, networks: tuple[Network, ...]) -> Reservation | str:
-    address = IPv4Address(_address(device))
+    told = _address(device)
+    if ":" in told:
+        return f"its primary address {told} is IPv6, and boot networks are IPv4"
+    address = IPv4Address(told)
     network = next((each for each in networks if address in each.subnet), None)
     if network is None:
         return f"its primary address {address} is in none of the boot networks"
