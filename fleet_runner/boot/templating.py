@@ -90,7 +90,8 @@ def _known(folder: Path | None) -> tuple[Environment, frozenset[str]]:
     built_in = FileSystemLoader(BUILT_IN)
     own: list[BaseLoader] = [FileSystemLoader(folder)] if folder else []
     loader = ChoiceLoader([*own, built_in, PrefixLoader({"built-in": built_in})])
-    return environment(loader=loader, auto_reload=True), frozenset(loader.list_templates())
+    # The built-in ones change with this program alone; to look at five files takes a twentieth of a node's boot.
+    return environment(loader=loader, auto_reload=folder is not None), frozenset(loader.list_templates())
 
 
 def _where(traceback: TracebackType | None) -> str:
