@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.boot.boots import Beat, Boot, Milestone, PhonedHome, Reached, Refused
+from fleet_runner.core.boot.boots import Beat, Boot, Identity, Milestone, PhonedHome, Reached, Refused
 from fleet_runner.core.records import Device
 from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
@@ -119,7 +119,7 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
         for bmc in bmcs.values():
             bmc.switched = partial(switch, bmc)
         store.register([Device(name, "lab", "gpu-server", "lab") for name in names], 1.0)
-        store.tell([Beat("boot", time.time() + 60), Beat("dhcp", time.time())])
+        store.tell([Beat("boot", time.time() + 40), Beat("dhcp", time.time())])
         yield Hall(tmp_path, Ansible(tmp_path / "home", variables), bmcs, store)
 
 
@@ -127,6 +127,14 @@ def comes_up(store: Store, boot: Boot) -> None:
     now = time.time()
     store.tell([Reached(boot.id, step, now, "10.0.0.9") for step in STEPS])
     store.tell([PhonedHome(boot.id, now, "10.0.0.9", (KEY,))])
+
+
+def another_came_up(store: Store) -> None:
+    """Show that the boot path is well, whatever stops later."""
+    store.register([Device("gpu-09", "lab", "gpu-server", "lab")], 1.0)
+    boot = store.arm("gpu-09", Identity(), run=None, now=time.time(), seconds=60)
+    comes_up(store, boot)
+    store.close_boot(boot.id, "it came up", time.time())
 
 
 def leases(store: Store, boot: Boot) -> None:
@@ -153,6 +161,7 @@ def test_each_node_of_a_play_has_the_verdict_of_its_own_boot(hall: Hall) -> None
         "gpu-04": has_a_bad_image,
         "gpu-05": comes_up,
     }
+    another_came_up(hall.store)
     said = hall.play(acts)
     found = hall.results()
     assert {name: result.verdict for name, result in found.items()} == {
