@@ -31,7 +31,7 @@ NEAR = 0.55
 PATHS = (
     "project_dir", "state_dir", "inventory", "bmc_credentials", "netbox_token_file", "boot_certificate",
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
-    "boot_dhcp_token",
+    "boot_dhcp_token", "firmware_images",
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
 
@@ -93,6 +93,21 @@ class Settings(BaseSettings):
     boot_armed_seconds: float = Field(
         1800.0, gt=0, description="how long a node may take to ask for its boot data; at least while it is waited for"
     )
+    firmware_images: Path | None = Field(
+        None, description="folder of firmware images; default: firmware in state_dir"
+    )
+    firmware_url: str = Field(
+        "", description="where BMCs fetch that folder's files, for catalogues that ask for SimpleUpdate"
+    )
+    firmware_visit_seconds: float = Field(
+        60.0, gt=0, description="how long one play stays with a flash before it leaves it to the BMC and comes back"
+    )
+    firmware_pause_seconds: float = Field(15.0, ge=0, description="pause before a flash under way is looked at again")
+    firmware_at_once: int = Field(50, ge=1, description="nodes of the fleet whose firmware is updated at a time")
+    firmware_at_once_rack: int = Field(4, ge=1, description="nodes of one rack whose firmware is updated at a time")
+    firmware_rack_watts: float = Field(
+        0.0, ge=0, description="power that the nodes of one rack may draw for updates at a time; 0: no limit"
+    )
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")
@@ -141,6 +156,11 @@ class Settings(BaseSettings):
     def images_dir(self) -> Path:
         """Return where the boot images lie."""
         return self.boot_images or self.state_dir / "images"
+
+    @property
+    def firmware_dir(self) -> Path:
+        """Return where the firmware images lie."""
+        return self.firmware_images or self.state_dir / "firmware"
 
     @property
     def batches_dir(self) -> Path:
