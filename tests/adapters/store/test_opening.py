@@ -103,13 +103,16 @@ def test_the_migrations_make_exactly_the_tables_the_code_uses(url: str) -> None:
     database.close()
 
 
-def test_a_store_of_the_first_schema_is_refused_until_it_is_migrated_and_keeps_everything(url: str) -> None:
+@pytest.mark.parametrize("older", ["0001", "0002"])
+def test_a_store_of_an_older_schema_is_refused_until_it_is_migrated_and_keeps_everything(
+    url: str, older: str
+) -> None:
     with Store.open(url) as store:
         store.register([device("gpu-01")], 1.0)
         store.leave_intent("gpu-01", Wish.HOLD, "ada", now=2.0)
         before = (store.nodes(), store.intents("gpu-01"), store.history("gpu-01"))
-    _go_back_to_the_first_schema(url)
-    with pytest.raises(StoreError, match=r"its schema is 0001.*migrates an older one"):
+    _go_back_to(url, older)
+    with pytest.raises(StoreError, match=rf"its schema is {older}.*migrates an older one"):
         Store.open(url)
     with Store.create(url) as store:
         assert (store.nodes(), store.intents("gpu-01"), store.history("gpu-01")) == before
@@ -135,6 +138,7 @@ def test_partial_indexes_are_the_same_in_the_migration(url: str) -> None:
     assert "UNIQUE" in found["tickets_one_open"]
     assert "UNIQUE" in found["boots_one_open"]
     assert "UNIQUE" in found["boot_events_once"]
+    assert "UNIQUE" in found["flashes_one_open"]
     partial = {name for name, line in found.items() if "WHERE" in line}
     assert partial == {
         index.name
@@ -170,14 +174,14 @@ def _index(line: str) -> str:
     return line.split(" ON ", maxsplit=1)[0].rsplit(maxsplit=1)[-1]
 
 
-def _go_back_to_the_first_schema(url: str) -> None:
-    """Make every table anew by the first migration alone, with the rows that were in those it has."""
+def _go_back_to(url: str, revision: str) -> None:
+    """Make every table anew by the migrations up to one, with the rows that were in those they have."""
     database = connect(url)
     with database.write() as connection:
         rows = {table: connection.execute(table.select()).mappings().all() for table in metadata.sorted_tables}
         metadata.drop_all(connection)
         connection.execute(text("DROP TABLE alembic_version"))
-        command.upgrade(config(connection), "0001")
+        command.upgrade(config(connection), revision)
         for table, kept in rows.items():
             if kept:
                 connection.execute(
