@@ -291,6 +291,8 @@ flashes = Table(
     Column("updated_at", Double),
     Column("activations", Integer, nullable=False),
     Column("activated_at", Double),
+    Column("activated", Integer, nullable=False),
+    Column("bmc_reset_before", Double),
     Column("ended_at", Double),
     Column("end", Words),
     Column("detail", Words, nullable=False),

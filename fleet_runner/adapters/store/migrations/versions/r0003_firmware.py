@@ -53,6 +53,8 @@ def _flashes() -> None:
         _at("updated_at", nullable=True),
         _count("activations"),
         _at("activated_at", nullable=True),
+        _count("activated"),
+        _at("bmc_reset_before", nullable=True),
         _at("ended_at", nullable=True),
         _text("end", nullable=True),
         _text("detail"),
