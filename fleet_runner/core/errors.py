@@ -28,6 +28,10 @@ class BmcError(FleetError):
     """A BMC did not answer, or answered with something that is not Redfish."""
 
 
+class BmcRefused(BmcError):
+    """It is certain that a BMC did not take what it was asked to do: it said so, or was never reached."""
+
+
 class DocumentError(FleetError):
     """A document of a boot cannot be rendered for one node; the others have theirs."""
 
