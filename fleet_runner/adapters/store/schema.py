@@ -34,6 +34,10 @@ REFUSED = text("kind = 'refused'")
 STEPS = text("kind <> 'refused'")
 """What happens to a boot once: all but refusals. Both written out for the same reason."""
 
+GOING_ON = text("state IN ('running', 'paused')")
+ASKED = text("state = 'asked'")
+"""Rollouts that may still ask, and nodes whose turn it is in one. Both written out for the same reason."""
+
 metadata = MetaData(
     naming_convention={"pk": "pk_%(table_name)s", "fk": "fk_%(table_name)s_%(column_0_name)s"},
 )
@@ -334,7 +338,11 @@ rollouts = Table(
     Column("state", Words, nullable=False),
     Column("detail", Words, nullable=False),
     Column("changed_at", Double, nullable=False),
+    Column("counts_from", Double, nullable=False),
+    Column("version", Integer, nullable=False),
 )
+Index("rollouts_one_open", rollouts.c.device_type, unique=True, sqlite_where=GOING_ON,
+      postgresql_where=GOING_ON)  # fmt: skip
 
 rollout_nodes = Table(
     "rollout_nodes",
@@ -345,6 +353,8 @@ rollout_nodes = Table(
     Column("state", Words, nullable=False),
     Column("detail", Words, nullable=False),
     Column("changed_at", Double, nullable=False),
+    Column("intent", Id, ForeignKey("intents.id")),
     PrimaryKeyConstraint("rollout", "node"),
 )
 Index("rollout_nodes_node", rollout_nodes.c.node, rollout_nodes.c.rollout)
+Index("rollout_nodes_asked", rollout_nodes.c.rollout, sqlite_where=ASKED, postgresql_where=ASKED)

@@ -103,7 +103,18 @@ def _rollouts() -> None:
         _at("failed_share"),
         *(_text(name) for name in ("state", "detail")),
         _at("changed_at"),
+        _at("counts_from"),
+        _count("version"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rollouts")),
+    )
+    going_on = sa.text("state IN ('running', 'paused')")
+    op.create_index(
+        "rollouts_one_open",
+        "rollouts",
+        ["device_type"],
+        unique=True,
+        sqlite_where=going_on,
+        postgresql_where=going_on,
     )
     op.create_table(
         "rollout_nodes",
@@ -112,8 +123,12 @@ def _rollouts() -> None:
         _count("wave"),
         *(_text(name) for name in ("state", "detail")),
         _at("changed_at"),
+        _id("intent", nullable=True),
         _refers("rollout_nodes", "rollout", "rollouts.id"),
         _refers("rollout_nodes", "node", "nodes.name"),
+        _refers("rollout_nodes", "intent", "intents.id"),
         sa.PrimaryKeyConstraint("rollout", "node", name=op.f("pk_rollout_nodes")),
     )
     op.create_index("rollout_nodes_node", "rollout_nodes", ["node", "rollout"])
+    asked = sa.text("state = 'asked'")
+    op.create_index("rollout_nodes_asked", "rollout_nodes", ["rollout"], sqlite_where=asked, postgresql_where=asked)
