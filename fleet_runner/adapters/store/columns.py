@@ -1,10 +1,14 @@
-"""Column types that hold on both databases what nodes and people send."""
+"""What tables are made of: column types that hold on both databases what nodes and people send, and their names."""
 
 import json
 from typing import Any
 
-from sqlalchemy import BigInteger, Dialect, Integer, Text
+from sqlalchemy import BigInteger, Dialect, Integer, MetaData, Text
 from sqlalchemy.types import TypeDecorator
+
+metadata = MetaData(
+    naming_convention={"pk": "pk_%(table_name)s", "fk": "fk_%(table_name)s_%(column_0_name)s"},
+)
 
 Id = BigInteger().with_variant(Integer(), "sqlite")  # 10,000 swept nodes outgrow 32 bits within months
 
