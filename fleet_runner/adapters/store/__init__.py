@@ -21,6 +21,7 @@ from fleet_runner.adapters.store import (
     tickets,
 )
 from fleet_runner.adapters.store.database import PATIENCE, Database, connect
+from fleet_runner.adapters.store.firmware import FirmwareMethods
 from fleet_runner.adapters.store.schema import REVISION
 from fleet_runner.core.actions import Decision
 from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
@@ -33,7 +34,7 @@ from fleet_runner.core.spool import Ended, Evidence, Line
 __all__ = ["Store"]
 
 
-class Store:
+class Store(FirmwareMethods):
     """One connected store. Every method is one transaction; every failure is a StoreError, nothing half-written.
 
     Methods that raise ConflictError found that somebody else was first: read again and decide again.

@@ -18,8 +18,11 @@ from sqlalchemy import (
     text,
 )
 
-import fleet_runner.adapters.store.firmware_schema  # noqa: F401  its tables are told of in the same metadata
-from fleet_runner.adapters.store.columns import Id, Json, Words, metadata
+from fleet_runner.adapters.store import firmware_schema
+from fleet_runner.adapters.store.columns import Id, Json, Words
+
+metadata = firmware_schema.flashes.metadata
+"""Of the tables here and of those there."""
 
 REVISION = "0003"
 """The schema these tables describe; a store at another one is not opened."""

@@ -1,0 +1,41 @@
+"""Leave of a person to switch a node's power although its firmware says no: with a reason, for a while, on record."""
+
+from typing import NamedTuple
+
+from sqlalchemy import Connection, select
+
+from fleet_runner.adapters.store import database, flashes, history, leases, untrusted
+from fleet_runner.adapters.store.firmware_schema import power_allowances
+from fleet_runner.core.runs import Entry
+
+
+class Leave(NamedTuple):
+    """Who gives it, why, when, and for how many seconds."""
+
+    by: str
+    reason: str
+    at: float
+    seconds: float
+
+
+def give(connection: Connection, node: str, leave: Leave) -> None:
+    """Allow power actions on a node for a while; an earlier leave is replaced."""
+    leases.hold(connection, node)
+    row = {"node": node, "by": untrusted.words(leave.by), "because": untrusted.words(leave.reason)}
+    row |= {"at": leave.at, "until": leave.at + leave.seconds}
+    fresh = database.insert(connection, power_allowances).values(row)
+    connection.execute(fresh.on_conflict_do_update(index_elements=["node"], set_=row))
+    sentence = (
+        f"{row['by']} allows power actions for {leave.seconds:g} s whatever its firmware is at ({row['because']})."
+    )
+    history.add(connection, [Entry(0, node, leave.at, flashes.KIND, sentence, str(row["by"]))])
+
+
+def standing(connection: Connection, node: str, now: float) -> str:
+    """Return who allows power actions on a node now, and why; "" where nobody does.
+
+    One that was given in what is now the future is none: the clock was set back, and nobody knows for how long.
+    """
+    mine = (power_allowances.c.node == node, power_allowances.c.at <= now, power_allowances.c.until > now)
+    found = connection.execute(select(power_allowances).where(*mine)).one_or_none()
+    return f"{found.by}: {found.because}" if found is not None else ""
