@@ -1,7 +1,24 @@
 """The firmware catalogue of a device type: which versions are right, which images bring them, and how."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.firmware import coherence, fields
+from fleet_runner.core.firmware.fields import Path, Problem, Section
+
+__all__ = ["Activate", "Catalogue", "CatalogueError", "Component", "Image", "Power", "Problem", "Transport", "read"]
+
+SECTION = "firmware"
+"""The key of a profile under which its catalogue stands."""
+
+DAY = 86_400.0
+MOST_WATTS = 1e6
+MOST_ENTRIES = 1000
+MOST_TIMES = 10
+LAST = 10_000
 
 
 class Activate(StrEnum):
@@ -48,11 +65,12 @@ class Image:
 class Component:
     """One row of a catalogue: the inventory entries it speaks of, their versions, and how they are brought there.
 
-    `inventory_id` is a glob over the last segment of an entry's URI; `count` is how many entries it must match (None:
-    one where it is no glob, else at least one). `accepted` holds every legal version, `target` first. A component
-    without images is only compared. Entries of one `exclusive` group never share a request; `times` is how often the
-    activation is done; `seconds` the longest that one update may take, its activation aside. `targets` are globs of
-    what the request names: its own entries where empty, nothing at all where `untargeted`.
+    `inventory_id` is a glob over the last segment of an entry's URI, `inventory_name` one over its Name, for BMCs
+    that number their entries; `count` is how many entries they must match (None: one where neither is a glob, else at
+    least one). `accepted` holds every legal version, `target` first. A component without images is only compared. An
+    entry of an `exclusive` group has each request to itself; `times` is how often the activation is done; `seconds`
+    the longest that one update may take, its activation aside. `targets` are the resources that the request names:
+    its own entries where empty, nothing at all where `untargeted`.
     """
 
     name: str
@@ -70,6 +88,8 @@ class Component:
     untargeted: bool = False
     seconds: float = 1800.0
     rollback: bool = True
+    inventory_name: str = ""
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +102,92 @@ class Catalogue:
     components: tuple[Component, ...] = ()
     boards: tuple[str, ...] = ()
     watts: float = 0.0
+
+
+class CatalogueError(EvidenceError):
+    """A catalogue is unusable, which is no hardware's fault. `problems` are all of its wrong fields."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        self.problems = problems
+        more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
+        super().__init__(f"{problems[0]}{more}; correct the device type's file in inventory/group_vars")
+
+
+def read(profile: Mapping[str, Any]) -> Catalogue:
+    """Return the catalogue of a device type's profile, or raise a CatalogueError with everything that is wrong."""
+    problems: list[Problem] = []
+    section = Section(profile.get(SECTION), (SECTION,), problems)
+    boards = section.several("boards", fields.text)
+    watts = section.take("watts", fields.number(0, MOST_WATTS), 0.0)
+    nothing: list[object] = []
+    rows = section.take("components", fields.rows, nothing, needed=True)
+    section.strangers()
+    found = {index: _component(row, (*section.path, "components", index), problems) for index, row in enumerate(rows)}
+    sound = {index: component for index, component in found.items() if component is not None}
+    problems += coherence.problems(sound, (*section.path, "components"))
+    if problems:
+        raise CatalogueError(tuple(problems))
+    return Catalogue(tuple(sound.values()), boards, watts)
+
+
+def _component(found: object, path: Path, problems: list[Problem]) -> Component | None:
+    """Return one row, or None where anything of it is wrong, which has become a problem."""
+    before = len(problems)
+    row = Section(found, path, problems)
+    target = row.take("target", fields.version, "", needed=True)
+    accepted = row.several("accepted", fields.version)
+    how, times = _activation(row)
+    component = Component(
+        row.take("component", fields.text, "", needed=True),
+        row.take("inventory_id", fields.segment, "", needed=True),
+        target,
+        (target, *(version for version in accepted if version != target)),
+        images=_images(row),
+        count=row.take("count", fields.whole(1, MOST_ENTRIES), None),
+        order=row.take("order", fields.whole(0, LAST), 50),
+        activate=how,
+        times=times,
+        exclusive=row.take("exclusive", fields.text, ""),
+        power=row.take("power", fields.one_of(Power), Power.ANY),
+        transport=row.take("transport", fields.one_of(Transport), Transport.AUTO),
+        untargeted=row.take("untargeted", fields.flag, otherwise=False),
+        seconds=row.take("seconds", fields.number(1, DAY), 1800.0),
+        rollback=row.take("rollback", fields.flag, otherwise=True),
+        inventory_name=row.take("inventory_name", fields.text, ""),
+        targets=row.several("targets", fields.resource),
+    )
+    row.strangers()
+    return component if len(problems) == before else None
+
+
+def _activation(row: Section) -> tuple[Activate, int]:
+    section = row.below("activate")
+    if section is None:
+        return Activate.NONE, 1
+    how = section.take("how", fields.one_of(Activate), Activate.NONE, needed=True)
+    times = section.take("times", fields.whole(1, MOST_TIMES), 1)
+    section.strangers()
+    return how, times
+
+
+def _images(row: Section) -> tuple[Image, ...]:
+    section = row.below("images")
+    return () if section is None else tuple(_image(section, key) for key in section.rows)
+
+
+def _image(images: Section, key: object) -> Image:
+    try:
+        version = fields.version(key)
+    except fields.Unfit as unfit:
+        version = str(key)
+        images.wrong(version, f"the key {fields.shown(key)}", str(unfit))
+    row = Section(images.rows[key], (*images.path, version), images.problems)
+    image = Image(
+        version,
+        row.take("file", fields.file_name, "", needed=True),
+        row.take("sha256", fields.sha256, "", needed=True),
+        row.several("from", fields.version),
+        row.take("force", fields.flag, otherwise=False),
+    )
+    row.strangers()
+    return image

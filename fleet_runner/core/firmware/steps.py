@@ -1,0 +1,130 @@
+"""The requests of a plan: which entries one image is sent for, what it is to change, and in which order they go."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fleet_runner.core.firmware.catalogue import Activate, Component, Image, Power, Transport
+from fleet_runner.core.firmware.inventory import Entry
+from fleet_runner.core.firmware.matching import numbered
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One image, sent in one request. `before` and `targets` are the versions of all that it writes, by id.
+
+    `component` names its rows of the catalogue. `uris` is what the request names: nothing where it is `untargeted`.
+    Where it does not name its entries, it writes all that the image's file is for, those on their targets included.
+    """
+
+    component: str
+    before: Mapping[str, str]
+    targets: Mapping[str, str]
+    uris: tuple[str, ...]
+    image: Image
+    activate: Activate
+    times: int
+    power: Power
+    transport: Transport
+    untargeted: bool
+    seconds: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """An entry of a row (number `index` of the catalogue), its version, and the images it still needs, in order."""
+
+    index: int
+    row: Component
+    entry: Entry
+    version: str
+    images: tuple[Image, ...]
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """Return what sorts aims: by order; then those with the longest way, whose last images others share."""
+        return (self.row.order, -len(self.images), self.index, numbered(self.entry.id))
+
+    @property
+    def wide(self) -> bool:
+        """Whether a request for it does not name its entries, and so goes to all that the image's file is for."""
+        return self.row.untargeted or bool(self.row.targets)
+
+    @property
+    def request(self) -> tuple[str, ...]:
+        """Return what is the same for all that one request serves."""
+        return (self.images[0].file, self.entry.id if self.row.exclusive else "")
+
+
+def steps(aims: Sequence[Aim]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Return every step from here to the targets, and what of it would go where nobody asked for it."""
+    found: list[Step] = []
+    beside: list[str] = []
+    while needed := sorted((aim for aim in aims if aim.images), key=lambda aim: aim.rank):
+        group = [aim for aim in needed if aim.request == needed[0].request]
+        others = [aim for aim in aims if aim not in group]
+        beside += _besides(group, others)
+        found.append(step(group, others))
+        moved = [replace(aim, version=aim.images[0].version, images=aim.images[1:]) for aim in group]
+        aims = [*moved, *others]
+    return tuple(found), tuple(dict.fromkeys(beside))
+
+
+def step(group: Sequence[Aim], others: Sequence[Aim], why: str = "") -> Step:
+    """Return one request for a group, `others` being all that is not in it."""
+    first = group[0]
+    image = first.images[0]
+    written = [(aim, aim.images[0].version) for aim in sorted(group, key=lambda aim: (aim.index, aim.rank))]
+    if first.wide:
+        written += [(aim, version) for aim in others for version in _holds(aim, image)]
+    rows = list(dict.fromkeys(aim.row for aim, _ in written))
+    named = first.row.targets or tuple(aim.entry.uri for aim, _ in written)
+    return Step(
+        component=", ".join(row.name for row in rows),
+        before={aim.entry.id: aim.version for aim, _ in written},
+        targets={aim.entry.id: version for aim, version in written},
+        uris=() if first.row.untargeted else named,
+        image=image,
+        activate=first.row.activate,
+        times=first.row.times,
+        power=first.row.power,
+        transport=first.row.transport,
+        untargeted=first.row.untargeted,
+        seconds=max(row.seconds for row in rows),
+        why=why or "; ".join(_why(row, [aim for aim in group if aim.row is row]) for row in _rows(group)),
+    )
+
+
+def _besides(group: Sequence[Aim], others: Sequence[Aim]) -> Iterator[str]:
+    """Say which entries a request that does not name its own would take where nobody asked for."""
+    image = group[0].images[0]
+    for aim in others if group[0].wide else ():
+        for version in _holds(aim, image):
+            if version != aim.version:
+                who = f"{aim.entry.id} ({aim.row.name})"
+                yield (
+                    f"{image.file} is not sent for single entries and would bring {who} from {aim.version} to {version},"
+                    " which is not on its way; update it by hand"
+                )
+
+
+def _holds(aim: Aim, image: Image) -> tuple[str, ...]:
+    """Return the version that an image's file holds for an entry, if it holds one."""
+    return tuple(each.version for each in aim.row.images if each.file == image.file)
+
+
+def _rows(group: Sequence[Aim]) -> list[Component]:
+    return list(dict.fromkeys(aim.row for aim in sorted(group, key=lambda aim: aim.index)))
+
+
+def _why(row: Component, aims: Sequence[Aim]) -> str:
+    """Say what one row's part of a request is for: "BIOS from 2.0 to 2.1"."""
+    to = aims[0].images[0].version
+    many = f"{len(aims)} of {row.name}" if len(aims) > 1 else row.name
+    hop = "" if to == row.target else f", on the way to {row.target}"
+    return f"{many} from {listed(aim.version for aim in aims)} to {to}{hop}"
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return texts as a person lists them, each once."""
+    return ", ".join(dict.fromkeys(text.strip() for text in texts if text.strip()))
