@@ -21,14 +21,12 @@ class Leave(NamedTuple):
 def give(connection: Connection, node: str, leave: Leave) -> None:
     """Allow power actions on a node for a while; an earlier leave is replaced."""
     leases.hold(connection, node)
-    row = {"node": node, "by": untrusted.words(leave.by), "because": untrusted.words(leave.reason)}
-    row |= {"at": leave.at, "until": leave.at + leave.seconds}
+    by, because = untrusted.words(leave.by), untrusted.words(leave.reason)
+    row = {"node": node, "by": by, "because": because, "at": leave.at, "until": leave.at + leave.seconds}
     fresh = database.insert(connection, power_allowances).values(row)
     connection.execute(fresh.on_conflict_do_update(index_elements=["node"], set_=row))
-    sentence = (
-        f"{row['by']} allows power actions for {leave.seconds:g} s whatever its firmware is at ({row['because']})."
-    )
-    history.add(connection, [Entry(0, node, leave.at, flashes.KIND, sentence, str(row["by"]))])
+    sentence = f"{by} allows power actions for {leave.seconds:g} s whatever its firmware is at ({because})."
+    history.add(connection, [Entry(0, node, leave.at, flashes.KIND, sentence, by)])
 
 
 def standing(connection: Connection, node: str, now: float) -> str:

@@ -13,9 +13,7 @@ class FirmwareMethods:
 
     _database: Database
 
-    def lease(  # noqa: PLR0913  a lease has this many parts, and each driver gives them all
-        self, node: str, holder: str, *, run: tuple[int, int] | None, now: float, seconds: float
-    ) -> None:
+    def lease(self, node: str, holder: str, *, run: tuple[int, int] | None, now: float, seconds: float) -> None:
         """Take or renew the right to drive a node's firmware; `run` is the runner's run by id and fence."""
         with self._database.write() as connection:
             leases.take(connection, node, holder, run, (now, seconds))
@@ -35,7 +33,7 @@ class FirmwareMethods:
         with self._database.write() as connection:
             return flashes.note(connection, flash, holder, now)
 
-    def end_flash(self, flash_id: int, holder: str, end: End, detail: str, now: float) -> Flash:  # noqa: PLR0913  as for `lease`
+    def end_flash(self, flash_id: int, holder: str, end: End, detail: str, now: float) -> Flash:
         """End an open flash for good."""
         with self._database.write() as connection:
             return flashes.end(connection, flash_id, holder, (end, detail), now)
@@ -64,11 +62,11 @@ class FirmwareMethods:
             return flashes.opened(connection)
 
     def flashes(self, node: str, *, since: float = 0.0, limit: int = 50) -> tuple[Flash, ...]:
-        """Return the newest `limit` flashes of a node, those intended since a moment and an open one, oldest first."""
+        """Return a node's newest `limit` flashes intended since a moment, and an open one, oldest first."""
         with self._database.read() as connection:
             return flashes.of_node(connection, node, since, limit)
 
-    def allow_power(self, node: str, by: str, reason: str, now: float, seconds: float) -> None:  # noqa: PLR0913  as for `lease`
+    def allow_power(self, node: str, by: str, reason: str, now: float, seconds: float) -> None:
         """Let a person allow power actions on a node for a while, whatever its firmware is at."""
         with self._database.write() as connection:
             allowances.give(connection, node, allowances.Leave(by, reason, now, seconds))
