@@ -1,0 +1,91 @@
+"""Leases: one holder at a time, for as long as he said, and only for a run that still is one."""
+
+import threading
+
+import pytest
+from sqlalchemy import update
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.schema import nodes
+from fleet_runner.core.errors import ConflictError, StoreError
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.runs import Outcome
+from tests.adapters.store.builders import UrlMaker, device, opened
+from tests.adapters.store.flashing import DRIVER, leased
+
+
+def test_a_lease_is_taken_where_none_stands_renewed_by_its_holder_and_refused_to_others(stocked: Store) -> None:
+    leased(stocked, now=100.0)
+    leased(stocked, now=400.0)  # renewed: it lasts until 1,000
+    with pytest.raises(ConflictError, match=rf"node gpu-01: {DRIVER} is at its firmware for 1 s more"):
+        leased(stocked, holder="another", now=999.0)
+    leased(stocked, "gpu-02", "another", now=400.0)
+    leased(stocked, holder="another", now=1_000.0)
+    with pytest.raises(ConflictError, match="another is at its firmware"):
+        leased(stocked, now=1_001.0)
+
+
+def test_a_lease_is_let_go_by_its_holder_alone(stocked: Store) -> None:
+    leased(stocked)
+    stocked.unlease("gpu-01", "another")
+    with pytest.raises(ConflictError):
+        leased(stocked, holder="another")
+    stocked.unlease("gpu-01", DRIVER)
+    stocked.unlease("gpu-01", DRIVER)
+    leased(stocked, holder="another")
+
+
+def test_a_clock_that_was_set_back_does_not_let_a_second_driver_in(stocked: Store) -> None:
+    leased(stocked, now=10_000.0)
+    with pytest.raises(ConflictError):
+        leased(stocked, holder="another", now=100.0)
+    leased(stocked, now=100.0)  # its holder goes on, by the new clock
+    leased(stocked, holder="another", now=700.0)
+
+
+def test_a_node_that_the_store_does_not_know_has_no_lease(stocked: Store) -> None:
+    with pytest.raises(StoreError, match=r"node gpu-99: the store does not know it; .* registers it"):
+        leased(stocked, "gpu-99")
+
+
+def test_only_an_open_run_with_the_node_s_fence_takes_a_lease(stocked: Store) -> None:
+    old = opened(stocked, stage=Stage.FIRMWARE)
+    other = opened(stocked, "gpu-02", stage=Stage.FIRMWARE, batch="b-2")
+    stocked.lease("gpu-01", DRIVER, run=(old.id, old.fence), now=100.0, seconds=60.0)
+    stocked.close_run(old, Outcome.LOST, "", 110.0)
+    new = opened(stocked, stage=Stage.FIRMWARE, batch="b-3")
+    for run in ((old.id, old.fence), (old.id, new.fence), (new.id, old.fence), (other.id, other.fence), (99, 1)):
+        with pytest.raises(ConflictError, match=rf"run {run[0]} is over or was taken over"):
+            stocked.lease("gpu-01", DRIVER, run=run, now=120.0, seconds=60.0)
+    with pytest.raises(ConflictError, match="is at its firmware"):
+        stocked.lease("gpu-01", "runner-2", run=(new.id, new.fence), now=159.0, seconds=60.0)
+    stocked.lease("gpu-01", "runner-2", run=(new.id, new.fence), now=160.0, seconds=60.0)
+    with stocked._database.write() as connection:
+        connection.execute(update(nodes).values(fence=9))
+    with pytest.raises(ConflictError, match="was taken over"):
+        stocked.lease("gpu-01", "runner-2", run=(new.id, new.fence), now=161.0, seconds=60.0)
+
+
+def test_of_many_drivers_at_once_one_has_the_lease(urls: UrlMaker) -> None:
+    """Round after round, each when the lease before has run out."""
+    url = urls()
+    with Store.open(url) as store:
+        store.register([device("gpu-01")], 1.0)
+    rounds, together, won = 4, threading.Barrier(6), list[float]()
+
+    def take(who: str) -> None:
+        with Store.open(url) as mine:
+            for number in range(rounds):
+                together.wait()
+                try:
+                    mine.lease("gpu-01", f"{who}-{number}", run=None, now=100.0 * number, seconds=100.0)
+                    won.append(number)
+                except ConflictError:
+                    pass
+
+    takers = [threading.Thread(target=take, args=(f"driver-{number}",)) for number in range(6)]
+    for taker in takers:
+        taker.start()
+    for taker in takers:
+        taker.join()
+    assert sorted(won) == list(range(rounds))
