@@ -37,7 +37,7 @@ class DocumentError(FleetError):
 
 
 class ImageError(FleetError):
-    """A boot image is not there, or is not what its manifest says; nothing of it is served."""
+    """An image, of boots or of firmware, is not there or not what it should be; nothing of it is served or sent."""
 
 
 class JoinError(FleetError):

@@ -103,8 +103,8 @@ def _besides(group: Sequence[Aim], others: Sequence[Aim]) -> Iterator[str]:
             if version != aim.version:
                 who = f"{aim.entry.id} ({aim.row.name})"
                 yield (
-                    f"{image.file} is not sent for single entries and would bring {who} from {aim.version} to {version},"
-                    " which is not on its way; update it by hand"
+                    f"{image.file} is not sent for single entries and would bring {who} from {aim.version} to"
+                    f" {version}, which is not on its way; update it by hand"
                 )
 
 
