@@ -8,6 +8,7 @@ from fleet_runner.core.checks import (
     fabric_cabling,
     fabric_counters,
     firmware_pins,
+    firmware_update,
     gpu_burn,
     gpu_errors,
     gpu_thermals,
@@ -41,6 +42,7 @@ CHECKS: dict[str, Check] = {
     "optics": optics.CHECK,
     "gpu_usage": gpu_usage.CHECK,
     "firmware_pins": firmware_pins.CHECK,
+    "firmware_update": firmware_update.CHECK,
     "gpu_burn": gpu_burn.CHECK,
     "dcgm": dcgm.CHECK,
 }
