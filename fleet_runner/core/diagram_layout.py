@@ -88,6 +88,10 @@ ARROWS: dict[tuple[State, State], Arrow] = {
     (State.PRODUCTION, State.REBOOT): Arrow(
         ((_COLUMNS[6] - 22, _BOTTOM), (_COLUMNS[6] - 22, _MID_TOP)), (_COLUMNS[6] - 30, 190), "end"
     ),
+    (State.PRODUCTION, State.FIRMWARE): Arrow(
+        ((_COLUMNS[6], _TOP), (_COLUMNS[6], 52), (_COLUMNS[4], 52), (_COLUMNS[4], _TOP)),
+        ((_COLUMNS[4] + _COLUMNS[6]) / 2, 44),
+    ),
     (State.REBOOT, State.PRODUCTION): Arrow(
         ((_COLUMNS[6] + 22, _MID_TOP), (_COLUMNS[6] + 22, _BOTTOM)), (_COLUMNS[6] + 30, 190), "start"
     ),

@@ -41,6 +41,7 @@ class Event(StrEnum):
     CERTIFIED = "certified"  # a technician says that it is built as designed
     REBOOT_NEEDED = "reboot_needed"  # a fault that a reboot clears
     TRIAGE_NEEDED = "triage_needed"  # a fault that a reboot does not clear
+    FIRMWARE_NEEDED = "firmware_needed"  # a person or a rollout wants its firmware brought to its pins
     RETRY = "retry"  # a person understood what went wrong and asks for another try
     DEBUG = "debug"  # a person takes it apart in place
     RMA = "rma"  # a part or the node goes back to its vendor
@@ -177,6 +178,8 @@ _ROWS: tuple[Transition, ...] = (
                "A fault that a reboot clears: the node is power-cycled and verified before it serves again."),
     Transition(State.PRODUCTION, Event.TRIAGE_NEEDED, State.TRIAGE,
                "A fault that a reboot does not clear: the node leaves production, a person decides."),
+    Transition(State.PRODUCTION, Event.FIRMWARE_NEEDED, State.FIRMWARE,
+               "Its firmware is to be updated: the node leaves production, and is burned in before it serves again."),
     Transition(State.REBOOT, Event.PASSED, State.PRODUCTION,
                "The reboot cleared the fault and verification passed: the node returns to production."),
     Transition(State.REBOOT, Event.FAILED, State.TRIAGE,

@@ -28,7 +28,8 @@ verdict (a node that does not answer, a tool that hangs) is tried again, at most
 _TRANSITIONS = """## Transitions
 
 A move is the row's own sentence. `passed`, `failed` and `overdue` come from the runner, `start` from the source of
-truth, `reboot_needed` and `triage_needed` from a fault that a check found, or from a person; the others from people.
+truth, `reboot_needed` and `triage_needed` from a fault that a check found, or from a person, `firmware_needed` from a
+person or a rollout, never from a check that found drift; the others from people.
 """
 
 _STAGES = """## Stages

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from fleet_runner.core.actions import Action, ClearCondition, Decision, OpenRun, SetCondition
+from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle import Condition, Event, Stage
 from fleet_runner.core.records import Management
-from fleet_runner.core.remedies import EVENTS, Need, calling, needed
+from fleet_runner.core.remedies import CARRIED_OUT, EVENTS, Need, calling, needed
 from fleet_runner.core.runs import Held, Run, Stored
 from fleet_runner.core.sightings import seen_once
 from fleet_runner.core.stages import NO_VERDICT
@@ -27,10 +28,12 @@ def watch(view: View, timing: Timing, now: float) -> Decision:
 def _watch(view: View, usage: Stored | None, timing: Timing, now: float) -> Decision:
     pending = view.node.conditions.get(Condition.PENDING)
     need = None if view.node.management is Management.CUSTOMER else needed(view.latest, view.node.since, waived(view))
+    if pending is not None and view.called_off:
+        return Decision(clear(view, RUNNER, f"{view.called_off}; the node serves on."), "", now)
     if Condition.MAINTENANCE in view.node.conditions:
         return _keep_schedules(view, timing, now)
     if need is not None and (
-        pending is None or (pending.by == RUNNER and pending.detail != _remedy(need, view, timing))
+        pending is None or (_automatic(pending) and pending.detail != _remedy(need, view, timing))
     ):
         return Decision(_pend(need, view, timing, now), "", now)
     if pending is None:
@@ -38,6 +41,11 @@ def _watch(view: View, usage: Stored | None, timing: Timing, now: float) -> Deci
     if pending.by == RUNNER and need is None and not _unsure(view):
         return Decision(clear(view, RUNNER, "The fault is gone by itself; the node serves on."), "", now)
     return _carry_out(view, pending, usage, timing, now)
+
+
+def _automatic(pending: Held) -> bool:
+    """Whether no person asked for what is pending: a fault that calls for something else then comes first."""
+    return pending.by == RUNNER or number(pending.by) is not None
 
 
 def waived(view: View) -> frozenset[str]:
@@ -125,7 +133,7 @@ def _carry_out(view: View, pending: Held, usage: Stored | None, timing: Timing, 
         left = clear(view, RUNNER, idle, (Condition.PENDING, Condition.DRAINING))
         need = needed(view.latest, view.node.since, waived(view))
         results = need.results if need else ()
-        return Decision((*left, move(view, EVENTS[Remedy(pending.detail)], pending.reason, results)), "", now)
+        return Decision((*left, move(view, CARRIED_OUT[Remedy(pending.detail)], pending.reason, results)), "", now)
     asked = _last(view, Stage.DRAIN)
     since_asked = asked.ended_at or 0.0 if asked is not None else 0.0
     due = since_asked + timing.drain if since_asked > pending.since else 0.0

@@ -15,6 +15,9 @@ EVENTS: dict[Remedy, Event] = {
 }
 """Remedies that take a node out of service, and the event each becomes. The others only leave a record or ticket."""
 
+CARRIED_OUT: dict[Remedy, Event] = {**EVENTS, Remedy.REFLASH: Event.FIRMWARE_NEEDED}
+"""What a pending remedy becomes once the node is idle. Drift calls for no reflash; a person or a rollout asks."""
+
 ORDER = tuple(Remedy)
 """From the mildest to the hardest, as Remedy lists them."""
 

@@ -89,6 +89,7 @@ class Wish(StrEnum):
     REPAIRED = "repaired"
     TRIAGE = "triage"
     REBOOT = "reboot"
+    FIRMWARE = "firmware"  # bring a production node's firmware to its pins
     CANCEL = "cancel"  # drop a pending remedy
     RUN = "run"  # run a stage now; `detail` names it
 

@@ -52,7 +52,7 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
         because = f"Run {last.id} was lost: nobody saw its end, and it may have changed the node."
         return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
     tries = sum(run.outcome in NO_VERDICT for run in runs)
-    deadline = max(view.node.since, view.released_at) + (place.deadline or 0.0)  # time spent held does not count
+    deadline = _begun(view) + (place.deadline or 0.0)
     if tries >= place.attempts or now >= deadline:
         because = f"{tries} of {place.attempts} tries gave no verdict; the last one: {_words(last)}."
         return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
@@ -63,9 +63,14 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
     return Decision((OpenRun(stage, f"{stage}, try {tries + 1} of {place.attempts}"),), f"{stage} starts", now)
 
 
+def _begun(view: View) -> float:
+    """Return when the time of a stay begins to count: not while it is held, waits for a slot, or is paused."""
+    return max(view.node.since, view.released_at, view.began_at or 0.0, view.waited_until)
+
+
 def _pause(last: Run, tries: int, timing: Timing) -> float:
     if last.outcome is Outcome.WORKING:
-        return timing.working
+        return timing.firmware if last.stage is Stage.FIRMWARE else timing.working
     return min(timing.retry * 2.0 ** max(0, tries - 1), LONGEST_RETRY)
 
 

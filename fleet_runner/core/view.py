@@ -21,6 +21,7 @@ class Timing:
 
     retry: float = 60.0
     working: float = 300.0
+    firmware: float = 15.0
     drain: float = 60.0
     drain_deadline: float = 86_400.0
     passive: float = 300.0
@@ -39,6 +40,8 @@ class View:
     length of the open run in seconds, None if never seen; `released_at` when a hold on it last ended (epoch seconds).
     `before` is what spoke last before each of `latest`, by the same check in the same stage; `excused` says why no
     ticket is opened about a device; `observers` are the ports through which a fabric can be read, the best first.
+    `began_at` is when the first run of its stay in `firmware` was opened, None where none was; `waited_until`, until
+    when its stay was or is a rollout's pause; `called_off`, why a rollout asks its pending remedy no more.
     """
 
     node: Node
@@ -55,6 +58,9 @@ class View:
     before: tuple[Stored, ...] = ()
     excused: Mapping[str, str] = field(default_factory=dict[str, str])
     observers: tuple[Termination, ...] = ()
+    began_at: float | None = None
+    waited_until: float = 0.0
+    called_off: str = ""
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:

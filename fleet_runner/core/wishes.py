@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
+from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle import FABRICS, STATES, Condition, Event, Refusal, Stage, State, step
 from fleet_runner.core.production import clear, pend, waive
 from fleet_runner.core.runs import WISH_EVENTS, Held, Intent, Wish
@@ -59,6 +60,14 @@ def _reboot(view: View, intent: Intent) -> tuple[Action, ...]:
     return _remedy(view, intent, Remedy.REBOOT)
 
 
+def _firmware(view: View, intent: Intent) -> tuple[Action, ...]:
+    """A person's wish takes the place of whatever is pending; a rollout's takes no place."""
+    pending = view.node.conditions.get(Condition.PENDING)
+    if pending is not None and number(intent.by) is not None:
+        return _no(intent, f"{pending.detail} is pending already: {pending.reason}")
+    return _remedy(view, intent, Remedy.REFLASH)
+
+
 def _triage(view: View, intent: Intent) -> tuple[Action, ...]:
     if view.node.state is not State.PRODUCTION:
         row = step(view.node.state, Event.TRIAGE_NEEDED, frozenset(view.node.conditions))
@@ -109,6 +118,7 @@ _ANSWERS: dict[Wish, Callable[[View, Intent], tuple[Action, ...]]] = {
     Wish.RELEASE: _release,
     Wish.REBOOT: _reboot,
     Wish.TRIAGE: _triage,
+    Wish.FIRMWARE: _firmware,
     Wish.CANCEL: _cancel,
     Wish.RUN: _run,
 }

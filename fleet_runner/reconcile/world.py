@@ -66,6 +66,7 @@ def timing(settings: Settings) -> Timing:
     return Timing(
         retry=settings.retry_seconds,
         working=settings.working_seconds,
+        firmware=settings.firmware_pause_seconds,
         drain=settings.drain_seconds,
         drain_deadline=settings.drain_deadline_seconds,
         passive=settings.passive_seconds,

@@ -233,3 +233,41 @@ def test_a_waived_fault_leads_to_nothing_until_it_has_gone() -> None:
     (cleared,) = waived(stored())
     assert isinstance(cleared, ClearCondition)
     assert cleared.condition is Condition.WAIVED
+
+
+def rolled(*latest: Stored, **values: str) -> View:
+    """A node whose firmware a rollout wants updated."""
+    holding = conditions(Condition.PENDING, Condition.CORDONED, Condition.DRAINING, by="rollout 3", detail="REFLASH")
+    return a_view(a_node(conditions=holding), latest=latest, runs=SWEPT, **values)
+
+
+def test_drift_alone_takes_no_node_out_of_service() -> None:
+    """A person or a rollout asks for the update; then it goes the way of any remedy."""
+    drift = stored(a_finding(Remedy.REFLASH), check="firmware_pins")
+    assert watch(a_view(latest=(drift,), runs=SWEPT), TIMING, NOW).actions == ()
+    decision = watch(rolled(drift, usage(in_use=False)), TIMING, NOW)
+    assert moved(decision) is Event.FIRMWARE_NEEDED
+    assert clears(decision) == {Condition.PENDING, Condition.DRAINING}
+
+
+def test_what_a_rollout_asks_gives_way_to_a_fault() -> None:
+    """What a person asks does not; and a fault that healed is not what the update waited for."""
+    decision = watch(rolled(XID), TIMING, NOW)
+    first = decision.actions[0]
+    assert isinstance(first, SetCondition)
+    assert first.held.detail == "REBOOT"
+    asked = a_node(conditions={Condition.PENDING: held(detail="REFLASH")})
+    assert not sets(watch(a_view(asked, latest=(XID,), runs=SWEPT), TIMING, NOW))
+    assert opens(watch(rolled(stored()), TIMING, NOW)) is Stage.DRAIN
+
+
+def test_a_node_that_a_rollout_asks_no_more_serves_on() -> None:
+    """Also in maintenance, and though it is idle."""
+    off = "rollout 3 is stopped by ann: because"
+    decision = watch(rolled(usage(in_use=False), called_off=off), TIMING, NOW)
+    assert moved(decision) is None
+    assert clears(decision) == {Condition.PENDING, Condition.DRAINING, Condition.CORDONED}
+    first = decision.actions[0]
+    assert isinstance(first, ClearCondition)
+    assert first.sentence == f"{off}; the node serves on."
+    assert watch(a_view(runs=SWEPT, called_off=off), TIMING, NOW).actions == ()

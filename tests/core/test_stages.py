@@ -1,5 +1,7 @@
 """What a node in a moving state needs next."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -175,3 +177,22 @@ def test_progress_says_what_is_known(values: dict[str, object], sentence: str) -
     run = a_run(Stage.VERIFY, None, **values)
     assert progress(run, None) == sentence
     assert progress(run, 12.3) == f"{sentence}, usually 12 s"
+
+
+def test_firmware_under_way_is_looked_at_again_soon() -> None:
+    """A flash has its own pause; other work has another."""
+    for stage, pause in ((Stage.FIRMWARE, 15.0), (Stage.BURN_IN, 300.0)):
+        state = State.FIRMWARE if stage is Stage.FIRMWARE else State.BURN_IN
+        runs = (a_run(stage, Outcome.WORKING),)
+        decision = advance(a_view(a_node(state), runs=runs), TIMING, NOW)
+        assert decision.wake_at == NOW - 10 + pause
+
+
+def test_time_spent_waiting_for_a_slot_or_paused_does_not_count_towards_the_deadline() -> None:
+    """Which is counted from the first run of the stay, or from the end of the pause."""
+    runs = (a_run(Stage.FIRMWARE, Outcome.WORKING),)
+    late = SINCE + 7 * 3600.0
+    view = a_view(a_node(State.FIRMWARE), runs=runs)
+    assert event(advance(view, TIMING, late)) is Event.OVERDUE
+    for values in ({"began_at": late - 60.0}, {"waited_until": late}):
+        assert opens(advance(replace(view, **values), TIMING, late)) is Stage.FIRMWARE

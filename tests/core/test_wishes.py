@@ -9,7 +9,7 @@ from fleet_runner.core.lifecycle import STATES, Condition, Stage, State
 from fleet_runner.core.runs import Wish
 from fleet_runner.core.view import View
 from fleet_runner.core.wishes import OF_FABRICS, READ_ONLY, answer
-from tests.making import a_finding, a_node, a_run, a_view, a_wish, conditions, stored
+from tests.making import a_finding, a_node, a_run, a_view, a_wish, conditions, held, stored
 
 HELD = conditions(Condition.HELD)
 
@@ -69,7 +69,9 @@ def test_an_impossible_wish_is_refused_with_what_is_possible() -> None:
     assert asked(Wish.REBOOT, State.TRIAGE)[1].sentence.startswith("'reboot' is for a node in production")
 
 
-@pytest.mark.parametrize(("wish", "detail"), [(Wish.REBOOT, "REBOOT"), (Wish.TRIAGE, "TRIAGE")])
+@pytest.mark.parametrize(
+    ("wish", "detail"), [(Wish.REBOOT, "REBOOT"), (Wish.TRIAGE, "TRIAGE"), (Wish.FIRMWARE, "REFLASH")]
+)
 def test_a_wish_to_take_a_node_out_waits_until_it_is_idle(wish: Wish, detail: str) -> None:
     """It is pending like any other remedy."""
     actions, said = asked(wish)
@@ -128,3 +130,14 @@ def test_a_wish_to_move_waits_for_the_open_run() -> None:
 def test_every_state_has_a_meaning() -> None:
     """Resting states say it to people who wait."""
     assert all(place.meaning.endswith(".") for place in STATES.values())
+
+
+def test_a_rollouts_wish_takes_no_other_remedys_place() -> None:
+    """A person's does."""
+    busy = a_node(conditions={Condition.PENDING: held("GPU 3 fell off the bus.", "runner", detail="REBOOT")})
+    (said,) = answer(a_view(busy, intents=(a_wish(Wish.FIRMWARE, by="rollout 3"),)))
+    assert said == Answer(9, accepted=False, sentence="REBOOT is pending already: GPU 3 fell off the bus.")
+    *actions, yes = answer(a_view(busy, intents=(a_wish(Wish.FIRMWARE),)))
+    assert isinstance(yes, Answer)
+    assert yes.accepted
+    assert len(actions) == 3

@@ -1,0 +1,196 @@
+"""A rollout: firmware brought to many nodes in service, a few first, then in waves, until too many went wrong.
+
+`course` says where it stands as a whole and how many nodes may be asked now, `choose` which ones; what became of
+those that were asked is told in `turns`. All three look at what is, not at what happened: whoever asks them again,
+after however long, is told the same. A node is asked by a wish in the rollout's name, and goes the way of any wish:
+cordoned, drained, `firmware`, `burn_in`, back in production.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from fleet_runner.core.firmware.turns import Member, Sight, Turn, later, unfit
+
+_NAME = re.compile(r"rollout (\d{1,18})", re.ASCII)
+
+
+class Standing(StrEnum):
+    """Where a rollout as a whole stands."""
+
+    RUNNING = "running"
+    PAUSED = "paused"  # nothing begins: drained nodes wait, a flash that is under way is followed to its end
+    STOPPED = "stopped"  # as well, and nodes that have not begun serve on; those that have are brought to their end
+    DONE = "done"  # every node of it is done, failed or skipped
+
+
+GOING_ON = frozenset({Standing.RUNNING, Standing.PAUSED})
+"""Rollouts that may still ask; a device type has at most one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """A row of the store; times are epoch seconds.
+
+    The first wave, number 0, is the `canary`: so many nodes, of which none may fail; the others have `wave` nodes.
+    `failed_share` is how many of the nodes that ended may have failed; what failed before `counts_from` was forgiven
+    by a person who resumed a stopped rollout. `detail` says who or what brought it to its `standing`, at
+    `changed_at`. `version` grows with every change and guards against two writers.
+    """
+
+    id: int
+    device_type: str
+    by: str
+    at: float
+    reason: str
+    canary: int
+    wave: int
+    failed_share: float
+    standing: Standing = Standing.RUNNING
+    detail: str = ""
+    changed_at: float = 0.0
+    counts_from: float = 0.0
+    version: int = 1
+
+    @property
+    def name(self) -> str:
+        """Return what it is called where it asks: "rollout 3"."""
+        return f"rollout {self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Where a rollout stands now, and that up to `room` more nodes may be asked, as part of `wave`."""
+
+    standing: Standing
+    detail: str
+    wave: int = 0
+    room: int = 0
+
+
+def number(by: str) -> int | None:
+    """Return the number of the rollout in whose name something was asked for; None where it was no rollout."""
+    found = _NAME.fullmatch(by)
+    return int(found[1]) if found else None
+
+
+def course(rollout: Rollout, members: Iterable[Member]) -> Course:
+    """Say where a rollout stands, its members being judged, and for how many more nodes there is room.
+
+    It is stopped as soon as it is certain that it ends above its share of failures, though all that are out end well.
+    A wave that is not full, because nodes of it were skipped, is filled up; the next one opens when none is out.
+    """
+    if rollout.standing not in GOING_ON:
+        return Course(rollout.standing, rollout.detail)
+    tally = _Tally.of(rollout, members)
+    if not tally.out and not tally.left:
+        return Course(Standing.DONE, tally.words())
+    if rollout.standing is Standing.PAUSED:
+        return Course(rollout.standing, rollout.detail)
+    broken = tally.broken(rollout)
+    if broken:
+        return Course(Standing.STOPPED, broken)
+    return Course(rollout.standing, rollout.detail, *tally.room(rollout))
+
+
+def size(rollout: Rollout, wave: int) -> int:
+    """Return how many nodes a wave has."""
+    return rollout.canary if wave == 0 else rollout.wave
+
+
+def choose(course: Course, waiting: Iterable[Member], sights: Mapping[str, Sight]) -> tuple[Member, ...]:
+    """Return the waiting members whose turn it is now, asked or skipped; the others go on waiting.
+
+    They are taken in the order given; those of which there is no sight are left out. `changed_at` is the caller's.
+    """
+    chosen: list[Member] = []
+    room = course.room
+    for member in waiting:
+        sight = sights.get(member.node)
+        if room <= 0:
+            break
+        if sight is None:
+            continue
+        reason = unfit(member, sight)
+        if reason:
+            chosen.append(replace(member, turn=Turn.SKIPPED, detail=reason))
+        elif not later(sight):
+            chosen.append(replace(member, turn=Turn.ASKED, wave=course.wave))
+            room -= 1
+    return tuple(chosen)
+
+
+def in_order(members: Iterable[Member]) -> Sequence[Member]:
+    """Return the members that wait, in the order of their turns."""
+    return sorted((each for each in members if each.turn is Turn.WAITING), key=lambda each: (each.wave, each.node))
+
+
+def refusal(rollout: Rollout, *, begun: bool) -> str:
+    """Say why no flash may begin on a node that a rollout asked; "" where it may.
+
+    A stopped rollout's nodes that have `begun` their stay in `firmware` are brought to its end.
+    """
+    held = rollout.standing is Standing.PAUSED or (rollout.standing is Standing.STOPPED and not begun)
+    return f"{rollout.name} is {rollout.detail}" if held else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """A rollout's members, counted; `taken` are those of the newest wave that were asked, `left` those that wait."""
+
+    done: int
+    failed: tuple[Member, ...]
+    forgiven: int
+    skipped: int
+    out: int
+    left: int
+    wave: int
+    taken: int
+
+    @classmethod
+    def of(cls, rollout: Rollout, members: Iterable[Member]) -> "_Tally":
+        rows = list(members)
+        counted = {turn: [each for each in rows if each.turn is turn] for turn in Turn}
+        failed = tuple(each for each in counted[Turn.FAILED] if each.changed_at >= rollout.counts_from)
+        asked = [*counted[Turn.ASKED], *counted[Turn.DONE], *failed]
+        wave = max((each.wave for each in (*asked, *counted[Turn.FAILED])), default=0)
+        return cls(
+            done=len(counted[Turn.DONE]),
+            failed=failed,
+            forgiven=len(counted[Turn.FAILED]) - len(failed),
+            skipped=len(counted[Turn.SKIPPED]),
+            out=len(counted[Turn.ASKED]),
+            left=len(counted[Turn.WAITING]),
+            wave=wave,
+            taken=sum(each.wave == wave for each in asked),
+        )
+
+    @property
+    def ended(self) -> int:
+        return self.done + len(self.failed)
+
+    def broken(self, rollout: Rollout) -> str:
+        """Say what stops the rollout, if anything does."""
+        canaries = [each for each in self.failed if each.wave == 0]
+        if canaries:
+            return f"stopped: {canaries[0].node} of the canary failed: {canaries[0].detail}"
+        if len(self.failed) > rollout.failed_share * (self.ended + self.out):
+            last = max(self.failed, key=lambda each: each.changed_at)
+            return (
+                f"stopped: {len(self.failed)} of {self.ended} nodes failed, more than"
+                f" {rollout.failed_share:.0%}; the last one, {last.node}: {last.detail}"
+            )
+        return ""
+
+    def room(self, rollout: Rollout) -> tuple[int, int]:
+        """Return the wave that may ask now, and how many nodes."""
+        if len(self.failed) > rollout.failed_share * self.ended:
+            return self.wave, 0  # what is out may still make up for it
+        free = size(rollout, self.wave) - self.taken
+        if free > 0 or self.out:
+            return self.wave, max(0, free)
+        return self.wave + 1, size(rollout, self.wave + 1)
+
+    def words(self) -> str:
+        return f"{self.done} done, {len(self.failed) + self.forgiven} failed, {self.skipped} skipped"
