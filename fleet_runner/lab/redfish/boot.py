@@ -1,0 +1,65 @@
+"""What the host boots from: the override at the system or at its settings object, good for one boot or all."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fleet_runner.lab.redfish.chip import Chip
+from fleet_runner.lab.redfish.trees import Body
+from fleet_runner.lab.redfish.wire import Refused
+
+ENABLED = "BootSourceOverrideEnabled"
+TARGET = "BootSourceOverrideTarget"
+ALLOWED = f"{TARGET}@Redfish.AllowableValues"
+
+
+class Boot:
+    """The boot settings of every system that can be reset; the first is the host."""
+
+    def __init__(self, chip: Chip) -> None:
+        self._chip = chip
+        self._at: dict[str, dict[str, Any]] = {}  # by the resource they are read and changed at
+        self._settings: dict[str, str] = {}  # settings object to system
+        for uri in chip.tree.systems:
+            self._at[uri] = dict(chip.tree.get(uri).get("Boot") or {})
+            if settings := chip.tree.settings_of(uri):
+                self._settings[settings] = uri
+                self._at[settings] = dict(chip.tree.get(settings).get("Boot") or {})
+
+    def knows(self, uri: str) -> bool:
+        """Whether boot settings can be changed here."""
+        return uri in self._at
+
+    def set(self, uri: str, said: Mapping[str, Any]) -> None:
+        """Change boot settings; raise Refused for what is not allowed."""
+        if settings := self._chip.tree.settings_of(uri):
+            raise Refused(405, f"Boot is changed at {settings}", "PropertyNotWritable")
+        boot = self._at[uri]
+        allowed = boot.get(ALLOWED)
+        if isinstance(allowed, list) and TARGET in said and said[TARGET] not in allowed:
+            raise Refused(400, f"the value {said[TARGET]!r} for {TARGET} is not allowed", "PropertyValueNotInList")
+        if said.get(ENABLED, "Once") not in ("Disabled", "Once", "Continuous"):
+            raise Refused(400, f"the value {said[ENABLED]!r} for {ENABLED} is not allowed", "PropertyValueNotInList")
+        self._chip.emit("boot_override", uri=uri, boot=dict(said))
+        boot.update(said)
+
+    def override(self) -> Mapping[str, Any]:
+        """Return what the next boot is told: where from, and with which address."""
+        boot = next((boot for uri, boot in self._at.items() if uri not in self._waiting()), {})
+        return {name: boot[name] for name in (ENABLED, TARGET, "HttpBootUri") if name in boot}
+
+    def start(self) -> None:
+        """Take over what waits in settings objects, and use up what was good for one boot."""
+        for settings, system in self._settings.items():
+            shown = self._at[system]
+            shown.update({name: value for name, value in self._at[settings].items() if name in shown})
+        for boot in self._at.values():
+            if boot.get(ENABLED) == "Once":
+                boot.update({ENABLED: "Disabled", TARGET: "None"})
+
+    def body(self, uri: str, body: Body) -> Body:
+        """Return a resource with its boot settings as they are."""
+        return {**body, "Boot": dict(self._at[uri])} if self._at.get(uri) else body
+
+    def _waiting(self) -> frozenset[str]:
+        """Return the systems whose settings object says what the next boot is."""
+        return frozenset(self._settings.values())

@@ -1,0 +1,151 @@
+"""One emulated BMC: put together, started, looked into and stopped."""
+
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from fleet_runner.lab.redfish import floor
+from fleet_runner.lab.redfish.actions import Actions
+from fleet_runner.lab.redfish.bios import bioses
+from fleet_runner.lab.redfish.bodies import Bodies
+from fleet_runner.lab.redfish.chip import Chip
+from fleet_runner.lab.redfish.events import Event, Log
+from fleet_runner.lab.redfish.firmware import Firmware
+from fleet_runner.lab.redfish.gate import Gate
+from fleet_runner.lab.redfish.host import Host
+from fleet_runner.lab.redfish.pace import Durations, Habits
+from fleet_runner.lab.redfish.restarts import Restarts
+from fleet_runner.lab.redfish.rules import Rules
+from fleet_runner.lab.redfish.service import Service
+from fleet_runner.lab.redfish.tasks import Tasks
+from fleet_runner.lab.redfish.trees import Tree, load
+from fleet_runner.lab.redfish.updates import Update, Updates
+
+Credentials = tuple[str, str] | Mapping[str, str]
+
+
+class Emulator:
+    """One BMC on a port of 127.0.0.1; a context manager, or `start` and `stop`."""
+
+    def __init__(  # noqa: PLR0913  each is said by its name, and has a default
+        self,
+        tree: Tree | Path | Mapping[str, Any],
+        *,
+        credentials: Credentials,
+        pace: Durations | None = None,
+        habits: Habits | None = None,
+        rules: Iterable[Any] = (),
+        seed: int = 0,
+        on: Callable[[Event], None] | None = None,
+        changes: Mapping[str, Mapping[str, Any] | None] | None = None,
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        known = tree if isinstance(tree, Tree) else load(tree) if isinstance(tree, Path) else Tree(dict(tree))
+        self.tree = known.changed(changes) if changes else known
+        self._tls = tls is not None
+        log = Log(on)
+        self._chip = Chip(self.tree, pace or Durations(), habits or Habits(), Rules(rules, seed), log)
+        self._gate = Gate(self._chip, _pair(credentials))
+        self._tasks = Tasks(self.tree, self._chip.habits)
+        self._firmware = Firmware(self._chip)
+        self._updates = Updates(self._chip, self._firmware, self._tasks, self._gate)
+        self._host = Host(self._chip, self._firmware, self._updates.interrupt)
+        self._host.bioses = list(bioses(self._chip))
+        self._listener = floor.Listener(self._handle, port, tls)
+        parts = (self._gate, self._tasks, self._firmware, self._host)
+        self._restarts = Restarts(self._chip, self._listener, parts)
+        self._restarts.interrupt = self._updates.interrupt
+        self._updates.restart = self._restarts.restart
+        self._updates.host_on = lambda: self._host.state == "On"
+        bodies = Bodies(self._chip, (*parts, self._restarts, self._updates))
+        actions = Actions(self._chip, self._host, self._restarts, self._tasks)
+        served = (self._gate, self._tasks, self._host, self._restarts, self._updates)
+        self._service = Service(self._chip, bodies, served, actions)
+
+    async def _handle(self, request: Any) -> Any:
+        return await self._service.handle(request)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> Self:
+        """Begin to answer."""
+        floor.run(self._listener.listen())
+        return self
+
+    def stop(self) -> None:
+        """End everything that goes on, and give the port back."""
+        floor.run(self._stop())
+
+    async def _stop(self) -> None:
+        await self._chip.end()
+        await self._listener.close()
+
+    @property
+    def url(self) -> str:
+        """The address: http://127.0.0.1:PORT, or https where it has a certificate."""
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self._listener.port}"
+
+    @property
+    def log(self) -> list[Event]:
+        """All events, oldest first; a copy."""
+        return list(self._chip.log.events)
+
+    @property
+    def power(self) -> str:
+        """The host's power state: On, Off, PoweringOn or PoweringOff."""
+        return self._host.state
+
+    def events(self, *kinds: str) -> list[Event]:
+        """Return the events of some kinds, oldest first."""
+        return list(self._chip.log.of(*kinds))
+
+    def updates(self) -> list[Update]:
+        """Return every update that was taken, in order, with what it wrote and what became of it."""
+        return list(self._updates.all)
+
+    def versions(self) -> dict[str, str]:
+        """Return what runs, by inventory id; faults that show something else do not matter here."""
+        return dict(self._firmware.running)
+
+    def pending(self) -> dict[str, str]:
+        """Return what is written and waits for a reset, by inventory id."""
+        return {entry: pending.version for entry, pending in list(self._firmware.pending.items())}
+
+    def set_version(self, entry: str, version: str) -> None:
+        """Let something else run, as if somebody had changed it by other means."""
+        if entry not in self._firmware.running:
+            raise KeyError(entry)
+        self._firmware.running[entry] = version
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the BIOS attributes that are in force."""
+        return {name: value for bios in self._host.bioses for name, value in bios.running.items()}
+
+    def drain(self, times: int = 1) -> None:
+        """Take all power away as somebody does who pulls the cords, and wait until it is back; so many times."""
+        for _ in range(times):
+            floor.run(self._drained())
+
+    def restart(self) -> None:
+        """Let the BMC restart by itself, and wait until it is back."""
+        floor.run(self._restarted())
+
+    async def _drained(self) -> None:
+        self._restarts.drain("by hand")
+        await self._restarts.over()
+
+    async def _restarted(self) -> None:
+        self._restarts.restart("by hand")
+        await self._restarts.over()
+
+
+def _pair(credentials: Credentials) -> tuple[str, str]:
+    if isinstance(credentials, Mapping):
+        return credentials["username"], credentials["password"]
+    return credentials

@@ -1,0 +1,104 @@
+"""The firmware of a machine: what runs, and what is written and waits for a reset."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from fleet_runner.lab.redfish.chip import Chip
+from fleet_runner.lab.redfish.pace import ACTIVATION
+
+BY: Mapping[str, frozenset[str]] = {
+    "bmc_reset": frozenset({"self", "bmc_reset"}),
+    "host_reset": frozenset({"host_reset"}),
+    "ac_drain": frozenset({"self", "bmc_reset", "ac_drain"}),
+}
+"""What each reset makes run; after a drain of all power the host starts as well, which is a reset of its own."""
+
+
+@dataclass(slots=True)
+class Pending:
+    """A version that was written; `left` more resets make it run."""
+
+    version: str
+    how: str
+    left: int
+
+
+class Firmware:
+    """The versions of one machine by inventory id."""
+
+    def __init__(self, chip: Chip) -> None:
+        self._chip = chip
+        tree = chip.tree
+        self.running = {entry: str(tree.get(uri).get("Version") or "") for entry, uri in tree.entries.items()}
+        self.pending: dict[str, Pending] = {}
+        self._shown: Mapping[str, str] | None = None
+        self._until = 0.0
+        self._reads: float | None = None
+
+    def how(self, entry: str) -> tuple[str, int]:
+        """Return what makes a written version of an entry run, and how many times it takes."""
+        for glob, how in (*self._chip.habits.activation.items(), *ACTIVATION.items()):
+            if fnmatchcase(entry, glob):
+                return (how, 1) if isinstance(how, str) else how
+        return "none", 1
+
+    def write(self, versions: Mapping[str, str]) -> None:
+        """Take versions as written; those that need no reset run at once."""
+        for entry, version in versions.items():
+            how, times = self.how(entry)
+            self.pending[entry] = Pending(version, how, times)
+        self._run([entry for entry in versions if self.pending[entry].how == "none"], "none")
+
+    def activate(self, by: str) -> None:
+        """Let a reset make versions run that waited for it."""
+        due = []
+        for entry, pending in self.pending.items():
+            if pending.how in BY[by]:
+                pending.left -= 1
+                due += [entry] if pending.left <= 0 else []
+        if not due:
+            return
+        faults = self._chip.rules.fire("activate", components=due)
+        self.disturb(faults)
+        if "keep_pending" in faults:
+            for entry in due:
+                self.pending[entry].left = 1
+        elif "discard_pending" in faults:
+            self.pending = {entry: pending for entry, pending in self.pending.items() if entry not in due}
+        else:
+            self._run(due, by)
+
+    def _run(self, entries: list[str], by: str) -> None:
+        if not entries:
+            return
+        versions = {entry: self.pending[entry].version for entry in entries}
+        self._chip.emit("activated", components=versions, by=by)
+        self.running |= versions
+        for entry in entries:
+            del self.pending[entry]
+
+    def disturb(self, faults: Mapping[str, Mapping[str, float | None]]) -> None:
+        """Show something else than what runs for a while, where faults say so."""
+        for name, shown in (("empty_inventory", {}), ("stale_inventory", dict(self.running))):
+            if name in faults:
+                seconds, self._reads = faults[name]["seconds"], faults[name]["reads"]
+                forever = seconds is None and self._reads is None
+                self._shown = shown
+                self._until = time.monotonic() + (3600.0 if seconds is None else seconds)
+                self._reads = 3.0 if forever else self._reads
+
+    def shown(self) -> Mapping[str, str]:
+        """Return the versions that the inventory shows now; an empty inventory has no entries at all."""
+        if self._shown is None:
+            return self.running
+        if time.monotonic() >= self._until or (self._reads is not None and self._reads <= 0):
+            self._shown = None
+            return self.running
+        return self._shown
+
+    def read(self) -> None:
+        """Take note that the inventory was read as a whole."""
+        if self._shown is not None and self._reads is not None:
+            self._reads -= 1

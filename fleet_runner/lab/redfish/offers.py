@@ -1,0 +1,134 @@
+"""What a client offers for an update: an image, the entries it is meant for, and whether it may go backwards."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from fleet_runner.lab.redfish import images, multipart
+from fleet_runner.lab.redfish.multipart import File
+from fleet_runner.lab.redfish.pace import Habits
+from fleet_runner.lab.redfish.trees import Tree, clean
+from fleet_runner.lab.redfish.wire import Refused, Request
+
+NOT_RUNNING = ("Backup_*", "Golden_*", "Staging_*", "Previous-*", "Capsule_*")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """An image that was read in whole, and what is asked for; no targets means all that the image is for."""
+
+    file: File
+    targets: tuple[str, ...] = ()
+    force: bool = False
+
+
+async def receive(request: Request, service: Mapping[str, Any]) -> Wish:
+    """Read an image from a request, bare or as multipart, without keeping it."""
+    most = service.get("MaxImageSizeBytes")
+    if isinstance(most, int) and (request.sending.length or 0) > most + multipart.MOST_PART_BYTES:
+        raise Refused(413, f"the image is longer than MaxImageSizeBytes, {most}", "PayloadTooLarge")
+    between = multipart.boundary(request.headers.get("content-type", ""))
+    if between is None:
+        file = File()
+        async for chunk in request.sending.chunks():
+            file.add(chunk)
+        options = service.get("HttpPushUriOptions") or {}
+        return Wish(file, tuple(service.get("HttpPushUriTargets") or ()), bool(options.get("ForceUpdate")))
+    parts = await multipart.parse(request.sending.chunks(), between)
+    if parts is None:
+        raise Refused(400, "the multipart body does not end", "MalformedMultipart")
+    if parts.file is None:
+        raise Refused(400, "the part UpdateFile is missing", "ActionParameterMissing")
+    if "UpdateParameters" not in parts.small:
+        raise Refused(400, "the part UpdateParameters is missing", "ActionParameterMissing")
+    said = _parameters(parts.small["UpdateParameters"])
+    return Wish(parts.file, targets_of(said), bool(said.get("ForceUpdate")))
+
+
+def examine(tree: Tree, wish: Wish, habits: Habits, *, host_on: bool) -> dict[str, str]:
+    """Return what the wish would write, {inventory id: version}; raise Refused where it cannot be granted."""
+    image = images.read(wish.file.head)
+    if image is None:
+        raise Refused(400, "the image is not one for this machine, or is damaged", "InvalidImage")
+    if image.board and not any(fnmatchcase(board, image.board) for board in tree.boards):
+        raise Refused(400, f"the image is for the board {image.board}, which this is not", "InvalidImage")
+    chosen = _chosen(tree, wish.targets)
+    versions = {entry: version for entry in chosen if (version := image.brings(entry)) is not None}
+    if wish.targets and set(chosen) - set(versions):
+        missing = ", ".join(sorted(set(chosen) - set(versions)))
+        raise Refused(400, f"the image holds nothing for {missing}", "InvalidImage")
+    if not versions:
+        raise Refused(400, "the image holds nothing for this machine", "InvalidImage")
+    for entry in versions:
+        _writable(tree, entry, habits, host_on=host_on)
+    return versions
+
+
+def targets_of(said: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the Targets of a request."""
+    targets = said.get("Targets") or []
+    if not isinstance(targets, list) or not all(isinstance(each, str) for each in targets):
+        raise Refused(400, "Targets is not a list of URIs", "ActionParameterValueTypeError")
+    return tuple(targets)
+
+
+def address_of(said: Mapping[str, Any]) -> str:
+    """Return the ImageURI of a request."""
+    url = said.get("ImageURI")
+    if not isinstance(url, str):
+        raise Refused(400, "ImageURI is missing", "ActionParameterMissing")
+    return url
+
+
+def any_like(versions: Mapping[str, str], glob: str) -> bool:
+    """Whether any of the versions is like a glob."""
+    return any(fnmatchcase(version, glob) for version in versions.values())
+
+
+def _parameters(text: bytes) -> dict[str, Any]:
+    try:
+        said = json.loads(text)
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise Refused(400, "the part UpdateParameters is not a JSON object", "MalformedJSON")
+    return said
+
+
+def _chosen(tree: Tree, targets: tuple[str, ...]) -> list[str]:
+    """Return the inventory ids that targets name: by themselves, by what they are about, or all of them."""
+    running = [entry for entry in tree.entries if not any(fnmatchcase(entry, glob) for glob in NOT_RUNNING)]
+    if not targets:
+        return running
+    chosen: dict[str, None] = {}
+    for target in targets:
+        uri = clean(target)
+        end = uri.rpartition("/")[2]
+        if tree.entries.get(end) == uri:
+            found = [end]
+        elif uri == tree.inventory:
+            found = running
+        else:
+            found = [entry for entry in running if uri in _about(tree, entry)]
+            if not found and "HGX" in end and uri in tree.bodies:
+                found = [entry for entry in running if entry.startswith("HGX_FW")]
+        if not found:
+            raise Refused(400, f"the target {target} cannot be updated", "ResourceNotFound")
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
+
+
+def _about(tree: Tree, entry: str) -> list[str]:
+    related = tree.get(tree.entries[entry]).get("RelatedItem") or []
+    uris = [clean(each["@odata.id"]) for each in related if isinstance(each, dict) and "@odata.id" in each]
+    return [*uris, *(uri.removesuffix("/Bios") for uri in uris if uri.endswith("/Bios"))]
+
+
+def _writable(tree: Tree, entry: str, habits: Habits, *, host_on: bool) -> None:
+    uri = tree.entries[entry]
+    if tree.get(uri).get("Updateable") is False:
+        raise Refused(400, f"{entry} cannot be updated", "ActionNotSupported")
+    if not host_on and any(fnmatchcase(uri, glob) for glob in habits.host_side):
+        raise Refused(400, f"{entry} cannot be updated while the host is off", "ResourceInStandby")

@@ -1,0 +1,162 @@
+"""What a BMC answers: who may ask, what is there, what can be changed, what can be done."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from fleet_runner.lab.redfish.actions import Actions
+from fleet_runner.lab.redfish.bodies import Bodies
+from fleet_runner.lab.redfish.chip import Chip
+from fleet_runner.lab.redfish.gate import Gate
+from fleet_runner.lab.redfish.host import Host
+from fleet_runner.lab.redfish.restarts import Restarts
+from fleet_runner.lab.redfish.tasks import Tasks
+from fleet_runner.lab.redfish.trees import ROOT, merged
+from fleet_runner.lab.redfish.updates import Updates
+from fleet_runner.lab.redfish.wire import Dropped, Refused, Reply, Request
+
+VERSIONS = "/redfish"
+METADATA = f"{ROOT}/$metadata"
+OPEN_TO_ALL = frozenset({VERSIONS, ROOT, METADATA, f"{ROOT}/odata"})
+FIXED = frozenset({"Id", "Name", "Members", "Links", "Actions", "Status", "Oem"})
+"""Properties that nobody changes with PATCH."""
+
+
+class Service:
+    """The Redfish service of one BMC."""
+
+    def __init__(
+        self, chip: Chip, bodies: Bodies, parts: tuple[Gate, Tasks, Host, Restarts, Updates], actions: Actions
+    ) -> None:
+        self._chip = chip
+        self._bodies = bodies
+        self._gate, self._tasks, self._host, self._restarts, self._updates = parts
+        self._actions = actions
+
+    async def handle(self, request: Request) -> Reply:
+        """Answer one request."""
+        self._chip.emit("request", method=request.method, uri=request.uri)
+        await self._disturb(request)
+        if self._chip.pace.request:
+            await asyncio.sleep(self._chip.pace.request)
+        if self._restarts.starting():
+            raise Refused(503, "the service is starting", "ServiceTemporarilyUnavailable", Retry_After="1")
+        logging_in = request.method == "POST" and request.uri in self._sessions()
+        if not logging_in and not (request.method in ("GET", "HEAD") and request.uri in OPEN_TO_ALL):
+            self._gate.enter(request)
+        if self._host.hides(request.uri):
+            raise Refused(
+                503, "the GPU baseboard is not there while the host is off", "ServiceTemporarilyUnavailable"
+            )
+        match request.method:
+            case "GET" | "HEAD":
+                return self._get(request)
+            case "POST":
+                return await (self._gate.log_in(request) if logging_in else self._post(request))
+            case "PATCH":
+                return await self._patch(request)
+            case "DELETE":
+                return self._delete(request)
+        raise self._not_allowed(request)
+
+    async def _disturb(self, request: Request) -> None:
+        """Let go wrong what rules say of this request."""
+        faults = self._chip.rules.fire("request", uri=request.uri, method=request.method)
+        if "lose_session" in faults:
+            self._gate.forget("fault")
+        if "delay" in faults:
+            await asyncio.sleep(float(faults["delay"]["seconds"]))
+        if "drop" in faults:
+            raise Dropped
+        if "answer" in faults:
+            raise Refused(int(faults["answer"]["status"]), str(faults["answer"]["message"]))
+
+    def _get(self, request: Request) -> Reply:
+        uri = request.uri
+        if uri == VERSIONS:
+            return Reply(200, {"v1": f"{ROOT}/"})
+        if uri == METADATA and self._chip.tree.metadata:
+            return Reply(200, self._chip.tree.metadata.encode(), {"Content-Type": "application/xml"})
+        if (task := self._tasks.watched(uri)) is not None:
+            return self._watch(uri, task)
+        said = self._bodies.said(uri)
+        if said is None:
+            raise self._not_allowed(request)
+        text, tag = said
+        if request.headers.get("if-none-match") == tag:
+            return Reply(304, None, {"ETag": tag})
+        return Reply(200, text, {"ETag": tag, "Allow": "GET, HEAD, PATCH, POST, DELETE"})
+
+    def _watch(self, uri: str, task: str) -> Reply:
+        """Answer as a task's monitor: 202 while it runs, then what came of it."""
+        body = self._tasks.body(task) or {}
+        running = body.get("TaskState") == "Running"
+        return Reply(202 if running else 200, body, {"Location": uri, "Retry-After": "1"} if running else {})
+
+    async def _post(self, request: Request) -> Reply:
+        tree = self._chip.tree
+        service = self._bodies.get(tree.update_service) or {}
+        pushed = {service.get("MultipartHttpPushUri"), service.get("HttpPushUri")} - {None}
+        if request.uri in {str(uri).rstrip("/") for uri in pushed}:
+            return await self._updates.push(request, service)
+        action = tree.actions.get(request.uri)
+        if action is None:
+            raise self._not_allowed(request)
+        if action.name == "UpdateService.SimpleUpdate":
+            return await self._updates.simple(request)
+        return self._actions.do(action, await request.json())
+
+    async def _patch(self, request: Request) -> Reply:
+        said = await request.json()
+        known = self._bodies.said(request.uri)
+        if known is None:
+            raise self._not_allowed(request)
+        match = request.headers.get("if-match")
+        if match is None and self._chip.habits.needs_if_match:
+            raise Refused(428, "If-Match is missing", "PreconditionRequired")
+        if match not in (None, "*", known[1]):
+            raise Refused(412, "the resource has changed since it was read", "PreconditionFailed", ETag=known[1])
+        for bios in self._host.bioses:
+            if request.uri == bios.settings:
+                bios.set(said)
+                return Reply(204)
+            if request.uri == bios.uri:
+                raise self._not_allowed(request)
+        if set(said) == {"Boot"} and self._host.boot.knows(request.uri):
+            if not isinstance(said["Boot"], dict):
+                raise Refused(400, "Boot is not an object", "PropertyValueTypeError")
+            self._host.boot.set(request.uri, said["Boot"])
+            return Reply(204)
+        self._change(request, said)
+        return Reply(200, self._bodies.get(request.uri))
+
+    def _change(self, request: Request, said: Mapping[str, Any]) -> None:
+        """Change properties that a resource has; what it has not, or what is not a client's to change, is refused."""
+        body = self._bodies.get(request.uri) or {}
+        if not said or "Members" in body or request.uri in self._chip.tree.entries.values():
+            raise self._not_allowed(request)
+        for name in said:
+            if name not in body or "@" in name:
+                raise Refused(400, f"the property {name} is not known here", "PropertyUnknown")
+            if name in FIXED:
+                raise Refused(400, f"the property {name} is read only", "PropertyNotWritable")
+        self._bodies.changes[request.uri] = merged(self._bodies.changes.get(request.uri, {}), said)
+
+    def _delete(self, request: Request) -> Reply:
+        if request.uri.startswith(f"{self._chip.tree.sessions}/"):
+            return self._gate.log_out(request.uri)
+        if self._tasks.body(request.uri) and self._tasks.delete(request.uri):
+            return Reply(204)
+        raise self._not_allowed(request)
+
+    def _sessions(self) -> tuple[str, str]:
+        return self._chip.tree.sessions, f"{self._chip.tree.sessions}/Members"
+
+    def _not_allowed(self, request: Request) -> Refused:
+        """405 where something is, 404 where nothing is."""
+        if self._bodies.get(request.uri) is not None or request.uri in self._chip.tree.actions:
+            allowed = "POST" if request.uri in self._chip.tree.actions else "GET, HEAD"
+            return Refused(
+                405, f"{request.method} is not possible at {request.uri}", "OperationNotAllowed", Allow=allowed
+            )
+        return Refused(404, f"there is no resource at {request.uri}", "ResourceMissingAtURI")
