@@ -25,15 +25,6 @@ class PartCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
-    """The versions a firmware component may have. `inventory_id` is a glob over the last segment of its URI."""
-
-    component: str
-    inventory_id: str
-    accepted: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class BurnIn:
     """How long the load runs, and how far below the node's median GPU one may fall (a share, 0 to 1)."""
 
@@ -60,14 +51,6 @@ def parts(profile: Profile, kind: str) -> PartCount:
     if not isinstance(model, str):
         raise _wrong(f"{key}.model", model, "a text")
     return PartCount(count, model)
-
-
-def pins(profile: Profile) -> tuple[Pin, ...]:
-    """Return the firmware pins, in the profile's order."""
-    rows = profile.get("firmware")
-    if not isinstance(rows, list):
-        raise _wrong("firmware", rows, "a list of pins")
-    return tuple(_pin(row, f"firmware[{index}]") for index, row in enumerate(rows))
 
 
 def limit(profile: Profile, name: str) -> float:
@@ -125,22 +108,6 @@ def device_parts(device: Mapping[str, Any], kind: str) -> tuple[Part, ...]:
         for row in rows
         if row.get("kind") == kind
     )
-
-
-def _pin(row: object, key: str) -> Pin:
-    if not isinstance(row, Mapping):
-        raise _wrong(key, row, "a pin with component, inventory_id and accepted")
-    accepted = row.get("accepted")
-    if not isinstance(accepted, list) or not accepted or not all(isinstance(version, str) for version in accepted):
-        raise _wrong(f"{key}.accepted", accepted, "a list of at least one version, each quoted as text")
-    return Pin(_text(row, "component", key), _text(row, "inventory_id", key), tuple(accepted))
-
-
-def _text(section: Mapping[str, Any], name: str, key: str) -> str:
-    value = section.get(name)
-    if not isinstance(value, str) or not value:
-        raise _wrong(f"{key}.{name}", value, "a text")
-    return value
 
 
 def _mapping(section: Mapping[str, Any], name: str, key: str) -> Mapping[str, Any]:

@@ -8,7 +8,8 @@ import yaml
 
 from fleet_runner.core import profile
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.profile import BurnIn, Optics, PartCount, Pin
+from fleet_runner.core.firmware import catalogue
+from fleet_runner.core.profile import BurnIn, Optics, PartCount
 from fleet_runner.core.records import Part
 
 
@@ -16,7 +17,6 @@ def test_a_profile_reads_as_it_is_written() -> None:
     """One example of each section."""
     raw: dict[str, Any] = {
         "parts": {"gpu": {"count": 8, "model": "H100"}, "hca": {"count": 0}},
-        "firmware": [{"component": "BMC", "inventory_id": "BMC*", "accepted": ["1.0"]}],
         "limits": {"gpu_tlimit_margin_celsius": 5},
         "burn_in": {"seconds": 6, "gpu_gflops_share_min": 0.95},
         "hca_interfaces": {"mlx5_0": "ib0"},
@@ -24,7 +24,6 @@ def test_a_profile_reads_as_it_is_written() -> None:
     }
     assert profile.parts(raw, "gpu") == PartCount(8, "H100")
     assert profile.parts(raw, "hca") == PartCount(0, "")
-    assert profile.pins(raw) == (Pin("BMC", "BMC*", ("1.0",)),)
     assert profile.limit(raw, "gpu_tlimit_margin_celsius") == 5.0
     assert profile.burn_in(raw) == BurnIn(6.0, 0.95)
     assert profile.hca_interfaces(raw) == {"mlx5_0": "ib0"}
@@ -33,8 +32,6 @@ def test_a_profile_reads_as_it_is_written() -> None:
     assert profile.optics({}) is None
     assert (profile.adapter(raw, "ib0"), profile.adapter(raw, "ib1")) == ("mlx5_0", None)
 
-
-GOOD_PIN = {"component": "BMC", "inventory_id": "BMC", "accepted": ["1"]}
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({}, "parts"),
@@ -53,24 +50,6 @@ def test_a_malformed_part_names_its_key(raw: dict[str, Any], key: str) -> None:
     """The message says which key, what was found and where to correct it."""
     with pytest.raises(EvidenceError, match=rf"fleet_profile\.{key}: found .*group_vars"):
         profile.parts(raw, "gpu")
-
-
-@pytest.mark.parametrize(
-    ("rows", "key"),
-    [
-        (None, "firmware"),
-        (["BMC"], r"firmware\[0\]"),
-        ([GOOD_PIN, {**GOOD_PIN, "accepted": []}], r"firmware\[1\]\.accepted"),
-        ([{**GOOD_PIN, "accepted": "1"}], r"firmware\[0\]\.accepted"),
-        ([{**GOOD_PIN, "accepted": [1.1]}], r"firmware\[0\]\.accepted"),
-        ([{**GOOD_PIN, "component": ""}], r"firmware\[0\]\.component"),
-        ([{**GOOD_PIN, "inventory_id": 3}], r"firmware\[0\]\.inventory_id"),
-    ],
-)
-def test_a_malformed_pin_names_its_key(rows: Any, key: str) -> None:
-    """A version that YAML took for a number (1.10 is 1.1) is refused, not compared."""
-    with pytest.raises(EvidenceError, match=rf"fleet_profile\.{key}: found"):
-        profile.pins({"firmware": rows})
 
 
 @pytest.mark.parametrize("value", [None, "5", True, float("nan"), float("inf"), 10**400])
@@ -121,10 +100,11 @@ def test_every_profile_of_the_inventory_can_be_read(project: Path) -> None:
     assert files
     for file in files:
         raw = yaml.safe_load(file.read_text(encoding="utf-8")).get("fleet_profile")
+        if raw is not None and "firmware" in raw:
+            assert catalogue.read(raw).components
         if raw is None or "parts" not in raw:
             continue
         assert [profile.parts(raw, kind).count for kind in ("gpu", "hca", "psu")]
-        assert profile.pins(raw)
         assert profile.limit(raw, "gpu_tlimit_margin_celsius") > 0
         assert profile.burn_in(raw).seconds > 0
         assert profile.hca_interfaces(raw)

@@ -182,7 +182,7 @@ def one_of(words: type[E]) -> Callable[[object], E]:
 
     def form(value: object) -> E:
         if not isinstance(value, str) or value not in list(words):
-            raise Unfit(f"one of {', '.join(words)}")
+            raise Unfit(f"one of {', '.join(words)}{_quote(value)}")
         return words(value)
 
     return form

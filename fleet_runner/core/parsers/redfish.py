@@ -34,12 +34,6 @@ def resources(text: str, what: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def firmware(text: str) -> dict[str, str]:
-    """Return each version by its id, the last segment of the URI; empty where the BMC gives no version."""
-    bodies = resources(text, "the firmware inventory")
-    return {uri.rstrip("/").rpartition("/")[2]: _text(body, "Version") for uri, body in bodies.items()}
-
-
 def power_supplies(text: str) -> tuple[PowerSupply, ...]:
     """Return every power supply of every chassis, in the BMC's order."""
     bodies = resources(text, "the chassis' power")

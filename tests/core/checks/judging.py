@@ -24,11 +24,13 @@ PROFILE: dict[str, Any] = {
         "psu": {"count": 2, "model": "PWS-3K06G-2R"},
     },
     "hca_interfaces": {"mlx5_0": "ib0", "mlx5_1": "ib1"},
-    "firmware": [
-        {"component": "BMC", "inventory_id": "*BMC", "accepted": ["01.05.02"]},
-        {"component": "BIOS", "inventory_id": "BIOS*", "accepted": ["2.0", "2.1"]},
-        {"component": "GPU VBIOS", "inventory_id": "HGX_FW_GPU_SXM_*", "accepted": ["96.00.A5.00.01"]},
-    ],
+    "firmware": {
+        "components": [
+            {"component": "BMC", "inventory_id": "*BMC", "target": "01.05.02"},
+            {"component": "BIOS", "inventory_id": "BIOS*", "target": "2.0", "accepted": ["2.1"]},
+            {"component": "GPU VBIOS", "inventory_id": "HGX_FW_GPU_SXM_*", "count": 2, "target": "96.00.A5.00.01"},
+        ]
+    },
     "limits": {"gpu_tlimit_margin_celsius": 5},
     "burn_in": {"seconds": 100, "gpu_gflops_share_min": 0.95},
     "optics": {"celsius_max": 70, "celsius_change_max": 10},

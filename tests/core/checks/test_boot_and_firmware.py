@@ -1,6 +1,7 @@
-"""Did the node boot as it should, and is its firmware on its pins?"""
+"""Did the node boot as it should, and is its firmware on accepted versions?"""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
-from tests.core.checks.judging import DEVICE, HEALTHY, NODE, PROFILE, READ_AT, changed, judged, remedies
+from tests.core.checks.judging import DEVICE, HEALTHY, NODE, READ_AT, changed, judged, remedies
 from tests.core.parsers.test_redfish import captured
 
 BOOTED = 1_740_821_400.0
@@ -162,23 +163,52 @@ def test_drift_outweighs_what_is_not_told() -> None:
     assert pins(BIOS="1", HGX_FW_GPU_SXM_1=None).verdict is Verdict.FAIL
 
 
-def test_a_profile_without_pins_passes_and_says_so() -> None:
-    """Nothing is pinned, nothing can drift."""
-    result = judged("firmware_pins", HEALTHY["firmware_pins"], changed("firmware", []))
-    assert result.message == "the profile pins no firmware"
+def test_a_catalogue_without_components_passes_and_says_so() -> None:
+    """Nothing is expected, nothing can drift."""
+    result = judged("firmware_pins", HEALTHY["firmware_pins"], changed("firmware", {"components": []}))
+    assert result.message == "the catalogue has no components"
 
 
-def test_a_captured_server_is_on_the_pins_of_its_device_type(samples: Path, project: Path) -> None:
-    """A real SYS-821GE-TNHR and the profile shipped for it."""
-    file = project / "inventory" / "group_vars" / "device_type_sys_821ge_tnhr.yml"
-    profile = yaml.safe_load(file.read_text(encoding="utf-8"))["fleet_profile"]
-    expected = Expected(NODE, profile, DEVICE)
-    name = "supermicro_hgx_h100.json.gz"
+def test_a_gpu_that_the_bmc_does_not_list_is_unknown() -> None:
+    """Seven of eight answered: which version the eighth has nobody knows."""
+    bodies = {uri: body for uri, body in FIRMWARE.items() if not uri.endswith("GPU_SXM_2")}
+    result = judged("firmware_pins", {"redfish_firmware": json.dumps(bodies)})
+    assert result.verdict is Verdict.UNKNOWN
+    assert "lists 1 of GPU VBIOS (HGX_FW_GPU_SXM_*), expected 2" in result.message
+
+
+def test_a_pin_of_the_old_form_is_unknown_and_says_what_is_expected() -> None:
+    """A list of pins, as device types had before there were catalogues."""
+    result = judged("firmware_pins", HEALTHY["firmware_pins"], changed("firmware", [{"component": "BMC"}]))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "fleet_profile.firmware: found" in result.message
+    assert "expected a mapping" in result.message
+
+
+@pytest.mark.parametrize(
+    ("slug", "name", "components"),
+    [("sys_821ge_tnhr", "supermicro_hgx_h100.json.gz", 51), ("dgxh100", "dgx_h100.json.gz", 54)],
+)
+def test_a_captured_server_is_on_the_pins_of_its_device_type(
+    samples: Path, project: Path, slug: str, name: str, components: int
+) -> None:
+    """A real machine, and the profile shipped for it."""
     inventory = captured(samples, name, "/FirmwareInventory/")
+    expected = Expected(NODE, shipped(project, slug), DEVICE)
     result = judged("firmware_pins", {"redfish_firmware": inventory}, expected)
-    assert result.verdict is Verdict.PASS, result.message
-    power = judged("power_supplies", {"redfish_power": captured(samples, name, "/Power")}, expected)
-    assert power.message == "6 of 6 power supplies give power"
-    drifted = judged("firmware_pins", {"redfish_firmware": inventory.replace("2.7.9", "2.7.20")}, expected)
+    assert (result.verdict, result.message) == (Verdict.PASS, f"{components} components are on accepted versions")
+    drifted = judged("firmware_pins", {"redfish_firmware": re.sub(r"2\.7\.(9|20)\b", "2.7.3", inventory)}, expected)
     assert [finding.component for finding in drifted.findings] == [f"HGX_FW_PCIeRetimer_{n}" for n in range(8)]
-    assert profile != PROFILE
+
+
+def test_a_captured_server_has_the_power_supplies_of_its_device_type(samples: Path, project: Path) -> None:
+    """A real SYS-821GE-TNHR, whose BMC lists fans among them."""
+    power = captured(samples, "supermicro_hgx_h100.json.gz", "/Power")
+    expected = Expected(NODE, shipped(project, "sys_821ge_tnhr"), DEVICE)
+    assert judged("power_supplies", {"redfish_power": power}, expected).message == "6 of 6 power supplies give power"
+
+
+def shipped(project: Path, slug: str) -> Any:
+    """Return the profile that is shipped for a device type."""
+    file = project / "inventory" / "group_vars" / f"device_type_{slug}.yml"
+    return yaml.safe_load(file.read_text(encoding="utf-8"))["fleet_profile"]

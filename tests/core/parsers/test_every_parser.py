@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.firmware import inventory
 from fleet_runner.core.parsers import (
     cloud_init,
     dcgm,
@@ -45,7 +46,10 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "mlxlink of copper": (mlxlink.parse, text_of("mlxlink/copper.json")),
     "ibstat": (ibstat.parse, text_of("ibstat/two_rails.txt")),
     "ibstat.names": (ibstat.names, text_of("ibstat/two_rails_names.txt")),
-    "redfish.firmware": (redfish.firmware, text_of("redfish/firmware.json")),
+    "the firmware inventory": (
+        lambda text: inventory.entries(redfish.resources(text, "the firmware inventory")),
+        text_of("redfish/firmware.json"),
+    ),
     "redfish.power_supplies": (redfish.power_supplies, text_of("redfish/power.json")),
 }
 
