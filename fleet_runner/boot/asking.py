@@ -119,7 +119,7 @@ def headers_of(answer: Answer) -> list[tuple[bytes, bytes]]:
 
 async def send_answer(scope: Scope, send: Send, answer: Answer) -> None:
     """Send a whole answer: at once where the server can, as ASGI has it where it cannot."""
-    at_once: Callable[[Answer], bool] | None = scope.get(WHOLE)
+    at_once: Callable[[Answer], bool] | None = scope.pop(WHOLE, None)  # it names the scope: both end here
     if at_once is None or not at_once(answer):
         await send({"type": "http.response.start", "status": answer.status, "headers": headers_of(answer)})
         await send({"type": "http.response.body", "body": answer.body})

@@ -14,7 +14,7 @@ from fleet_runner.boot.known import Known
 from fleet_runner.boot.ledger import Ledger
 from fleet_runner.boot.limits import Limits
 from fleet_runner.boot.recent import Recent
-from fleet_runner.boot.sessions import Session, Sessions
+from fleet_runner.boot.sessions import Made, Origin, Session, Sessions
 from fleet_runner.core.boot.answers import Asked, Denied
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone, Reached, Refused
 from fleet_runner.core.boot.facts import Facts, Reach, facts
@@ -79,16 +79,40 @@ class Desk:
         known = self.known.copy.index
         return who(known, said) or who(self.ledger.armed.index(known.nodes), said)
 
-    def facts(self, boot: Boot, session: Session) -> Facts:
-        """Return what the templates of a boot may use, or raise FleetError where its node has left the source."""
-        if session.facts is None:
-            fleet = self.known.copy.fleet
-            device = fleet.devices.get(boot.node)
-            if device is None:
-                raise FleetError(f"{boot.node} has left the source of truth")
-            url = self.settings.boot_secure_url or self.settings.boot_url
-            session.facts = facts(fleet, device, boot, Reach(url, session.key, session.mac))
-        return session.facts
+    def origin(self) -> Origin:
+        """Return what every boot's documents rest on now, or raise SettingsError where that cannot be read."""
+        return (self.known.copy, *self.documents.version())
+
+    def made(self, boot: Boot, session: Session) -> Made:
+        """Return what a boot's answers are made from, as it was when its script was made."""
+        return session.made.get(session.mac) or self.made_now(boot, session, session.mac)
+
+    def made_now(self, boot: Boot, session: Session, mac: str) -> Made:
+        """Return what a boot's answers are made from as everything is now, if it asks with this MAC address.
+
+        Raises:
+            FleetError: its node has left the source of truth, or templates or ssh keys cannot be read.
+        """
+        origin, made = self.origin(), session.made.pop(mac, None)
+        if made is None or made.origin != origin:
+            made = Made(origin, self._facts(boot, session.key, mac))
+        session.made[mac] = made
+        return made
+
+    def document(self, name: str, made: Made) -> bytes:
+        """Return a document without secrets, rendered once."""
+        found = made.documents.get(name)
+        if found is None:
+            found = made.documents[name] = self.documents.plain(name, made.facts)
+        return found
+
+    def _facts(self, boot: Boot, key: str, mac: str) -> Facts:
+        fleet = self.known.copy.fleet
+        device = fleet.devices.get(boot.node)
+        if device is None:
+            raise FleetError(f"{boot.node} has left the source of truth")
+        url = self.settings.boot_secure_url or self.settings.boot_url
+        return facts(fleet, device, boot, Reach(url, key, mac))
 
     def reached(self, session: Session, milestone: Milestone, source: str, detail: str = "") -> None:
         """Tell the store once that a boot came to a milestone."""

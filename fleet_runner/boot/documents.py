@@ -21,6 +21,9 @@ from fleet_runner.settings import Settings
 NAMES = ("meta-data", "vendor-data", "network-config", "user-data")
 """The documents, as NoCloud asks for them."""
 
+PLAIN = ("meta-data", "vendor-data", "network-config")
+"""Those without secrets, which a boot is given as often as it asks."""
+
 HEADED = frozenset({"vendor-data", "user-data"})
 """Those that are cloud-config, and say so in their first line."""
 
@@ -45,6 +48,15 @@ class Documents:
         self._ssh_keys = Kept(lambda: authorized_keys(settings.boot_authorized_keys))
         self._joining = Kept(lambda: join.read(settings.boot_join))
         self._tokens = Tokens(patience)
+        self._same: tuple[Mapping[str, Any], bytes] = ({}, b"")
+
+    def version(self) -> tuple[object, ...]:
+        """Return what is equal for as long as the same facts make the same documents without secrets."""
+        return (self._templates.version(), self._ssh_keys())
+
+    def plain(self, document: str, facts: Facts) -> bytes:
+        """Return one of the documents without secrets."""
+        return self._render(document, facts)
 
     def meta_data(self, facts: Facts) -> bytes:
         """Return the document that names the instance."""
@@ -64,7 +76,7 @@ class Documents:
         if chosen == join.KUBERNETES and joining.kubernetes:
             return await self._with_token(facts, joining, joining.kubernetes.cluster)
         key = munge.key(joining.slurm.munge_key) if chosen == join.SLURM and joining.slurm else b""
-        return Filled(self._render("user-data", facts, join.names(joining, chosen, key=key)))
+        return Filled(self._shared(facts, join.names(joining, chosen, key=key)))
 
     def preview(self, facts: Facts) -> bytes:
         """Return user-data as it would be, with every secret hidden and nothing minted."""
@@ -90,6 +102,20 @@ class Documents:
         except FleetError:
             await revoke()
             raise
+
+    def _shared(self, facts: Facts, joins: Mapping[str, Any]) -> bytes:
+        """Return user-data without a token: the built-in one says the same to all nodes that join the same way.
+
+        It is rendered without the facts of any node, so that nobody's can be in it.
+        """
+        if not self._templates.built_in("user-data", facts.node["device_type"]):
+            return self._render("user-data", facts, joins)
+        said, body = self._same
+        if said != joins:
+            text, _ = self._templates.render("user-data", facts.node["device_type"], {"join": joins})
+            body = text.encode("utf-8")
+            self._same = (joins, body)
+        return body
 
     def _render(self, document: str, facts: Facts, joins: Mapping[str, Any] | None = None) -> bytes:
         names = {

@@ -16,9 +16,9 @@ FOLDER_SECONDS, NETBOX_SECONDS = 5.0, 60.0
 """Pause between two looks: a folder's files are only looked at, a NetBox is asked for everything."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Copy:
-    """The source of truth at one moment, and where in it who is."""
+    """The source of truth at one moment, and where in it who is; another copy is never equal."""
 
     fleet: Fleet
     index: Index

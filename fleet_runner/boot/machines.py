@@ -4,7 +4,7 @@ import structlog
 
 from fleet_runner.boot.asking import Answer, Request, Unanswerable
 from fleet_runner.boot.desk import Desk
-from fleet_runner.boot.sessions import Session
+from fleet_runner.boot.sessions import Made, Session
 from fleet_runner.core.addresses import mac
 from fleet_runner.core.boot import answers, ipxe
 from fleet_runner.core.boot.answers import CONSOLE, Denied
@@ -61,7 +61,7 @@ async def _script_of(desk: Desk, request: Request, node: str, said: Identity) ->
             return _refused(desk, request, node, denied, boot)
         try:
             session.mac = next(iter(said.macs), "")
-            body = await _booting(desk, boot, session)
+            body = await booting(desk, boot, session.key, desk.made_now(boot, session, session.mac))
         except ImageError as error:
             return _refused(desk, request, node, Denied("image", str(error)), boot)
         except FleetError as error:
@@ -78,25 +78,19 @@ async def _begun(desk: Desk, request: Request, boot: Boot, session: Session) -> 
     return Milestone.SCRIPT in boot.reached or await desk.ledger.tell(reached)
 
 
-async def _booting(desk: Desk, boot: Boot, session: Session) -> bytes:
+async def booting(desk: Desk, boot: Boot, key: str, made: Made) -> bytes:
     """Return the script that boots a node; its config context may name another image, and add kernel arguments."""
-    session.facts = None
-    session.documents.clear()
-    known = desk.facts(boot, session)
-    session.documents["network-config"] = network = desk.documents.network_config(known)
-    image = await desk.images.image(str(known.context.get("boot_image") or desk.settings.boot_image))
-    added = str(known.context.get("boot_arguments") or "")
-    arguments = f"{image.manifest.cmdline} {added}".split()
-    line = ipxe.command_line(known.boot["seed_url"], network, arguments)
-    url = desk.url
-    files = f"{url}/image/{image.build}"
-    what = ipxe.Kernel(
-        f"{boot.node} boots {image.name}",
-        f"{files}/{image.manifest.kernel}?boot={session.key}",
-        f"{files}/{image.manifest.initrd}?boot={session.key}",
-        line,
-    )
-    return ipxe.boots(what, url)
+    context = made.facts.context
+    network = desk.document("network-config", made)
+    image = await desk.images.image(str(context.get("boot_image") or desk.settings.boot_image))
+    if made.script is None or made.script[0] is not image:
+        arguments = f"{image.manifest.cmdline} {context.get('boot_arguments') or ''}".split()
+        line = ipxe.command_line(made.facts.boot["seed_url"], network, arguments)
+        files = f"{desk.url}/image/{image.build}"
+        kernel, initrd = (f"{files}/{each}?boot={key}" for each in (image.manifest.kernel, image.manifest.initrd))
+        what = ipxe.Kernel(f"{boot.node} boots {image.name}", kernel, initrd, line)
+        made.script = (image, ipxe.boots(what, desk.url))
+    return made.script[1]
 
 
 def _identity(says: dict[str, str]) -> Identity:

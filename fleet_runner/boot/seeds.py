@@ -2,6 +2,7 @@
 
 from fleet_runner.boot.asking import YAML, Answer, Request, Unanswerable, refusal
 from fleet_runner.boot.desk import Desk, log
+from fleet_runner.boot.documents import PLAIN
 from fleet_runner.boot.sessions import Session
 from fleet_runner.core.boot import answers
 from fleet_runner.core.boot.answers import Denied
@@ -27,7 +28,7 @@ async def seed(desk: Desk, request: Request) -> Answer:
     boot, session = found
     if document == "user-data":
         return await _secrets(desk, request, boot, session)
-    if document not in ("meta-data", "vendor-data", "network-config"):
+    if document not in PLAIN:
         raise Unanswerable(404, "expected meta-data, vendor-data, network-config or user-data")
     boot, denied = await desk.judged(boot, session, request, lambda now, by: answers.document(now, by, document))
     if denied is not None:
@@ -35,19 +36,10 @@ async def seed(desk: Desk, request: Request) -> Answer:
     if document == "meta-data":
         desk.reached(session, Milestone.CLOUD_INIT, request.source)
     try:
-        body = session.documents.get(document)
-        if body is None:
-            body = session.documents[document] = _rendered(desk, boot, session, document)
+        body = desk.document(document, desk.made(boot, session))
     except FleetError as error:
         return desk.refuse(boot, _trouble(error), request)
     return Answer(200, body, YAML)
-
-
-def _rendered(desk: Desk, boot: Boot, session: Session, document: str) -> bytes:
-    known = desk.facts(boot, session)
-    if document == "meta-data":
-        return desk.documents.meta_data(known)
-    return desk.documents.vendor_data(known) if document == "vendor-data" else desk.documents.network_config(known)
 
 
 async def _secrets(desk: Desk, request: Request, boot: Boot, session: Session) -> Answer:
@@ -69,7 +61,7 @@ async def _secrets(desk: Desk, request: Request, boot: Boot, session: Session) -
 
 async def _claimed(desk: Desk, request: Request, boot: Boot, session: Session) -> Answer:
     """Render and mint, then claim, then answer: what fails claims nothing, and what comes second is revoked."""
-    filled = await desk.documents.user_data(desk.facts(boot, session))
+    filled = await desk.documents.user_data(desk.made(boot, session).facts)
     given = False
     try:
         given = await desk.ledger.tell(Claim(boot.id, desk.clock(), request.source))

@@ -23,6 +23,7 @@ from fleet_runner.boot.images import Images
 from fleet_runner.boot.known import FOLDER_SECONDS, NETBOX_SECONDS, Known
 from fleet_runner.boot.ledger import Ledger
 from fleet_runner.boot.listening import address_of, certificate, listener, more_files, token
+from fleet_runner.boot.preparing import prepare
 from fleet_runner.boot.secret import secret
 from fleet_runner.boot.servers import SecureServer, Server
 from fleet_runner.boot.sessions import Sessions
@@ -102,7 +103,8 @@ async def desk_of(settings: Settings, store: Store, read: Callable[[], Fleet]) -
         images = Images(settings.images_dir)
         desk = Desk(settings, ledger, known, documents, images, sessions, token(settings.boot_dhcp_token))
         pause = NETBOX_SECONDS if "://" in settings.source else FOLDER_SECONDS
-        work = [asyncio.create_task(each) for each in (known.keep(pause), desk.tend(TEND_SECONDS), beat(desk))]
+        tasks = (known.keep(pause), desk.tend(TEND_SECONDS), beat(desk), prepare(desk))
+        work = [asyncio.create_task(each) for each in tasks]
         try:
             yield desk
         finally:

@@ -1,21 +1,35 @@
 """What this process remembers of boots that are under way; made again from the store where another began it."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
 
+from fleet_runner.boot.images import Image
 from fleet_runner.core.boot.boots import Boot, Milestone
 from fleet_runner.core.boot.facts import Facts
 from fleet_runner.core.boot.keys import boot_of, key_of
+
+Origin = tuple[Hashable, ...]
+"""What a boot's documents rest on: equal to another where they would be the same."""
+
+
+@dataclass(slots=True)
+class Made:
+    """What was made for a boot from one origin: facts, documents without secrets, and the script of an image."""
+
+    origin: Origin = field(repr=False)
+    facts: Facts = field(repr=False)
+    documents: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+    script: tuple[Image, bytes] | None = field(default=None, repr=False)
 
 
 @dataclass(slots=True)
 class Session:
     """One boot: its key, the MAC address that its script went to, and addresses that it was leased through here.
 
-    `facts` are what its documents are rendered from since it asked for its script, `documents` those that are;
-    `told` are milestones that the store was told of. Who asks for secrets waits for `filling`, so that of two at once
-    the second finds what the first has done.
+    `made` is what its answers are made from, by the MAC address that it asks with: as of its last script, and before
+    that as of when it was prepared. `told` are milestones that the store was told of. Who asks for secrets waits for
+    `filling`, so that of two at once the second finds what the first has done.
     """
 
     number: int
@@ -23,8 +37,7 @@ class Session:
     key: str = field(repr=False)
     mac: str = ""
     leased: frozenset[str] = frozenset()
-    documents: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
-    facts: Facts | None = field(default=None, repr=False)
+    made: dict[str, Made] = field(default_factory=dict[str, Made], repr=False)
     told: set[Milestone] = field(default_factory=set[Milestone])
     filling: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from traceback import extract_tb
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import (
     BaseLoader,
@@ -12,6 +12,7 @@ from jinja2 import (
     Environment,
     FileSystemLoader,
     PrefixLoader,
+    Template,
     TemplateError,
     TemplateNotFound,
     TemplateSyntaxError,
@@ -26,12 +27,28 @@ END = ".yaml.j2"
 _BUILT_IN = f"{BUILT_IN}/"
 
 
+class _Found(NamedTuple):
+    """An environment with its templates, the names of all of them, and of those that are a site's own."""
+
+    environment: Environment
+    known: frozenset[str]
+    own: frozenset[str]
+
+
 class Templates:
     """The templates of a folder, if there is one, and the built-in ones; a new or changed file counts at once."""
 
     def __init__(self, folder: Path | None) -> None:
-        # A loader looks whether a template has changed, but not whether there now is one before it.
-        self._known = Kept(lambda: (_known(folder), [folder] if folder else []))
+        self._known = Kept(lambda: (_known(folder), _files(folder)))
+
+    def version(self) -> object:
+        """Return what is another object as soon as a template is another one."""
+        return self._known()[0]
+
+    def built_in(self, document: str, device_type: str) -> bool:
+        """Whether a document's template is a built-in one for all nodes."""
+        _, known, own = self._known()
+        return f"{document}.{device_type}{END}" not in known and f"{document}{END}" not in own
 
     def render(self, document: str, device_type: str, names: Mapping[str, Any]) -> tuple[str, bool]:
         """Return a document's text, and whether it is a built-in template's, which is known to make good YAML.
@@ -42,12 +59,10 @@ class Templates:
         SettingsError where there is no such folder.
         """
         try:
-            found, known = self._known()
-            own = f"{document}.{device_type}{END}"
-            template = found.get_template(own if own in known else f"{document}{END}")
+            template = self._template(document, device_type)
             if not isinstance(template.globals, dict):  # a ChainMap: copying one is half of a rendering's time
                 template.globals = dict(template.globals)
-            return template.render(names), str(template.filename).startswith(_BUILT_IN)
+            return template.render(names), _is_built_in(template)
         except TemplateSyntaxError as error:
             raise DocumentError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from None
         except TemplateNotFound as error:
@@ -57,6 +72,11 @@ class Templates:
             raise DocumentError(f"{_where(error.__traceback__)}: a {type(error).__name__} in an expression") from None
         except TemplateError as error:
             raise DocumentError(f"{_where(error.__traceback__)}: {error.message}") from None
+
+    def _template(self, document: str, device_type: str) -> Template:
+        found, known, _ = self._known()
+        own = f"{document}.{device_type}{END}"
+        return found.get_template(own if own in known else f"{document}{END}")
 
 
 def unused(folder: Path | None, documents: Collection[str], device_types: Collection[str]) -> tuple[Path, ...]:
@@ -70,7 +90,7 @@ def unused(folder: Path | None, documents: Collection[str], device_types: Collec
 def broken(folder: Path | None) -> list[str]:
     """Return a sentence for each template of a folder that cannot be read, or for the folder."""
     try:
-        found, _ = _known(folder)
+        found, _, _ = _known(folder)
     except SettingsError as error:
         return [str(error)]
     said: list[str] = []
@@ -84,14 +104,24 @@ def broken(folder: Path | None) -> list[str]:
     return said
 
 
-def _known(folder: Path | None) -> tuple[Environment, frozenset[str]]:
+def _known(folder: Path | None) -> _Found:
     if folder is not None and not folder.is_dir():
         raise SettingsError(f"boot_templates names {folder}, which is no folder; make it, or correct the setting")
     built_in = FileSystemLoader(BUILT_IN)
     own: list[BaseLoader] = [FileSystemLoader(folder)] if folder else []
     loader = ChoiceLoader([*own, built_in, PrefixLoader({"built-in": built_in})])
-    # The built-in ones change with this program alone; to look at five files takes a twentieth of a node's boot.
-    return environment(loader=loader, auto_reload=folder is not None), frozenset(loader.list_templates())
+    found = environment(loader=loader, auto_reload=False)
+    return _Found(found, frozenset(loader.list_templates()), frozenset(ChoiceLoader(own).list_templates()))
+
+
+def _files(folder: Path | None) -> list[Path]:
+    """Return what is looked at for changes: a folder and all in it that is not hidden; the built-in ones stay."""
+    found = [folder, *folder.rglob("*")] if folder else []
+    return [each for each in found if not any(part.startswith(".") for part in each.relative_to(found[0]).parts)]
+
+
+def _is_built_in(template: Template) -> bool:
+    return str(template.filename).startswith(_BUILT_IN)
 
 
 def _where(traceback: TracebackType | None) -> str:

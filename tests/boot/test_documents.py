@@ -75,6 +75,30 @@ def test_user_data_has_the_munge_key_and_where_slurm_keeps_its_configuration(tmp
     assert found["/etc/default/slurmd"]["content"] == 'SLURMD_OPTIONS="--conf-server ctl-1:6817,10.0.0.2:7000"\n'
 
 
+def test_nodes_that_join_the_same_way_share_user_data_until_the_key_changes(tmp_path: Path) -> None:
+    documents = Documents(sites.settings(boot_join=sites.slurm(tmp_path)))
+    first, second, none = (
+        asyncio.run(documents.user_data(each)).body for each in (known(), known("gpu-02"), known(boot_join="none"))
+    )
+    assert first is second
+    assert none != first
+    (tmp_path / "munge.key").chmod(0o600)
+    (tmp_path / "munge.key").write_bytes(b"k" * 32)
+    changed = entries(user_data(documents, known()))["/etc/munge/munge.key"]
+    assert b64decode(changed["content"]) == b"k" * 32
+
+
+def test_a_sites_user_data_is_each_nodes_own(tmp_path: Path) -> None:
+    text = "#cloud-config\nhostname: {{ node.name | tojson }}\n"
+    for name in ("user_data", "user_data.sku"):
+        folder = sites.templates(tmp_path / name, **{name: text})
+        documents = Documents(sites.settings(boot_templates=folder, boot_join=sites.slurm(tmp_path)))
+        assert [user_data(documents, known(each))["hostname"] for each in ("gpu-01", "gpu-02")] == [
+            "gpu-01",
+            "gpu-02",
+        ]
+
+
 def test_a_preview_has_the_same_shape_and_no_secret(tmp_path: Path) -> None:
     documents = Documents(sites.settings(boot_join=sites.slurm(tmp_path)))
     shown, real = read(documents.preview(known())), user_data(documents, known())

@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import gc
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from fleet_runner.boot import files, protocol, servers, serving
 from fleet_runner.boot.documents import Documents, Filled
@@ -98,6 +100,22 @@ def heard(folder: Path, story: Callable[[Hall, Ports], Awaitable[None]], **given
             await story(hall, ports)
 
     play(folder, whole, boot_listen="127.0.0.1:0", boot_secure_listen="127.0.0.1:0", **given)
+
+
+def test_a_connection_leaves_nothing_behind_that_takes_a_garbage_collector(tmp_path: Path) -> None:
+    async def story(hall: Hall, ports: Ports) -> None:
+        del hall
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(5):
+                await asked(ports["http"], HEALTH)
+            await until(lambda: not Bounded.connections_of)
+            assert not [each for each in gc.get_objects() if isinstance(each, Bounded | RequestResponseCycle)]
+        finally:
+            gc.enable()
+
+    heard(tmp_path, story)
 
 
 def test_a_node_is_known_by_the_address_it_connects_from_and_by_no_header(tmp_path: Path) -> None:

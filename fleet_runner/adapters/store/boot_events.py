@@ -62,14 +62,14 @@ def add(connection: Connection, rows: list[Line]) -> None:
 
 def prune(connection: Connection, names: Iterable[str]) -> None:
     """Drop the oldest lines of nodes that have too many; the steps of an open boot stay."""
+    rows = [{"_node": name} for name in sorted(set(names))]
+    if not rows:
+        return
     mine = boot_events.c.node == bindparam("_node")
     last = select(boot_events.c.id).where(mine).order_by(boot_events.c.id.desc()).offset(KEPT).limit(1)
     opened = select(boots.c.id).where(boots.c.node == bindparam("_node"), boots.c.closed_at.is_(None))
     done = or_(boot_events.c.kind == "refused", boot_events.c.boot.not_in(opened))
-    old = delete(boot_events).where(and_(mine, boot_events.c.id <= last.scalar_subquery(), done))
-    rows = [{"_node": name} for name in sorted(set(names))]
-    if rows:
-        connection.execute(old, rows)
+    connection.execute(delete(boot_events).where(and_(mine, boot_events.c.id <= last.scalar_subquery(), done)), rows)
 
 
 def told(connection: Connection, node: str | None, limit: int) -> tuple[BootEvent, ...]:
@@ -103,6 +103,9 @@ def last(connection: Connection) -> int:
 
 def taken(connection: Connection, numbers: list[int]) -> set[tuple[int, str]]:
     """Return which steps some boots have taken."""
-    query = select(boot_events.c.boot, boot_events.c.kind)
-    mine = query.where(boot_events.c.boot.in_(bindparam("numbers", expanding=True)), STEPS)
-    return {(boot, kind) for boot, kind in connection.execute(mine, {"numbers": numbers}).all()}
+    return {(boot, kind) for boot, kind in connection.execute(_TAKEN, {"numbers": numbers}).all()}
+
+
+_TAKEN = select(boot_events.c.boot, boot_events.c.kind).where(
+    boot_events.c.boot.in_(bindparam("numbers", expanding=True)), STEPS
+)

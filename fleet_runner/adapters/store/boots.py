@@ -101,10 +101,7 @@ def some(connection: Connection, numbers: Iterable[int]) -> tuple[Boot, ...]:
 
 def stand(connection: Connection, numbers: Iterable[int]) -> dict[int, Standing]:
     """Return how the open ones among some boots stand; nobody else changes them until the transaction ends."""
-    columns = (boots.c.id, boots.c.node, boots.c.run, boots.c.expires_at, boots.c.claimed_at)
-    mine = select(*columns).where(boots.c.id.in_(bindparam("numbers", expanding=True)), _OPEN)
-    query = mine.order_by(boots.c.id).with_for_update()
-    rows = (row for chunk in chunked(numbers) for row in connection.execute(query, {"numbers": chunk}).all())
+    rows = (row for chunk in chunked(numbers) for row in connection.execute(_STANDING, {"numbers": chunk}).all())
     return {number: Standing(node, run, expires_at, at is not None) for number, node, run, expires_at, at in rows}
 
 
@@ -121,6 +118,13 @@ def chunked(keys: Iterable[Key]) -> Iterable[list[Key]]:
 
 
 _OPEN: ColumnElement[bool] = boots.c.closed_at.is_(None)
+
+_STANDING = (
+    select(boots.c.id, boots.c.node, boots.c.run, boots.c.expires_at, boots.c.claimed_at)
+    .where(boots.c.id.in_(bindparam("numbers", expanding=True)), _OPEN)
+    .order_by(boots.c.id)
+    .with_for_update()
+)
 
 
 def _fresh(node: str, expected: Identity, arming: Arming) -> dict[str, Any]:
