@@ -1,0 +1,177 @@
+"""What comes next for an open flash: one pure decision over what is written down and what its BMC shows now.
+
+An image is never sent twice on a guess, and power is never touched while one may be being written. Where the BMC
+alone can tell, it is asked again; where it cannot tell, nothing is done that could ruin the node.
+
+Each row: what is written down, what is seen, what follows. The first row that fits counts.
+
+    INTENDED: whether the image was sent is not known. (The driver that wrote it down sends it without asking here.)
+      the BMC is silent                               wait, for as long as it takes
+      one task that was not there before              it is this flash's: adopt it
+      several of them, and one still runs             wait until none does; then adopt one that ended well, if any
+      less than `send` since it was written down      wait: the request may still be on its way
+      the versions are right                          UPDATED: it was taken, and the BMC is done
+      certainly never taken (see below)               send; if another task runs, wait for it first
+      wrong for `settle` and the update's `seconds`   UPDATED: nobody knows; the activation flushes what may be pending
+
+    SENT: the BMC took it.
+      its task runs                                   wait, for as long as it takes
+      its task ended well                             UPDATED; which is not yet success
+      its task failed, versions as before             FAILED, with the task's own messages
+      its task failed, versions are others            UPDATED: a part of it may be written
+      no address, or the task is gone, and one is new adopt it, as above
+      likewise, and the versions are right            UPDATED
+      likewise, and wrong for `settle` since the BMC
+      lost it in a restart, else also for `seconds`   UPDATED: what was written may be pending
+
+    UPDATED, ACTIVATING: nothing is being written any more. See `activation`.
+
+Certainly never taken: the BMC's tasks can be read; none is new; none of those from before is missing, for a BMC that
+forgets tasks may have forgotten this one's; either there are such tasks from before, or the BMC last started when it
+had then, and its list is read before this one's could have come and gone; and all versions are the old ones, in
+several looks. When a clock was set, the BMC's start seems to have moved, and nothing is certain.
+A clock that was set back makes every span here longer to wait for: nothing is sent or condemned sooner for it.
+"""
+
+from fleet_runner.core.firmware import activation
+from fleet_runner.core.firmware.flash import (
+    Act,
+    Adopt,
+    Conclude,
+    End,
+    Flash,
+    Mark,
+    Pace,
+    Phase,
+    Seen,
+    Send,
+    Task,
+    TaskEnd,
+    Wait,
+)
+from fleet_runner.core.firmware.telling import (
+    clock,
+    cut,
+    legible,
+    named,
+    new,
+    right,
+    running,
+    silence,
+    silent,
+    started,
+    unchanged,
+    unread,
+    where,
+)
+
+
+def decide(flash: Flash, seen: Seen, pace: Pace) -> Act:
+    """Return what to do next about an open flash."""
+    match flash.phase:
+        case Phase.INTENDED:
+            return _intended(flash, seen, pace)
+        case Phase.SENT:
+            return _sent(flash, seen, pace)
+        case Phase.UPDATED | Phase.ACTIVATING:
+            return activation.decide(flash, seen, pace)
+
+
+def _intended(flash: Flash, seen: Seen, pace: Pace) -> Act:
+    if silent(seen):
+        return silence(seen, pace, flash.intended_at)
+    if fresh := new(flash, seen):
+        return _adopt(fresh, pace)
+    left = pace.send - (seen.at - flash.intended_at)
+    if left > 0:
+        return Wait(
+            f"Whether the BMC took the image is not known; it may be on its way for {left:.0f} s more.", pace.poll
+        )
+    if not legible(seen, pace):
+        return unread(seen, pace)
+    if right(flash, seen, pace):
+        return Mark(Phase.UPDATED, "The versions are right, so the BMC took the image and is done with it.")
+    return _unanswered(flash, seen, pace)
+
+
+def _unanswered(flash: Flash, seen: Seen, pace: Pace) -> Act:
+    if _untaken(flash, seen, pace):
+        if others := running((seen.tasks or {}).values()):
+            return Wait(f"The BMC never took the image, and is busy with {named(others[0])}.", pace.poll)
+        return Send()
+    since = max(flash.intended_at + pace.send, started(seen))
+    left = max(pace.settle, flash.seconds) - (seen.at - since)
+    if left > 0:
+        return Wait(
+            f"Whether the BMC took the image cannot be known; {where(flash, seen)}: {left:.0f} s more.", pace.poll
+        )
+    return Mark(Phase.UPDATED, "Whether the BMC took the image cannot be known; nothing is being written any more.")
+
+
+def _untaken(flash: Flash, seen: Seen, pace: Pace) -> bool:
+    """Say if it is certain that the BMC never took the image; none of its tasks is new, by what was asked before."""
+    changed = seen.versions is not None and not unchanged(flash, seen)
+    if seen.tasks is None or changed or set(flash.tasks_before) - seen.tasks.keys():
+        return False
+    told = flash.bmc_reset_before is not None and seen.bmc_reset_at is not None
+    moved = (seen.bmc_reset_at or 0.0) - (flash.bmc_reset_before or 0.0)
+    if told and abs(moved) > clock(pace):
+        return False
+    soon = seen.at - flash.intended_at <= pace.send + pace.settle
+    return bool(flash.tasks_before) or (told and soon)
+
+
+def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
+    if task := seen.task or (seen.tasks or {}).get(flash.task):
+        return _told(flash, seen, pace, task)
+    if silent(seen):
+        return silence(seen, pace, _sent_at(flash))
+    if fresh := new(flash, seen):
+        return _adopt(fresh, pace)
+    return _untold(flash, seen, pace) if legible(seen, pace) else unread(seen, pace)
+
+
+def _untold(flash: Flash, seen: Seen, pace: Pace) -> Act:
+    """Go by the versions alone: no task tells of the image, not any more or never."""
+    if right(flash, seen, pace):
+        return Mark(Phase.UPDATED, "The versions are right.")
+    lost = seen.task_gone and started(seen) > _sent_at(flash) + clock(pace)
+    patience = pace.settle if lost else max(pace.settle, flash.seconds)
+    left = patience - (seen.at - max(_sent_at(flash), started(seen)))
+    if left > 0:
+        return Wait(f"No task tells of the image; {where(flash, seen)}: {left:.0f} s more.", pace.poll)
+    return Mark(Phase.UPDATED, "No task tells of the image, and nothing is being written any more.")
+
+
+def _sent_at(flash: Flash) -> float:
+    return flash.intended_at if flash.sent_at is None else flash.sent_at
+
+
+def _told(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
+    """Go by what the flash's own task says."""
+    match task.state:
+        case TaskEnd.RUNNING:
+            return Wait(f"The BMC is at it: {named(task)}.", pace.poll)
+        case TaskEnd.DONE:
+            return Mark(Phase.UPDATED, "The BMC's task ended well.")
+        case TaskEnd.FAILED:
+            return _failed(flash, seen, pace, task)
+
+
+def _failed(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
+    if others := running(new(flash, seen)):
+        return Wait(f"The BMC's task failed, and it is busy with {named(others[0])}.", pace.poll)
+    if not legible(seen, pace):
+        return unread(seen, pace)
+    said = cut("; ".join(task.messages)) or "it does not say why"
+    if unchanged(flash, seen):
+        return Conclude(End.FAILED, f"The BMC's task failed: {said.rstrip('.')}; {where(flash, seen)}.")
+    return Mark(Phase.UPDATED, f"The BMC's task failed ({said.rstrip('.')}), but a part of it may be written.")
+
+
+def _adopt(fresh: tuple[Task, ...], pace: Pace) -> Act:
+    """Take the one task that can be the flash's; of several, not one that may be another's while its own goes on."""
+    if len(fresh) > 1 and (others := running(fresh)):
+        return Wait(f"Which of {len(fresh)} new tasks is the image's is not known; {named(others[0])}.", pace.poll)
+    ended = [task for task in fresh if task.state is TaskEnd.DONE] or list(fresh)
+    return Adopt(max(ended, key=lambda task: (task.started_at or 0.0, task.uri)).uri)
