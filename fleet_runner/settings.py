@@ -22,14 +22,16 @@ from fleet_runner.core.errors import SettingsError
 PREFIX = "FLEET_"
 """How the variables begin; other programs' may begin so, too."""
 
-OWN = frozenset({"batch", "config", "spool"})
-"""What else is called so between the parts of fleet-runner itself, as well as all that begins with "lab"."""
+OWN = frozenset({"batch", "bmc_handed", "bmc_password", "bmc_username", "config", "spool"})
+"""What else is called so between the parts of fleet-runner itself, as well as all that begins with "lab"; and the
+BMCs' credentials, which no file with settings may hold."""
 
 NEAR = 0.55
 """How alike (difflib's ratio) the name of a variable is to a setting's before it is taken for a slip of the pen."""
 
 PATHS = (
-    "project_dir", "state_dir", "inventory", "bmc_credentials", "netbox_token_file", "boot_certificate",
+    "project_dir", "state_dir", "inventory", "bmc_credentials", "bmc_ca", "bmc_vault_token_file", "bmc_vault_ca",
+    "netbox_token_file", "boot_certificate",
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
     "boot_dhcp_token", "firmware_images",
 )  # fmt: skip
@@ -68,6 +70,13 @@ class Settings(BaseSettings):
     inventory: Path | None = Field(None, description="Ansible inventory; default: inventory/fleet.yml of the project")
     bmc_credentials: Path | None = Field(None, description="YAML file with username and password for the BMCs, 0600")
     bmc_insecure: bool = Field(default=False, description="accept BMC certificates that nobody signed")
+    bmc_ca: Path | None = Field(None, description="PEM file with the CA that alone may sign the BMCs' certificates")
+    bmc_vault: str = Field(
+        "", description="secret of HashiCorp Vault (KV 1 or 2) with the BMCs' username and password, by its URL"
+    )
+    bmc_vault_token_file: Path | None = Field(None, description="file with Vault's token, kept by Vault Agent, 0600")
+    bmc_vault_namespace: str = Field("", description="namespace of that secret, for Vault Enterprise")
+    bmc_vault_ca: Path | None = Field(None, description="PEM file with the CA of the Vault's certificate")
     boot_url: str = Field(
         "", description="where nodes reach the boot service (http://10.0.0.1:8480); empty: nodes boot without it"
     )

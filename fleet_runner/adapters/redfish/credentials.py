@@ -1,29 +1,112 @@
-"""The user and password of the BMCs, from a file that only its owner reads."""
+"""The user and password of a BMC: from the environment, from HashiCorp Vault, or from a file of its owner's alone."""
 
+import json
+import os
 import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
+from fleet_runner.adapters.redfish import vault
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.settings import Settings
 
+USERNAME, PASSWORD = "FLEET_BMC_USERNAME", "FLEET_BMC_PASSWORD"
+HANDED = "FLEET_BMC_HANDED"
+"""Names what `handed` made: credentials from the environment of a process that starts others."""
 
-def credentials(settings: Settings) -> tuple[str, str]:
-    """Return user name and password from the file that `bmc_credentials` names."""
+
+def credentials(settings: Settings, url: str = "", name: str = "") -> tuple[str, str]:
+    """Return the user name and password of the BMC at an address, of the device of a name.
+
+    Raises:
+        SettingsError: there are none, or what holds them is unusable; none of it is quoted.
+    """
+    if os.environ.get(USERNAME) or os.environ.get(PASSWORD):
+        return _from_environment()
+    if handed := os.environ.get(HANDED):
+        return _chosen(_read(Path(handed), HANDED), handed, url, name)
+    if settings.bmc_vault:
+        return _chosen(vault.secret(settings), f"the Vault secret {settings.bmc_vault}", url, name)
     path = settings.bmc_credentials
     if path is None:
-        raise SettingsError("no BMC can be asked: set bmc_credentials to a YAML file with username and password")
+        raise SettingsError(
+            "no BMC can be asked: set bmc_credentials to a YAML file with username and password, or bmc_vault,"
+            f" or the variables {USERNAME} and {PASSWORD}"
+        )
+    return _chosen(_read(path, "bmc_credentials"), str(path), url, name)
+
+
+@contextmanager
+def handed(environment: dict[str, str]) -> Iterator[None]:
+    """Take credentials out of an environment that others write down, and let a child's processes read them still.
+
+    They go into memory that has no name, which only this user's processes can open, as long as this process has it.
+    """
+    found = {"username": environment.pop(USERNAME, ""), "password": environment.pop(PASSWORD, "")}
+    if not any(found.values()):
+        yield
+        return
+    handle = os.memfd_create("fleet-bmc", os.MFD_CLOEXEC)
+    try:
+        os.fchmod(handle, 0o600)
+        os.write(handle, json.dumps(found).encode())
+        environment[HANDED] = f"/proc/{os.getpid()}/fd/{handle}"
+        yield
+    finally:
+        os.close(handle)
+
+
+def _from_environment() -> tuple[str, str]:
+    username, password = os.environ.get(USERNAME, ""), os.environ.get(PASSWORD, "")
+    if not username or not password:
+        missing = PASSWORD if username else USERNAME
+        raise SettingsError(f"the variable {missing} is not set, and its companion is; set both or none")
+    return username, password
+
+
+def _read(path: Path, setting: str) -> Any:
     try:
         mode = path.stat().st_mode
         found: Any = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
-        raise SettingsError(f"bmc_credentials names {path}, which cannot be read: {error.strerror}") from error
+        raise SettingsError(f"{setting} names {path}, which cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError):
         # The parser's own words quote the line, and the line may hold the password.
         raise SettingsError(f"{path} is not YAML; expected two lines, username and password") from None
     if stat.S_IMODE(mode) & 0o077:
         raise SettingsError(f"{path} can be read by others than its owner; run: chmod 600 {path}")
-    if not isinstance(found, dict) or not all(isinstance(found.get(key), str) for key in ("username", "password")):
-        raise SettingsError(f"{path} must hold username and password as text; quote them if they look like numbers")
+    return found
+
+
+def _chosen(found: Any, where: str, url: str, name: str) -> tuple[str, str]:
+    """Return the credentials of the first pattern that fits the device, else those of all."""
+    whole = found if isinstance(found, dict) else {}
+    devices = whole.get("devices") or {}
+    if not isinstance(devices, dict):
+        raise SettingsError(f"devices in {where} must hold credentials by the devices' names, addresses or patterns")
+    for pattern, mine in devices.items():
+        if any(fnmatchcase(known, str(pattern)) for known in _known_as(url, name)):
+            return _pair(mine, f"{where}, devices: {str(pattern)!r},")
+    if "username" not in whole and devices:
+        raise SettingsError(f"{where} has no credentials for {name or url}; add the device, or username and password")
+    return _pair(whole, where)
+
+
+def _known_as(url: str, name: str) -> list[str]:
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:  # brackets that are no IPv6 address
+        host = ""
+    return [known for known in (name, url, url.rstrip("/"), host) if known]
+
+
+def _pair(found: Any, where: str) -> tuple[str, str]:
+    if not isinstance(found, Mapping) or not all(isinstance(found.get(key), str) for key in ("username", "password")):
+        raise SettingsError(f"{where} must hold username and password as text; quote them if they look like numbers")
     return found["username"], found["password"]

@@ -1,0 +1,119 @@
+"""The BIOS settings behind a BMC: those in force, those that wait for a reset, what is known of each, and changes."""
+
+import contextlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from fleet_runner.adapters.redfish.bmc import Bmc
+from fleet_runner.adapters.redfish.resources import Body
+from fleet_runner.core.errors import BmcError, BmcRefused
+
+SETTINGS = "@Redfish.Settings"
+APPLY = "@Redfish.SettingsApplyTime"
+ON_RESET = "OnReset"
+
+
+class Bios:
+    """The settings of the computer behind a BMC. Each method is a call with a time limit of its own."""
+
+    def __init__(self, bmc: Bmc) -> None:
+        self._bmc = bmc
+        self._at = bmc.resources
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the settings in force, by name."""
+        self._bmc.begin()
+        uri, body = self._bios()
+        found = body.get("Attributes")
+        if not isinstance(found, dict):
+            raise BmcError(f"{self._bmc.url}{uri} shows no Attributes; expected them once the computer has booted")
+        return found
+
+    def pending(self) -> dict[str, Any]:
+        """Return the settings that will be in force after a reset and are not yet; none where none wait."""
+        self._bmc.begin()
+        uri, body = self._bios()
+        where = self._future(body)
+        if where is None or where == uri:
+            return {}
+        future = (self._at.find(where) or {}).get("Attributes")
+        now = body.get("Attributes")
+        now = now if isinstance(now, dict) else {}
+        # Some show only what waits there, some all settings as they will be.
+        wait = future.items() if isinstance(future, dict) else ()
+        return {name: value for name, value in wait if name not in now or now[name] != value}
+
+    def registry(self) -> dict[str, Body]:
+        """Return what the BMC says of each setting (Type, Value, ReadOnly, limits), by name; {} if nothing."""
+        self._bmc.begin()
+        _, body = self._bios()
+        name = body.get("AttributeRegistry")
+        file = self._registry_file(str(name)) if name else None
+        entries = (file or {}).get("RegistryEntries")
+        listed = entries.get("Attributes") if isinstance(entries, Mapping) else None
+        known = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        return {str(each["AttributeName"]): each for each in known if each.get("AttributeName")}
+
+    def set(self, changes: Mapping[str, Any]) -> None:
+        """Have settings changed at the next reset.
+
+        Raises:
+            BmcRefused: the BMC does not take them.
+        """
+        self._bmc.begin()
+        uri, body = self._bios()
+        change: Body = {"Attributes": dict(changes)}
+        said = body.get(SETTINGS)
+        values = said.get("SupportedApplyTimes") if isinstance(said, Mapping) else None
+        if isinstance(values, list) and ON_RESET in values:
+            change[APPLY] = {"ApplyTime": ON_RESET}
+        self._at.patch(self._future(body) or uri, change, f"the BIOS settings {', '.join(changes)}")
+
+    def _bios(self) -> tuple[str, Body]:
+        uri = self._at.link(self._bmc.computer().body, "Bios")
+        if uri is None:
+            raise BmcError(f"{self._bmc.url} shows no BIOS settings: its system has no link to them")
+        return uri, self._at.get(uri)
+
+    def _future(self, body: Body) -> str | None:
+        return self._at.link(body, SETTINGS, "SettingsObject")
+
+    def _registry_file(self, name: str) -> Body | None:
+        """Return the registry of a name: the resource itself, or the file that its entry names in our language."""
+        collection = self._at.service("Registries")
+        if collection is None:
+            return None
+        try:
+            uris = self._at.members(collection)
+        except BmcError:
+            return None
+        first = [uri for uri in uris if _stem(uri.rstrip("/").rpartition("/")[2]) == _stem(name)]
+        for uri in [*first, *(uri for uri in uris if uri not in first)]:
+            entry = self._at.find(uri) or {}
+            if any(_same(str(entry.get(key) or ""), name) for key in ("Registry", "Id", "RegistryPrefix")):
+                return entry if "RegistryEntries" in entry else self._located(entry)
+        return None
+
+    def _located(self, entry: Body) -> Body | None:
+        locations = entry.get("Location")
+        known = [each for each in locations if isinstance(each, Mapping)] if isinstance(locations, list) else []
+        known.sort(key=lambda each: not str(each.get("Language", "")).startswith("en"))
+        for each in known:
+            with contextlib.suppress(BmcRefused):
+                where = self._at.wire.own(each.get("Uri"), anywhere=True)
+                return self._at.wire.ask("GET", where).body
+        return None
+
+
+def _stem(name: str) -> str:
+    return re.split(r"[.\d]", name, maxsplit=1)[0].lower()
+
+
+def _same(entry: str, name: str) -> bool:
+    """Tell if two names are one registry's: vendors write a version as "1.1.3", "v1_1_3", or leave it out."""
+    return _plain(entry) in {_plain(name), _stem(name)}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\.v(?=\d)", ".", name.lower()).replace("_", ".").removesuffix(".json")

@@ -1,0 +1,195 @@
+"""A BMC's firmware: what it has, what it takes and how, its tasks, and one image sent to it. All of it discovered."""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+
+from fleet_runner.adapters.redfish import resets, sending
+from fleet_runner.adapters.redfish.bmc import Bmc, dated
+from fleet_runner.adapters.redfish.exchange import Reply
+from fleet_runner.adapters.redfish.resources import Body
+from fleet_runner.adapters.redfish.sending import Offer, Upload
+from fleet_runner.adapters.redfish.wire import DONE
+from fleet_runner.core.errors import BmcError, BmcRefused
+from fleet_runner.core.firmware import tasks
+from fleet_runner.core.firmware.flash import Task
+
+__all__ = ["Offer", "Updates", "Upload"]
+
+NONE_THERE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
+SAYS_NOTHING = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.REQUEST_TIMEOUT,
+                          HTTPStatus.TOO_MANY_REQUESTS})  # fmt: skip
+"""Refusals that are about who asks and how often, not about what a monitor waits for."""
+
+IDLE = frozenset({"idle", "complete", "completed", "error", "failed", "none", "success", "enabled"})
+"""What vendors call an UpdateService that updates nothing."""
+
+
+class Updates:
+    """The firmware behind a BMC. Each method is a call with a time limit of its own."""
+
+    def __init__(self, bmc: Bmc) -> None:
+        self._bmc = bmc
+        self._at = bmc.resources
+
+    def offer(self) -> Offer:
+        """Return how the BMC takes images."""
+        self._bmc.begin()
+        return sending.offer(self._at, self._service())
+
+    def inventory(self) -> dict[str, Body]:
+        """Return {URI: body} of every firmware that the BMC lists, never of a part of them."""
+        self._bmc.begin()
+        collection = self._at.link(self._service(), "FirmwareInventory")
+        if collection is None:
+            raise BmcError(f"{self._bmc.url} lists no firmware: its UpdateService has no FirmwareInventory")
+        return self._at.all(collection)
+
+    def boards(self) -> tuple[str, ...]:
+        """Return the models and part numbers of the BMC's computers and chassis."""
+        self._bmc.begin()
+        found: list[str] = []
+        for name in ("Systems", "Chassis"):
+            collection = self._at.service(name)
+            for body in self._at.all(collection).values() if collection else ():
+                values = (body.get(key) for key in ("Model", "PartNumber"))
+                found += [value.strip() for value in values if isinstance(value, str) and value.strip()]
+        return tuple(dict.fromkeys(found))
+
+    def tasks(self) -> dict[str, Task]:
+        """Return every task that the BMC lists, by its URI.
+
+        Raises:
+            BmcError: they cannot be read, or the BMC has no list of tasks: nobody can tell what it is about.
+        """
+        self._bmc.begin()
+        collection = self._tasks_uri()
+        if collection is None:
+            raise BmcError(f"{self._bmc.url} has no list of tasks, so what it is about cannot be seen")
+        found = {uri: self._task(uri) for uri in self._at.members(collection)}
+        return {uri: task for uri, task in found.items() if task is not None}
+
+    def task(self, uri: str) -> Task | None:
+        """Return a task, or what its monitor says of it; None where the BMC knows of none."""
+        self._bmc.begin()
+        return self._task(uri)
+
+    def updating(self) -> bool:
+        """Tell if the BMC's UpdateService itself, or a vendor's part of it, says that an update goes on."""
+        self._bmc.begin()
+        return _busy(self._service())
+
+    def send(self, wanted: Upload) -> str:
+        """Send an image, once, and return the URI of its task; "" where the BMC took it and names none.
+
+        Raises:
+            BmcRefused: it is certain that the BMC did not take it.
+            BmcError: whether the BMC took it is unknown.
+        """
+        self._bmc.begin()
+        try:
+            # Reads, which open the session that the image is sent in, if the one from before has run out.
+            service = self._service()
+            collection = self._tasks_uri()
+            way, uri = sending.way(self._bmc.url, sending.offer(self._at, service), wanted)
+        except BmcError as error:
+            raise BmcRefused(f"nothing was sent: {error}") from error
+        reply = sending.WAYS[way](self._at, uri, service, wanted)
+        self._at.done(reply, f"the image {wanted.path.name}")
+        return self._task_of(reply, collection)
+
+    def reset_bmc(self) -> None:
+        """Restart the BMC of the computer, not one of its baseboards'; what it answers last may get lost.
+
+        Raises:
+            BmcRefused: it did not take it.
+        """
+        self._bmc.begin()
+        resets.bmc(self._bmc)
+
+    def reset_host(self, alive: Callable[[], None] = lambda: None) -> None:
+        """Take power from the computer and give it back, or switch on one that is off; `alive` may stop that."""
+        resets.host(self._bmc, alive)
+
+    def ac_drain(self) -> None:
+        """Take all power away, standby power too, and give it back.
+
+        Raises:
+            BmcRefused: the BMC offers no way.
+        """
+        self._bmc.begin()
+        resets.ac_drain(self._bmc)
+
+    def bmc_reset_at(self) -> float | None:
+        """Return when the BMC started, in epoch seconds by our clock; None where it does not tell."""
+        self._bmc.begin()
+        return resets.bmc_reset_at(self._bmc)
+
+    def _service(self) -> Body:
+        uri = self._at.service("UpdateService")
+        if uri is None:
+            raise BmcError(f"{self._bmc.url} has no UpdateService; its firmware cannot be read over Redfish")
+        return self._at.get(uri)
+
+    def _tasks_uri(self) -> str | None:
+        """Return the collection of tasks; of jobs, where there is none."""
+        for service, name in (("Tasks", "Tasks"), ("TaskService", "Tasks"), ("JobService", "Jobs")):
+            uri = self._at.link(self._at.find(self._at.service(service)), name)
+            if uri is not None:
+                return uri
+        return None
+
+    def _task(self, uri: str) -> Task | None:
+        where = self._at.wire.own(uri, anywhere=True)
+        reply = self._at.wire.ask("GET", where)
+        if reply.status in NONE_THERE:
+            return None
+        # A monitor answers what the operation came to, a refusal too.
+        refused = 400 <= reply.status < 500 and "monitor" in where.lower()  # noqa: PLR2004  HTTP's class
+        if reply.status not in DONE and (not refused or reply.status in SAYS_NOTHING):
+            raise BmcError(f"{self._bmc.url}{where} answered {reply.status}; what becomes of the task is unknown")
+        now = dated(reply)
+        return tasks.answered(uri, reply.status, reply.body, time.time() - now.timestamp() if now else 0.0)
+
+    def _task_of(self, reply: Reply, collection: str | None) -> str:
+        """Return the task that an answer names: by being it, in its Location, or somewhere in its text."""
+        body = reply.body or {}
+        named = [body.get("@odata.id") if tasks.is_task(body) else None, reply.headers.get("Location")]
+        named += _within(collection, body) if collection else []
+        named += [body.get("TaskMonitor")]
+        for each in named:
+            if not isinstance(each, str) or not each:
+                continue
+            try:
+                uri = self._at.wire.own(each, anywhere=True)
+            except BmcError:  # it names another server; the image was taken all the same
+                continue
+            below = collection is not None and uri.startswith(f"{collection.rstrip('/')}/")
+            return re.sub(r"/(task)?monitor/?$", "", uri, flags=re.IGNORECASE) if below else uri
+        return ""
+
+
+def _busy(service: Body) -> bool:
+    """Tell if a vendor says that an update goes on: HPE's and AMI's words for it, and Redfish's own."""
+    status, oem = service.get("Status"), service.get("Oem")
+    said = status.get("State") if isinstance(status, Mapping) else None
+    vendors = [part for part in oem.values() if isinstance(part, Mapping)] if isinstance(oem, Mapping) else []
+    states = [str(part[key]).lower() for part in vendors for key in ("State", "UpdateStatus") if part.get(key)]
+    return said == "Updating" or any(state not in IDLE for state in states)
+
+
+def _within(collection: str, body: Body) -> list[str]:
+    """Return the members of a collection that the texts of a body name."""
+    member = re.compile(rf"{re.escape(collection.rstrip('/'))}/[\w.~-]*[\w~-]")
+    return [found for text in _texts(body) for found in member.findall(text)]
+
+
+def _texts(found: object, depth: int = 6) -> Iterable[str]:
+    """Return every text in a body."""
+    match found:
+        case str():
+            yield found[:2000]
+        case dict() | list() if depth:
+            for each in found.values() if isinstance(found, dict) else found:
+                yield from _texts(each, depth - 1)
