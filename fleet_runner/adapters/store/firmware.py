@@ -1,8 +1,15 @@
-"""What the store knows of firmware: flashes, the leases of those who drive them, and leaves to switch power."""
+"""What the store knows of firmware: flashes, who drives them, who may switch power, rollouts and their nodes."""
 
-from fleet_runner.adapters.store import allowances, flashes, leases
+from collections.abc import Iterable, Mapping, Sequence
+
+from fleet_runner.adapters.store import allowances, flashes, leases, nodes, results, rollouts, runs
 from fleet_runner.adapters.store.database import Database
+from fleet_runner.adapters.store.rollouts import News
 from fleet_runner.core.firmware.flash import End, Flash
+from fleet_runner.core.firmware.rollout import Rollout
+from fleet_runner.core.firmware.turns import Member
+from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.runs import Node, Stored
 
 
 class FirmwareMethods:
@@ -75,3 +82,68 @@ class FirmwareMethods:
         """Return who allows power actions on a node now, and why; "" where nobody does."""
         with self._database.read() as connection:
             return allowances.standing(connection, node, now)
+
+    def start_rollout(self, rollout: Rollout, members: Iterable[Member]) -> Rollout:
+        """Store a new rollout with its nodes; return it with its id."""
+        with self._database.write() as connection:
+            return rollouts.start(connection, rollout, members)
+
+    def change_rollout(self, rollout: Rollout, changed: Rollout, turns: Sequence[Member], *, now: float) -> Rollout:
+        """Bring a rollout, as it was read, to what it is now; leave a wish for each node that is asked."""
+        with self._database.write() as connection:
+            return rollouts.change(connection, rollout, changed, turns, now)
+
+    def rollout(self, number: int) -> Rollout | None:
+        """Return a rollout, or None."""
+        with self._database.read() as connection:
+            return rollouts.one(connection, number)
+
+    def rollouts(self, limit: int = 50) -> tuple[Rollout, ...]:
+        """Return the newest `limit` rollouts, oldest first."""
+        with self._database.read() as connection:
+            return rollouts.every(connection, limit)
+
+    def live_rollouts(self) -> tuple[Rollout, ...]:
+        """Return the rollouts that may still ask, or that have nodes under way, oldest first."""
+        with self._database.read() as connection:
+            return rollouts.live(connection)
+
+    def rollout_members(self, number: int) -> tuple[Member, ...]:
+        """Return every node of a rollout, in the order of their turns."""
+        with self._database.read() as connection:
+            return rollouts.members(connection, number)
+
+    def asking(self, node: str) -> Rollout | None:
+        """Return the rollout in which it is a node's turn; None where there is none."""
+        with self._database.read() as connection:
+            return rollouts.asking(connection, node)
+
+    def rolled_out(self) -> tuple[str, ...]:
+        """Return the nodes that rollouts have out of service now, by name."""
+        with self._database.read() as connection:
+            return rollouts.out(connection)
+
+    def news(self, asked: Sequence[Member]) -> Mapping[str, News]:
+        """Return what happened to each of a rollout's nodes since it was asked."""
+        with self._database.read() as connection:
+            return rollouts.news(connection, asked)
+
+    def some(self, names: Iterable[str]) -> tuple[Node, ...]:
+        """Return nodes by their names; unknown ones are left out."""
+        with self._database.read() as connection:
+            return nodes.some(connection, names)
+
+    def newest(self, check: str, names: Iterable[str]) -> Mapping[str, Stored]:
+        """Return the newest result of one check on each of some nodes that it ran on."""
+        with self._database.read() as connection:
+            return results.newest(connection, check, names)
+
+    def began(self, node: str, stage: Stage) -> float | None:
+        """Return when the first run of a stage was opened since a node came to its state; None where none was."""
+        with self._database.read() as connection:
+            return runs.began(connection, node, stage)
+
+    def begun(self, state: State, stage: Stage) -> tuple[str, ...]:
+        """Return the nodes in a state that have had a run of a stage since they came to it."""
+        with self._database.read() as connection:
+            return runs.begun(connection, state, stage)

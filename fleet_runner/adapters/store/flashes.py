@@ -1,9 +1,9 @@
 """Flashes: one open at a time for a node, written by whoever holds its lease, each step with its sentence."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from fleet_runner.adapters.store import history, leases, untrusted
@@ -132,6 +132,13 @@ def of_node(connection: Connection, node: str, since: float, limit: int) -> tupl
     newest = select(flashes).where(flashes.c.node == node, (flashes.c.intended_at >= since) | _OPEN)
     rows = connection.execute(newest.order_by(flashes.c.id.desc()).limit(limit)).all()
     return tuple(_flash(row) for row in reversed(rows))
+
+
+def of_nodes(connection: Connection, names: Iterable[str], since: float) -> tuple[Flash, ...]:
+    """Return the flashes of some nodes that were intended since a moment, oldest first."""
+    wanted = flashes.c.node.in_(bindparam("names", expanding=True))
+    query = select(flashes).where(wanted, flashes.c.intended_at >= since).order_by(flashes.c.id)
+    return tuple(_flash(row) for row in connection.execute(query, {"names": sorted(set(names))}).all())
 
 
 def _end(connection: Connection, which: ColumnElement[bool], how: tuple[End, str], now: float) -> Flash | None:

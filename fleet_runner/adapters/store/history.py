@@ -38,6 +38,14 @@ def of_node(connection: Connection, node: str, limit: int, kind: str | None = No
     return tuple(_entry(row) for row in reversed(connection.execute(newest.limit(limit)).all()))
 
 
+def moves(connection: Connection, names: Iterable[str], since: float) -> tuple[Entry, ...]:
+    """Return the transitions of some nodes since a moment, oldest first."""
+    wanted = journal.c.node.in_(bindparam("names", expanding=True))
+    query = select(journal).where(wanted, journal.c.kind == "transition", journal.c.at >= since)
+    found = connection.execute(query.order_by(journal.c.at, journal.c.id), {"names": sorted(set(names))}).all()
+    return tuple(_entry(row) for row in found)
+
+
 def count_transitions(connection: Connection, node: str, to: State, since: float) -> int:
     """Count how often a node came to a state since a moment."""
     moves = select(func.count()).where(journal.c.node == node, journal.c.to == to.value, journal.c.at >= since)

@@ -26,6 +26,14 @@ def one(connection: Connection, name: str) -> Node | None:
     return found[0] if found else None
 
 
+def some(connection: Connection, names: Iterable[str]) -> tuple[Node, ...]:
+    """Return nodes by their names, in their order; unknown ones are left out."""
+    wanted = sorted(set(names))
+    mine = _with_conditions().where(nodes.c.name.in_(bindparam("names", expanding=True))).order_by(nodes.c.name)
+    chunks = (wanted[start : start + 1000] for start in range(0, len(wanted), 1000))
+    return tuple(node for chunk in chunks for node in _collect(connection.execute(mine, {"names": chunk}).all()))
+
+
 def due(connection: Connection, now: float) -> tuple[Node, ...]:
     """Return the nodes and fabrics to look at now, the longest waiting first."""
     return _collect(connection.execute(due_query(now)).all())

@@ -81,6 +81,12 @@ def latest_of(connection: Connection, node: str) -> tuple[Stored, ...]:
     )
 
 
+def newest(connection: Connection, check: str, names: Iterable[str]) -> dict[str, Stored]:
+    """Return the newest result of one check on each of some nodes; those that it never ran on are left out."""
+    mine = select(results).join_from(latest, results, results.c.id == latest.c.result).where(latest.c.check == check)
+    return {row.node: _stored(row) for row in _in_chunks(connection, mine, latest.c.node, names)}
+
+
 def before(connection: Connection, given: Iterable[Stored]) -> tuple[Stored, ...]:
     """Return, for each result, the newest earlier one that spoke, by the same check in the same stage."""
     found = (_spoken(connection, stored) for stored in given)

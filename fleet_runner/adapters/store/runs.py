@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from fleet_runner.adapters.store import database, history, untrusted
 from fleet_runner.adapters.store.schema import SPOKEN, batches, nodes, runs
 from fleet_runner.core.errors import ConflictError
-from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.runs import Entry, Outcome, Run
 from fleet_runner.core.spool import Ended, PlayEnd
 from fleet_runner.core.view import RUNNER
@@ -88,6 +88,20 @@ def of_node(connection: Connection, node: str, since: float, limit: int) -> tupl
     return tuple(from_row(found) for found in reversed(connection.execute(newest).all()))
 
 
+def began(connection: Connection, node: str, stage: Stage) -> float | None:
+    """Return when the first run of a stage was opened since a node came to its state; None where none was."""
+    mine = (runs.c.node == node, runs.c.stage == stage.value, runs.c.fence > 0)
+    query = select(func.min(runs.c.opened_at)).join_from(runs, nodes, nodes.c.name == runs.c.node)
+    found = connection.execute(query.where(*mine, runs.c.opened_at >= nodes.c.since)).scalar_one()
+    return float(found) if found is not None else None
+
+
+def begun(connection: Connection, state: State, stage: Stage) -> tuple[str, ...]:
+    """Return the nodes in a state that have had a run of a stage since they came to it."""
+    mine = select(nodes.c.name).where(nodes.c.state == state.value, _ran(stage))
+    return tuple(connection.execute(mine.order_by(nodes.c.name)).scalars())
+
+
 def durations(connection: Connection, stage: Stage, limit: int) -> tuple[float, ...]:
     """Return how long the newest runs of a stage took that came to a verdict, newest first."""
     newest = select(runs.c.ended_at - runs.c.opened_at).where(runs.c.stage == stage.value, SPOKEN)
@@ -131,6 +145,12 @@ def from_row(found: Row[Any]) -> Run:
         total=found.total,
         task=found.task,
     )
+
+
+def _ran(stage: Stage) -> ColumnElement[bool]:
+    """Whether a node has had a run of a stage, by hand aside, since it came to its state."""
+    mine = (runs.c.node == nodes.c.name, runs.c.stage == stage.value, runs.c.fence > 0)
+    return exists().where(*mine, runs.c.opened_at >= nodes.c.since)
 
 
 def _repeats(connection: Connection, run: Run, outcome: Outcome, detail: str) -> bool:

@@ -126,6 +126,34 @@ def in_order(members: Iterable[Member]) -> Sequence[Member]:
     return sorted((each for each in members if each.turn is Turn.WAITING), key=lambda each: (each.wave, each.node))
 
 
+def turned(rollout: Rollout, to: Standing, words: str, now: float) -> Rollout:
+    """Return a rollout that somebody or something has brought to another standing; `words` say who and why.
+
+    Resuming one that was stopped forgives what failed until then.
+    """
+    forgives = rollout.standing is Standing.STOPPED and to is Standing.RUNNING
+    counts_from = now if forgives else rollout.counts_from
+    return replace(rollout, standing=to, detail=words, changed_at=now, counts_from=counts_from)
+
+
+def unturnable(rollout: Rollout, to: Standing) -> str:
+    """Say why a person cannot bring a rollout to a standing; "" where he can."""
+    if rollout.standing in _FROM[to]:
+        return ""
+    known = " or ".join(standing.value for standing in Standing if standing in _FROM[to])
+    return f"{rollout.name} is {rollout.standing}; it must be {known} to be {_WORDS[to]}"
+
+
+_FROM: dict[Standing, frozenset[Standing]] = {
+    Standing.PAUSED: frozenset({Standing.RUNNING}),
+    Standing.RUNNING: frozenset({Standing.PAUSED, Standing.STOPPED}),
+    Standing.STOPPED: GOING_ON,
+}
+"""From where a person brings a rollout to each standing."""
+
+_WORDS = {Standing.PAUSED: "paused", Standing.RUNNING: "resumed", Standing.STOPPED: "stopped"}
+
+
 def refusal(rollout: Rollout, *, begun: bool) -> str:
     """Say why no flash may begin on a node that a rollout asked; "" where it may.
 

@@ -139,6 +139,7 @@ def test_partial_indexes_are_the_same_in_the_migration(url: str) -> None:
     assert "UNIQUE" in found["boots_one_open"]
     assert "UNIQUE" in found["boot_events_once"]
     assert "UNIQUE" in found["flashes_one_open"]
+    assert "UNIQUE" in found["rollouts_one_open"]
     partial = {name for name, line in found.items() if "WHERE" in line}
     assert partial == {
         index.name

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.dialects import sqlite
 
-from fleet_runner.adapters.store import Store, nodes, runs, tickets
+from fleet_runner.adapters.store import Store, nodes, rollouts, runs, tickets
 from fleet_runner.adapters.store.database import connect
 from fleet_runner.adapters.store.schema import metadata
 from fleet_runner.core.actions import SetCondition
@@ -16,6 +16,8 @@ HOT = {
     "nodes": nodes.due_query(5.0),
     "runs": runs.open_query(),
     "tickets": tickets.query(None, open_only=True),
+    "rollouts": rollouts.going_on_query(),
+    "rollout_nodes": rollouts.asked_query(),
 }
 
 
