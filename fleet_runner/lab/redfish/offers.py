@@ -54,13 +54,12 @@ def examine(tree: Tree, wish: Wish, habits: Habits, *, host_on: bool) -> dict[st
         raise Refused(400, "the image is not one for this machine, or is damaged", "InvalidImage")
     if image.board and not any(fnmatchcase(board, image.board) for board in tree.boards):
         raise Refused(400, f"the image is for the board {image.board}, which this is not", "InvalidImage")
-    chosen = _chosen(tree, wish.targets)
-    versions = {entry: version for entry in chosen if (version := image.brings(entry)) is not None}
-    if wish.targets and set(chosen) - set(versions):
-        missing = ", ".join(sorted(set(chosen) - set(versions)))
-        raise Refused(400, f"the image holds nothing for {missing}", "InvalidImage")
-    if not versions:
-        raise Refused(400, "the image holds nothing for this machine", "InvalidImage")
+    versions: dict[str, str] = {}
+    for target, entries in _chosen(tree, wish.targets).items():
+        brought = {entry: version for entry in entries if (version := image.brings(entry)) is not None}
+        if not brought:
+            raise Refused(400, f"the image holds nothing for {target or 'this machine'}", "InvalidImage")
+        versions |= brought
     for entry in versions:
         _writable(tree, entry, habits, host_on=host_on)
     return versions
@@ -97,12 +96,12 @@ def _parameters(text: bytes) -> dict[str, Any]:
     return said
 
 
-def _chosen(tree: Tree, targets: tuple[str, ...]) -> list[str]:
-    """Return the inventory ids that targets name: by themselves, by what they are about, or all of them."""
+def _chosen(tree: Tree, targets: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the inventory ids that each target names, by itself or by what they are about; "" stands for all."""
     running = [entry for entry in tree.entries if not any(fnmatchcase(entry, glob) for glob in NOT_RUNNING)]
     if not targets:
-        return running
-    chosen: dict[str, None] = {}
+        return {"": running}
+    chosen: dict[str, list[str]] = {}
     for target in targets:
         uri = clean(target)
         end = uri.rpartition("/")[2]
@@ -116,8 +115,8 @@ def _chosen(tree: Tree, targets: tuple[str, ...]) -> list[str]:
                 found = [entry for entry in running if entry.startswith("HGX_FW")]
         if not found:
             raise Refused(400, f"the target {target} cannot be updated", "ResourceNotFound")
-        chosen |= dict.fromkeys(found)
-    return list(chosen)
+        chosen[end] = found
+    return chosen
 
 
 def _about(tree: Tree, entry: str) -> list[str]:

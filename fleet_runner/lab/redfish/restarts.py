@@ -56,7 +56,7 @@ class Restarts:
             self.interrupt("the BMC restarted", False)  # noqa: FBT003  of the BMC's side as well
         await self._go_silent()
         await asyncio.sleep(self._chip.pace.outage)
-        self._firmware.activate("bmc_reset")
+        self._activate("bmc_reset")
         await self._come_back()
 
     async def _drain(self) -> None:
@@ -65,7 +65,7 @@ class Restarts:
         was = self._host.lose_power()
         await self._go_silent()
         await asyncio.sleep(self._chip.pace.drain + self._chip.pace.outage)
-        self._firmware.activate("ac_drain")
+        self._activate("ac_drain")
         await self._come_back()
         self._host.restore(was)
 
@@ -75,7 +75,10 @@ class Restarts:
         await self._listener.silence()
         self.last_reset = time.time()
 
-    async def _come_back(self) -> None:
+    def _activate(self, by: str) -> None:
         self._firmware.disturb(self._chip.rules.fire("bmc_reset"))
+        self._firmware.activate(by)
+
+    async def _come_back(self) -> None:
         self._ready = time.monotonic() + self._chip.pace.starting
         await self._listener.listen()
