@@ -1,1 +1,7 @@
-"""Bringing firmware and BIOS settings to their pins: what a play does on one node, and finds again after its death."""
+"""Brings a node's firmware to its catalogue: a crash at any point loses nothing, and repeats no flash."""
+
+from fleet_runner.firmware.drive import drive
+from fleet_runner.firmware.holding import Target
+from fleet_runner.firmware.visit import Means
+
+__all__ = ["Means", "Target", "drive"]

@@ -1,0 +1,181 @@
+"""The loop that brings one node's firmware to its catalogue: take the lease, look, decide, write down, act.
+
+It may be killed at any point. Whatever it does is in the store before it is done, and whoever comes next goes on from
+there: what the BMC was told is found again in its tasks and versions, and nothing is told to it twice unless it is
+certain that it never heard.
+"""
+
+import time
+from dataclasses import replace
+
+from fleet_runner.core.errors import BmcError, BmcRefused, ConflictError
+from fleet_runner.core.firmware import machine, planner
+from fleet_runner.core.firmware.catalogue import Activate, Power
+from fleet_runner.core.firmware.flash import Adopt, Conclude, End, Flash, Mark, Phase, Reset, Seen, Send, Wait
+from fleet_runner.core.firmware.planner import Step
+from fleet_runner.core.firmware.progress_text import Report, Stand, line
+from fleet_runner.firmware import beginning, planned, resetting, sending
+from fleet_runner.firmware.holding import LapsedError, Lease, Target
+from fleet_runner.firmware.looking import Looks
+from fleet_runner.firmware.visit import MOST_DETAIL, Means, Unsent, Visit
+
+REFUSALS = 3
+"""How often an image is sent that the BMC surely does not take, before the flash has ended."""
+
+
+def drive(
+    target: Target, means: Means, *, until: float = float("inf"), start: str = "", check: bool = False
+) -> Report:
+    """Work on a node's firmware until all is done, nothing can be done, or the moment `until` (epoch seconds).
+
+    With `start`, the reason why nothing may begin, only what is under way is finished. With `check` nothing is sent
+    and nothing written: the report says what would be.
+    """
+    lease = Lease(means.store, target, means.lease_seconds)
+    with means.open() as bmc:
+        if check:
+            return planned.report(Visit(target, means, lease, Looks(bmc), until, start))
+        try:
+            while True:
+                visit = Visit(target, means, lease, Looks(bmc), until, start)
+                try:
+                    return _visit(visit)
+                except LapsedError as error:  # it stood still for long: whatever it knew may be otherwise by now
+                    visit.say(str(error))
+        except ConflictError as error:  # the run is over, or another driver came in between: it goes on from here
+            return visit.report(Stand.WAITING, str(error))
+        finally:
+            lease.leave()
+
+
+def _visit(visit: Visit) -> Report:
+    if taken := visit.lease.wait(visit.until):
+        return visit.report(Stand.WAITING, taken)
+    while True:
+        visit.lease.alive()
+        if (report := _turn(visit)) is not None:
+            return report
+
+
+def _turn(visit: Visit) -> Report | None:
+    flash = visit.means.store.open_flash(visit.target.node)
+    try:
+        return beginning.begin(visit) if flash is None else _follow(visit, flash)
+    except BmcError as error:  # between two looks; the next one tells
+        if flash is None:
+            return beginning.unread(visit, str(error))
+        told = line(flash, str(error), time.time(), None, visit.then)
+        return visit.wait(Stand.WORKING, told, visit.means.pace.poll, flash)
+
+
+def _follow(visit: Visit, flash: Flash) -> Report | None:
+    """Take the open flash one step on; a report where the visit is over before there is news."""
+    seen = visit.looks.see(flash)
+    if visit.unsent and visit.unsent.flash == flash.id and flash.phase is Phase.INTENDED:
+        return _unsent(visit, flash, seen, visit.unsent)
+    act = machine.decide(flash, seen, visit.means.pace)
+    if isinstance(act, Wait):
+        if _dark(visit, flash, seen):
+            beginning.switch(visit, Power.ON)
+        told = line(flash, act.why, seen.at, seen.task, visit.then)
+        return visit.wait(Stand.WORKING, told, act.seconds, flash)
+    visit.changed = True
+    _act(visit, flash, seen, act)
+    return None
+
+
+def _unsent(visit: Visit, flash: Flash, seen: Seen, unsent: Unsent) -> Report | None:
+    """Send again, some times and each later than the one before, what the BMC surely has not."""
+    pace = visit.means.pace
+    if unsent.tries >= REFUSALS:
+        _end(visit, flash, End.NOT_SENT, unsent.why)
+        return None
+    at = flash.intended_at + pace.poll * unsent.tries**2
+    if seen.at < at or seen.versions is None:
+        told = line(flash, f"{unsent.why}; it is sent again", seen.at, None, visit.then)
+        return visit.wait(Stand.WORKING, told, pace.poll, flash)
+    _send_again(visit, flash)
+    return None
+
+
+def _dark(visit: Visit, flash: Flash, seen: Seen) -> bool:
+    """Say whether what was written cannot be read because the host is off; it is switched on once."""
+    written = flash.phase in {Phase.UPDATED, Phase.ACTIVATING}
+    return written and seen.versions is None and seen.power == "Off" and visit.switched_at is None
+
+
+def _act(visit: Visit, flash: Flash, seen: Seen, act: Send | Adopt | Mark | Reset | Conclude) -> None:
+    match act:
+        case Send():
+            _send_again(visit, flash)
+        case Adopt(task):
+            _note(visit, replace(flash, phase=Phase.SENT, task=task, sent_at=flash.sent_at or seen.at))
+        case Mark(Phase.SENT):
+            _note(visit, replace(flash, phase=Phase.SENT, sent_at=flash.sent_at or seen.at))
+        case Mark(Phase.UPDATED):
+            _note(visit, replace(flash, phase=Phase.UPDATED, updated_at=seen.at))
+        case Mark(phase):
+            _note(visit, replace(flash, phase=phase))
+        case Reset(number=number):
+            _reset(visit, flash, number)
+        case Conclude(end, detail):
+            _end(visit, flash, end, detail)
+
+
+def _note(visit: Visit, flash: Flash) -> Flash:
+    return visit.means.store.note_flash(flash, visit.target.holder, now=time.time())
+
+
+def _end(visit: Visit, flash: Flash, end: End, detail: str) -> None:
+    visit.means.store.end_flash(flash.id, visit.target.holder, end, detail[:MOST_DETAIL], time.time())
+    visit.say(line(flash, f"{end.value}: {detail}", time.time(), None, visit.then))
+
+
+def _send_again(visit: Visit, flash: Flash) -> None:
+    """Send what was written down and certainly never taken, if it is still what the catalogue asks for."""
+    step = _step(visit, flash)
+    if step is None:
+        _end(visit, flash, End.NOT_SENT, "the BMC never took it, and the catalogue asks for something else by now")
+    else:
+        # What comes from now on is this try's: how long it may take is counted anew.
+        sending.send(visit, _note(visit, replace(flash, intended_at=time.time())), step)
+
+
+def _step(visit: Visit, flash: Flash) -> Step | None:
+    steps: tuple[Step | str, ...] = beginning.plan(visit).steps
+    undone = next((one for one in visit.flashes() if one.id == flash.rolls_back), None)
+    if undone:
+        steps = (planner.rollback(visit.means.catalogue, undone, visit.looks.entries),)
+    wanted = (flash.sha256, dict(flash.targets))
+    return next((step for step in steps if isinstance(step, Step) and _asks(step) == wanted), None)
+
+
+def _asks(step: Step) -> tuple[str, dict[str, str]]:
+    return step.image.sha256, dict(step.targets)
+
+
+def _reset(visit: Visit, flash: Flash, number: int) -> None:
+    """Write a reset down, then do it: one that is done twice after a crash harms nothing."""
+    now = time.time()
+    noted = _note(visit, replace(flash, phase=Phase.ACTIVATING, activations=number, activated_at=now))
+    visit.say(line(flash, f"reset {number} of {flash.times}: {flash.activate}", now, None, visit.then))
+    try:
+        visit.lease.alive()
+        resetting.reset(visit.looks.updates, flash.activate, visit.lease.alive)
+    except BmcRefused as error:
+        _end(visit, noted, End.FAILED, _by_hand(noted, str(error)))
+    except BmcError as error:
+        visit.say(f"{flash.component}: whether the BMC did the reset is not known: {error}")
+    else:
+        _note(visit, replace(noted, activated=number))
+
+
+def _by_hand(flash: Flash, why: str) -> str:
+    """Say what a technician must do where the BMC cannot make a written image run."""
+    if flash.activate is Activate.AC_DRAIN:
+        times = "once" if flash.times == 1 else f"{flash.times} times"
+        return (
+            f"{flash.component} is written and runs only after all power was away: {why}; pull every power cord of "
+            f"{flash.node} for a minute, {times}, then: fleet-runner retry {flash.node}"
+        )
+    return f"{flash.component} is written, but the BMC refused the reset that makes it run: {why}"

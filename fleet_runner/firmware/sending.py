@@ -1,0 +1,90 @@
+"""Sends the image of a flash that is written down, once, and writes down what came back."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from fleet_runner.adapters import firmware_images
+from fleet_runner.adapters.redfish.updates import Offer, Upload
+from fleet_runner.core.errors import BmcError, BmcRefused, ImageError
+from fleet_runner.core.firmware.catalogue import Transport
+from fleet_runner.core.firmware.flash import Flash, Phase
+from fleet_runner.core.firmware.planner import Step
+from fleet_runner.core.firmware.progress_text import versions
+from fleet_runner.firmware.visit import Unsent, Visit
+
+Progress = Callable[[int, int], None]
+"""Takes the bytes that are sent, and those there are."""
+
+
+def check(visit: Visit, step: Step) -> tuple[Transport, str]:
+    """Hold the step's image against what catalogue, inventory and BMC say of it; return how and where it would go.
+
+    Raises:
+        ImageError: nothing may be sent.
+        BmcError: the BMC does not say how it takes images.
+    """
+    software = {name: entry.software_id for name, entry in visit.looks.entries.items() if name in step.targets}
+    folder = visit.means.images
+    firmware_images.check(folder, step.image, step.targets, software)
+    offer = visit.looks.updates.offer()
+    size = firmware_images.locate(folder, step.image.file).stat().st_size
+    if offer.most_bytes is not None and size > offer.most_bytes:
+        raise ImageError(f"{step.image.file} has {size} bytes, and the BMC takes {offer.most_bytes} at most")
+    return _way(offer, step, visit.means.url)
+
+
+def send(visit: Visit, flash: Flash, step: Step) -> None:
+    """Send the image of an open flash; its driver alone may do so, and only while it has the lease.
+
+    Whatever goes wrong leaves the flash as it is. What surely was not taken is remembered, and sent again later by
+    this driver; of anything else only the BMC can tell.
+    """
+    what = f"{flash.component} {versions(flash.before, flash.targets)}"
+
+    def progress(sent: int, size: int) -> None:
+        visit.say(f"{what}: sending {flash.image}, {100 * sent // max(size, 1)} %")
+
+    try:
+        check(visit, step)
+        visit.lease.alive()
+        task = visit.looks.updates.send(_upload(visit, step, progress))
+    except (BmcRefused, ImageError) as error:
+        tries = visit.unsent.tries if visit.unsent and visit.unsent.flash == flash.id else 0
+        visit.unsent = Unsent(flash.id, tries + 1, str(error))
+        visit.say(f"{what}: not sent: {error}")
+    except BmcError as error:
+        visit.unsent = None
+        visit.say(f"{what}: whether the BMC took {flash.image} is not known yet: {error}")
+    else:
+        now = time.time()
+        noted = replace(flash, phase=Phase.SENT, task=task, sent_at=now)
+        visit.means.store.note_flash(noted, visit.target.holder, now=now)
+
+
+def _upload(visit: Visit, step: Step, progress: Progress) -> Upload:
+    url = visit.means.url
+    return Upload(
+        path=visit.means.images / step.image.file,
+        transport=step.transport,
+        targets=step.uris,
+        force=step.image.force,
+        url=f"{url.rstrip('/')}/{step.image.file}" if url else "",
+        on_progress=progress,
+        alive=visit.lease.alive,
+        seconds=visit.means.pace.send,
+    )
+
+
+def _way(offer: Offer, step: Step, url: str) -> tuple[Transport, str]:
+    ways = {
+        Transport.MULTIPART: offer.multipart,
+        Transport.PUSH: offer.push,
+        Transport.SIMPLE: offer.simple if url else "",
+    }
+    wanted = tuple(ways) if step.transport is Transport.AUTO else (step.transport,)
+    for way in wanted:
+        if ways[way]:
+            return way, ways[way]
+    needs = "; set firmware_url, where the BMC may fetch it" if offer.simple and not url else ""
+    raise ImageError(f"the BMC takes no image by {' or '.join(wanted)}, so {step.image.file} cannot be sent{needs}")

@@ -1,0 +1,129 @@
+"""One visit to one node: what a driver has at hand, and how it waits, tells and reports."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fleet_runner.adapters.redfish import Bmc
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.errors import BmcError
+from fleet_runner.core.firmware.catalogue import Catalogue
+from fleet_runner.core.firmware.flash import Flash, Pace
+from fleet_runner.core.firmware.planner import Step
+from fleet_runner.core.firmware.progress_text import Report, Stand, under_way
+from fleet_runner.firmware.holding import Lease, Target
+from fleet_runner.firmware.looking import Looks
+from fleet_runner.firmware.resetting import HOST
+
+MOST_DETAIL = 500
+"""Letters of what is written down with a flash's end."""
+
+CLOCK_SECONDS = 2.0  # by which a BMC's clock, that counts whole seconds, may be wrong about its last reset
+
+
+def _silent(_: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a driver works with, the same for every node of a device type but for `open`, which opens its BMC.
+
+    `images` is the folder of the images, `url` where BMCs fetch it from (SimpleUpdate). `lease_seconds` is how long
+    a node stays with a driver that was killed. `say` takes a sentence whenever something has changed.
+    """
+
+    store: Store
+    open: Callable[[], AbstractContextManager[Bmc]]
+    catalogue: Catalogue
+    images: Path
+    pace: Pace = field(default_factory=Pace)
+    url: str = ""
+    lease_seconds: float = 60.0
+    say: Callable[[str], None] = _silent
+
+
+class Chosen(NamedTuple):
+    """A step that is to be taken; `switched` says that the host was told to be on or off for it."""
+
+    step: Step
+    rolls_back: int | None = None
+    switched: bool = False
+
+
+class Unsent(NamedTuple):
+    """A flash whose image the BMC surely has not: this driver was told so, so many times."""
+
+    flash: int
+    tries: int
+    why: str
+
+
+@dataclass(slots=True)
+class Visit:
+    """What a driver knows while it is with a node. `then` are the components after the one under way."""
+
+    target: Target
+    means: Means
+    lease: Lease
+    looks: Looks
+    until: float
+    start: str = ""
+    chosen: Chosen | None = None
+    unsent: Unsent | None = None
+    checked: bool = False  # whether the images of a whole plan were seen to be right
+    then: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    switched_at: float | None = None  # when this visit last switched the host on or off
+    silent_since: float | None = None  # since when the BMC does not tell what has to be known
+    changed: bool = False  # whether this visit did anything to the node
+    said: str = ""
+
+    def wait(self, stand: Stand, message: str, seconds: float, flash: Flash | None = None) -> Report | None:
+        """Tell what is waited for, and wait; a report where the visit is over before that."""
+        self.say(message)
+        if time.time() + seconds > self.until:
+            return self.report(stand, message, flash)
+        left = time.monotonic() + seconds
+        while (rest := left - time.monotonic()) > 0:
+            time.sleep(min(rest, self.means.lease_seconds / 4))
+            self.lease.alive()
+        return None
+
+    def say(self, message: str) -> None:
+        """Tell something once."""
+        if message != self.said:
+            self.said = message
+            self.means.say(message)
+
+    def report(
+        self, stand: Stand, message: str, flash: Flash | None = None, steps: tuple[Mapping[str, Any], ...] = ()
+    ) -> Report:
+        """Return what there is to say at the end."""
+        return Report(
+            stand,
+            message,
+            steps,
+            under_way(flash) if flash else None,
+            self.notes,
+            changed=self.changed,
+            rebooted=stand is Stand.DONE and self._rebooted(),
+        )
+
+    def flashes(self) -> tuple[Flash, ...]:
+        """Return the node's flashes since it came into its state, oldest first."""
+        return self.means.store.flashes(self.target.node, since=self.target.since)
+
+    def _rebooted(self) -> bool:
+        """Say whether the host was reset since the node came into its state, by anybody's account."""
+        reset = any(flash.activate in HOST and flash.activations for flash in self.flashes())
+        if reset or self.switched_at is not None:
+            return True
+        try:
+            age = self.looks.bmc.last_reset_age()
+        except BmcError:
+            return False
+        return age is not None and age < time.time() - self.target.since - CLOCK_SECONDS

@@ -1,0 +1,153 @@
+"""Brings a node's firmware to its catalogue, or a part of the way; thin over `fleet_runner.firmware`."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from fleet_runner import settings
+from fleet_runner.core.errors import EvidenceError, FleetError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fleet_runner.core.firmware.progress_text import Report
+    from fleet_runner.firmware import Target
+    from fleet_runner.settings import Settings
+
+DOCUMENTATION = r"""
+module: fleet_firmware
+short_description: Brings a node's firmware to its catalogue
+description:
+  - Reads the node's BMC, plans from the catalogue in C(fleet_profile.firmware), and sends one image after the other.
+  - What it does is in the store before it is done; a play that was killed is gone on with by the next one.
+  - Under the runner it leaves after C(firmware_visit_seconds) and is started again; by hand it stays to the end.
+  - In check mode it reads, sends nothing, and returns every request that it would send.
+  - Never fails because of the node; the check C(firmware_update) judges what this brings.
+options: {}
+author: [fleet-runner]
+"""
+
+EXAMPLES = r"""
+- name: Firmware is brought to its pins
+  fleet_firmware:
+  register: firmware_done
+"""
+
+RETURN = r"""
+done: {description: Whether every component is on a version that is right., returned: always, type: bool}
+rebooted: {description: Whether the host was reset since C(since)., returned: always, type: bool}
+since: {description: The moment (epoch seconds) from which resets and attempts count., returned: always, type: float}
+steps: {description: The requests that check mode would send., returned: always, type: list, elements: dict}
+progress: {description: The reading firmware_progress., returned: always, type: dict}
+"""
+
+QUIET_SECONDS = 2.0  # between two lines about one node
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _supports_check_mode = True
+    _VALID_ARGS = frozenset()
+
+    def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Drive, then say how far it came."""
+        answer = super().run(tmp, task_vars)
+        variables = task_vars or {}
+        mine = self._run(variables)
+        since = float(mine.get("since") or time.time())
+        try:
+            report = self._drive(settings.load(), variables, mine, since)
+        except FleetError as error:
+            raise AnsibleActionFail(f"fleet_firmware: {error}") from error
+        told = report.to_json()
+        answer.update(
+            changed=report.changed or bool(report.steps),
+            done=told["state"] == "done",
+            rebooted=report.rebooted,
+            since=since,
+            steps=told["steps"],
+            progress=told,
+            msg="; ".join((report.message, *report.notes)),
+        )
+        return answer
+
+    def _drive(self, configured: Settings, variables: dict[str, Any], mine: dict[str, Any], since: float) -> Report:
+        """Open what is needed and go; a catalogue that cannot be read is nobody's fault but its author's."""
+        from fleet_runner import firmware  # noqa: PLC0415  only this task pays for the store and for HTTP
+        from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
+        from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
+        from fleet_runner.core.firmware import catalogue  # noqa: PLC0415  likewise
+        from fleet_runner.core.firmware.progress_text import Report, Stand  # noqa: PLC0415  likewise
+
+        url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
+        if not url:
+            raise AnsibleActionFail(
+                "fleet_firmware: fleet_bmc_url is not set; give the device an out-of-band address"
+            )
+        try:
+            wanted = catalogue.read(_plain(self._templar.template(variables.get("fleet_profile"))) or {})
+        except EvidenceError as error:
+            return Report(Stand.REFUSED, str(error))
+        runner = bool(os.environ.get("FLEET_BATCH")) and bool(mine)
+        with Store.open(configured.store_url) as store:
+            means = firmware.Means(
+                store=store,
+                open=partial(redfish.opened, configured, url),
+                catalogue=wanted,
+                images=configured.firmware_dir,
+                url=configured.firmware_url,
+                say=_silent if runner else self._teller(str(variables["inventory_hostname"])),
+            )
+            return firmware.drive(
+                _target(variables, mine if runner else {}, since),
+                means,
+                until=time.time() + configured.firmware_visit_seconds if runner else float("inf"),
+                start=str((mine.get("firmware") or {}).get("start") or "") if runner else "",
+                check=self._task.check_mode,
+            )
+
+    def _run(self, variables: dict[str, Any]) -> dict[str, Any]:
+        """Return what the runner says about its run of this node; nothing by hand."""
+        runs = self._templar.template(variables.get("fleet_runs")) or {}
+        return runs.get(variables.get("inventory_hostname")) or {}
+
+    def _teller(self, node: str) -> Callable[[str], None]:
+        """Return what tells a person of anything that takes longer than a moment."""
+        last = [time.monotonic()]
+
+        def tell(message: str) -> None:
+            if time.monotonic() - last[0] >= QUIET_SECONDS:
+                last[0] = time.monotonic()
+                self._display.display(f"{node}: {message}")
+
+        return tell
+
+
+def _target(variables: dict[str, Any], mine: dict[str, Any], since: float) -> Target:
+    from fleet_runner.firmware import Target  # noqa: PLC0415  likewise
+
+    return Target(
+        node=str(variables["inventory_hostname"]),
+        holder=f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}",
+        run=(int(mine["run"]), int(mine["fence"])) if mine else None,
+        since=since,
+        by="runner" if mine else "hand",
+    )
+
+
+def _silent(_: str) -> None:
+    pass
+
+
+def _plain(value: Any) -> Any:
+    """Strip Ansible's tags: only JSON's own types cross the border."""
+    return json.loads(json.dumps(value, default=str))
