@@ -12,6 +12,7 @@ from ansible_runner import Runner, RunnerConfig
 
 from fleet_runner import settings as settings_module
 from fleet_runner.adapters import batches, processes
+from fleet_runner.adapters.handover import handed
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.settings import Settings
 
@@ -29,9 +30,11 @@ def run(folder: Path, spec: Mapping[str, Any], over: Callable[[], bool]) -> int 
     """
     settings = settings_module.load()
     os.chdir(settings.project_dir)
-    runner = Runner(_config(folder, spec, settings), cancel_callback=over, event_handler=lambda _: False)
+    config = _config(folder, spec, settings)
+    runner = Runner(config, cancel_callback=over, event_handler=lambda _: False)
     try:
-        runner.run()
+        with handed(config.env):
+            runner.run()
     except OSError:
         if runner.rc is None:  # otherwise the play is over, and only files that nobody reads could not be written
             raise

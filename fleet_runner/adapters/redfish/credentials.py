@@ -1,10 +1,8 @@
 """The user and password of a BMC: from the environment, from HashiCorp Vault, or from a file of its owner's alone."""
 
-import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -12,13 +10,10 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from fleet_runner.adapters.handover import HANDED, PASSWORD, USERNAME
 from fleet_runner.adapters.redfish import vault
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.settings import Settings
-
-USERNAME, PASSWORD = "FLEET_BMC_USERNAME", "FLEET_BMC_PASSWORD"
-HANDED = "FLEET_BMC_HANDED"
-"""Names what `handed` made: credentials from the environment of a process that starts others."""
 
 
 def credentials(settings: Settings, url: str = "", name: str = "") -> tuple[str, str]:
@@ -40,26 +35,6 @@ def credentials(settings: Settings, url: str = "", name: str = "") -> tuple[str,
             f" or the variables {USERNAME} and {PASSWORD}"
         )
     return _chosen(_read(path, "bmc_credentials"), str(path), url, name)
-
-
-@contextmanager
-def handed(environment: dict[str, str]) -> Iterator[None]:
-    """Take credentials out of an environment that others write down, and let a child's processes read them still.
-
-    They go into memory that has no name, which only this user's processes can open, as long as this process has it.
-    """
-    found = {"username": environment.pop(USERNAME, ""), "password": environment.pop(PASSWORD, "")}
-    if not any(found.values()):
-        yield
-        return
-    handle = os.memfd_create("fleet-bmc", os.MFD_CLOEXEC)
-    try:
-        os.fchmod(handle, 0o600)
-        os.write(handle, json.dumps(found).encode())
-        environment[HANDED] = f"/proc/{os.getpid()}/fd/{handle}"
-        yield
-    finally:
-        os.close(handle)
 
 
 def _from_environment() -> tuple[str, str]:
