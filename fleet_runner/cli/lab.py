@@ -13,6 +13,8 @@ from fleet_runner.lab import faults as catalogue
 from fleet_runner.lab import jobs
 from fleet_runner.lab import up as starting
 from fleet_runner.lab.folder import open_lab
+from fleet_runner.lab.redfish import serving
+from fleet_runner.lab.redfish.trees import OUR_OWN
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -99,6 +101,28 @@ def fix(fault: FaultName, node: Node, folder: Dir = HERE) -> None:
     """Take a fault out of a node again."""
     was = catalogue.fix(open_lab(folder), fault, node)
     console.print(f"{node}: {fault} {'is put right' if was else 'was not there'}")
+
+
+@app.command()
+def bmc(
+    tree: Annotated[
+        Path, typer.Argument(help="{URI: body} as .json or .json.gz, or a DMTF mockup's folder.", show_default=False)
+    ] = OUR_OWN,
+    *,
+    count: Annotated[int, typer.Option(help="How many BMCs.")] = 1,
+    port: Annotated[int, typer.Option(help="The first one's port; 0 takes whichever are free.")] = 0,
+    credentials: Annotated[
+        Path | None, typer.Option(help="A file of mode 0600 with username and password; made up unless told.")
+    ] = None,
+    rules: Annotated[Path | None, typer.Option(help="A YAML file of what goes wrong.")] = None,
+    seed: Annotated[int, typer.Option(help="What chance in rules starts from.")] = 0,
+    speed: Annotated[float, typer.Option(help="2 is twice as fast as usual.")] = 1.0,
+    tls: Annotated[tuple[Path, Path] | None, typer.Option(metavar="CERT KEY", help="Serve https with these.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Say where they are as JSON.")] = False,
+) -> None:
+    """Emulate BMCs from a captured Redfish tree on 127.0.0.1, until Ctrl-C; they take firmware and settings."""
+    wanted = serving.Wanted(tree, count, port, credentials, rules, seed, speed, tls, as_json)
+    serving.serve(wanted, typer.echo)
 
 
 @job.command("start")

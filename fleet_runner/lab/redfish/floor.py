@@ -72,8 +72,7 @@ class Listener:
 
 def _socket(port: int) -> socket.socket:
     made = socket.socket()
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # two may be bound, as long as one only listens
     made.bind(("127.0.0.1", port))
     made.setblocking(False)  # noqa: FBT003  its only argument
     return made
