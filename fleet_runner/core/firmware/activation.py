@@ -10,7 +10,8 @@ Each row: what is seen, what follows. The first row that fits counts.
     the versions cannot be read                      wait, for as long as it takes
     the versions are right, in several looks         VERIFIED
     wrong for less than `settle`                     wait
-    wrong, and nobody saw the last reset being done  reset again: it may have been written down and never sent
+    wrong, and fewer resets than `times` were seen
+    to be done                                       reset again: one may have been written down and never sent
     wrong                                            FAILED, with what is where
 
 A reset that is done twice harms nothing; one that was never done would leave the image pending, and the next try
@@ -82,20 +83,19 @@ def _verify(flash: Flash, seen: Seen, pace: Pace) -> Act:
     left = pace.settle - (seen.at - max(_since(flash), started(seen)))
     if left > 0:
         return Wait(f"{where(flash, seen)}: {left:.0f} s more.", pace.poll)
-    if flash.activations and not _taken(flash, seen, pace):
+    if _taken(flash, seen, pace) < _times(flash):
         if _may_again(flash):
             return _reset(flash, seen, pace)
-        told = f"{where(flash, seen)}; the BMC took none of {flash.activations} resets as far as can be seen"
-        return Wait(f"{told}: look at the BMC.", pace.poll)
+        asked = f"{flash.activations} resets were asked for, and fewer than {flash.times} seen to be done"
+        return Wait(f"{where(flash, seen)}; {asked}: look at the BMC.", pace.poll)
     return Conclude(End.FAILED, f"{_story(flash)}{where(flash, seen)}.")
 
 
-def _taken(flash: Flash, seen: Seen, pace: Pace) -> bool:
-    """Say if the last reset was certainly done: the BMC answered well, or has started since."""
-    if flash.activated >= flash.activations:
-        return True
+def _taken(flash: Flash, seen: Seen, pace: Pace) -> int:
+    """Return how many resets were certainly done: those that the BMC answered well, or one, if it has started since."""
     restarts = flash.activate in {Activate.BMC_RESET, Activate.AC_DRAIN}
-    return restarts and seen.bmc_reset_at is not None and started(seen) >= _since(flash) - clock(pace)
+    back = seen.bmc_reset_at is not None and started(seen) >= _since(flash) - clock(pace)
+    return max(flash.activated, int(restarts and back))
 
 
 def _dark(flash: Flash, seen: Seen) -> bool:

@@ -33,8 +33,7 @@ class Flash:
     they shall have. `tasks_before` are the URIs of the BMC's tasks when it was intended, `bmc_reset_before` is when
     the BMC had last started (None: it does not tell). `intended_at` is written anew before the image is sent again,
     `sent_at` once the BMC has taken it. `activations` counts the resets that were written down, `activated_at` is the
-    newest one's moment, `activated` the number of the newest that the BMC answered well. `rolls_back` is the flash
-    it undoes.
+    newest one's moment, `activated` counts those that the BMC answered well. `rolls_back` is the flash it undoes.
     """
 
     id: int

@@ -5,20 +5,21 @@ alone can tell, it is asked again; where it cannot tell, nothing is done that co
 
 Each row: what is written down, what is seen, what follows. The first row that fits counts.
 
-    INTENDED: whether the image was sent is not known. (The driver that wrote it down sends it without asking here.)
+    INTENDED: whether the image was sent is not known. Its driver sends it without asking here.
       the BMC is silent                               wait, for as long as it takes
       one task that was not there before              it is this flash's: adopt it
       several of them, and one still runs             wait until none does; then adopt one that ended well, if any
       less than `send` since it was written down      wait: the request may still be on its way
       the versions are right                          UPDATED: it was taken, and the BMC is done
-      certainly never taken (see below)               send; if another task runs, wait for it first
-      wrong for `settle` and the update's `seconds`   UPDATED: nobody knows; the activation flushes what may be pending
+      certainly never taken (see below)               send
+      wrong for `settle` and the update's `seconds`   UPDATED: nobody knows; the activation runs what may pend
 
     SENT: the BMC took it.
       its task runs                                   wait, for as long as it takes
       its task ended well                             UPDATED; which is not yet success
       its task failed, versions as before             FAILED, with the task's own messages
-      its task failed, versions are others            UPDATED: a part of it may be written
+      its task failed, versions are others, or the
+      BMC has restarted since                         UPDATED: some of it may be written
       no address, or the task is gone, and one is new adopt it, as above
       likewise, and the versions are right            UPDATED
       likewise, and wrong for `settle` since the BMC
@@ -96,8 +97,6 @@ def _intended(flash: Flash, seen: Seen, pace: Pace) -> Act:
 
 def _unanswered(flash: Flash, seen: Seen, pace: Pace) -> Act:
     if _untaken(flash, seen, pace):
-        if others := running((seen.tasks or {}).values()):
-            return Wait(f"The BMC never took the image, and is busy with {named(others[0])}.", pace.poll)
         return Send()
     since = max(flash.intended_at + pace.send, started(seen))
     left = max(pace.settle, flash.seconds) - (seen.at - since)
@@ -135,12 +134,17 @@ def _untold(flash: Flash, seen: Seen, pace: Pace) -> Act:
     """Go by the versions alone: no task tells of the image, not any more or never."""
     if right(flash, seen, pace):
         return Mark(Phase.UPDATED, "The versions are right.")
-    lost = seen.task_gone and started(seen) > _sent_at(flash) + clock(pace)
+    lost = seen.task_gone and _restarted(flash, seen, pace)
     patience = pace.settle if lost else max(pace.settle, flash.seconds)
     left = patience - (seen.at - max(_sent_at(flash), started(seen)))
     if left > 0:
         return Wait(f"No task tells of the image; {where(flash, seen)}: {left:.0f} s more.", pace.poll)
     return Mark(Phase.UPDATED, "No task tells of the image, and nothing is being written any more.")
+
+
+def _restarted(flash: Flash, seen: Seen, pace: Pace) -> bool:
+    """Say if the BMC is seen to have started since it took the image."""
+    return started(seen) > _sent_at(flash) + clock(pace)
 
 
 def _sent_at(flash: Flash) -> float:
@@ -164,7 +168,7 @@ def _failed(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
     if not legible(seen, pace):
         return unread(seen, pace)
     said = cut("; ".join(task.messages)) or "it does not say why"
-    if unchanged(flash, seen):
+    if unchanged(flash, seen) and not _restarted(flash, seen, pace):
         return Conclude(End.FAILED, f"The BMC's task failed: {said.rstrip('.')}; {where(flash, seen)}.")
     return Mark(Phase.UPDATED, f"The BMC's task failed ({said.rstrip('.')}), but a part of it may be written.")
 

@@ -13,9 +13,13 @@ CLOCK = 5.0
 
 
 def new(flash: Flash, seen: Seen) -> tuple[Task, ...]:
-    """Return the BMC's tasks that were not there before the flash and are not the one known to be its own."""
-    told = (seen.tasks or {}).items()
-    return tuple(task for uri, task in sorted(told) if uri not in flash.tasks_before and uri != flash.task)
+    """Return the BMC's tasks that can have begun since the flash was written down, but for the one known as its own.
+
+    None ran then: one that does now is new even where a BMC that restarted gave it an old one's address.
+    """
+    told = sorted((seen.tasks or {}).items())
+    fresh = (task for uri, task in told if uri not in flash.tasks_before or task.state is TaskEnd.RUNNING)
+    return tuple(task for task in fresh if task.uri != flash.task)
 
 
 def running(tasks: Iterable[Task]) -> tuple[Task, ...]:

@@ -1,0 +1,237 @@
+"""A BMC small enough to be right, and a driver that does what the machine says and may be killed between two effects.
+
+Time is a number of seconds that the test moves. The model refuses, by assertion, what must never happen to a BMC: an
+image while another is written, an image that runs or is pending already, power while an image is written.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from fleet_runner.core.firmware.catalogue import Activate
+from fleet_runner.core.firmware.flash import Flash, Pace, Seen, Task, TaskEnd
+
+OLD = {"A": "1", "B": "1"}
+NEW = {"A": "2", "B": "2"}
+PACE = Pace(poll=10.0, settle=100.0, send=40.0, outage=60.0, boot=50.0, stable=3)
+SECONDS = 80.0
+"""The longest that an update of the model takes is shorter than that, as a catalogue has to say it."""
+
+
+class Fate(NamedTuple):
+    """What becomes of one image: how long it takes, which versions come of it, and what its task says then."""
+
+    seconds: float = 20.0
+    brings: tuple[tuple[str, str], ...] = tuple(NEW.items())
+    end: TaskEnd = TaskEnd.DONE
+    restarts: bool = False  # the BMC restarts by itself when it is done
+
+
+class Habits(NamedTuple):
+    """What kind of BMC it is."""
+
+    activate: Activate = Activate.HOST_RESET
+    times: int = 1
+    gives_address: bool = True
+    keeps_tasks: bool = False  # over a restart; a running one has failed then
+    reuses_ids: bool = False
+    tells_start: bool = True
+    away: float = 30.0
+    cuts_power: bool = False  # a reset of the host is off, then on: two requests
+    dark: bool = False  # the inventory cannot be read while the host is off
+    tasks_before: int = 0
+    forgets: bool = False  # an ended task after a while
+
+
+class LostError(Exception):
+    """Nobody knows whether the BMC heard."""
+
+
+@dataclass
+class Update:
+    """An image that is being written."""
+
+    ends_at: float
+    fate: Fate
+    task: str
+
+
+@dataclass
+class Bmc:
+    """The BMC and its host. `now` is the true time; the runner's clock may have been set."""
+
+    habits: Habits
+    fates: list[Fate]
+    now: float = 10_000.0
+    running: dict[str, str] = field(default_factory=lambda: dict(OLD))
+    pending: dict[str, str] = field(default_factory=dict)
+    resets: int = 0
+    update: Update | None = None
+    tasks: dict[str, tuple[TaskEnd, float]] = field(default_factory=dict)
+    numbers: int = 0
+    started_at: float = 9_000.0
+    away_until: float = 0.0
+    cut_until: float = 0.0
+    power: str = "On"
+    accepted: int = 0
+    coming: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for _ in range(self.habits.tasks_before):
+            self.tasks[self._uri()] = (TaskEnd.DONE, self.now)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time go by, and what happens in it happen in its order."""
+        until = self.now + seconds
+        while True:
+            ends = [self.update.ends_at] if self.update else []
+            due = min([*ends, *self.coming], default=until)
+            if due >= until:
+                break
+            self.now = max(self.now, due)
+            if due in self.coming:
+                self.coming.remove(due)
+                if not self.away:
+                    self._accept()
+            else:
+                self._finish()
+        self.now = until
+        if self.habits.forgets:
+            late = self.now - PACE.send - PACE.settle
+            self.tasks = {uri: each for uri, each in self.tasks.items() if each[0] is RUNNING or each[1] > late}
+
+    @property
+    def away(self) -> bool:
+        """Whether it restarts."""
+        return self.now < self.away_until
+
+    def post(self) -> str:
+        """Take an image and say where its task is."""
+        self._reach()
+        return self._accept()
+
+    def reset(self, how: Activate) -> list[Callable[[], None]]:
+        """Return the requests that a reset is."""
+        match how:
+            case Activate.BMC_RESET:
+                return [self._bmc_reset]
+            case Activate.AC_DRAIN:
+                return [self._drain]
+            case _ if self.power == "Off":
+                return [self._switch_on]
+            case _ if self.habits.cuts_power:
+                return [self._switch_off, self._switch_on]
+            case _:
+                return [self._host_reset]
+
+    def restart(self) -> None:
+        """Restart, asked or not: what was being written is lost."""
+        self.started_at, self.away_until = self.now, self.now + self.habits.away
+        kept = {uri: (TaskEnd.FAILED if state is RUNNING else state, at) for uri, (state, at) in self.tasks.items()}
+        self.tasks = kept if self.habits.keeps_tasks else {}
+        self.numbers = 0 if self.habits.reuses_ids and not self.habits.keeps_tasks else self.numbers
+        self.update = None
+        self._activate(Activate.BMC_RESET)
+
+    def look(self, clock: float, task: str) -> Seen:
+        """Look once, by the runner's clock."""
+        at = self.now + clock
+        if self.away or self.now < self.cut_until:
+            return Seen(at, trouble="connection refused")
+        tasks = {uri: Task(uri, state, messages=("it says why",)) for uri, (state, _) in self.tasks.items()}
+        unread = self.habits.dark and self.power == "Off"
+        return Seen(
+            at=at,
+            versions=None if unread else dict(self.running),
+            stable=0 if unread else 1,
+            tasks=tasks,
+            task=tasks.get(task),
+            task_gone=bool(task) and task not in tasks,
+            power=self.power,
+            bmc_reset_at=self.started_at + clock if self.habits.tells_start else None,
+            trouble="503" if unread else "",
+        )
+
+    def _reach(self) -> None:
+        if self.away or self.now < self.cut_until:
+            raise LostError
+
+    def _accept(self) -> str:
+        assert self.update is None, "an image came while another was being written"
+        assert self.running | self.pending != NEW, "an image came that runs or is pending already"
+        self.accepted += 1
+        fate = self.fates.pop(0) if self.fates else Fate()
+        uri = self._uri()
+        self.tasks[uri] = (RUNNING, self.now)
+        self.update = Update(self.now + fate.seconds, fate, uri)
+        return uri if self.habits.gives_address else ""
+
+    def _uri(self) -> str:
+        self.numbers += 1
+        return f"/t/{self.numbers}"
+
+    def _finish(self) -> None:
+        assert self.update
+        fate, task = self.update.fate, self.update.task
+        self.update = None
+        self.tasks[task] = (fate.end, self.now)
+        if self.habits.activate is Activate.NONE:
+            self.running |= dict(fate.brings)
+        else:
+            self.pending, self.resets = dict(fate.brings), 0
+        if fate.restarts:
+            self.restart()
+
+    def _touch_power(self) -> None:
+        self._reach()
+        assert self.update is None, "power was touched while an image was being written"
+
+    def _bmc_reset(self) -> None:
+        self._touch_power()
+        self.restart()
+
+    def _drain(self) -> None:
+        self._touch_power()
+        self.restart()
+        self._activate(Activate.AC_DRAIN)
+
+    def _host_reset(self) -> None:
+        self._touch_power()
+        self._activate(Activate.HOST_RESET)
+
+    def _switch_off(self) -> None:
+        self._touch_power()
+        self.power = "Off"
+
+    def _switch_on(self) -> None:
+        self._touch_power()
+        self.power = "On"
+        self._activate(Activate.HOST_RESET)
+
+    def _activate(self, how: Activate) -> None:
+        if self.pending and how is self.habits.activate:
+            self.resets += 1
+            if self.resets >= self.habits.times:
+                self.running, self.pending = self.running | self.pending, {}
+
+
+RUNNING = TaskEnd.RUNNING
+
+
+def a_flash(**more: object) -> Flash:
+    """A flash of the model's two entries."""
+    told = Flash(
+        id=1,
+        node="gpu-01",
+        component="AB",
+        before=OLD,
+        targets=NEW,
+        image="ab.bin",
+        sha256="00",
+        activate=Activate.HOST_RESET,
+        times=1,
+        seconds=SECONDS,
+        attempt=1,
+        intended_at=1_000.0,
+    )
+    return replace(told, **more)  # type: ignore[arg-type]  # whatever a test wants to be different

@@ -1,0 +1,239 @@
+"""Whatever a BMC does and whenever its driver dies: no image twice, no power meanwhile, and a true end."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from fleet_runner.core.firmware.catalogue import Activate
+from fleet_runner.core.firmware.flash import (
+    Adopt,
+    Conclude,
+    End,
+    Flash,
+    Mark,
+    Phase,
+    Reset,
+    Seen,
+    Send,
+    TaskEnd,
+    Wait,
+)
+from fleet_runner.core.firmware.machine import decide
+from tests.core.firmware.bmc_model import NEW, OLD, PACE, Bmc, Fate, Habits, LostError, a_flash
+
+ATTEMPTS = 2
+SWALLOWED = 3
+"""How many resets a whole test may lose; the machine does `AGAIN` of them again."""
+
+Effects = Iterator[Callable[[], None]]
+
+VERSIONS = st.sampled_from(["1", "2", "3"])
+FATES = st.one_of(
+    st.just(Fate()),
+    st.builds(
+        Fate,
+        seconds=st.sampled_from([5.0, 20.0, 75.0]),
+        brings=st.sampled_from([(), (("A", "2"),), (("A", "3"), ("B", "2")), tuple(NEW.items())]),
+        end=st.just(TaskEnd.DONE),
+        restarts=st.booleans(),
+    ),
+    st.just(Fate(seconds=35.0, brings=(), end=TaskEnd.FAILED)),
+)
+HABITS = st.builds(
+    Habits,
+    activate=st.sampled_from(Activate),
+    times=st.integers(1, 2),
+    gives_address=st.booleans(),
+    keeps_tasks=st.booleans(),
+    reuses_ids=st.booleans(),
+    tells_start=st.booleans(),
+    away=st.sampled_from([5.0, 30.0, 50.0]),
+    cuts_power=st.booleans(),
+    dark=st.booleans(),
+    tasks_before=st.integers(0, 2),
+    forgets=st.booleans(),
+)
+KILLS = st.one_of(st.none(), st.integers(0, 5))
+
+
+class Flashing(RuleBasedStateMachine):
+    """A driver with a store that outlives it, a BMC, and everything that can go wrong between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bmc = Bmc(Habits(), [])
+        self.clock = 0.0
+        self.open: Flash | None = None
+        self.ended: list[Flash] = []
+        self.last: Seen | None = None
+        self.stable = 0
+        self.swallowed = 0
+        self.lose = False
+
+    @initialize(habits=HABITS, fates=st.lists(FATES, max_size=3))
+    def unpack(self, habits: Habits, fates: list[Fate]) -> None:
+        """Choose the BMC."""
+        self.bmc = Bmc(habits, fates)
+
+    @rule(kill=KILLS, lose=st.booleans(), seconds=st.sampled_from([0.0, 10.0, 10.0, 30.0]))
+    def drive(self, kill: int | None, seconds: float, *, lose: bool) -> None:
+        """Take one turn; the driver may be killed before any effect of it, and an answer may be lost."""
+        self.lose = lose
+        self.turn(kill)
+        self.bmc.pass_time(seconds)
+
+    @rule(turns=st.integers(2, 12))
+    def drive_on(self, turns: int) -> None:
+        """Take some turns without trouble."""
+        for _ in range(turns):
+            self.turn(None)
+            self.bmc.pass_time(PACE.poll)
+
+    @rule(seconds=st.sampled_from([20.0, 60.0, 200.0, 1_000.0]))
+    def be_down(self, seconds: float) -> None:
+        """No driver for a while."""
+        self.stable = 0
+        self.bmc.pass_time(seconds)
+
+    @rule()
+    def restart(self) -> None:
+        """The BMC restarts by itself."""
+        self.bmc.restart()
+
+    @rule(seconds=st.sampled_from([10.0, 100.0]))
+    def cut(self, seconds: float) -> None:
+        """The network to the BMC is gone for a while."""
+        self.bmc.cut_until = self.bmc.now + seconds
+
+    @precondition(lambda self: self.clock > -300.0)
+    @rule(seconds=st.sampled_from([3.0, 45.0, 150.0]))
+    def set_back(self, seconds: float) -> None:
+        """The runner's clock was ahead."""
+        self.clock -= seconds
+
+    def teardown(self) -> None:
+        """Once nothing goes wrong any more, every flash comes to its end, and the end is true."""
+        self.lose = False
+        for _ in range(1_000):
+            if self.open is None and (self.bmc.running == NEW or len(self.ended) >= ATTEMPTS):
+                break
+            self.turn(None)
+            self.bmc.pass_time(PACE.poll)
+        else:
+            raise AssertionError(f"it waits for ever: {self.open}, {self.bmc}")
+
+    def turn(self, kill: int | None) -> None:
+        """Look, decide, and carry out the effects of what was decided one after the other, up to a kill."""
+        for number, effect in enumerate(self.effects(self.look())):
+            if number == kill:
+                self.stable = 0
+                return
+            try:
+                effect()
+            except LostError:
+                return
+
+    def look(self) -> Seen:
+        """Look, and count how often the versions were the same."""
+        seen = self.bmc.look(self.clock, self.open.task if self.open else "")
+        same = self.last is not None and self.last.versions == seen.versions
+        self.stable = 0 if seen.versions is None else self.stable + 1 if same else 1
+        self.last = seen = replace(seen, stable=self.stable)
+        return seen
+
+    def effects(self, seen: Seen) -> Effects:
+        """Return what the driver does, effect by effect; a kill comes before one of them."""
+        if self.open is None:
+            yield from self.begin(seen)
+            return
+        flash = self.open
+        match decide(flash, seen, PACE):
+            case Wait(why):
+                assert why
+            case Send():
+                yield lambda: self.note(intended_at=seen.at)
+                yield from self.send()
+            case Adopt(task):
+                yield lambda: self.note(phase=Phase.SENT, task=task, sent_at=seen.at)
+            case Mark(phase):
+                yield lambda: self.note(phase=phase, updated_at=seen.at)
+            case Reset(how, number):
+                yield from self.reset(how, number, seen.at)
+            case Conclude(end, detail):
+                yield lambda: self.end(end, detail, seen)
+
+    def begin(self, seen: Seen) -> Effects:
+        """Write the next flash down, if the BMC is at rest and there is one to make, and send it."""
+        rest = seen.tasks is not None and all(each.state is not TaskEnd.RUNNING for each in seen.tasks.values())
+        if not rest or seen.stable < PACE.stable or seen.versions == NEW or len(self.ended) >= ATTEMPTS:
+            return
+        flash = a_flash(
+            before=dict(seen.versions or {}),
+            activate=self.bmc.habits.activate,
+            times=self.bmc.habits.times,
+            intended_at=seen.at,
+            tasks_before=tuple(seen.tasks or ()),
+            bmc_reset_before=seen.bmc_reset_at,
+        )
+        yield lambda: setattr(self, "open", flash)
+        yield from self.send()
+
+    def send(self) -> Effects:
+        """Send the image: it may arrive after the driver is gone, and the answer may be lost."""
+        taken: list[str] = []
+        yield lambda: self.bmc.coming.append(self.bmc.now + PACE.send / 2)
+        yield self.bmc.coming.clear
+        yield lambda: taken.append(self.bmc.post())
+        yield self.answer
+        yield lambda: self.note(phase=Phase.SENT, task=taken[0], sent_at=self.bmc.now + self.clock)
+
+    def reset(self, how: Activate, number: int, at: float) -> Effects:
+        """Write a reset down, do it, and write down that the BMC took it."""
+        yield lambda: self.note(phase=Phase.ACTIVATING, activations=number, activated_at=at)
+        self.swallowed += 1  # until it is known to be taken
+        if self.swallowed > SWALLOWED:
+            self.lose = False
+        yield from self.bmc.reset(how)
+        yield self.answer
+        yield lambda: self.note(activated=self.open.activated + 1)
+        self.swallowed -= 1
+
+    def answer(self) -> None:
+        """Lose the answer to what was done."""
+        if self.lose:
+            raise LostError
+
+    def note(self, **news: object) -> None:
+        """Write down how far the flash has come."""
+        assert self.open
+        self.open = replace(self.open, **news)  # type: ignore[arg-type]  # names of its fields
+
+    def end(self, end: End, detail: str, seen: Seen) -> None:
+        """End the flash, if it is true."""
+        assert self.open
+        assert self.bmc.update is None, "a flash ended while its image was being written"
+        assert (end is End.VERIFIED) is (self.bmc.running == NEW), detail
+        for each, version in self.bmc.running.items():
+            if version != NEW[each]:
+                assert f"{each} is at {version}, expected {NEW[each]}" in detail
+        assert self.bmc.pending != NEW, "a flash ended while its versions wait for a reset"
+        self.ended.append(replace(self.open, end=end, detail=detail, ended_at=seen.at))
+        self.open = None
+
+
+Flashing.TestCase.settings = settings(max_examples=300, stateful_step_count=30, deadline=None)
+TestFlashing = Flashing.TestCase
+
+
+def test_a_bmc_without_faults_is_flashed_once_and_verified() -> None:
+    for activate in Activate:
+        for address in (True, False):
+            driven = Flashing()
+            driven.unpack(Habits(activate=activate, gives_address=address), [])
+            driven.teardown()
+            assert (driven.bmc.accepted, driven.bmc.running) == (1, NEW), activate
+            assert [flash.end for flash in driven.ended] == [End.VERIFIED]
+            assert driven.ended[0].before == OLD
