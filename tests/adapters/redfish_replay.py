@@ -1,16 +1,35 @@
 """A BMC that answers from a tree of resources: a captured one's, or a few made up for a test."""
 
+import hashlib
 import json
+import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from fleet_runner.adapters.redfish import Bmc, Limits
 
 USER, PASSWORD = "fleet", "correct horse"
 QUICK = Limits(connect_seconds=2, read_seconds=2, total_seconds=5, body_bytes=3_000_000)
+
+
+@dataclass
+class Image:
+    """An image that came: its URI, its headers, the parameters beside it, its digest and size."""
+
+    uri: str
+    headers: HTTPMessage
+    fields: dict[str, str] = field(default_factory=dict)
+    name: str = ""
+    sha256: str = ""
+    size: int = 0
+    whole: bool = False
 
 
 class Replay(ThreadingHTTPServer):
@@ -27,8 +46,15 @@ class Replay(ThreadingHTTPServer):
         self.raw: dict[str, bytes] = {}
         self.headers: dict[str, dict[str, str]] = {}
         self.closed = 0
+        self.ahead = 0.0  # by how many seconds its clock is
         self.tokens = 0
         self.quotes = False  # what it refuses
+        self.images: list[Image] = []
+        self.uploaded: Callable[[_Handler], bool] | None = (
+            None  # meets an image before it is read; True: that was all
+        )
+        self.answer: tuple[int, Any, dict[str, str]] = (202, None, {})  # what an image is answered
+        self.expands = False
         self.switched: Callable[[str], int] | None = None  # what a power action does, and the status it returns
 
     @property
@@ -49,7 +75,13 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: Any) -> None:
         """Be quiet."""
 
-    def _do(self) -> None:
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """Say what its clock shows."""
+        return super().date_time_string((timestamp or time.time()) + self.server.ahead)
+
+    def _do(self) -> None:  # noqa: PLR0911  one return for each kind of answer
+        if self.command == "POST" and "json" not in (self.headers.get("Content-Type") or "json"):
+            return self._take()
         text = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         sent = json.loads(text) if text else None
         self.server.asked.append((self.command, self.path, sent, dict(self.headers)))
@@ -64,13 +96,60 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(204, None)
         if self.path in self.server.raw:
             return self._send(200, self.server.raw[self.path])
+        plain, _, query = self.path.partition("?")
         body = self.server.tree.get(self.path)
+        if query.startswith("$expand=") and self.server.expands and plain in self.server.tree:
+            members = [self.server.tree[member["@odata.id"]] for member in self.server.tree[plain]["Members"]]
+            body = {**self.server.tree[plain], "Members": members}
         if self.command != "GET":
             switched = self.server.switched if sent and "ResetType" in sent else None
             return self._send(switched(sent["ResetType"]) if switched else 204, None)
         return self._send(200, body) if body is not None else self._send(404, {"error": {"message": "none"}})
 
     do_GET = do_POST = do_PATCH = do_DELETE = _do  # noqa: N815  the names that http.server looks for
+
+    def _take(self) -> None:
+        """Take an image, a piece at a time."""
+        image = Image(self.path, self.headers)
+        self.server.images.append(image)
+        self.server.asked.append((self.command, self.path, None, dict(self.headers)))
+        if self.server.uploaded and self.server.uploaded(self):
+            return
+        left = int(self.headers["Content-Length"])
+        boundary = re.search("boundary=(.*)", self.headers["Content-Type"])
+        left -= self._fields(image, boundary[1].encode()) if boundary else 0
+        tail = b"\r\n--" + boundary[1].encode() + b"--\r\n" if boundary else b""
+        digest = hashlib.sha256()
+        while left > len(tail):
+            piece = self.rfile.read1(min(1 << 16, left - len(tail)))  # type: ignore[attr-defined]
+            if not piece:
+                return
+            digest.update(piece)
+            image.size += len(piece)
+            left -= len(piece)
+        image.whole = self.rfile.read(left) == tail
+        image.sha256 = digest.hexdigest()
+        self._send(*self.server.answer)
+
+    def _fields(self, image: Image, boundary: bytes) -> int:
+        """Read the form up to where the image begins, and return how long that was."""
+        read = 0
+        while True:
+            lines = []
+            while (line := self.rfile.readline()) not in (b"\r\n", b""):
+                lines.append(line)
+                read += len(line)
+            read += len(line)
+            said = b"".join(lines).decode()
+            assert lines[0] == b"--" + boundary + b"\r\n"
+            if named := re.search('filename="(.*)"', said):
+                image.name = named[1]
+                return read
+            value = self.rfile.readline()
+            read += len(value)
+            found = re.search('; name="(.*)"', said)
+            assert found
+            image.fields[found[1]] = value.decode().rstrip("\r\n")
 
     def _log_in(self, sent: Any) -> None:
         if not self.server.sessions:
@@ -108,6 +187,34 @@ def replayed(tree: dict[str, Any]) -> Iterator[Replay]:
 def talk(server: Replay, password: str = PASSWORD) -> Bmc:
     """Return a client for a replayed BMC."""
     return Bmc(server.url, USER, password, limits=QUICK)
+
+
+def image_of(path: Path, size: int, seed: int = 0) -> str:
+    """Write a file of a size, and return its digest."""
+    digest = hashlib.sha256()
+    with path.open("wb") as file:
+        for number in range(0, size, 1 << 16):
+            piece = hashlib.sha256(b"%d %d" % (seed, number)).digest() * (1 << 11)
+            piece = piece[: size - number]
+            digest.update(piece)
+            file.write(piece)
+    return digest.hexdigest()
+
+
+def updating(**service: Any) -> dict[str, Any]:
+    """Return a small tree that takes firmware."""
+    root, here = "/redfish/v1", "/redfish/v1/UpdateService"
+    inventory, tasks = f"{here}/FirmwareInventory", f"{root}/TaskService/Tasks"
+    links = {name: {"@odata.id": f"{root}/{name}"} for name in ("Systems", "Managers", "Chassis", "UpdateService")}
+    return {
+        **small(),
+        root: {"@odata.id": root, **links, "Tasks": {"@odata.id": f"{root}/TaskService"}},
+        here: {"@odata.id": here, "FirmwareInventory": {"@odata.id": inventory}, **service},
+        inventory: {"@odata.id": inventory, "Members": [{"@odata.id": f"{inventory}/BIOS"}]},
+        f"{inventory}/BIOS": {"@odata.id": f"{inventory}/BIOS", "@odata.type": "#S.S", "Version": "1.0"},
+        f"{root}/TaskService": {"@odata.id": f"{root}/TaskService", "Tasks": {"@odata.id": tasks}},
+        tasks: {"@odata.id": tasks, "Members": []},
+    }
 
 
 def small(**system: Any) -> dict[str, Any]:

@@ -95,6 +95,14 @@ class Exchange:
                     return split.path + (f"?{split.query}" if split.query else "")
         raise BmcError(f"{self.url} points to {str(uri)[:120]!r}, which is not its own; it was not followed")
 
+    def located(self, uri: object) -> str:
+        """Return what a Location header names, as a path of this BMC: some give themselves a name of their own."""
+        try:
+            split = urlsplit(urljoin(self.url, uri if isinstance(uri, str) else ""))
+        except ValueError:  # brackets that are no IPv6 address
+            return ""
+        return split.path + (f"?{split.query}" if split.query else "")
+
     def send(self, method: str, uri: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Reply:
         """Send a request. Only a read follows redirects, and is tried again while the BMC is busy or restarts."""
         where = uri

@@ -159,14 +159,10 @@ class Updates:
         named += _within(collection, body) if collection else []
         named += [body.get("TaskMonitor")]
         for each in named:
-            if not isinstance(each, str) or not each:
-                continue
-            try:
-                uri = self._at.wire.own(each, anywhere=True)
-            except BmcError:  # it names another server; the image was taken all the same
-                continue
-            below = collection is not None and uri.startswith(f"{collection.rstrip('/')}/")
-            return re.sub(r"/(task)?monitor/?$", "", uri, flags=re.IGNORECASE) if below else uri
+            uri = self._at.wire.exchange.located(each) if each else ""
+            if uri:
+                below = collection is not None and uri.startswith(f"{collection.rstrip('/')}/")
+                return re.sub(r"/(task)?monitor/?$", "", uri, flags=re.IGNORECASE) if below else uri
         return ""
 
 

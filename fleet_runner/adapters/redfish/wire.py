@@ -121,7 +121,7 @@ class Wire:
         reply = self._send("POST", SESSIONS, {"UserName": user, "Password": password})
         token = reply.headers.get("X-Auth-Token", "")
         if reply.status in DONE and token:
-            self._opened = self.own(reply.headers.get("Location") or (reply.body or {}).get("@odata.id"))
+            self._opened = self.exchange.located(reply.headers.get("Location") or (reply.body or {}).get("@odata.id"))
             self._token = token
             _accept(trial)
         elif reply.status in DONE or reply.status in NO_SESSIONS:

@@ -112,10 +112,7 @@ def moment(found: object) -> float | None:
         return None
     if parsed.year <= _UNSET_YEAR:
         return None
-    try:
-        return (parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)).timestamp()
-    except OverflowError:  # the last day of year 9999, west of Greenwich
-        return None
+    return (parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)).timestamp()
 
 
 def _state(body: Mapping[str, Any], *, said_bad: bool) -> TaskEnd:
