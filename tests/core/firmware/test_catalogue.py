@@ -245,6 +245,7 @@ CLASHES: list[tuple[Callable[[list[Raw]], object], Path, str]] = [
     (lambda row: row[1].update(activate={"how": "none", "times": 2}), (*AT, 1, "activate", "times"), "nothing"),
     (lambda row: row[2].update(exclusive="hgx"), (*AT, 2, "exclusive"), "for all at once"),
     (lambda row: row[1].update(targets=["/redfish/v1/Chassis/1"]), (*AT, 1, "targets"), "its own request"),
+    (lambda row: row[0].update(targets=["Systems/1/Bios"]), (*ROW, "targets", 0), "a resource of the BMC"),
     (lambda row: row[0]["accepted"].append("2.0"), (*ROW, "accepted", 2), "each only once"),
     (lambda row: row[0]["images"].pop("2.1"), (*ROW, "images"), "one of the target 2.1 among them"),
     (lambda row: row[0]["images"]["2.1"].update({"from": ["2.1"]}), (*IMAGE, "from"), "the image's own"),
