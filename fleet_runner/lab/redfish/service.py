@@ -18,6 +18,13 @@ from fleet_runner.lab.redfish.wire import Dropped, Refused, Reply, Request
 VERSIONS = "/redfish"
 METADATA = f"{ROOT}/$metadata"
 OPEN_TO_ALL = frozenset({VERSIONS, ROOT, METADATA, f"{ROOT}/odata"})
+CHANGEABLE = frozenset(
+    {"AccountService", "Bios", "BootOption", "Chassis", "ComputerSystem", "EthernetInterface", "EventDestination",
+     "EventService", "LogService", "Manager", "ManagerAccount", "ManagerNetworkProtocol", "SecureBoot",
+     "SessionService", "TaskService", "UpdateService", "VirtualMedia"}
+)  # fmt: skip
+"""The types of resources that take PATCH."""
+
 FIXED = frozenset({"Id", "Name", "Members", "Links", "Actions", "Status", "Oem"})
 """Properties that nobody changes with PATCH."""
 
@@ -85,7 +92,7 @@ class Service:
         text, tag = said
         if request.headers.get("if-none-match") == tag:
             return Reply(304, None, {"ETag": tag})
-        return Reply(200, text, {"ETag": tag, "Allow": "GET, HEAD, PATCH, POST, DELETE"})
+        return Reply(200, text, {"ETag": tag, "Allow": self._allowed(uri)})
 
     def _watch(self, uri: str, task: str) -> Reply:
         """Answer as a task's monitor: 202 while it runs, then what came of it."""
@@ -120,8 +127,6 @@ class Service:
             if request.uri == bios.settings:
                 bios.set(said)
                 return Reply(204)
-            if request.uri == bios.uri:
-                raise self._not_allowed(request)
         if set(said) == {"Boot"} and self._host.boot.knows(request.uri):
             if not isinstance(said["Boot"], dict):
                 raise Refused(400, "Boot is not an object", "PropertyValueTypeError")
@@ -133,7 +138,7 @@ class Service:
     def _change(self, request: Request, said: Mapping[str, Any]) -> None:
         """Change properties that a resource has; what it has not, or what is not a client's to change, is refused."""
         body = self._bodies.get(request.uri) or {}
-        if not said or "Members" in body or request.uri in self._chip.tree.entries.values():
+        if not said or "PATCH" not in self._allowed(request.uri):
             raise self._not_allowed(request)
         for name in said:
             if name not in body or "@" in name:
@@ -152,11 +157,19 @@ class Service:
     def _sessions(self) -> tuple[str, str]:
         return self._chip.tree.sessions, f"{self._chip.tree.sessions}/Members"
 
+    def _allowed(self, uri: str) -> str:
+        """Return the methods that a resource takes."""
+        tree = self._chip.tree
+        if uri in tree.actions:
+            return "POST"
+        kind = str((self._bodies.get(uri) or {}).get("@odata.type")).lstrip("#").partition(".")[0]
+        read_only = any(uri == bios.uri != bios.settings for bios in self._host.bioses)
+        more = {tree.sessions: ", POST"}.get(uri, ", PATCH" if kind in CHANGEABLE and not read_only else "")
+        return f"GET, HEAD{more}{', DELETE' if uri.startswith((f'{tree.sessions}/', f'{tree.tasks}/')) else ''}"
+
     def _not_allowed(self, request: Request) -> Refused:
         """405 where something is, 404 where nothing is."""
-        if self._bodies.get(request.uri) is not None or request.uri in self._chip.tree.actions:
-            allowed = "POST" if request.uri in self._chip.tree.actions else "GET, HEAD"
-            return Refused(
-                405, f"{request.method} is not possible at {request.uri}", "OperationNotAllowed", Allow=allowed
-            )
-        return Refused(404, f"there is no resource at {request.uri}", "ResourceMissingAtURI")
+        if self._bodies.get(request.uri) is None and request.uri not in self._chip.tree.actions:
+            return Refused(404, f"there is no resource at {request.uri}", "ResourceMissingAtURI")
+        why = f"{request.method} is not possible at {request.uri}"
+        return Refused(405, why, "OperationNotAllowed", Allow=self._allowed(request.uri))
