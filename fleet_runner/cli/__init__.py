@@ -7,7 +7,7 @@ from collections.abc import Callable
 import structlog
 import typer
 
-from fleet_runner.cli import boot, cabling, demo, lab, reading, running, wishing
+from fleet_runner.cli import boot, cabling, demo, lab, reading, running, wiping, wishing
 from fleet_runner.cli.session import Exit, errors
 from fleet_runner.core.errors import BmcError, FleetError, SourceError, StoreError
 
@@ -26,7 +26,7 @@ _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Look": (reading.status, reading.node, reading.history, reading.explain, reading.evidence, reading.tickets),
     "Ask": (
         wishing.certify, wishing.hold, wishing.release, wishing.cancel, wishing.reboot, wishing.triage,
-        wishing.debug, wishing.rma, wishing.repaired, wishing.retry, wishing.retire, wishing.run,
+        wishing.debug, wishing.rma, wishing.repaired, wishing.retry, wiping.wipe, wishing.retire, wishing.run,
     ),
     "Work": (running.tick, running.serve),
 }  # fmt: skip

@@ -29,6 +29,7 @@ COLOURS: dict[State, str] = {
     State.TRIAGE: "red",
     State.DEBUG: "red",
     State.RMA: "red",
+    State.WIPE: "magenta",
     State.RETIRED: "dim",
     State.WATCHED: "green",
 }

@@ -32,6 +32,9 @@ NodeName = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 
+PROOFS = frozenset({"wiped"})
+"""Checks whose pass is told in full: what was done to each device stands in it."""
+
 FEW = 5
 """Tickets that a fabric's line names; the rest is counted."""
 
@@ -167,18 +170,22 @@ def _tell_move(store: Store, move: Entry, results: tuple[Stored, ...]) -> None:
 
 
 def _tell_results(store: Store, results: tuple[Stored, ...]) -> None:
-    """Show each answer that is not a pass with the lines it was drawn from; passes are only counted."""
-    passed = [stored.result.check for stored in results if stored.result.verdict is Verdict.PASS]
+    """Show each answer that is not a pass with the lines it was drawn from; most passes are only counted."""
+    passed = [stored.result.check for stored in results if _only_counted(stored)]
     if passed:
         console.print(_indented(f"{len(passed)} passed: {', '.join(passed)}"))
     for stored in results:
-        if stored.result.verdict is Verdict.PASS:
+        if _only_counted(stored):
             continue
         console.print(Padding(_answer(stored), (0, 0, 0, 2)))
         for digest in stored.result.evidence:
             for line in _lines(store.evidence(digest) or "", stored):
                 console.print(Padding(Text(line, style="cyan"), (0, 0, 0, 4)))
             console.print(Padding(Text(f"fleet-runner evidence {digest[:12]}", style="dim"), (0, 0, 0, 4)))
+
+
+def _only_counted(stored: Stored) -> bool:
+    return stored.result.verdict is Verdict.PASS and stored.result.check not in PROOFS
 
 
 def _lines(text: str, stored: Stored) -> tuple[str, ...]:

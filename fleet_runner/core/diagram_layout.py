@@ -25,6 +25,7 @@ CENTRES: dict[State, tuple[float, float]] = {
     State.TRIAGE: (_COLUMNS[5], _LOW),
     State.DEBUG: (_COLUMNS[3] + 60, _LOW),
     State.RMA: (_COLUMNS[2], _LOW),
+    State.WIPE: (_COLUMNS[3], _MID),
     State.RETIRED: (_COLUMNS[0], _LOW),
     State.WATCHED: (_COLUMNS[0], _MID),
 }
@@ -58,6 +59,9 @@ FRAMED: dict[State, Arrow] = {
     State.ONBOARD: Arrow(((_COLUMNS[2], FRAME[1]), (_COLUMNS[2], _BOTTOM)), (_COLUMNS[2] + 8, _MID), "start"),
     State.PROVISION: Arrow(
         ((FRAME[0], _LOW), (_COLUMNS[1] + 22, _LOW), (_COLUMNS[1] + 22, _BOTTOM)), (_COLUMNS[1] + 30, _MID), "start"
+    ),
+    State.WIPE: Arrow(
+        ((_COLUMNS[3] - 27, FRAME[1]), (_COLUMNS[3] - 27, _MID_BOTTOM)), (_COLUMNS[3] - 35, 325), "end"
     ),
 }
 
@@ -103,6 +107,21 @@ ARROWS: dict[tuple[State, State], Arrow] = {
         ((_COLUMNS[6], _MID_BOTTOM), (_COLUMNS[6], _LOW - 12), (_TRIAGE_RIGHT, _LOW - 12)),
         (_COLUMNS[6] - 8, 330),
         "end",
+    ),
+    (State.ONBOARD, State.WIPE): Arrow(
+        ((_COLUMNS[2] + 47, _BOTTOM), (_COLUMNS[2] + 47, 245), (_COLUMNS[3] - BOX_WIDTH / 2, 245)),
+        (_COLUMNS[2] + 55, 239),
+        "start",
+    ),
+    (State.WIPE, State.TRIAGE): Arrow(
+        (
+            (_COLUMNS[3] + 27, _MID_BOTTOM),
+            (_COLUMNS[3] + 27, 336),
+            (_COLUMNS[5] - 50, 336),
+            (_COLUMNS[5] - 50, _LOW_TOP),
+        ),
+        (_COLUMNS[3] + 35, 349),
+        "start",
     ),
     (State.TRIAGE, State.DEBUG): _across(State.TRIAGE, State.DEBUG),
     (State.DEBUG, State.RMA): _across(State.DEBUG, State.RMA),

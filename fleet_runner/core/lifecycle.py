@@ -27,6 +27,7 @@ class State(StrEnum):
     TRIAGE = "triage"
     DEBUG = "debug"
     RMA = "rma"
+    WIPE = "wipe"
     RETIRED = "retired"
     WATCHED = "watched"
 
@@ -46,6 +47,7 @@ class Event(StrEnum):
     DEBUG = "debug"  # a person takes it apart in place
     RMA = "rma"  # a part or the node goes back to its vendor
     REPAIRED = "repaired"  # a person says that it is whole again
+    WIPE = "wipe"  # a person has everything on it erased, for good
     RETIRE = "retire"  # it leaves the fleet for good
 
 
@@ -70,6 +72,7 @@ class Stage(StrEnum):
     BURN_IN = "burn_in"
     REBOOT = "reboot"
     DRAIN = "drain"
+    WIPE = "wipe"
     HEALTH_PASSIVE = "health_passive"
     CABLING = "cabling"
     FABRIC = "fabric"
@@ -115,6 +118,7 @@ STATES: dict[State, Place] = {
     State.TRIAGE: Place("Out of the cluster; a person decides what it needs.", also="triage"),
     State.DEBUG: Place("A person works on it in place.", also="debug"),
     State.RMA: Place("It, or a part of it, is with the vendor.", also="RMA"),
+    State.WIPE: Place("Its disks are erased and its TPM is cleared.", (Stage.WIPE,), 24 * HOUR, 5),
     State.RETIRED: Place("It has left the fleet; its history stays."),
     State.WATCHED: Place("A fabric, not a node: its cabling is swept on a schedule."),
 }
@@ -204,6 +208,23 @@ _ROWS: tuple[Transition, ...] = (
                "Back from its vendor; it earns production from the start: a technician certifies it first."),
     Transition(State.RMA, Event.RETRY, State.PROVISION,
                "Back from its vendor and booted anew: Day 0 begins again."),
+    Transition(State.ONBOARD, Event.WIPE, State.WIPE,
+               "A person has everything on it erased before it goes on."),
+    Transition(State.TRIAGE, Event.WIPE, State.WIPE,
+               "A person has everything on it erased before it leaves, or starts anew."),
+    Transition(State.DEBUG, Event.WIPE, State.WIPE,
+               "A person has everything on it erased before it leaves, or starts anew."),
+    Transition(State.RMA, Event.WIPE, State.WIPE,
+               "Back from its vendor: a person has everything on it erased before it starts anew."),
+    Transition(State.WIPE, Event.PASSED, State.TRIAGE,
+               "Its disks are erased and its TPM is cleared, with proof; a person says what follows: rma, retire, "
+               "repaired."),
+    Transition(State.WIPE, Event.FAILED, State.TRIAGE,
+               "Not everything on it could be erased; each device that was not has a ticket, a person decides."),
+    Transition(State.WIPE, Event.OVERDUE, State.TRIAGE,
+               "It is not known that everything on it was erased; a person must find out why."),
+    Transition(State.WIPE, Event.TRIAGE_NEEDED, State.TRIAGE,
+               "A person stops the wipe: nothing more is begun, what a device has begun ends by itself."),
     Transition(State.WATCHED, Event.RETIRE, State.RETIRED,
                "A person retired the fabric: it is swept no more; its history stays."),
 )  # fmt: skip
@@ -238,14 +259,17 @@ STAGES: dict[Stage, Work] = {
                           OnLost.ASK_AGAIN, "An empty node that boots once more loses nothing."),
     Stage.VERIFY: Work("Hold parts, power and cabling against the design.", 20 * MINUTE, OnLost.ASK_AGAIN,
                        "It only reads."),
-    Stage.FIRMWARE: Work("Bring firmware to its pins.", 6 * HOUR, OnLost.STOP,
-                         "A flash may be under way; power or a second flash could ruin the node."),
+    Stage.FIRMWARE: Work("Bring firmware to its pins.", 6 * HOUR, OnLost.ASK_AGAIN,
+                         "A flash is written down before it is sent, and its BMC is asked what became of it."),
     Stage.BURN_IN: Work("Start or look at the load that runs on the node.", 30 * MINUTE, OnLost.ASK_AGAIN,
                         "The load is found again on the node by its name."),
     Stage.REBOOT: Work("Power-cycle the node once and wait for it.", 40 * MINUTE, OnLost.ASK_AGAIN,
                        "The role asks the BMC, and the boot that it armed, before it resets the node again."),
     Stage.DRAIN: Work("Take no new work, wait for the running one.", 10 * MINUTE, OnLost.ASK_AGAIN,
                       "Cordoning twice is cordoning."),
+    Stage.WIPE: Work("Erase every disk of the node and clear its TPM, and keep the evidence.", 30 * MINUTE,
+                     OnLost.ASK_AGAIN,
+                     "What each device does, or did, is read from it and from the node's log before any is begun."),
     Stage.HEALTH_PASSIVE: Work("Look at a node without disturbing it.", 10 * MINUTE, OnLost.ASK_AGAIN,
                                "It only reads."),
     Stage.CABLING: Work("Hold the links that are up against the designed ones.", 10 * MINUTE, OnLost.ASK_AGAIN,

@@ -60,7 +60,7 @@ _ALL = (
 
 READS: dict[str, Read] = {read.name: read for read in _ALL}
 
-SUPPLIED = frozenset({"boot_progress", "firmware_progress", "gpu_burn_job"})
+SUPPLIED = frozenset({"boot_progress", "firmware_progress", "gpu_burn_job", "wipe_progress"})
 """Readings that a role brings itself, because getting them is more than reading: how far a boot came that it waited
 for, the state of a job it started."""
 

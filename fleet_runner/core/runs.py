@@ -87,6 +87,7 @@ class Wish(StrEnum):
     DEBUG = "debug"
     RMA = "rma"
     REPAIRED = "repaired"
+    WIPE = "wipe"
     TRIAGE = "triage"
     REBOOT = "reboot"
     FIRMWARE = "firmware"  # bring a production node's firmware to its pins
@@ -101,6 +102,7 @@ WISH_EVENTS: dict[Wish, Event] = {
     Wish.DEBUG: Event.DEBUG,
     Wish.RMA: Event.RMA,
     Wish.REPAIRED: Event.REPAIRED,
+    Wish.WIPE: Event.WIPE,
 }
 """Wishes that are events of the lifecycle; the others set conditions or start runs."""
 

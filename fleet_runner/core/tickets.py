@@ -24,6 +24,7 @@ AFTER: dict[Remedy, str] = {
 }
 BOOT = "When it is whole again: fleet-runner retry {node} boots it anew. Coming up closes this ticket."
 CERTIFY = "Then certify it: fleet-runner certify {node}. The next check closes this ticket."
+WIPE = "Then wipe it again: fleet-runner wipe {node}. A wipe that does not find it any more closes this ticket."
 LOOK = "The next look that does not see it closes this ticket; to look now: fleet-runner run {stage} {node}."
 """What a technician types when the hands' work is done."""
 
@@ -93,6 +94,8 @@ def _named(view: View, finding: Finding) -> tuple[str, ...]:
 def _after(state: State, stored: Stored, remedy: Remedy) -> str:
     if stored.stage in BOOTING:
         return BOOT
+    if stored.stage is Stage.WIPE:
+        return WIPE
     if state in FABRICS or (state is State.PRODUCTION and remedy not in AFTER):
         return LOOK
     return AFTER.get(remedy, CERTIFY)

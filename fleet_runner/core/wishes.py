@@ -68,6 +68,13 @@ def _firmware(view: View, intent: Intent) -> tuple[Action, ...]:
     return _remedy(view, intent, Remedy.REFLASH)
 
 
+def _wipe(view: View, intent: Intent) -> tuple[Action, ...]:
+    """What is erased is gone for good: nobody is asked twice, but the history must say why."""
+    if not intent.reason.strip():
+        return _no(intent, "A wipe needs a reason: nothing of it can be undone; ask again with --reason.")
+    return _event(view, intent)
+
+
 def _triage(view: View, intent: Intent) -> tuple[Action, ...]:
     if view.node.state is not State.PRODUCTION:
         row = step(view.node.state, Event.TRIAGE_NEEDED, frozenset(view.node.conditions))
@@ -118,6 +125,7 @@ _ANSWERS: dict[Wish, Callable[[View, Intent], tuple[Action, ...]]] = {
     Wish.RELEASE: _release,
     Wish.REBOOT: _reboot,
     Wish.TRIAGE: _triage,
+    Wish.WIPE: _wipe,
     Wish.FIRMWARE: _firmware,
     Wish.CANCEL: _cancel,
     Wish.RUN: _run,

@@ -19,6 +19,7 @@ from fleet_runner.adapters.store import (
     runs,
     telling,
     tickets,
+    wipes,
 )
 from fleet_runner.adapters.store.database import PATIENCE, Database, connect
 from fleet_runner.adapters.store.firmware import FirmwareMethods
@@ -121,6 +122,16 @@ class Store(FirmwareMethods):
         """Return the unanswered wishes about a node, oldest first."""
         with self._database.read() as connection:
             return intents.pending(connection, node)
+
+    def intend_wipe(
+        self, node: str, orders: Sequence[str], *, by: str, run: tuple[int, int] | None, now: float
+    ) -> None:
+        """Write down what is about to be erased, or, without anything, only ask if it still may be.
+
+        `run` is a run and its fence, None by hand. A ConflictError says why nothing may be erased.
+        """
+        with self._database.write() as connection:
+            wipes.intend(connection, node, orders, (by, run, now))
 
     def answer(self, intent: int) -> tuple[bool, str] | None:
         """Return whether a wish was accepted and the sentence that answered it; None while nobody has."""

@@ -20,6 +20,7 @@ from fleet_runner.core.checks import (
     parts_hca,
     power_supplies,
     rebooted,
+    wiped,
     xid,
 )
 from fleet_runner.core.checks.check import Check
@@ -32,6 +33,7 @@ CHECKS: dict[str, Check] = {
     "network_boot": network_boot.CHECK,
     "cloud_init": cloud_init.CHECK,
     "rebooted": rebooted.CHECK,
+    "wiped": wiped.CHECK,
     "parts_gpu": parts_gpu.CHECK,
     "parts_hca": parts_hca.CHECK,
     "power_supplies": power_supplies.CHECK,
