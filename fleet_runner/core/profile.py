@@ -1,5 +1,6 @@
 """The profile of a device type, read section by section: what healthy means for one SKU.
 
+Its firmware is a catalogue, which `core.firmware.catalogue` reads.
 A profile that cannot be read is nobody's hardware fault: EvidenceError names the key, and the verdict is UNKNOWN.
 """
 

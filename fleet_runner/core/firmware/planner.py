@@ -79,7 +79,7 @@ def plan(
 
 
 def rollback(catalogue: Catalogue, flash: Flash, entries: Mapping[str, Entry]) -> Step | str:
-    """Return the step that undoes a flash where it left entries on no accepted version; or why there is none.
+    """Return the step that undoes a flash where it brought entries to no accepted version; or why there is none.
 
     An entry goes back to the version from before where that is accepted, else to another accepted one, in one step.
     """
@@ -90,7 +90,7 @@ def rollback(catalogue: Catalogue, flash: Flash, entries: Mapping[str, Entry]) -
         for entry in mine
         if entry.id in flash.targets
     ]
-    lost = [aim for aim in aims if aim.version not in aim.row.accepted]
+    lost = [aim for aim in aims if aim.version not in (*aim.row.accepted, flash.before.get(aim.entry.id))]
     if hindrance := _hindrance(flash, aims, lost):
         return hindrance
     others = [aim for aim in aims if aim not in lost]
@@ -111,7 +111,7 @@ def _hindrance(flash: Flash, aims: Sequence[Aim], lost: Sequence[Aim]) -> str:
     if dead := [f"{aim.entry.id} at {aim.version}" for aim in lost if not aim.images]:
         return f"no image of an accepted version may be installed over {listed(dead)}"
     if not lost:
-        return "all that it wrote is on accepted versions"
+        return "all that it wrote is on an accepted version, or as it was"
     return "it would take several requests" if len({aim.request for aim in lost}) > 1 else ""
 
 
