@@ -20,6 +20,10 @@ class StoreError(FleetError):
     """The store cannot be read or written; nothing was half-written."""
 
 
+class NoStoreError(StoreError):
+    """There is no store yet: nothing was ever written down."""
+
+
 class EvidenceError(FleetError):
     """Evidence cannot be parsed; the verdict is UNKNOWN, never FAIL."""
 

@@ -11,7 +11,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.errors import FleetError, NoStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +27,8 @@ short_description: Switches a node's power and chooses its next boot
 description:
   - Asks the BMC first and does only what is still to be done; a second run changes nothing where that can be known.
   - Under the runner it also asks the store, and does nothing for a run that is over or was taken over.
+  - Where there is a store, nothing is sent while a flash of the node is open, while somebody works on its firmware,
+    or while it is in firmware_failed, unless a person allowed it (C(fleet-runner firmware allow-power)).
   - Where the settings name a boot service (boot_url), a boot from the network starts from a node that is off. It is
     armed when its BMC says so, and no longer if the node cannot be switched on; the system before it sees none of it.
 options:
@@ -85,6 +87,7 @@ class ActionModule(ActionBase):
         if not url:
             raise AnsibleActionFail("redfish_power: fleet_bmc_url is not set; give the device an out-of-band address")
         from fleet_runner.adapters import redfish  # noqa: PLC0415  loaded only where a BMC is asked
+        from fleet_runner.firmware import guarding  # noqa: PLC0415  likewise
 
         now = time.time()
         try:
@@ -100,28 +103,45 @@ class ActionModule(ActionBase):
                 sent = plan(action, state, bmc.power_actions(), done=done, served=served)
                 if sent and not self._task.check_mode:
                     wanted = self._wanted(bmc, configured, target, variables) if served else None
-                    self._refuse_if_taken_over(store, variables)
-                    if len(sent) > 1:
-                        switch_off(bmc)
-                        self._refuse_if_taken_over(store, variables)
-                    if wanted and store:
-                        boot = self._boot(bmc, store, wanted, variables)
-                    else:
-                        start(bmc, sent[-1], target)
+                    with guarding.power(store, str(variables["inventory_hostname"])):
+                        boot = self._send(bmc, store, sent, (target, wanted), variables) or boot
         except FleetError as error:
             raise AnsibleActionFail(f"redfish_power: {error}") from error
         answer.update(changed=bool(sent), sent=sent, since=now if since is None else since, boot=boot)
         return answer
 
+    def _send(
+        self,
+        bmc: Bmc,
+        store: Store | None,
+        sent: list[str],
+        into: tuple[str, Wanted | None],
+        variables: dict[str, Any],
+    ) -> int | None:
+        """Send the power actions, the last one with the next boot's source; return the boot that was armed for it."""
+        target, wanted = into
+        self._refuse_if_taken_over(store, variables)
+        if len(sent) > 1:
+            switch_off(bmc)
+            self._refuse_if_taken_over(store, variables)
+        if wanted and store:
+            return self._boot(bmc, store, wanted, variables)
+        start(bmc, sent[-1], target)
+        return None
+
     @contextlib.contextmanager
     def _opened(self, configured: Settings, variables: dict[str, Any], *, served: bool) -> Iterator[Store | None]:
-        """Open the store where a boot is armed, or a run has a fence; only those pay for it."""
-        if not served and not (os.environ.get("FLEET_BATCH") and self._run(variables)):
-            yield None
-            return
+        """Open the store; by hand, before there is one, nothing was ever flashed, and nobody's run taken over."""
         from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
 
-        with Store.open(configured.store_url) as store:
+        try:
+            store = Store.open(configured.store_url)
+        except NoStoreError:
+            if served or (os.environ.get("FLEET_BATCH") and self._run(variables)):
+                raise
+            yield None
+            return
+        with store:
             yield store
 
     def _run(self, variables: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from fleet_runner.adapters.store.firmware import FirmwareMethods
 from fleet_runner.adapters.store.schema import REVISION
 from fleet_runner.core.actions import Decision
 from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
-from fleet_runner.core.errors import StoreError
+from fleet_runner.core.errors import NoStoreError, StoreError
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.records import Device
 from fleet_runner.core.runs import Entry, Intent, Node, Outcome, Run, Stored, Ticket, Wish
@@ -329,7 +329,9 @@ def _check_revision(database: Database) -> None:
             connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none() if made else None
         )
     if found is None:
-        raise StoreError(f"store {database.where}: it has no tables of fleet-runner; `fleet-runner tick` makes them")
+        raise NoStoreError(
+            f"store {database.where}: it has no tables of fleet-runner; `fleet-runner tick` makes them"
+        )
     if found != REVISION:
         raise StoreError(
             f"store {database.where}: its schema is {found}, this fleet-runner expects {REVISION}; "

@@ -13,7 +13,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from fleet_runner.adapters.store.troubles import explained
-from fleet_runner.core.errors import StoreError
+from fleet_runner.core.errors import NoStoreError, StoreError
 
 PATIENCE = 10.0
 """Seconds to wait for another writer's lock."""
@@ -82,7 +82,9 @@ def _sqlite(url: URL, patience: float, *, create: bool) -> Database:
     if create:
         _make_folder(path.parent)
     elif not path.is_file():
-        raise StoreError(f"store {path}: there is no such file; `fleet-runner tick` creates it, or correct the path")
+        raise NoStoreError(
+            f"store {path}: there is no such file; `fleet-runner tick` creates it, or correct the path"
+        )
     mode = "rwc" if create else "rw"
     name = URL.create("sqlite", database=f"file:{quote(str(path))}", query={"mode": mode, "uri": "true"})
     engine = create_engine(name, connect_args={"timeout": patience})
