@@ -92,7 +92,7 @@ def _verify(flash: Flash, seen: Seen, pace: Pace) -> Act:
 
 
 def _taken(flash: Flash, seen: Seen, pace: Pace) -> int:
-    """Return how many resets were certainly done: those that the BMC answered well, or one, if it has started since."""
+    """Return how many resets were certainly done: those that the BMC answered well; or one, if it started since."""
     restarts = flash.activate in {Activate.BMC_RESET, Activate.AC_DRAIN}
     back = seen.bmc_reset_at is not None and started(seen) >= _since(flash) - clock(pace)
     return max(flash.activated, int(restarts and back))
