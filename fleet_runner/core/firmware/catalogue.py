@@ -109,8 +109,9 @@ class CatalogueError(EvidenceError):
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         self.problems = problems
-        more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
-        super().__init__(f"{problems[0]}{more}; correct the device type's file in inventory/group_vars")
+        first, *others = problems
+        more = f"; and {len(others)} more" if others else ""
+        super().__init__(f"{first}{more}; correct the device type's file in inventory/group_vars")
 
 
 def read(profile: Mapping[str, Any]) -> Catalogue:
