@@ -56,13 +56,20 @@ def grant(usage: Usage, rack: str, limits: Limits) -> Grant:
     if rack and usage.racks.get(rack, 0) >= limits.rack:
         return Grant(
             allowed=False,
-            sentence=f"the budget of rack {rack} is spent: {usage.racks[rack]} of {limits.rack} node(s) rebooting",
+            sentence=f"the budget of rack {rack} is spent: {usage.racks[rack]} of {limits.rack} node(s) out",
         )
     total = usage.serving + usage.out
     most = 1 if total <= limits.small else max(1, int(limits.share * total))
     if usage.out >= most:
         return Grant(allowed=False, sentence=f"the fleet's budget is spent: {usage.out} of at most {most} nodes out")
     return Grant(allowed=True)
+
+
+def beside(usage: Usage, racks: Iterable[str]) -> Usage:
+    """Return the usage with nodes of these racks that are out besides, and were not counted."""
+    more = [*racks]
+    counted = Counter(usage.racks) + Counter(rack for rack in more if rack)
+    return Usage(usage.serving, usage.out + len(more), counted)
 
 
 def take(usage: Usage, rack: str) -> Usage:

@@ -13,6 +13,7 @@ from fleet_runner.reconcile.acting import act
 from fleet_runner.reconcile.alone import alone
 from fleet_runner.reconcile.cables import tell_source
 from fleet_runner.reconcile.polling import poll
+from fleet_runner.reconcile.rollouts import roll
 from fleet_runner.reconcile.world import Report, World
 
 log = structlog.get_logger()
@@ -25,6 +26,7 @@ def tick(world: World, now: float | None = None) -> Report:
         fleet = _sync(world, time.time() if now is None else now)
         now = time.time() if now is None else now
         poll(world, now, report)
+        roll(world, fleet, now, report)
         act(world, fleet, now, report)
         tell_source(world, fleet, report)
     return report

@@ -1,22 +1,19 @@
-"""Decisions for the nodes that are due, applied as a whole, within the disruption budget; then what they start."""
+"""Decisions for the nodes that are due, applied as a whole, within what the purse holds; then what they start."""
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from uuid import uuid4
 
 import structlog
 
 from fleet_runner.adapters.playbooks import Batch
-from fleet_runner.core import budget
 from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenRun, OpenTicket
 from fleet_runner.core.errors import ConflictError, FleetError
-from fleet_runner.core.lifecycle import SERVING, Condition, State
-from fleet_runner.core.policy import decide, withhold
+from fleet_runner.core.policy import decide
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Node, Outcome, Run
-from fleet_runner.core.view import RUNNER
 from fleet_runner.reconcile.outlook import Outlook
+from fleet_runner.reconcile.purse import Purse
 from fleet_runner.reconcile.telling import payload
 from fleet_runner.reconcile.world import Report, World, timing
 
@@ -28,7 +25,7 @@ ROUNDS = 5
 
 def act(world: World, fleet: Fleet, now: float, report: Report) -> None:
     """Decide for every node that is due until none is, then start what was opened, a stage in one batch."""
-    purse, outlook = _Purse(world, fleet), Outlook(world, fleet)
+    purse, outlook = Purse(world, fleet), Outlook(world, fleet)
     batches: dict[str, list[str]] = {}
     opened: dict[str, list[Run]] = defaultdict(list)
     for _ in range(ROUNDS):
@@ -38,7 +35,7 @@ def act(world: World, fleet: Fleet, now: float, report: Report) -> None:
         running = {run.node: run for run in world.store.open_runs()}
         for node in due:
             view = outlook.view(node, running.get(node.name), now)
-            decision = purse.spend(node, decide(view, timing(world.settings), now), now)
+            decision = purse.spend(view, decide(view, timing(world.settings), now), now)
             together = (_batched(action, batches, world.settings.batch_nodes) for action in decision.actions)
             decision = replace(decision, actions=tuple(together))
             for run in _apply(world, node, decision, now, report):
@@ -90,43 +87,3 @@ def _launch(world: World, outlook: Outlook, runs: list[Run], now: float) -> None
     except FleetError as error:
         for run in runs:
             world.store.close_run(run, Outcome.CANCELLED, f"the play could not be started: {error}", now)
-
-
-def _leaves_service(actions: Iterable[Action]) -> bool:
-    return any(
-        isinstance(action, Move) and action.transition.state in SERVING and action.transition.to is not State.RETIRED
-        for action in actions
-    )
-
-
-def _usage(world: World, fleet: Fleet, now: float) -> budget.Usage:
-    triaged = world.store.count_moves(State.PRODUCTION, State.TRIAGE, now - budget.RECENT)
-    return budget.measure(((_rack(fleet, node.name), node.state) for node in world.store.nodes()), triaged)
-
-
-def _rack(fleet: Fleet, node: str) -> str:
-    device = fleet.devices.get(node)
-    return device.rack or "" if device else ""
-
-
-@dataclass(slots=True)
-class _Purse:
-    """The disruption budget during one tick; measured when the first node asks."""
-
-    world: World
-    fleet: Fleet
-    usage: budget.Usage | None = None
-
-    def spend(self, node: Node, decision: Decision, now: float) -> Decision:
-        """Let a node leave service only while the budget allows; what a person asked for is not held back."""
-        pending = node.conditions.get(Condition.PENDING)
-        asked = pending is not None and pending.by != RUNNER
-        if asked or not _leaves_service(decision.actions):
-            return decision
-        settings = self.world.settings
-        usage = self.usage or _usage(self.world, self.fleet, now)
-        limits = budget.Limits(settings.max_out_share, settings.max_out_rack, settings.small_fleet)
-        rack = _rack(self.fleet, node.name)
-        granted = budget.grant(usage, rack, limits)
-        self.usage = budget.take(usage, rack) if granted.allowed else usage
-        return decision if granted.allowed else withhold(decision, granted.sentence, now + settings.retry_seconds)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from fleet_runner.core.excuses import excused
 from fleet_runner.core.fabrics import Fabric
-from fleet_runner.core.lifecycle import FABRICS, MOVING, SERVING, State
+from fleet_runner.core.firmware.rollout import Standing, number
+from fleet_runner.core.lifecycle import FABRICS, MOVING, SERVING, Condition, Stage, State
 from fleet_runner.core.observers import observers
 from fleet_runner.core.records import NODE_ROLES, Fleet, Termination
 from fleet_runner.core.runs import Node, Run, Stored, Ticket
@@ -58,7 +59,35 @@ class Outlook:
             before=store.before(twice),
             excused=excused(_touched(twice), self.fleet, self.rows()) if twice else {},
             observers=self.observers(node.name) if node.state in FABRICS else (),
+            began_at=store.began(node.name, Stage.FIRMWARE) if node.state is State.FIRMWARE else None,
+            waited_until=self._waited(node, now),
+            called_off=self._called_off(node),
         )
+
+    def _waited(self, node: Node, now: float) -> float:
+        """Return until when the rollout that brought a node to `firmware` was paused, or is."""
+        rollout = self.world.store.asking(node.name) if node.state is State.FIRMWARE else None
+        match rollout.standing if rollout is not None else None:
+            case Standing.PAUSED:
+                return now
+            case Standing.RUNNING if rollout is not None:
+                return rollout.changed_at
+            case _:
+                return 0.0
+
+    def _called_off(self, node: Node) -> str:
+        """Say why the rollout in whose name a remedy is pending asks for it no more; "" where it does."""
+        pending = node.conditions.get(Condition.PENDING)
+        named = number(pending.by) if pending is not None else None
+        if named is None:
+            return ""
+        asking = self.world.store.asking(node.name)
+        if asking is not None and asking.id == named:
+            return ""
+        rollout = self.world.store.rollout(named)
+        if rollout is not None and rollout.standing is Standing.STOPPED:
+            return f"{rollout.name} is {rollout.detail}"
+        return f"rollout {named} asks for it no more"
 
     def _status(self, node: Node) -> str | None:
         if node.state in FABRICS:

@@ -5,9 +5,11 @@ from typing import Any
 
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.excuses import STEADY, upset
-from fleet_runner.core.lifecycle import STAGES, State
+from fleet_runner.core.firmware.rollout import refusal
+from fleet_runner.core.lifecycle import STAGES, Stage, State
 from fleet_runner.core.runs import Node, Run
 from fleet_runner.core.sightings import speaks
+from fleet_runner.core.view import RUNNER
 from fleet_runner.reconcile.outlook import DAY, Outlook
 
 LATELY = 2 * DAY
@@ -23,8 +25,8 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
 
     `run`, `fence`, `since` (when the node came to its state) and `opened_at`; `before`, what its checks that
     remember saw last, by check: {"at", "observed"}; `suspect_share`, as the settings have it; `disturbed`, until
-    when (epoch seconds) links may have gone down for reasons that are no fault, by node; and of a fabric
-    `observers`, [[node, interface]], the best first.
+    when (epoch seconds) links may have gone down for reasons that are no fault, by node; of a fabric `observers`,
+    [[node, interface]], the best first; and of a run of `firmware` that: {"start": why no flash may begin, or ""}.
     """
     world = outlook.world
     opened = {run.node: run for run in runs}
@@ -45,9 +47,17 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
             "suspect_share": world.settings.cabling_suspect_share,
             "disturbed": {each: disturbed[each] for each in members[name] if each in disturbed},
         }
+        if run.stage is Stage.FIRMWARE:
+            told[name]["firmware"] = {"start": _may_start(outlook, run)}
         if name in world.fabrics:
             told[name]["observers"] = [list(port) for port in outlook.observers(name)]
     return told
+
+
+def _may_start(outlook: Outlook, run: Run) -> str:
+    """Say why no flash may begin on a node, one that is under way aside; "" where one may."""
+    rollout = outlook.world.store.asking(run.node) if run.by == RUNNER else None
+    return refusal(rollout, begun=True) if rollout is not None else ""
 
 
 def _members(outlook: Outlook, row: Node) -> dict[str, Node]:

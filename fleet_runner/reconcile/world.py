@@ -12,6 +12,7 @@ from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Run
 from fleet_runner.core.spool import Decoded
 from fleet_runner.core.view import Timing
+from fleet_runner.reconcile.catalogues import Catalogues
 from fleet_runner.settings import Settings
 
 
@@ -48,6 +49,7 @@ class World:
     fabrics: Mapping[str, Fabric] = field(default_factory=dict[str, Fabric])
     fleet_read_at: float = 0.0
     source_seconds: float = 30.0
+    catalogues: Catalogues = field(default_factory=Catalogues)
 
 
 @dataclass(slots=True)

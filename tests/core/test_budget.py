@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.budget import Limits, grant, measure, take
+from fleet_runner.core.budget import Limits, beside, grant, measure, take
 from fleet_runner.core.lifecycle import State
 
 fleets = st.lists(st.tuples(st.sampled_from(["", "A", "B", "C"]), st.sampled_from(list(State))), max_size=60)
@@ -36,7 +36,7 @@ def test_what_is_out_is_what_automation_took_lately(fleet: list[tuple[str, State
 def test_a_rack_gives_up_one_node_at_a_time() -> None:
     """And says so."""
     usage = take(measure([("A", State.PRODUCTION)] * 100, 0), "A")
-    assert grant(usage, "A", Limits()).sentence == "the budget of rack A is spent: 1 of 1 node(s) rebooting"
+    assert grant(usage, "A", Limits()).sentence == "the budget of rack A is spent: 1 of 1 node(s) out"
     assert grant(usage, "B", Limits()).allowed
 
 
@@ -54,3 +54,13 @@ def test_a_large_fleet_stops_at_its_share() -> None:
     assert grant(measure(fleet, 9), "", Limits()).sentence == "the fleet's budget is spent: 9 of at most 9 nodes out"
     assert grant(measure(fleet, 8), "", Limits()).allowed
     assert take(measure(fleet, 8), "").racks == {}
+
+
+@given(fleets, st.lists(st.sampled_from(["", "A", "B"]), max_size=6))
+def test_what_is_out_besides_is_counted_and_never_makes_room(fleet: list[tuple[str, State]], more: list[str]) -> None:
+    """In the fleet, and in its racks."""
+    usage = measure(fleet, 0)
+    both = beside(usage, more)
+    assert (both.serving, both.out) == (usage.serving, usage.out + len(more))
+    assert all(both.racks.get(rack, 0) == usage.racks.get(rack, 0) + more.count(rack) for rack in ("A", "B"))
+    assert both.racks.get("", 0) == 0

@@ -5,7 +5,7 @@ from typing import Any
 
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import End, Flash
-from fleet_runner.core.firmware.rollout import Course, Rollout, Standing, choose, course, in_order
+from fleet_runner.core.firmware.rollout import Course, Rollout, Standing, choose, course, in_order, turned, unturnable
 from fleet_runner.core.firmware.turns import Member, Sight, Turn, judge
 from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, State
 from fleet_runner.core.runs import Entry, Node
@@ -128,12 +128,9 @@ class Rolling:
 
     def turn(self, standing: Standing) -> None:
         """Let a person pause, stop or resume it."""
-        here = self.rollout
-        forgiven = self.now if (here.standing, standing) == (Standing.STOPPED, Standing.RUNNING) else here.counts_from
-        if here.standing is not Standing.DONE:
+        if not unturnable(self.rollout, standing):
             self.now += 0.001
-            words = f"{standing} by ann: because"
-            self.rollout = replace(here, standing=standing, detail=words, changed_at=self.now, counts_from=forgiven)
+            self.rollout = turned(self.rollout, standing, f"{standing} by ann: because", self.now)
 
     def out(self) -> list[Member]:
         """The members that were asked and have not ended."""

@@ -17,6 +17,8 @@ from fleet_runner.core.firmware.rollout import (
     number,
     refusal,
     size,
+    turned,
+    unturnable,
 )
 from fleet_runner.core.firmware.turns import Member, Sight, Turn
 from fleet_runner.core.firmware.waves import NO_WAVE, plan, spread
@@ -277,3 +279,22 @@ def test_pausing_cancels_nothing_that_runs() -> None:
     rolling.tick()
     assert rolling.names(Turn.DONE) == ["n0"]
     assert rolling.names(Turn.WAITING) == ["n1"]
+
+
+def test_a_person_turns_it_only_where_that_means_something() -> None:
+    """Whoever resumes a stopped one forgives what failed; whoever resumes a paused one does not."""
+    running = a_rollout(counts_from=5.0)
+    assert unturnable(running, Standing.RUNNING) == "rollout 3 is running; it must be paused or stopped to be resumed"
+    assert unturnable(running, Standing.PAUSED) == unturnable(running, Standing.STOPPED) == ""
+    done = replace(running, standing=Standing.DONE)
+    assert unturnable(done, Standing.STOPPED) == "rollout 3 is done; it must be running or paused to be stopped"
+    for standing, counts_from in ((Standing.PAUSED, 5.0), (Standing.STOPPED, 9.0)):
+        here = turned(running, standing, f"{standing} by ann: lunch", 7.0)
+        assert (here.standing, here.detail, here.changed_at, here.counts_from) == (
+            standing,
+            f"{standing} by ann: lunch",
+            7.0,
+            5.0,
+        )
+        assert unturnable(here, Standing.RUNNING) == ""
+        assert turned(here, Standing.RUNNING, "", 9.0).counts_from == counts_from
