@@ -66,8 +66,8 @@ class Bmc:
     def read(self, pattern: str) -> dict[str, Body]:
         """Return {URI: body} of every resource that a pattern names.
 
-        A `*` stands for each member of the collection before it, a word after a `*` for the link of that name;
-        members without that link, and links that lead nowhere, are left out.
+        A `*` stands for each member of the collection before it, a word after a `*` for the link of that name, with a
+        colon for a link inside a property; members without that link, and links that lead nowhere, are left out.
         """
         self._wire.begin()
         head, *rest = pattern.rstrip("/").split("/*")
@@ -76,7 +76,7 @@ class Bmc:
             uris = [member for uri in uris for member in self.resources.members(uri)]
             for name in tail.strip("/").split("/") if tail else ():
                 bodies = [self.resources.find(uri) for uri in uris]
-                uris = [link for body in bodies if (link := self.resources.link(body, name))]
+                uris = [link for body in bodies if (link := self.resources.link(body, *name.split(":")))]
         found = {uri: self.resources.read(uri, missing_ok=bool(rest)) for uri in uris}
         return {uri: body for uri, body in found.items() if body is not None}
 

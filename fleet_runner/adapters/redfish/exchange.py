@@ -105,27 +105,29 @@ class Exchange:
 
     def send(self, method: str, uri: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Reply:
         """Send a request. Only a read follows redirects, and is tried again while the BMC is busy or restarts."""
+        if method != "GET":
+            return self.once(method, uri, body, headers)
         where = uri
         for _ in range(MOST_REDIRECTS + 1):
-            reply = self._patient(where, headers or {}) if method == "GET" else self._once(
-                method, where, body, headers or {}
-            )  # fmt: skip
-            if reply.status not in REDIRECTS or method != "GET":
+            reply = self.patient(method, where, None, headers)
+            if reply.status not in REDIRECTS:
                 return reply
             where = self.own(urljoin(self.url + where, reply.headers.get("Location", "")), anywhere=True)
         raise BmcError(f"{self.url}{uri} redirects more than {MOST_REDIRECTS} times; look at the BMC")
 
-    def _patient(self, uri: str, headers: Mapping[str, str]) -> Reply:
+    def patient(self, method: str, uri: str, body: Any, headers: Mapping[str, str] | None = None) -> Reply:
+        """Send a request again as long as it cannot have done anything: a read, or one that reached nobody."""
+        reads = method == "GET"
         for tried in range(self.limits.retries + 1):
             last = self._retries <= 0 or tried == self.limits.retries
             try:
-                reply = self._once("GET", uri, None, headers)
-            except DroppedError:
-                if last or not self._paused(tried, ""):
+                reply = self.once(method, uri, body, headers)
+            except DroppedError as error:
+                if last or not (reads or isinstance(error, UnreachedError)) or not self._paused(tried, ""):
                     raise
             else:
-                told = reply.headers.get("Retry-After", "")
-                if reply.status not in PASSING or last or not self._paused(tried, told):
+                passing = reads and reply.status in PASSING
+                if last or not passing or not self._paused(tried, reply.headers.get("Retry-After", "")):
                     return reply
         raise AssertionError  # the last try returns or raises
 
@@ -140,9 +142,15 @@ class Exchange:
         time.sleep(pause)
         return True
 
-    def _once(self, method: str, uri: str, body: Any, headers: Mapping[str, str]) -> Reply:
+    def once(self, method: str, uri: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Reply:
+        """Send a request, and not again."""
         left = self.left()
-        sent = {"Accept": "application/json", "Accept-Encoding": "identity", "OData-Version": "4.0", **headers}
+        sent = {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "OData-Version": "4.0",
+            **(headers or {}),
+        }
         wait = (min(self.limits.connect_seconds, left), min(self.limits.read_seconds, left))
         try:
             with self._session.request(

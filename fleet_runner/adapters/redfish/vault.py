@@ -1,5 +1,6 @@
 """One secret of HashiCorp Vault's KV engine, version 1 or 2, with the token that a Vault Agent keeps in a file."""
 
+import json
 import stat
 from http import HTTPStatus
 from typing import Any
@@ -48,9 +49,7 @@ def _kept(url: str, answer: requests.Response) -> dict[str, Any]:
     if answer.status_code != HTTPStatus.OK:
         why = MEANING.get(HTTPStatus(answer.status_code), "expected 200; look at the Vault")
         raise SettingsError(f"the Vault answered {answer.status_code} to {url}: {why}")
-    text = answer.raw.read(MOST_BYTES, decode_content=True)
-    answer._content = text  # noqa: SLF001  # what was read, and no more, is what is parsed
-    found: Any = answer.json()
+    found: Any = json.loads(answer.raw.read(MOST_BYTES, decode_content=True))
     data = found.get("data") if isinstance(found, dict) else None
     if isinstance(data, dict) and isinstance(data.get("data"), dict) and isinstance(data.get("metadata"), dict):
         data = data["data"]  # version 2 wraps it once more

@@ -118,7 +118,7 @@ class Wire:
 
     def _log_in(self, trial: Trial | None) -> None:
         user, password = self._user
-        reply = self._send("POST", SESSIONS, {"UserName": user, "Password": password})
+        reply = self.exchange.patient("POST", SESSIONS, {"UserName": user, "Password": password})
         token = reply.headers.get("X-Auth-Token", "")
         if reply.status in DONE and token:
             self._opened = self.exchange.located(reply.headers.get("Location") or (reply.body or {}).get("@odata.id"))
