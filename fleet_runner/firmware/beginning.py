@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fleet_runner.core.errors import ImageError
 from fleet_runner.core.firmware import planner
-from fleet_runner.core.firmware.catalogue import Catalogue, Power
+from fleet_runner.core.firmware.catalogue import Activate, Catalogue, Power
 from fleet_runner.core.firmware.flash import End, Flash, Seen, Task, TaskEnd
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import match, meant
@@ -93,9 +93,7 @@ def _coming(visit: Visit, seen: Seen, why: str) -> str:
 
 def _busy(visit: Visit, tasks: Mapping[str, Task] | None) -> str:
     """Say what the BMC does that nobody here began; empty where it is at rest."""
-    if tasks is None:
-        return "the BMC does not tell its tasks, so what it does is not known"
-    running = [task for task in tasks.values() if task.state is TaskEnd.RUNNING]
+    running = [task for task in (tasks or {}).values() if task.state is TaskEnd.RUNNING]
     if running:
         name = f" ({running[0].name})" if running[0].name else ""
         return f"the BMC works on {running[0].uri}{name}, which nothing here began; nothing is sent until it is over"
@@ -103,6 +101,8 @@ def _busy(visit: Visit, tasks: Mapping[str, Task] | None) -> str:
 
 
 def _planned(visit: Visit, seen: Seen) -> Report | None:
+    if waiting := _hands(visit, seen):
+        return visit.report(Stand.FAILED, waiting.detail, waiting)
     made = plan(visit)
     visit.notes = made.notes
     if made.steps:
@@ -117,6 +117,22 @@ def _planned(visit: Visit, seen: Seen) -> Report | None:
     if made.stuck:
         return visit.report(Stand.FAILED, wrong)
     return visit.report(Stand.DONE, "every firmware component is on a version that is right")
+
+
+def _hands(visit: Visit, seen: Seen) -> Flash | None:
+    """Return the newest flash if all power must still be taken away by hand, before what it wrote runs.
+
+    Written once more, it would only be pending once more. A BMC that started since has been without power.
+    """
+    newest = next(iter(visit.means.store.flashes(visit.target.node, limit=1)), None)
+    if newest is None or newest.end is not End.FAILED or newest.activate is not Activate.AC_DRAIN:
+        return None
+    refused = newest.activated < newest.activations
+    as_before = all((seen.versions or {}).get(entry) == was for entry, was in newest.before.items())
+    ended = newest.ended_at or 0.0
+    started = seen.bmc_reset_at
+    powered = newest.intended_at >= visit.target.since if started is None else started < ended
+    return newest if refused and as_before and powered else None
 
 
 def _next(visit: Visit, seen: Seen, made: Plan) -> Report | None:
@@ -154,7 +170,7 @@ def _take(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
     """
     if resetting.wrong(chosen.step.power, seen.power):
         return _switch_for(visit, seen, chosen)
-    tasks = visit.looks.updates.tasks()
+    tasks = visit.looks.tasks()
     if busy := _busy(visit, tasks):
         return visit.wait(Stand.WAITING, busy, visit.means.pace.poll)
     flash = _flash(visit, chosen, replace(seen, tasks=tasks))

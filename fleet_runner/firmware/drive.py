@@ -167,7 +167,7 @@ def _reset(visit: Visit, flash: Flash, number: int) -> None:
     except BmcError as error:
         visit.say(f"{flash.component}: whether the BMC did the reset is not known: {error}")
     else:
-        _note(visit, replace(noted, activated=number))
+        _note(visit, replace(noted, activated=noted.activated + 1))
 
 
 def _by_hand(flash: Flash, why: str) -> str:

@@ -3,7 +3,7 @@
 import time
 
 from fleet_runner.adapters.redfish import Bmc
-from fleet_runner.adapters.redfish.updates import Updates
+from fleet_runner.adapters.redfish.updates import NoTasksError, Updates
 from fleet_runner.core.errors import BmcError, EvidenceError
 from fleet_runner.core.firmware import inventory
 from fleet_runner.core.firmware.flash import Flash, Phase, Seen, Task, TaskEnd
@@ -36,16 +36,9 @@ class Looks:
             return Seen(at, task=task, trouble=str(error))
 
     def _whole(self, at: float, flash: Flash | None, task: Task | None) -> Seen:
-        """Read what a BMC can be asked, one after the other; what comes after the first trouble is not known."""
-        trouble = ""
-        tasks = self.updates.tasks()
-        power = self.bmc.power_state()
-        started = self.updates.bmc_reset_at()
-        try:
-            self.entries = inventory.entries(self.updates.inventory())
-            versions = {name: entry.version for name, entry in self.entries.items()}
-        except (BmcError, EvidenceError) as error:  # the baseboard of the GPUs answers nothing while the host is off
-            self.entries, versions, trouble = {}, None, str(error)
+        """Read what a BMC can be asked; what it cannot tell now makes a look that brought nothing."""
+        versions, trouble = self._versions()
+        tasks = self.tasks()
         return Seen(
             at=at,
             versions=versions,
@@ -53,10 +46,26 @@ class Looks:
             tasks=tasks,
             task=task,
             task_gone=bool(flash and flash.task) and task is None,
-            power=power,
-            bmc_reset_at=started,
+            power=self.bmc.power_state(),
+            bmc_reset_at=self.updates.bmc_reset_at(),
             trouble=trouble,
         )
+
+    def tasks(self) -> dict[str, Task] | None:
+        """Return the BMC's tasks, None where it has no list of them."""
+        try:
+            return self.updates.tasks()
+        except NoTasksError:
+            return None
+
+    def _versions(self) -> tuple[dict[str, str] | None, str]:
+        """Return every entry's version, or why they are not known: GPUs answer nothing while the host is off."""
+        try:
+            self.entries = inventory.entries(self.updates.inventory())
+        except (BmcError, EvidenceError) as error:
+            self.entries = {}
+            return None, str(error)
+        return {name: entry.version for name, entry in self.entries.items()}, ""
 
     def _count(self, versions: dict[str, str] | None) -> int:
         """Count how often in a row everything was read and was the same."""

@@ -101,7 +101,7 @@ class ActionModule(ActionBase):
         with Store.open(configured.store_url) as store:
             means = firmware.Means(
                 store=store,
-                open=partial(redfish.opened, configured, url),
+                open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),
                 catalogue=wanted,
                 images=configured.firmware_dir,
                 url=configured.firmware_url,

@@ -15,7 +15,7 @@ from fleet_runner.core.errors import BmcError, BmcRefused
 from fleet_runner.core.firmware import tasks
 from fleet_runner.core.firmware.flash import Task
 
-__all__ = ["Offer", "Updates", "Upload"]
+__all__ = ["NoTasksError", "Offer", "Updates", "Upload"]
 
 NONE_THERE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 SAYS_NOTHING = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.REQUEST_TIMEOUT,
@@ -24,6 +24,10 @@ SAYS_NOTHING = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPSta
 
 IDLE = frozenset({"idle", "complete", "completed", "error", "failed", "none", "success", "enabled"})
 """What vendors call an UpdateService that updates nothing."""
+
+
+class NoTasksError(BmcError):
+    """A BMC has no list of tasks at all; it is not one that could not be read this time."""
 
 
 class Updates:
@@ -61,12 +65,13 @@ class Updates:
         """Return every task that the BMC lists, by its URI.
 
         Raises:
-            BmcError: they cannot be read, or the BMC has no list of tasks: nobody can tell what it is about.
+            NoTasksError: the BMC has no list of them: nobody can tell what it is about.
+            BmcError: they cannot be read.
         """
         self._bmc.begin()
         collection = self._tasks_uri()
         if collection is None:
-            raise BmcError(f"{self._bmc.url} has no list of tasks, so what it is about cannot be seen")
+            raise NoTasksError(f"{self._bmc.url} has no list of tasks, so what it is about cannot be seen")
         found = {uri: self._task(uri) for uri in self._at.members(collection)}
         return {uri: task for uri, task in found.items() if task is not None}
 
