@@ -94,7 +94,7 @@ class Bodies:
         if "DateTime" in body:
             body["DateTime"] = moment(now)
         first = uri == self._chip.tree.managers[0]
-        if first and self._restarts.last_reset is not None:
+        if first and "LastResetTime" in body and self._restarts.last_reset is not None:
             body["LastResetTime"] = moment(self._restarts.last_reset)
         return self._changed(body, "FirmwareVersion", self._image(uri, "*BMC*" if first else ""))
 
@@ -103,9 +103,10 @@ class Bodies:
         if uri not in self._chip.tree.systems:
             return body
         body["PowerState"] = self._power()
-        if self._host.last_reset is not None:
+        if self._host.last_reset is not None and "LastResetTime" in body:
             body["LastResetTime"] = moment(self._host.last_reset)
-            body["BootProgress"] = {**(body.get("BootProgress") or {}), "LastState": self._host.progress()}
+        if "BootProgress" in body and (self._host.last_reset is not None or self._host.state != "On"):
+            body["BootProgress"] = {**(body["BootProgress"] or {}), "LastState": self._host.progress()}
         return self._changed(body, "BiosVersion", self._image(self._chip.tree.link(uri, "Bios"), "*BIOS*"))
 
     def _power(self) -> str:

@@ -162,7 +162,7 @@ class Service:
         tree = self._chip.tree
         if uri in tree.actions:
             return "POST"
-        kind = str((self._bodies.get(uri) or {}).get("@odata.type")).lstrip("#").partition(".")[0]
+        kind = str(tree.get(uri).get("@odata.type")).lstrip("#").partition(".")[0]
         read_only = any(uri == bios.uri != bios.settings for bios in self._host.bioses)
         more = {tree.sessions: ", POST"}.get(uri, ", PATCH" if kind in CHANGEABLE and not read_only else "")
         return f"GET, HEAD{more}{', DELETE' if uri.startswith((f'{tree.sessions}/', f'{tree.tasks}/')) else ''}"
