@@ -37,7 +37,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = [_refused(each, expected.node) for each in _of(progress, Next.REFUSE)]
     findings += [_gone(each, expected.node) for each in progress.missing]
     findings += [_left(each, expected.node) for each in _of(progress, Next.LEAVE)]
-    passed = f"{len(done)} devices are erased: {'; '.join(_told(each) for each in done)}"
+    count = "1 device is" if len(done) == 1 else f"{len(done)} devices are"
+    passed = f"{count} erased: {'; '.join(_told(each) for each in done)}"
     unread = [_why(each) for each in _of(progress, Next.UNREAD)]
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 

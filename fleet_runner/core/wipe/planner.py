@@ -74,7 +74,8 @@ STEPS: dict[str, str] = {
     "wipe.too_many": "Take out the disk that is not the node's, or list the node's own in the source of truth.",
     "wipe.hurdle": "Boot the node from the network without using this disk, and take away what stands in the way.",
     "wipe.stuck": "Power the node off and on and see if the disk ends it by itself; else destroy the disk.",
-    "wipe.failed": "Take out the disk with serial {serial} and destroy it, or erase it with its vendor's own tool.",
+    "wipe.failed": "Take out the disk with serial {serial} and destroy it, or use its vendor's own tool; one that "
+    "encrypts itself and is locked, with the PSID on its label.",
     "wipe.no_method": "Take out the disk with serial {serial} and destroy it, or use its vendor's own tool.",
 }
 """What a person does about a disk that is refused, by the code of its finding."""

@@ -31,6 +31,7 @@ PROFILE: dict[str, Any] = {
             {"component": "GPU VBIOS", "inventory_id": "HGX_FW_GPU_SXM_*", "count": 2, "target": "96.00.A5.00.01"},
         ]
     },
+    "bios": {"attributes": {"SRIOVSupport_00A1": "Enabled", "BitsPerSecond_008D": 115200, "QuietBoot_0030": True}},
     "limits": {"gpu_tlimit_margin_celsius": 5},
     "burn_in": {"seconds": 100, "gpu_gflops_share_min": 0.95},
     "optics": {"celsius_max": 70, "celsius_change_max": 10},
@@ -86,6 +87,12 @@ def boot_progress(**changed: Any) -> str:
 READ_AT = 1_740_821_700.0
 """The node's clock when it was read: 2025-03-01 09:35:00 UTC, five minutes after its boot."""
 
+def wipe_progress() -> str:
+    """Return how far a wipe is that is over: one disk, erased."""
+    done = {"key": "disk-S1", "name": "/dev/nvme0n1 (X, serial S1)", "next": "done", "why": "it changed"}
+    return json.dumps({"devices": [done | {"method": "sanitize_crypto"}], "missing": []})
+
+
 HEALTHY: dict[str, dict[str, str]] = {
     "network_boot": {"boot_progress": boot_progress()},
     "cloud_init": {"cloud_init": text_of("cloud_init/done.json")},
@@ -103,8 +110,10 @@ HEALTHY: dict[str, dict[str, str]] = {
     "optics": {"mlxlink": modules(mlx5_0=text_of("mlxlink/optical.json"), mlx5_1=text_of("mlxlink/copper.json"))},
     "gpu_usage": {"nvidia_smi": SMI},
     "firmware_pins": {"redfish_firmware": text_of("redfish/firmware.json")},
+    "bios_settings": {"redfish_bios": text_of("redfish/bios.json")},
     "gpu_burn": {"gpu_burn_job": burn_job(text_of("gpu_burn/ok.txt"))},
     "dcgm": {"dcgm_diag": text_of("dcgm/v3_pass.json")},
+    "wiped": {"wipe_progress": wipe_progress()},
 }
 """What a healthy node answers, check by check."""
 

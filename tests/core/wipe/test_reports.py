@@ -1,0 +1,100 @@
+"""What a node's log of one try proves."""
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.wipe import reports
+from fleet_runner.core.wipe.methods import Method
+from fleet_runner.core.wipe.reports import Command, Stand, failure, proof
+from tests.core.wipe.looks import evidence, report
+
+SAMPLE = st.sampled_from(["00", "ff", "aa", "bb", "error: Input/output error"])
+SAMPLES = st.lists(SAMPLE, min_size=1, max_size=6)
+
+
+def command(rc: int = 0, output: str = "") -> Command:
+    """Return a command that was run."""
+    return Command(("nvme", "format"), rc, output, 1.0, 2.0)
+
+
+@given(SAMPLES, SAMPLES)
+def test_a_block_that_still_holds_what_it_held_is_no_erase(before: list[str], after: list[str]) -> None:
+    """Blocks that were blank, or could not be read, prove nothing either way."""
+    why = failure(report(before=tuple(before), after=tuple(after)))
+    same = [was for was, now in zip(before, after, strict=False) if was == now and was in {"aa", "bb"}]
+    assert bool(why) is (len(before) != len(after) or bool(same))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"error": "in use"}, "in use"),
+        ({"commands": ()}, "nothing was done"),
+        ({"commands": (command(1, "a\nNVMe status: no\n"),)}, "nvme format exited with 1: NVMe status: no"),
+        ({"commands": (command(), command(2))}, "nvme format exited with 2"),
+        ({"after": ()}, "4 blocks were sampled before and 0 after"),
+        ({"after": ("aa", "00", "00", "00")}, "1 of 4 sampled blocks still hold"),
+        ({"method": Method.OVERWRITE, "after": ("00", "00", "bb", "00")}, "not every sampled block reads as zero"),
+        ({"method": Method.TPM_CLEAR, "after": ("error: no", "bb", "cc", "error: no")}, "the TPM makes no key"),
+    ],
+)
+def test_whatever_went_wrong_is_no_erase(change: dict[str, Any], why: str) -> None:
+    assert why in failure(replace(report(), **change))
+
+
+@pytest.mark.parametrize(
+    ("log", "why"), [("done", ""), ("failed", "FAILED"), ("in_progress", "RUNNING"), ("never", "NEVER")]
+)
+def test_a_sanitize_is_proven_by_the_devices_own_log(log: str, why: str) -> None:
+    last = command(output=evidence(f"nvme/sanitize_{log}.json"))
+    found = failure(report(method=Method.SANITIZE_BLOCK, commands=(command(), last)))
+    assert bool(found) is bool(why)
+    assert why in found
+
+
+def test_a_sanitize_log_that_cannot_be_read_proves_nothing() -> None:
+    assert "not JSON" in failure(report(method=Method.SANITIZE_BLOCK, commands=(command(output="?"),)))
+
+
+def test_a_proof_says_what_was_seen() -> None:
+    assert proof(report()) == "all 4 sampled blocks that held data changed, 4 of 4 read as zero"
+    blank = report(before=("00",) * 4, method=Method.SANITIZE_CRYPTO)
+    assert proof(blank).startswith("no sampled block had held data, 4 of 4 read as zero; its log says")
+    assert proof(report("tpm", Method.TPM_CLEAR, before=("aa",), after=("bb",))).endswith("another key than before")
+    assert proof(report("tpm", Method.TPM_CLEAR, before=("error: x",), after=("bb",))).endswith("makes a key again")
+
+
+RAW: dict[str, Any] = {
+    "key": "disk-S1", "number": 1, "stand": "ended", "method": "format_erase", "started": 1.0, "ended": 3.0,
+    "commands": [{"argv": ["nvme", "format"], "rc": 0, "output": "ok", "started": 1.0, "ended": 2.0}],
+    "before": ["aa"], "after": ["00"], "error": "",
+}  # fmt: skip
+
+
+def test_a_report_is_read_as_the_module_gives_it() -> None:
+    found = reports.read(RAW)
+    assert (found.key, found.stand, found.method, found.touched) == (
+        "disk-S1",
+        Stand.ENDED,
+        Method.FORMAT_ERASE,
+        True,
+    )
+    assert (found.before, found.after, failure(found)) == (("aa",), ("00",), "")
+    assert not reports.read(RAW | {"commands": None, "before": None}).touched
+
+
+@given(st.sampled_from(sorted(RAW)), st.none() | st.integers() | st.text() | st.lists(st.integers()) | st.just({}))
+def test_any_other_report_is_read_or_refused(name: str, value: object) -> None:
+    with suppress(EvidenceError):
+        reports.read(RAW | {name: value})
+
+
+def test_what_is_no_report_at_all_is_refused() -> None:
+    with pytest.raises(EvidenceError, match="expected a report"):
+        reports.read("well")
