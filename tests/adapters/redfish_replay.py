@@ -55,6 +55,7 @@ class Replay(ThreadingHTTPServer):
         )
         self.answer: tuple[int, Any, dict[str, str]] = (202, None, {})  # what an image is answered
         self.expands = False
+        self.broken: dict[str, Callable[[_Handler], object]] = {}  # what a request meets in place of an answer
         self.switched: Callable[[str], int] | None = None  # what a power action does, and the status it returns
 
     @property
@@ -85,6 +86,9 @@ class _Handler(BaseHTTPRequestHandler):
         text = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         sent = json.loads(text) if text else None
         self.server.asked.append((self.command, self.path, sent, dict(self.headers)))
+        if self.path in self.server.broken:
+            self.server.broken[self.path](self)
+            return None
         waiting = self.server.statuses.get((self.command, self.path))
         if waiting:
             quoted = json.dumps(sent) if self.server.quotes else "as told\x1b[31m"

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from fleet_runner.adapters.redfish.bmc import Bmc, System, age, dated, moment
@@ -17,14 +17,17 @@ SWITCH_SECONDS = 120.0
 """How long a computer may take until its BMC says that it is off, or on."""
 PAUSE = 1.0
 
-ALL_POWER = ("FullPowerCycle", "AuxPowerCycleForce", "AuxPowerCycle", "AuxCycle", "ACPowerCycle", "ACCycle")
-"""What DMTF, NVIDIA, HPE, Lenovo and Supermicro call taking all power away and giving it back. NVIDIA's plain one
-waits for the computer to be off, which it is not."""
+ALL_POWER = (
+    "FullPowerCycle", "AuxPowerCycleForce", "AuxPowerCycle", "AuxCycle", "ACPowerCycle", "ACCycle", "VirtualACCycle",
+)  # fmt: skip
+"""What DMTF, NVIDIA, HPE, Lenovo, Supermicro and Dell call taking all power away and giving it back. NVIDIA's plain
+one waits for the computer to be off, which it is not."""
 
 OEM = {
     "NvidiaChassis.AuxPowerReset": {"ResetType": "AuxPowerCycleForce"},
     "HpeComputerSystemExt.SystemReset": {"ResetType": "AuxCycle"},
     "LenovoComputerSystem.SystemReset": {"ResetType": "ACPowerCycle"},
+    "OemSystemExtensions.Reset": {"ResetType": "ACCycle"},
     "DellOemChassis.ExtendedReset": {"ResetType": "PowerCycle", "FinalPowerState": "On"},
 }
 """Vendors' own actions that do it, with what they take where they do not say themselves."""
@@ -49,10 +52,7 @@ def bmc(of: Bmc) -> None:
     ways = [way for way in BMC_WAYS if way in allowed] if allowed else list(BMC_WAYS)
     if not ways:
         raise BmcRefused(f"{of.url}: {uri} can be reset by {', '.join(allowed)}; expected {' or '.join(BMC_WAYS)}")
-    for way in ways[:-1]:
-        with contextlib.suppress(BmcRefused):
-            return _restart(of, action, way)
-    return _restart(of, action, ways[-1])
+    _first_taken(of, [Way(action, {"ResetType": way}) for way in ways])
 
 
 def host(of: Bmc, alive: Callable[[], None]) -> None:
@@ -65,7 +65,8 @@ def host(of: Bmc, alive: Callable[[], None]) -> None:
     if of.power_state() == "Off":
         return _switch(of, "On", alive)
     if "PowerCycle" in allowed:
-        return of.power("PowerCycle")
+        with contextlib.suppress(BmcRefused):
+            return of.power("PowerCycle")
     if not allowed or {"ForceOff", "On"} <= set(allowed):
         _switch(of, "Off", alive)
         return _switch(of, "On", alive)
@@ -75,11 +76,14 @@ def host(of: Bmc, alive: Callable[[], None]) -> None:
 def ac_drain(of: Bmc) -> None:
     """Take all power away and give it back."""
     system = of.computer()
-    ways = list(_ways(of, system))
+    enclosures = _enclosures(of, system)
+    # A chassis of a GPU baseboard cannot be read while the computer is off; it matters only where no other will do.
+    ways = list(_ways(of, [system.body, *reversed(enclosures.values())])) or list(
+        _ways(of, _others(of, system, set(enclosures)))
+    )
     if not ways:
         raise BmcRefused(f"{of.url} offers no way to take all power away over Redfish")
-    action, body = ways[0]
-    _lost_answer_ok(of, action, body)
+    _first_taken(of, ways)
 
 
 def bmc_reset_at(of: Bmc) -> float | None:
@@ -108,11 +112,15 @@ def _manager(of: Bmc) -> tuple[str, Body]:
     raise BmcError(f"{of.url}: which of its managers ({', '.join(found) or 'none'}) is the computer's cannot be told")
 
 
-def _restart(of: Bmc, action: Action, way: str) -> None:
-    _lost_answer_ok(of, action, {"ResetType": way})
+def _first_taken(of: Bmc, ways: list[Way]) -> None:
+    """Do it in the first way that the BMC takes; each that it refuses did nothing."""
+    for way in ways[:-1]:
+        with contextlib.suppress(BmcRefused):
+            return _restart(of, *way)
+    return _restart(of, *ways[-1])
 
 
-def _lost_answer_ok(of: Bmc, action: Action, body: Body) -> None:
+def _restart(of: Bmc, action: Action, body: Body) -> None:
     """Send what makes the BMC itself restart; many do so before they have answered."""
     try:
         of.resources.done(of.resources.wire.ask("POST", action.target, body), action.name)
@@ -134,9 +142,8 @@ def _switch(of: Bmc, wanted: str, alive: Callable[[], None]) -> None:
         time.sleep(PAUSE)
 
 
-def _ways(of: Bmc, system: System) -> Iterator[Way]:
-    """Return the ways to take all power away, the surest first."""
-    bodies = [system.body, *_chassis(of, system)]
+def _ways(of: Bmc, bodies: Iterable[Body]) -> Iterator[Way]:
+    """Return the ways to take all power away that some resources offer, the surest first."""
     actions = [action for body in bodies for action in of.resources.actions(body).values()]
     values = {action.target: of.resources.allowed(action.body) for action in actions if action.name not in NOT_RESETS}
     for word in ALL_POWER:
@@ -145,30 +152,38 @@ def _ways(of: Bmc, system: System) -> Iterator[Way]:
                 yield Way(action, {"ResetType": word})
     for action in actions:
         wanted = OEM.get(action.name)
-        if wanted and not values[action.target]:
+        # What is said in a word of its own is there already.
+        if wanted and (not values[action.target] or _virtual(wanted, values[action.target])):
             yield Way(action, dict(wanted))
-        elif action.name == "DellOemChassis.ExtendedReset" and "PowerCycle" in values[action.target]:
-            yield Way(action, {"ResetType": "PowerCycle", "FinalPowerState": "On"})
     for action in actions:
         if action.name == "Chassis.Reset" and "PowerCycle" in values[action.target]:
             yield Way(action, {"ResetType": "PowerCycle"})
 
 
-def _chassis(of: Bmc, system: System) -> Iterator[Body]:
-    """Return the enclosures of the computer, the outermost first, and then the other chassis that its BMC manages."""
-    seen: dict[str, Body] = {}
+def _virtual(wanted: Body, allowed: list[str]) -> bool:
+    """Tell if a vendor's own action takes all power away by a word that means less elsewhere: Dell's."""
+    return wanted["ResetType"] not in ALL_POWER and wanted["ResetType"] in allowed
+
+
+def _enclosures(of: Bmc, system: System) -> dict[str, Body]:
+    """Return the chassis that the computer is in, by URI, the innermost first."""
+    found: dict[str, Body] = {}
     waiting = of.resources.links(system.body, "Chassis")
     while waiting:
-        uri = waiting.pop()
-        body = of.resources.find(uri) if uri not in seen else None
+        uri = waiting.pop(0)
+        body = of.resources.find(uri) if uri not in found else None
         if body is not None:
-            seen[uri] = body
+            found[uri] = body
             waiting += of.resources.links(body, "ContainedBy")
-    yield from reversed(seen.values())
+    return found
+
+
+def _others(of: Bmc, system: System, known: set[str]) -> Iterator[Body]:
+    """Return the other chassis that have a vendor's own actions, or the computer's BMC."""
     managers = set(of.resources.links(system.body, "ManagedBy"))
     collection = of.resources.service("Chassis")
     for uri in of.resources.members(collection) if collection else ():
-        body = of.resources.find(uri) if uri not in seen else None
+        body = of.resources.find(uri) if uri not in known else None
         if body is not None and (managers & set(of.resources.links(body, "ManagedBy")) or _has_oem(body)):
             yield body
 
