@@ -1,13 +1,13 @@
 """The BIOS settings behind a BMC: those in force, those that wait for a reset, what is known of each, and changes."""
 
-import contextlib
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.resources import Body
-from fleet_runner.core.errors import BmcError, BmcRefused
+from fleet_runner.core.errors import BmcError
 
 SETTINGS = "@Redfish.Settings"
 APPLY = "@Redfish.SettingsApplyTime"
@@ -82,12 +82,9 @@ class Bios:
     def _registry_file(self, name: str) -> Body | None:
         """Return the registry of a name: the resource itself, or the file that its entry names in our language."""
         collection = self._at.service("Registries")
-        if collection is None:
+        if collection is None or self._at.find(collection) is None:
             return None
-        try:
-            uris = self._at.members(collection)
-        except BmcError:
-            return None
+        uris = self._at.members(collection)
         first = [uri for uri in uris if _stem(uri.rstrip("/").rpartition("/")[2]) == _stem(name)]
         for uri in [*first, *(uri for uri in uris if uri not in first)]:
             entry = self._at.find(uri) or {}
@@ -100,9 +97,13 @@ class Bios:
         known = [each for each in locations if isinstance(each, Mapping)] if isinstance(locations, list) else []
         known.sort(key=lambda each: not str(each.get("Language", "")).startswith("en"))
         for each in known:
-            with contextlib.suppress(BmcRefused):
-                where = self._at.wire.own(each.get("Uri"), anywhere=True)
-                return self._at.wire.ask("GET", where).body
+            try:
+                where = self._at.wire.own(each.get("Uri"), anywhere=True)  # Supermicro's lies outside of /redfish
+            except BmcError:  # another server's, which we do not ask
+                continue
+            reply = self._at.wire.ask("GET", where)
+            if reply.status != HTTPStatus.NOT_FOUND:
+                return self._at.done(reply, where).body
         return None
 
 
@@ -116,4 +117,6 @@ def _same(entry: str, name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"\.v(?=\d)", ".", name.lower()).replace("_", ".").removesuffix(".json")
+    """Return a name without its language, with its version as "1.1.3"."""
+    lower = re.sub(r"\.[a-z]{2}-[a-z]{2}(?=\.|$)", "", name.lower().removesuffix(".json"))
+    return re.sub(r"\.v(?=\d)", ".", lower).replace("_", ".")
