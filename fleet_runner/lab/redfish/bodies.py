@@ -33,7 +33,6 @@ class Bodies:
             f"{tree.task_service}/TaskMonitors": lambda _: None,
             tree.inventory: self._inventory,
             tree.update_service: self._service,
-            **dict.fromkeys(tree.entries.values(), self._entry),
             **dict.fromkeys(tree.managers, self._manager),
             **{uri: self._system for uri in (*tree.systems, *map(tree.settings_of, tree.systems)) if uri},
             **{each: bios.body for bios in self._host.bioses for each in (bios.uri, bios.settings)},
@@ -47,6 +46,8 @@ class Bodies:
             body = make(uri)
         elif uri.startswith(f"{tree.sessions}/"):
             body = self._gate.body(uri)
+        elif uri.startswith(f"{tree.inventory}/"):
+            body = self._entry(uri)
         elif uri.startswith(f"{tree.tasks}/"):
             body = self._tasks.body(uri)
         elif uri in self._chassis:
@@ -58,7 +59,7 @@ class Bodies:
     def said(self, uri: str) -> tuple[bytes, str] | None:
         """Return a resource as it is sent, with its entity tag; None where there is none."""
         tree = self._chip.tree
-        passing = uri.startswith((f"{tree.sessions}/", f"{tree.tasks}/"))
+        passing = uri.startswith((f"{tree.sessions}/", f"{tree.tasks}/", f"{tree.inventory}/"))
         if passing or uri in self._made or uri in self.changes or uri in self._chassis or uri not in tree.bodies:
             return self._sent(uri)
         if uri not in tree.said:
@@ -74,19 +75,28 @@ class Bodies:
         shown = self._firmware.shown()
         members = [each for each in body.get("Members") or () if _end(each) in shown or _end(each) not in self._ids()]
         self._firmware.read()
-        return {**body, "Members": [self._whole(each) for each in members], "Members@odata.count": len(members)}
+        now = [self._whole(each) for each in members]
+        return {**body, "Members": now, "Members@odata.count": len(now)}
 
     def _whole(self, member: Mapping[str, Any]) -> Mapping[str, Any]:
         """A member of a collection, as it is now where the collection shows more than its link."""
-        return member if set(member) == {"@odata.id"} else self.get(clean(member["@odata.id"])) or member
+        uri = f"{clean(member['@odata.id']).rpartition('/')[0]}/{self._firmware.name(_end(member))}"
+        return {"@odata.id": uri} if set(member) == {"@odata.id"} else self.get(uri) or member
 
     def _ids(self) -> Mapping[str, str]:
         return self._chip.tree.entries
 
     def _entry(self, uri: str) -> Body | None:
+        """An entry of the inventory, by the name that it has now; what else is below the inventory is the tree's."""
         shown = self._firmware.shown()
-        entry = uri.rpartition("/")[2]
-        return {**self._chip.tree.get(uri), "Version": shown[entry]} if entry in shown else None
+        end = uri.removeprefix(f"{self._chip.tree.inventory}/")
+        entry = self._firmware.find(end)
+        if entry is None and end not in self._ids():
+            return self._chip.tree.bodies.get(uri)
+        if entry is None or entry not in shown:
+            return None
+        body = {**self._chip.tree.get(self._ids()[entry]), "Version": shown[entry]}
+        return body if end == entry else {**body, "@odata.id": uri, "Id": end}
 
     def _manager(self, uri: str) -> Body:
         body = dict(self._chip.tree.get(uri))

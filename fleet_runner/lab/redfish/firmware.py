@@ -1,7 +1,7 @@
 """The firmware of a machine: what runs, and what is written and waits for a reset."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -33,6 +33,8 @@ class Firmware:
         tree = chip.tree
         self.running = {entry: str(tree.get(uri).get("Version") or "") for entry, uri in tree.entries.items()}
         self.pending: dict[str, Pending] = {}
+        versioned = {entry: f"-{version}__" for entry, version in self.running.items() if version}
+        self._versioned = {entry: part for entry, part in versioned.items() if part in entry}
         self._shown: Mapping[str, str] | None = None
         self._until = 0.0
         self._reads: float | None = None
@@ -75,9 +77,30 @@ class Firmware:
             return
         versions = {entry: self.pending[entry].version for entry in entries}
         self._chip.emit("activated", components=versions, by=by)
+        self._keep_previous(versions)
         self.running |= versions
         for entry in entries:
             del self.pending[entry]
+
+    def name(self, entry: str) -> str:
+        """Return what an entry is called now: Dell's names have the version in them (Installed-159-2.1__BIOS…)."""
+        part = self._versioned.get(entry)
+        return entry.replace(part, f"-{self.shown().get(entry)}__", 1) if part else entry
+
+    def find(self, name: str) -> str | None:
+        """Return the entry that has a name now."""
+        if name in self.running and self.name(name) == name:
+            return name
+        return next((entry for entry in self._versioned if self.name(entry) == name), None)
+
+    def _keep_previous(self, entries: Iterable[str]) -> None:
+        """Keep what ran until now as what can be rolled back to, where the inventory has an entry for that."""
+        for entry in entries:
+            kind, _, device = entry.partition("__")
+            number = kind.removeprefix("Installed-").partition("-")[0]
+            for other in self._versioned if kind.startswith("Installed-") else ():
+                if other.startswith(f"Previous-{number}-") and other.endswith(f"__{device}"):
+                    self.running[other] = self.running[entry]
 
     def disturb(self, faults: Mapping[str, Mapping[str, float | None]]) -> None:
         """Show something else than what runs for a while, where faults say so."""

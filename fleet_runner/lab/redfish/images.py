@@ -1,11 +1,14 @@
-"""Images that the emulator understands: a first line of JSON that says what they bring, then filler."""
+"""Images that the emulator understands: a line of JSON that says what they bring, then filler; or PLDM packages."""
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers import pldm_package
 
 MAGIC = "fleet-lab-image"
 HEAD_BYTES = 262_144
@@ -16,14 +19,19 @@ FILLER = bytes(range(256)) * 256
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What an image brings: {glob over inventory ids: version}; `board` is a glob of the model that it is for."""
+    """What an image brings: {glob over inventory ids: version}; `board` is a glob of the model that it is for.
+
+    `numbered` is what a PLDM package brings: {software id: version}.
+    """
 
     versions: Mapping[str, str]
     board: str = ""
+    numbered: Mapping[int, str] = field(default_factory=dict)
 
-    def brings(self, entry: str) -> str | None:
+    def brings(self, entry: str, software_id: str = "") -> str | None:
         """Return the version for an inventory entry, None where the image has nothing for it."""
-        return next((version for glob, version in self.versions.items() if fnmatchcase(entry, glob)), None)
+        named = (version for glob, version in self.versions.items() if fnmatchcase(entry, glob))
+        return next(named, self.numbered.get(_number(software_id)))
 
 
 def write(path: Path, versions: Mapping[str, str], *, size: int = 4096, board: str = "") -> str:
@@ -41,8 +49,10 @@ def write(path: Path, versions: Mapping[str, str], *, size: int = 4096, board: s
     return digest.hexdigest()
 
 
-def read(head: bytes) -> Image | None:
-    """Return what an image says of itself by its first bytes, None where it is no image of ours."""
+def read(head: bytes, size: int) -> Image | None:
+    """Return what an image says of itself by its first bytes and its length; None where it is none of either kind."""
+    if pldm_package.is_package(head):
+        return _package(head, size)
     try:
         said = json.loads(head.partition(b"\n")[0])
     except ValueError:
@@ -50,3 +60,19 @@ def read(head: bytes) -> Image | None:
     if not isinstance(said, dict) or said.get("format") != MAGIC or not isinstance(said.get("versions"), dict):
         return None
     return Image({str(glob): str(version) for glob, version in said["versions"].items()}, str(said.get("board", "")))
+
+
+def _package(head: bytes, size: int) -> Image | None:
+    try:
+        package = pldm_package.parse(head[: pldm_package.MOST_BYTES], size)
+    except EvidenceError:
+        return None
+    return Image({}, numbered={component.identifier: component.version for component in package.components})
+
+
+def _number(software_id: str) -> int:
+    """A software id as packages write it, -1 for vendors' other ones."""
+    try:
+        return int(software_id, 16)
+    except ValueError:
+        return -1

@@ -1,14 +1,13 @@
 """What a client offers for an update: an image, the entries it is meant for, and whether it may go backwards."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from fleet_runner.lab.redfish import images, multipart
 from fleet_runner.lab.redfish.multipart import File
-from fleet_runner.lab.redfish.pace import Habits
 from fleet_runner.lab.redfish.trees import Tree, clean
 from fleet_runner.lab.redfish.wire import Refused, Request
 
@@ -47,21 +46,26 @@ async def receive(request: Request, service: Mapping[str, Any]) -> Wish:
     return Wish(parts.file, targets_of(said), bool(said.get("ForceUpdate")))
 
 
-def examine(tree: Tree, wish: Wish, habits: Habits, *, host_on: bool) -> dict[str, str]:
-    """Return what the wish would write, {inventory id: version}; raise Refused where it cannot be granted."""
-    image = images.read(wish.file.head)
+def examine(tree: Tree, wish: Wish, gone: Sequence[str]) -> dict[str, str]:
+    """Return what the wish would write, {inventory id: version}; raise Refused where it cannot be granted.
+
+    `gone` are globs of what cannot be reached now.
+    """
+    image = images.read(wish.file.head, wish.file.size)
     if image is None:
         raise Refused(400, "the image is not one for this machine, or is damaged", "InvalidImage")
     if image.board and not any(fnmatchcase(board, image.board) for board in tree.boards):
         raise Refused(400, f"the image is for the board {image.board}, which this is not", "InvalidImage")
     versions: dict[str, str] = {}
     for target, entries in _chosen(tree, wish.targets).items():
-        brought = {entry: version for entry in entries if (version := image.brings(entry)) is not None}
+        ids = {entry: str(tree.get(tree.entries[entry]).get("SoftwareId") or "") for entry in entries}
+        found = {entry: image.brings(entry, software_id) for entry, software_id in ids.items()}
+        brought = {entry: version for entry, version in found.items() if version is not None}
         if not brought:
             raise Refused(400, f"the image holds nothing for {target or 'this machine'}", "InvalidImage")
         versions |= brought
     for entry in versions:
-        _writable(tree, entry, habits, host_on=host_on)
+        _writable(tree, entry, gone)
     return versions
 
 
@@ -125,9 +129,9 @@ def _about(tree: Tree, entry: str) -> list[str]:
     return [*uris, *(uri.removesuffix("/Bios") for uri in uris if uri.endswith("/Bios"))]
 
 
-def _writable(tree: Tree, entry: str, habits: Habits, *, host_on: bool) -> None:
+def _writable(tree: Tree, entry: str, gone: Sequence[str]) -> None:
     uri = tree.entries[entry]
     if tree.get(uri).get("Updateable") is False:
         raise Refused(400, f"{entry} cannot be updated", "ActionNotSupported")
-    if not host_on and any(fnmatchcase(uri, glob) for glob in habits.host_side):
+    if any(fnmatchcase(uri, glob) for glob in gone):
         raise Refused(400, f"{entry} cannot be updated while the host is off", "ResourceInStandby")

@@ -3,17 +3,17 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fleet_runner.lab.redfish import offers
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.fetch import FetchError, fetch
 from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.gate import Gate
-from fleet_runner.lab.redfish.multipart import File
 from fleet_runner.lab.redfish.offers import Wish
 from fleet_runner.lab.redfish.rules import Options
 from fleet_runner.lab.redfish.tasks import Task, Tasks
+from fleet_runner.lab.redfish.trees import clean
 from fleet_runner.lab.redfish.wire import Cut, Dropped, Refused, Reply, Request
 
 MEBIBYTE = 1_048_576
@@ -105,7 +105,7 @@ class Updates:
     def _take(self, wish: Wish) -> Reply:
         """Take an image that was read in whole, or raise Refused."""
         try:
-            versions = offers.examine(self._chip.tree, wish, self._chip.habits, host_on=self.host_on())
+            versions = self._examine(wish)
         except Refused as refused:
             if not self._chip.habits.checks_in_task:
                 raise
@@ -149,7 +149,7 @@ class Updates:
             wish = Wish(file, *asked)
             update.sha256, update.size = file.digest.hexdigest(), file.size
             self._chip.emit("upload_done", bytes=file.size, sha256=update.sha256)
-            update.versions = offers.examine(self._chip.tree, wish, self._chip.habits, host_on=self.host_on())
+            update.versions = self._examine(wish)
             update.before = {entry: self._firmware.running[entry] for entry in update.versions}
             faults = self._chip.rules.fire("accept", components=sorted(update.versions))
             self._judge(faults, update.versions, force=wish.force)
@@ -222,6 +222,23 @@ class Updates:
         if task is not None:
             task.end("Exception", "Critical", "Update.1.0.ApplyFailed", f"The update failed: {why}.")
 
+    def _examine(self, wish: Wish) -> dict[str, str]:
+        """Return what would be written; raise Refused where that cannot be."""
+        targets = tuple(map(self._named, wish.targets))
+        gone = () if self.host_on() else self._chip.habits.host_side
+        return offers.examine(self._chip.tree, replace(wish, targets=targets), gone)
+
+    def _named(self, target: str) -> str:
+        """A target by the name that the tree has for it."""
+        head = f"{self._chip.tree.inventory}/"
+        uri = clean(target)
+        if not uri.startswith(head):
+            return uri
+        entry = self._firmware.find(uri.removeprefix(head))
+        if entry is None:
+            raise Refused(400, f"the target {target} cannot be updated", "ResourceNotFound")
+        return f"{head}{entry}"
+
     def _one_at_a_time(self) -> None:
         if self.running() and not self._chip.habits.accepts_concurrent:
             raise Refused(409, "another update is in progress", "ResourceInUse")
@@ -237,6 +254,3 @@ class Updates:
 
     def _say_refused(self, refused: Refused) -> None:
         self._chip.emit("refused", status=refused.reply.status, message=str(refused), busy=bool(self.running()))
-
-
-__all__ = ["File", "Update", "Updates"]

@@ -11,6 +11,7 @@ import requests
 
 from fleet_runner.lab.redfish import Emulator, Habits, images
 from tests.lab.redfish.talking import Client, emulator, over, wait
+from tests.pldm import Part, package
 
 FOREVER = [{"what": {"stuck": {"at": 10}}}]
 
@@ -203,6 +204,62 @@ def test_a_client_that_goes_away_in_the_middle_leaves_no_update(bmc: Emulator, c
     client.http.close()
     wait(lambda: bmc.events("upload_cut"))
     assert bmc.updates() == []
+
+
+def test_a_pldm_package_brings_what_its_software_ids_say(bmc: Emulator, client: Client, tmp_path: Path) -> None:
+    ids = {entry: f"0x{number:04X}" for number, entry in enumerate(bmc.tree.entries, start=0x10)}
+    with emulator(changes={uri: {"SoftwareId": ids[entry]} for entry, uri in bmc.tree.entries.items()}) as other:
+        gpu = [Part(int(ids[f"HGX_FW_GPU_SXM_{number}"], 16), "97", bytes(100_000)) for number in (1, 2)]
+        (tmp_path / "image").write_bytes(package(gpu))
+        with Client(other) as talking:
+            assert talking.push(tmp_path / "image").status_code == 202
+            assert over(other) == "done"
+            assert other.pending() == {"HGX_FW_GPU_SXM_1": "97", "HGX_FW_GPU_SXM_2": "97"}
+            (tmp_path / "image").write_bytes(package(gpu)[:-1])
+            assert talking.push(tmp_path / "image").status_code == 400
+
+
+def test_names_with_versions_in_them_change_with_the_version_and_keep_the_previous(tmp_path: Path) -> None:
+    head = "/redfish/v1/UpdateService/FirmwareInventory"
+    old, before = "Installed-159-1.1__BIOS.Setup.1-1", "Previous-159-1.0__BIOS.Setup.1-1"
+    plain = {name: {"Id": name, "Version": version} for name, version in ((old, "1.1"), (before, "1.0"))}
+    changes = {f"{head}/{name}": {"@odata.id": f"{head}/{name}", **body} for name, body in plain.items()}
+    members = {head: {"Members": [{"@odata.id": f"{head}/{name}"} for name in plain]}}
+    new = "Installed-159-2.0__BIOS.Setup.1-1"
+    with emulator(changes={**changes, **members}) as bmc, Client(bmc) as client:
+        client.update(tmp_path, {"Installed-159-*": "2.0"}, targets=(f"{head}/{old}",))
+        assert over(bmc) == "done"
+        assert client.get(f"{head}/{old}")["Version"] == "1.1"
+        client.power("ForceRestart")
+        wait(lambda: bmc.versions()[old] == "2.0")
+        assert client.get(f"{head}/{new}")["Id"] == new
+        assert client.ask("GET", f"{head}/{old}").status_code == 404
+        ends = [each["@odata.id"].rpartition("/")[2] for each in client.get(head)["Members"]]
+        assert ends == [new, "Previous-159-1.1__BIOS.Setup.1-1"]
+        assert client.update(tmp_path, {"Installed-159-*": "3.0"}, targets=(f"{head}/{old}",)).status_code == 400
+        assert client.update(tmp_path, {"Installed-159-*": "3.1"}, targets=(f"{head}/{new}",)).status_code == 202
+
+
+def test_the_oldest_tasks_make_way_for_new_ones(tmp_path: Path) -> None:
+    with emulator(habits=Habits(most_tasks=3)) as bmc, Client(bmc) as client:
+        tasks = []
+        for _ in range(5):
+            tasks.append(client.update(tmp_path, {"PSU_0": "2"}).json()["@odata.id"])
+            over(bmc)
+        assert [each["@odata.id"] for each in client.get(bmc.tree.tasks)["Members"]] == tasks[2:]
+        assert client.ask("DELETE", tasks[4]).status_code == 204
+        assert client.ask("GET", tasks[4]).status_code == 404
+
+
+@pytest.mark.parametrize(("keeps", "reuses"), [(True, False), (False, False), (False, True)])
+def test_tasks_outlive_a_restart_or_begin_anew(tmp_path: Path, *, keeps: bool, reuses: bool) -> None:
+    with emulator(habits=Habits(keeps_tasks=keeps, reuses_task_ids=reuses)) as bmc, Client(bmc) as client:
+        first = client.update(tmp_path, {"PSU_0": "2"}).json()["@odata.id"]
+        over(bmc)
+        bmc.restart()
+        assert client.ask("GET", first).status_code == (200 if keeps else 404)
+        second = client.update(tmp_path, {"PSU_0": "3"}).json()["@odata.id"]
+        assert (second == first) is reuses
 
 
 def _answers(client: Client) -> bool:
