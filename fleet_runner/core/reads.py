@@ -55,12 +55,20 @@ _ALL = (
     # DCGM's level 3 takes about a quarter of an hour on eight GPUs; burn_in's deadline is half an hour.
     Read("dcgm_diag", ReadKind.COMMAND, ("dcgmi", "diag", "-r", "3", "-j"), seconds=1500.0),
     Read("redfish_firmware", ReadKind.REDFISH, path="/redfish/v1/UpdateService/FirmwareInventory/*", seconds=120.0),
+    Read("redfish_bios", ReadKind.REDFISH, path="/redfish/v1/Systems/*/Bios", seconds=60.0),
+    # Where settings wait for a reset: /Bios/Settings, /Bios/SD, as the resource itself says.
+    Read(
+        "redfish_bios_future",
+        ReadKind.REDFISH,
+        path="/redfish/v1/Systems/*/Bios/@Redfish.Settings:SettingsObject",
+        seconds=60.0,
+    ),
     Read("redfish_power", ReadKind.REDFISH, path="/redfish/v1/Chassis/*/Power", seconds=60.0),
 )
 
 READS: dict[str, Read] = {read.name: read for read in _ALL}
 
-SUPPLIED = frozenset({"boot_progress", "firmware_progress", "gpu_burn_job", "wipe_progress"})
+SUPPLIED = frozenset({"bios_progress", "boot_progress", "firmware_progress", "gpu_burn_job", "wipe_progress"})
 """Readings that a role brings itself, because getting them is more than reading: how far a boot came that it waited
 for, the state of a job it started."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.resources import Body
 from fleet_runner.core.errors import BmcError
+from fleet_runner.core.firmware import bios
 
 SETTINGS = "@Redfish.Settings"
 APPLY = "@Redfish.SettingsApplyTime"
@@ -39,10 +40,7 @@ class Bios:
             return {}
         future = (self._at.find(where) or {}).get("Attributes")
         now = body.get("Attributes")
-        now = now if isinstance(now, dict) else {}
-        # Some show only what waits there, some all settings as they will be.
-        wait = future.items() if isinstance(future, dict) else ()
-        return {name: value for name, value in wait if name not in now or now[name] != value}
+        return bios.pending(now if isinstance(now, dict) else {}, future)
 
     def registry(self) -> dict[str, Body]:
         """Return what the BMC says of each setting (Type, Value, ReadOnly, limits), by name; {} if nothing."""
@@ -55,6 +53,11 @@ class Bios:
         known = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
         return {str(each["AttributeName"]): each for each in known if each.get("AttributeName")}
 
+    def request(self, changes: Mapping[str, Any]) -> tuple[str, Body]:
+        """Return what `set` sends, and where to."""
+        self._bmc.begin()
+        return self._request(changes)
+
     def set(self, changes: Mapping[str, Any]) -> None:
         """Have settings changed at the next reset.
 
@@ -62,13 +65,17 @@ class Bios:
             BmcRefused: the BMC does not take them.
         """
         self._bmc.begin()
+        uri, change = self._request(changes)
+        self._at.patch(uri, change, f"the BIOS settings {', '.join(changes)}")
+
+    def _request(self, changes: Mapping[str, Any]) -> tuple[str, Body]:
         uri, body = self._bios()
         change: Body = {"Attributes": dict(changes)}
         said = body.get(SETTINGS)
         values = said.get("SupportedApplyTimes") if isinstance(said, Mapping) else None
         if isinstance(values, list) and ON_RESET in values:
             change[APPLY] = {"ApplyTime": ON_RESET}
-        self._at.patch(self._future(body) or uri, change, f"the BIOS settings {', '.join(changes)}")
+        return self._future(body) or uri, change
 
     def _bios(self) -> tuple[str, Body]:
         uri = self._at.link(self._bmc.computer().body, "Bios")

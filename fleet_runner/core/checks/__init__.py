@@ -1,6 +1,7 @@
 """The catalogue of checks: one module each, and one line each in CHECKS."""
 
 from fleet_runner.core.checks import (
+    bios_settings,
     cabling_ethernet,
     cabling_infiniband,
     cloud_init,
@@ -45,6 +46,7 @@ CHECKS: dict[str, Check] = {
     "gpu_usage": gpu_usage.CHECK,
     "firmware_pins": firmware_pins.CHECK,
     "firmware_update": firmware_update.CHECK,
+    "bios_settings": bios_settings.CHECK,
     "gpu_burn": gpu_burn.CHECK,
     "dcgm": dcgm.CHECK,
 }

@@ -1,0 +1,137 @@
+"""What comes next for a node's BIOS settings: one try in a stay, which is known again after a crash."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from fleet_runner.core.firmware.bios import Plan, told
+from fleet_runner.core.firmware.bios_values import Value
+from fleet_runner.core.firmware.fields import shown
+
+MOST_RESETS = 3
+"""Resets that are asked for in vain until it is given up, where it is not certain that one was done or is needed.
+
+Only a play that was killed asks twice: else its check answers right after the first.
+"""
+
+CLOCK_SECONDS = 2.0
+"""By how much a BMC's clock, that counts whole seconds, may be wrong about the host's last reset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Settings that a BMC took, in a node's present stay. Times are epoch seconds.
+
+    `at` is when it took the newest; `resets` counts the resets of the host that were asked for since then, and
+    `reset_from` is the moment from which the newest of them counts.
+    """
+
+    attributes: Mapping[str, Value]
+    at: float
+    resets: int
+    reset_from: float
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Now, when the host was last reset as its BMC tells (None: it does not), and how long a boot may take."""
+
+    now: float
+    host_reset_at: float | None
+    boot_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Every setting is in force."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Profile and BMC contradict each other; nothing is sent."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """Send these, write them down, and have the host reset."""
+
+    changes: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Have the host reset, unless it was since `noted.reset_from`; `noted` is what is written down before."""
+
+    noted: Try
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """They were taken, the host was reset, and they are not in force: trying again would only go round in circles."""
+
+    why: str
+
+
+Turn = Settled | Refused | Set | Reset | Lost
+
+
+def decide(plan: Plan, tried: Try | None, clock: Clock) -> Turn:
+    """Return what to do; pure. `tried` is the try of this stay, None where there is none."""
+    if plan.refused:
+        return Refused("; ".join(plan.refused))
+    if not plan.changes and not plan.waiting:
+        return Settled()
+    if tried is None:
+        # What waits already was sent by somebody, or by us before a crash: a reset is all that it needs.
+        return Set(plan.changes) if plan.changes else Reset(Try(plan.waiting, clock.now, 1, clock.now))
+    if _booting(tried, clock):
+        return Reset(tried)
+    lost = [name for name, value in plan.changes.items() if name in plan.wrong and _was(tried, name, value)]
+    if lost and _spent(tried, clock):
+        return Lost(_not_kept(plan, lost))
+    return Set(plan.changes) if plan.changes else _again(plan, tried, clock)
+
+
+def noted(plan: Plan, tried: Try | None, now: float) -> Try:
+    """Return the try that is written down once a BMC has taken the plan's changes."""
+    before = tried.attributes if tried else {}
+    again = tried is not None and all(_was(tried, name, value) for name, value in plan.changes.items())
+    return Try({**before, **plan.waiting, **plan.changes}, now, tried.resets + 1 if tried and again else 1, now)
+
+
+def _again(plan: Plan, tried: Try, clock: Clock) -> Turn:
+    """Ask for a reset where everything waits for one: for the one that was asked for, until it is surely over."""
+    known = clock.host_reset_at is not None
+    done = known and _reset_since(tried.reset_from, clock)
+    if known and not done:
+        return Reset(tried)
+    if tried.resets >= MOST_RESETS:
+        return Lost(f"{told(plan.waiting)} still waits, although the host was to be reset {tried.resets} times")
+    return Reset(replace(tried, resets=tried.resets + 1, reset_from=clock.now if done else tried.reset_from))
+
+
+def _spent(tried: Try, clock: Clock) -> bool:
+    """Say whether what is not in force had its reset; a BMC that does not tell of resets is asked a few times."""
+    return _reset_since(tried.at, clock) and (clock.host_reset_at is not None or tried.resets >= MOST_RESETS)
+
+
+def _booting(tried: Try, clock: Clock) -> bool:
+    """Say whether the host may still be on its way through the reset: until then, a BMC tells of before."""
+    if clock.host_reset_at is None:
+        return clock.now < tried.reset_from + clock.boot_seconds
+    return _reset_since(tried.at, clock) and clock.now < clock.host_reset_at + clock.boot_seconds
+
+
+def _reset_since(at: float, clock: Clock) -> bool:
+    """Say whether the host may have been reset since a moment: where its BMC tells, whether it was."""
+    return clock.host_reset_at is None or clock.host_reset_at > at - CLOCK_SECONDS
+
+
+def _was(tried: Try, name: str, value: Value) -> bool:
+    return name in tried.attributes and tried.attributes[name] == value
+
+
+def _not_kept(plan: Plan, lost: Iterable[str]) -> str:
+    each = [f"{name} is {shown(plan.wrong[name])}, expected {shown(plan.changes[name])}" for name in lost]
+    return f"{'; '.join(each)}: the BMC took it, and it is not in force after the reset"
