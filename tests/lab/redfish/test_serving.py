@@ -15,6 +15,7 @@ import requests
 import yaml
 
 from fleet_runner.core.errors import FleetError
+from fleet_runner.lab.redfish import FAULTS
 from fleet_runner.lab.redfish.serving import Wanted, serve
 
 SECONDS = 60
@@ -109,3 +110,12 @@ def test_a_port_that_is_taken_is_named() -> None:
 
 def _silent(_: str) -> None:
     raise AssertionError
+
+
+def test_every_fault_and_its_options_are_in_the_document(project: Path) -> None:
+    text = (project / "docs" / "bmc-emulator.md").read_text("utf-8")
+    rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
+    assert set(rows) == set(FAULTS)
+    for name, fault in FAULTS.items():
+        assert fault.sentence in rows[name]
+        assert all(option in rows[name].split("|")[2] for option in fault.options)
