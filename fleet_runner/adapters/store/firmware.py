@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from fleet_runner.adapters.store import allowances, flashes, leases, nodes, results, rollouts, runs
+from fleet_runner.adapters.store import allowances, bios_tries, flashes, leases, nodes, results, rollouts, runs
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.rollouts import News
+from fleet_runner.core.firmware.bios_turn import Try
 from fleet_runner.core.firmware.flash import End, Flash
 from fleet_runner.core.firmware.rollout import Rollout
 from fleet_runner.core.firmware.turns import Member
@@ -82,6 +83,16 @@ class FirmwareMethods:
         """Return who allows power actions on a node now, and why; "" where nobody does."""
         with self._database.read() as connection:
             return allowances.standing(connection, node, now)
+
+    def note_bios(self, node: str, tried: Try, who: tuple[str, str], *, now: float) -> None:
+        """Write down which BIOS settings a BMC took; `who` holds the node's lease, and in whose name."""
+        with self._database.write() as connection:
+            bios_tries.note(connection, node, tried, who, now)
+
+    def bios_try(self, node: str, since: float) -> Try | None:
+        """Return the newest try of a node's BIOS settings that was made since a moment, or None."""
+        with self._database.read() as connection:
+            return bios_tries.one(connection, node, since)
 
     def start_rollout(self, rollout: Rollout, members: Iterable[Member]) -> Rollout:
         """Store a new rollout with its nodes; return it with its id."""

@@ -1,4 +1,4 @@
-"""The tables of firmware: flashes, who drives a node's, who allowed power meanwhile, and rollouts. See `schema`."""
+"""The tables of firmware: flashes, who drives a node's, who allowed power, BIOS settings, rollouts. See `schema`."""
 
 from sqlalchemy import Column, Double, ForeignKey, Index, Integer, PrimaryKeyConstraint, Table, text
 
@@ -60,6 +60,16 @@ power_allowances = Table(
     Column("because", Words, nullable=False),
     Column("at", Double, nullable=False),
     Column("until", Double, nullable=False),
+)
+
+bios_tries = Table(
+    "bios_tries",
+    metadata,
+    Column("node", Words, ForeignKey("nodes.name"), primary_key=True),
+    Column("attributes", Json, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("resets", Integer, nullable=False),
+    Column("reset_from", Double, nullable=False),
 )
 
 rollouts = Table(

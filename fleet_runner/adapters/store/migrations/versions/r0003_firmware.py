@@ -89,6 +89,16 @@ def _leases() -> None:
         _refers("power_allowances", "node", "nodes.name"),
         sa.PrimaryKeyConstraint("node", name=op.f("pk_power_allowances")),
     )
+    op.create_table(
+        "bios_tries",
+        _text("node"),
+        _text("attributes"),
+        _at("at"),
+        _count("resets"),
+        _at("reset_from"),
+        _refers("bios_tries", "node", "nodes.name"),
+        sa.PrimaryKeyConstraint("node", name=op.f("pk_bios_tries")),
+    )
 
 
 def _rollouts() -> None:
