@@ -150,7 +150,7 @@ def _next(visit: Visit, seen: Seen, made: Plan) -> Report | None:
 
 def _roll_back(visit: Visit, seen: Seen, newest: Flash, wrong: str) -> Report | None:
     """Bring back a version that is right after a flash that failed, if there is a way; else the node has failed."""
-    step = planner.rollback(visit.means.catalogue, newest, visit.looks.entries)
+    step = planner.rollback(visit.means.catalogue, undone(visit.flashes(), newest), visit.looks.entries)
     why = step if isinstance(step, str) else ""
     if isinstance(step, Step):
         try:
@@ -161,6 +161,12 @@ def _roll_back(visit: Visit, seen: Seen, newest: Flash, wrong: str) -> Report | 
             visit.then, visit.chosen = (), Chosen(step, newest.id)
             return _take(visit, seen, visit.chosen)
     return visit.report(Stand.FAILED, f"{wrong}; {newest.detail}; not rolled back: {why}", newest)
+
+
+def undone(flashes: Iterable[Flash], flash: Flash) -> Flash:
+    """Return a flash that failed with the versions from before the first of its attempts, which a rollback brings."""
+    same = [each for each in flashes if each.targets == flash.targets and each.rolls_back is None]
+    return replace(flash, before=same[0].before) if same else flash
 
 
 def _take(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:

@@ -145,7 +145,8 @@ def _step(visit: Visit, flash: Flash) -> Step | None:
     steps: tuple[Step | str, ...] = beginning.plan(visit).steps
     undone = next((one for one in visit.flashes() if one.id == flash.rolls_back), None)
     if undone:
-        steps = (planner.rollback(visit.means.catalogue, undone, visit.looks.entries),)
+        whole = beginning.undone(visit.flashes(), undone)
+        steps = (planner.rollback(visit.means.catalogue, whole, visit.looks.entries),)
     wanted = (flash.sha256, dict(flash.targets))
     return next((step for step in steps if isinstance(step, Step) and _asks(step) == wanted), None)
 

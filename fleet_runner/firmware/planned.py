@@ -43,6 +43,7 @@ def _shown(visit: Visit, step: Step) -> dict[str, Any]:
         "transport": way.value,
         "method": "POST",
         "uri": uri,
+        "requests": [request._asdict() for request in visit.looks.updates.requests(sending.upload(visit, step))],
         "targets": list(step.uris),
         "image": step.image.file,
         "sha256": step.image.sha256,

@@ -17,6 +17,10 @@ Progress = Callable[[int, int], None]
 """Takes the bytes that are sent, and those there are."""
 
 
+def _untold(_sent: int, _size: int) -> None:
+    pass
+
+
 def check(visit: Visit, step: Step) -> tuple[Transport, str]:
     """Hold the step's image against what catalogue, inventory and BMC say of it; return how and where it would go.
 
@@ -48,7 +52,7 @@ def send(visit: Visit, flash: Flash, step: Step) -> None:
     try:
         check(visit, step)
         visit.lease.alive()
-        task = visit.looks.updates.send(_upload(visit, step, progress))
+        task = visit.looks.updates.send(upload(visit, step, progress))
     except (BmcRefused, ImageError) as error:
         tries = visit.unsent.tries if visit.unsent and visit.unsent.flash == flash.id else 0
         visit.unsent = Unsent(flash.id, tries + 1, str(error))
@@ -62,7 +66,8 @@ def send(visit: Visit, flash: Flash, step: Step) -> None:
         visit.means.store.note_flash(noted, visit.target.holder, now=now)
 
 
-def _upload(visit: Visit, step: Step, progress: Progress) -> Upload:
+def upload(visit: Visit, step: Step, progress: Progress = _untold) -> Upload:
+    """Return the image of a step as it goes to the BMC."""
     url = visit.means.url
     return Upload(
         path=visit.means.images / step.image.file,

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
@@ -62,7 +63,7 @@ def _end_with(test: Connection) -> None:
         os._exit(0)
 
 
-def work(job: Job) -> dict[str, Any]:
+def work(job: Job, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Drive, and return the report."""
     resets.PAUSE = 0.01
     until = float("inf") if job.seconds == float("inf") else time.time() + job.seconds
@@ -76,6 +77,7 @@ def work(job: Job) -> dict[str, Any]:
             images=job.images,
             pace=job.pace,
             lease_seconds=job.lease_seconds,
+            say=say,
         )
         target = Target(job.node, job.holder, since=job.since)
         return drive(target, means, until=until, start=job.start, check=job.check).to_json()

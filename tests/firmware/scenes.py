@@ -4,6 +4,7 @@ import shutil
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware.flash import Pace
 from fleet_runner.core.records import Device
-from fleet_runner.lab.redfish import Tree, images
+from fleet_runner.lab.redfish import Tree, bodies, images
 
 NODE = "gpu-01"
 CREDENTIALS = ("admin", "correct horse")
@@ -86,6 +87,14 @@ def entries(tree: Tree, parts: Sequence[Part]) -> dict[str, str]:
     """Return what a tree has of some parts: versions by inventory id."""
     told = {name: str(tree.get(uri)["Version"]) for name, uri in tree.entries.items()}
     return {name: told[name] for part in parts for name in told if fnmatchcase(name, part.glob)}
+
+
+def _moment(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()
+
+
+bodies.moment = _moment
+"""Emulated BMCs tell whole seconds, as real ones do; here whole updates take less."""
 
 
 @dataclass(frozen=True)
