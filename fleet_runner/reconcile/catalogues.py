@@ -60,5 +60,9 @@ def _read(settings: Settings, device_type: str) -> Definition | None:
     try:
         return define(settings, device_type)
     except (SettingsError, EvidenceError) as error:
-        log.warning("no firmware catalogue; its nodes count no watts", device_type=device_type, why=str(error))
+        log.warning(
+            "no firmware catalogue: nothing is rolled out to its nodes, and they count no watts",
+            device_type=device_type,
+            why=str(error),
+        )
         return None

@@ -111,7 +111,7 @@ class _Look:
             node.name: Sight(
                 node,
                 self._status(node),
-                defined is not None and _right(defined, versions.get(node.name), settings.get(node.name)),
+                defined is not None and right(defined, versions.get(node.name), settings.get(node.name)),
                 *news.get(node.name, _NOTHING),
             )
             for node in store.some(names)
@@ -122,7 +122,8 @@ class _Look:
         return device.status if device is not None else None
 
 
-def _right(defined: Definition, versions: Stored | None, settings: Stored | None) -> bool:
+def right(defined: Definition, versions: Stored | None, settings: Stored | None) -> bool:
+    """Whether the newest evidence says that a node has everything already."""
     return reached(defined.catalogue, versions.result if versions is not None else None) and settled(
         defined.profile, settings.result if settings is not None else None
     )

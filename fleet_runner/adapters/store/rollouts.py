@@ -86,7 +86,7 @@ def change(
 ) -> Rollout:
     """Bring a rollout, and the turns of some of its nodes, to what they are now; leave the wishes of who is asked.
 
-    Nodes whose turn begins or ends are looked at next.
+    Nodes whose turn begins or ends are looked at next; those that are skipped before it are not touched.
 
     Raises:
         ConflictError: it has changed since it was read, or another rollout of its device type is not over.
@@ -104,7 +104,8 @@ def change(
         values = _member_row(rollout.id, member) | {"changed_at": now, "intent": left}
         row = update(rollout_nodes).where(rollout_nodes.c.rollout == rollout.id, rollout_nodes.c.node == member.node)
         connection.execute(row.values(values))
-    nodes.wake(connection, (member.node for member in turns))
+    touched = (each for each in turns if each.turn is not Turn.SKIPPED or each.intent is not None)
+    nodes.wake(connection, (member.node for member in touched))
     return _rollout(made)
 
 

@@ -1,0 +1,169 @@
+"""fleet-runner firmware rollout: start one, look at it, pause, resume and stop it."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.cli.firmware.selecting import Wanted, select, split
+from fleet_runner.cli.firmware.showing import listed, planned, shown
+from fleet_runner.cli.session import Exit, console, errors, opened, print_json, whoami
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.firmware.rollout import GOING_ON, Rollout, Standing, turned, unturnable
+from fleet_runner.core.firmware.turns import Member, Turn
+
+app = typer.Typer(no_args_is_help=True)
+
+Number = Annotated[int, typer.Argument(help="the rollout's number", metavar="NUMBER", min=1)]
+Because = Annotated[str, typer.Option("--reason", "-r", help="goes into the rollout and into nodes' histories")]
+By = Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+Names = Annotated[list[str] | None, typer.Option(help="only these; customer-managed ones only so", metavar="NODE,…")]
+Racks = Annotated[list[str] | None, typer.Option("--rack", help="only nodes of this rack (NAME or SITE/NAME)")]
+Sites = Annotated[list[str] | None, typer.Option("--site", help="only nodes of this site")]
+
+MANY = 2**63
+"""More rollouts than the databases can number."""
+
+
+@app.command()
+def start(
+    *,
+    reason: Because,
+    device_type: Annotated[str | None, typer.Option(help="needed where the nodes are of several")] = None,
+    nodes: Names = None,
+    rack: Racks = None,
+    site: Sites = None,
+    canary: Annotated[int, typer.Option(min=1, help="nodes that go first; none of them may fail")] = 1,
+    wave: Annotated[int, typer.Option(min=1, help="nodes of each wave after that")] = 10,
+    failed_share: Annotated[
+        float, typer.Option(min=0, max=1, help="share of the nodes that ended which may have failed")
+    ] = 0.1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only show who would be asked, and who not")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
+    by: By = None,
+    json: Json = False,
+) -> None:
+    """Update the firmware of all nodes of a device type in service: a canary, then wave after wave.
+
+    Each node drains, is updated, burned in, and must be back in production before the next wave. Too many failures
+    stop the rollout. The disruption budget and the limits of updates at a time hold besides.
+    """
+    wanted = Wanted(device_type, split(nodes or ()), split(rack or ()), split(site or ()))
+    with opened() as (settings, store):
+        found = select(settings, store, wanted)
+        now = time.time()
+        who = by or whoami()
+        rollout = Rollout(0, found.device_type, who, now, reason, canary, wave, failed_share, changed_at=now)
+        members = found.members(canary, wave)
+        if not json:
+            console.print(planned(rollout, members, settings))
+        refused = _startable(store, rollout, members)
+        if refused:
+            _no(refused)
+        if not dry_run:
+            if not yes:
+                typer.confirm(f"Start it on {len(found.racks)} nodes?", abort=True, err=True)
+            rollout = store.start_rollout(rollout, members)
+        if json:
+            print_json({"rollout": rollout if not dry_run else None, "nodes": members})
+        elif not dry_run:
+            console.print(f"{rollout.name} is started; fleet-runner firmware rollout show {rollout.id} follows it")
+
+
+@app.command("list")
+def list_(
+    limit: Annotated[int, typer.Option(min=1, help="the newest so many")] = 20,
+    json: Json = False,
+) -> None:
+    """List rollouts, the newest last: where each stands, and how many of its nodes are how far."""
+    with opened() as (_, store):
+        found = [(each, store.rollout_members(each.id)) for each in store.rollouts(limit)]
+        if json:
+            print_json([{"rollout": rollout, "nodes": _counted(members)} for rollout, members in found])
+        elif not found:
+            console.print("there was no rollout yet; fleet-runner firmware rollout start begins one")
+        for rollout, members in [] if json else found:
+            console.print(listed(rollout, members))
+
+
+@app.command()
+def show(number: Number, json: Json = False) -> None:
+    """Show a rollout: each wave's progress, who is out and where, what failed and who was skipped, and why."""
+    with opened() as (_, store):
+        rollout = _known(store, number)
+        members = store.rollout_members(number)
+        rows = {node.name: node for node in store.some(each.node for each in members)}
+        if json:
+            nodes = [{"member": each, "state": rows[each.node].state} for each in members]
+            print_json({"rollout": rollout, "nodes": nodes})
+        else:
+            console.print(shown(rollout, members, rows, time.time()))
+
+
+@app.command()
+def pause(number: Number, reason: Because, by: By = None, json: Json = False) -> None:
+    """Begin no flash and take no node out; what is under way ends, what was drained waits. Cancels nothing."""
+    _turn(number, Standing.PAUSED, f"paused by {by or whoami()}: {reason}", json=json)
+
+
+@app.command()
+def resume(number: Number, reason: Because, by: By = None, json: Json = False) -> None:
+    """Go on with a rollout that is paused or stopped; what failed before it was stopped counts no more."""
+    _turn(number, Standing.RUNNING, f"resumed by {by or whoami()}: {reason}", json=json)
+
+
+@app.command()
+def stop(number: Number, reason: Because, by: By = None, json: Json = False) -> None:
+    """Take no node out any more; those that have not begun serve on, those that have are brought to their end."""
+    _turn(number, Standing.STOPPED, f"stopped by {by or whoami()}: {reason}", json=json)
+
+
+def _turn(number: int, to: Standing, words: str, *, json: bool) -> None:
+    with opened() as (_, store):
+        rollout = _known(store, number)
+        refused = unturnable(rollout, to)
+        if not refused and to is Standing.RUNNING:
+            refused = _other(store, rollout)
+        if refused:
+            _no(refused)
+        now = time.time()
+        rollout = store.change_rollout(rollout, turned(rollout, to, words, now), (), now=now)
+        if json:
+            print_json(rollout)
+        else:
+            console.print(f"{rollout.name} is {rollout.detail}", markup=False)
+
+
+def _known(store: Store, number: int) -> Rollout:
+    found = store.rollout(number) if number < MANY else None
+    if found is None:
+        raise FleetError(f"there is no rollout {number}; fleet-runner firmware rollout list names them")
+    return found
+
+
+def _startable(store: Store, rollout: Rollout, members: Iterable[Member]) -> str:
+    if all(each.turn is not Turn.WAITING for each in members):
+        return "there is no node to ask; nothing was started"
+    return _other(store, rollout)
+
+
+def _other(store: Store, rollout: Rollout) -> str:
+    """Say which other rollout of a device type goes on, if one does."""
+    for each in store.live_rollouts():
+        if each.device_type == rollout.device_type and each.standing in GOING_ON and each.id != rollout.id:
+            return f"{each.name} of device type {each.device_type} is {each.standing}; stop it first, or wait for it"
+    return ""
+
+
+def _counted(members: Iterable[Member]) -> dict[str, int]:
+    counted = Counter(each.turn for each in members)
+    return {turn.value: counted[turn] for turn in Turn}
+
+
+def _no(why: str) -> None:
+    errors.print(f"no: {why}", markup=False, soft_wrap=True)
+    raise typer.Exit(Exit.NO)
