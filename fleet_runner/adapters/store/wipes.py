@@ -27,7 +27,7 @@ def intend(
     by, run, now = who
     row = nodes.one(connection, node)
     if row is None or row.state is not State.WIPE:
-        where = row.state if row else "not in the store"
+        where = f"in {row.state}" if row else "not in the store"
         raise ConflictError(
             f"node {node}: it is {where}, and only one in the state wipe is erased (fleet-runner wipe)"
         )

@@ -168,8 +168,11 @@ def _going(device: Device, mine: Sequence[Report], case: _Case) -> Item | None:
 
 
 def _waits(device: Device, started: float, case: _Case) -> Item:
-    """Wait for what runs, but not for ever: drives are known that never end a sanitize."""
-    seconds, most = max(0.0, case.stay.now - started), case.wanted.seconds
+    """Wait for what runs, but not for ever: drives are known that never end a sanitize.
+
+    `started` may be by the node's clock, which may be wrong; nothing of this stay began before the stay.
+    """
+    seconds, most = max(0.0, case.stay.now - max(started, case.stay.since)), case.wanted.seconds
     if seconds > most:
         why = f"it is being erased for {seconds / 3600:.1f} h, expected at most {most / 3600:g}"
         return _refused(device, "wipe.stuck", why)

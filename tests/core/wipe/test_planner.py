@@ -207,6 +207,11 @@ def test_what_takes_longer_than_allowed_is_refused_as_stuck() -> None:
     assert "1.0 h, expected at most 1" in item.why
 
 
+def test_a_node_whose_clock_is_years_behind_is_not_taken_for_stuck() -> None:
+    running = report(stand=Stand.RUNNING, started=5.0, ended=None)
+    assert one(disk(), replace(STAY, now=SINCE + 60, reports=(running,))).why == "it is being erased for 60 s"
+
+
 def test_a_try_that_runs_is_waited_for_even_if_the_disk_cannot_be_read_meanwhile() -> None:
     running = report(stand=Stand.RUNNING, ended=None)
     item = one(disk(unread="nvme id-ctrl: timeout"), replace(STAY, reports=(running,)))
