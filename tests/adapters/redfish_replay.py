@@ -38,7 +38,8 @@ class Replay(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, tree: dict[str, Any]) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), _Handler, bind_and_activate=False)
+        self.server_bind()
         self.tree = tree
         self.asked: list[tuple[str, str, Any, dict[str, str]]] = []
         self.sessions = True
@@ -57,6 +58,9 @@ class Replay(ThreadingHTTPServer):
         self.expands = False
         self.broken: dict[str, Callable[[_Handler], object]] = {}  # what a request meets in place of an answer
         self.switched: Callable[[str], int] | None = None  # what a power action does, and the status it returns
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Be quiet of clients that go away."""
 
     @property
     def url(self) -> str:
@@ -175,14 +179,25 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def replayed(tree: dict[str, Any]) -> Iterator[Replay]:
-    """Serve a tree for the length of a test."""
+def replayed(tree: dict[str, Any], late: float = 0.0) -> Iterator[Replay]:
+    """Serve a tree for the length of a test; its port refuses connections for the first so many seconds."""
     server = Replay(tree)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+
+    def serve() -> None:
+        time.sleep(late)
+        server.server_activate()
+        up.set()
+        server.serve_forever(0.05)
+
+    up = threading.Event()
+    thread = threading.Thread(target=serve)
     thread.start()
+    if not late:
+        up.wait()
     try:
         yield server
     finally:
+        up.wait()
         server.shutdown()
         thread.join()
         server.server_close()

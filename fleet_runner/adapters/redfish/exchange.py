@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import requests
-from urllib3.exceptions import NewConnectionError
+import urllib3
+from urllib3.exceptions import InsecureRequestWarning, NewConnectionError
 
 from fleet_runner.core.errors import BmcError, BmcRefused
 
@@ -64,6 +65,8 @@ class Exchange:
         self._session = requests.Session()
         self._session.trust_env = False  # no proxy and no .netrc stands between us and a BMC
         self._session.verify = verify
+        if verify is False:  # said once, in the settings
+            urllib3.disable_warnings(InsecureRequestWarning)
         self.begin()
 
     def begin(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from fleet_runner.adapters.redfish import upload
 from fleet_runner.adapters.redfish.exchange import Reply
@@ -18,6 +19,9 @@ MUST_SAY_WHEN = ("Supermicro", "Dell")
 
 HPE_FORM = "/cgi-bin/uploadFile"
 """Where HPE's iLO takes a form of its own, with the session's token in it and in a cookie."""
+
+HPE_PARAMETERS = {"UpdateRepository": False, "UpdateTarget": True, "ETag": "fleet-runner", "Section": 0}
+"""What that form says beside the image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,14 @@ class Upload:
     on_progress: Callable[[int, int], None] = lambda _sent, _all: None
     alive: Callable[[], None] = lambda: None
     seconds: float = 900.0
+
+
+class Request(NamedTuple):
+    """What is sent to a BMC, or would be. In a form the image stands by its name; a bare one is the whole body."""
+
+    method: str
+    uri: str
+    body: Body | str
 
 
 def offer(at: Resources, service: Body) -> Offer:
@@ -91,26 +103,32 @@ def way(url: str, offered: Offer, wanted: Upload) -> tuple[Transport, str]:
     return chosen, ways[chosen]
 
 
+def requests(at: Resources, way: Transport, uri: str, service: Body, wanted: Upload) -> tuple[Request, ...]:
+    """Return what would be sent for an image, in order; the same that `WAYS` sends."""
+    file = wanted.path.name
+    if way is not Transport.SIMPLE and uri.endswith(HPE_FORM):
+        return (Request("POST", uri, {"sessionKey": "…", "parameters": dict(HPE_PARAMETERS), "file": file}),)
+    if way is Transport.MULTIPART:
+        return (Request("POST", uri, {"UpdateParameters": _asked(service, wanted), "UpdateFile": file}),)
+    if way is Transport.SIMPLE:
+        return (Request("POST", uri, _fetched(at, service, wanted)),)
+    change = _announced(service, wanted)
+    first = (Request("PATCH", str(at.service("UpdateService")), change),) if change else ()
+    return (*first, Request("POST", uri, file))
+
+
 def multipart(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     """Send the image with its parameters (DSP0266, multipart HTTP push)."""
     if uri.endswith(HPE_FORM):
         return _hpe(at, uri, wanted)
-    said = service.get(f"MultipartHttpPushUri{APPLY}Support")
-    parameters = {**_parameters(wanted), **_when(service, said)}
-    return _post(at, uri, upload.multipart(wanted.path, {"UpdateParameters": parameters}), wanted)
+    return _post(at, uri, upload.multipart(wanted.path, {"UpdateParameters": _asked(service, wanted)}), wanted)
 
 
 def push(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     """Send the bare image; what it is for, and if by force, is a property of the service before."""
     if uri.endswith(HPE_FORM):
         return _hpe(at, uri, wanted)
-    change: Body = {}
-    if wanted.targets and "HttpPushUriTargets" in service:
-        change["HttpPushUriTargets"] = list(wanted.targets)
-    options = service.get("HttpPushUriOptions")
-    if isinstance(options, Mapping) and "ForceUpdate" in options and options["ForceUpdate"] is not wanted.force:
-        change["HttpPushUriOptions"] = {"ForceUpdate": wanted.force}
-    if change:
+    if change := _announced(service, wanted):
         try:
             at.patch(str(at.service("UpdateService")), change, "what the next image is for")
         except BmcError as error:
@@ -120,13 +138,7 @@ def push(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
 
 def simple(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     """Have the BMC fetch the image."""
-    action = at.actions(service)[SIMPLE].body
-    body = {"ImageURI": wanted.url, **_parameters(wanted), **_when(service, action.get(f"{APPLY}Support"))}
-    allowed = at.allowed(action, "TransferProtocol")
-    scheme = wanted.url.partition(":")[0].upper()
-    if not allowed or scheme in allowed:
-        body["TransferProtocol"] = scheme
-    return at.wire.ask_once("POST", uri, body)
+    return at.wire.ask_once("POST", uri, _fetched(at, service, wanted))
 
 
 WAYS = {Transport.MULTIPART: multipart, Transport.PUSH: push, Transport.SIMPLE: simple}
@@ -137,8 +149,7 @@ def _hpe(at: Resources, uri: str, wanted: Upload) -> Reply:
     token = at.wire.headers().get("X-Auth-Token")
     if token is None:
         raise BmcRefused(f"nothing was sent: {at.wire.url} takes images at {uri} only in a session, and opens none")
-    parameters = {"UpdateRepository": False, "UpdateTarget": True, "ETag": "fleet-runner", "Section": 0}
-    form = upload.multipart(wanted.path, {"sessionKey": token, "parameters": parameters}, "file")
+    form = upload.multipart(wanted.path, {"sessionKey": token, "parameters": HPE_PARAMETERS}, "file")
     return _post(at, uri, form, wanted, {"Cookie": f"sessionKey={token}"})
 
 
@@ -147,6 +158,34 @@ def _post(at: Resources, uri: str, form: upload.Form, wanted: Upload, more: Mapp
     reply = upload.post(at.wire.exchange, uri, form, {**at.wire.headers(), **(more or {})}, watch)
     at.wire.begin()  # the image had a time limit of its own
     return reply
+
+
+def _asked(service: Body, wanted: Upload) -> Body:
+    """Return what goes with the image in one form."""
+    said = service.get(f"MultipartHttpPushUri{APPLY}Support")
+    return {**_parameters(wanted), **_when(service, said)}
+
+
+def _announced(service: Body, wanted: Upload) -> Body:
+    """Return what the service must be told before a bare image; nothing where it needs nothing."""
+    change: Body = {}
+    if wanted.targets and "HttpPushUriTargets" in service:
+        change["HttpPushUriTargets"] = list(wanted.targets)
+    options = service.get("HttpPushUriOptions")
+    if isinstance(options, Mapping) and "ForceUpdate" in options and options["ForceUpdate"] is not wanted.force:
+        change["HttpPushUriOptions"] = {"ForceUpdate": wanted.force}
+    return change
+
+
+def _fetched(at: Resources, service: Body, wanted: Upload) -> Body:
+    """Return what tells a BMC where it fetches the image."""
+    action = at.actions(service)[SIMPLE].body
+    body = {"ImageURI": wanted.url, **_parameters(wanted), **_when(service, action.get(f"{APPLY}Support"))}
+    allowed = at.allowed(action, "TransferProtocol")
+    scheme = wanted.url.partition(":")[0].upper()
+    if not allowed or scheme in allowed:
+        body["TransferProtocol"] = scheme
+    return body
 
 
 def _parameters(wanted: Upload) -> Body:

@@ -9,13 +9,13 @@ from fleet_runner.adapters.redfish import resets, sending
 from fleet_runner.adapters.redfish.bmc import Bmc, dated
 from fleet_runner.adapters.redfish.exchange import Reply
 from fleet_runner.adapters.redfish.resources import Body
-from fleet_runner.adapters.redfish.sending import Offer, Upload
+from fleet_runner.adapters.redfish.sending import Offer, Request, Upload
 from fleet_runner.adapters.redfish.wire import DONE
 from fleet_runner.core.errors import BmcError, BmcRefused
 from fleet_runner.core.firmware import tasks
 from fleet_runner.core.firmware.flash import Task
 
-__all__ = ["NoTasksError", "Offer", "Updates", "Upload"]
+__all__ = ["NoTasksError", "Offer", "Request", "Updates", "Upload"]
 
 NONE_THERE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 SAYS_NOTHING = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.REQUEST_TIMEOUT,
@@ -103,6 +103,13 @@ class Updates:
         reply = sending.WAYS[way](self._at, uri, service, wanted)
         self._at.done(reply, f"the image {wanted.path.name}")
         return self._task_of(reply, collection)
+
+    def requests(self, wanted: Upload) -> tuple[Request, ...]:
+        """Return what `send` would send, in order; nothing is sent."""
+        self._bmc.begin()
+        service = self._service()
+        way, uri = sending.way(self._bmc.url, sending.offer(self._at, service), wanted)
+        return sending.requests(self._at, way, uri, service, wanted)
 
     def reset_bmc(self) -> None:
         """Restart the BMC of the computer, not one of its baseboards'; what it answers last may get lost.

@@ -124,12 +124,12 @@ class Wire:
             self._opened = self.exchange.located(reply.headers.get("Location") or (reply.body or {}).get("@odata.id"))
             self._token = token
             _accept(trial)
-        elif reply.status in DONE or reply.status in NO_SESSIONS:
+        elif reply.status in DONE or (reply.status in NO_SESSIONS and not _starting(reply)):
             self._basic = True
         elif reply.status == HTTPStatus.UNAUTHORIZED:
             self._refuse(trial)
         else:
-            raise BmcError(f"{self.url} answered {reply.status} to a login: {words(reply.body)}; read its event log")
+            raise BmcError(f"{self.url} answered {reply.status} to a login: {words(reply.body)}; look at the BMC")
 
     def _tried(self, trial: Trial | None, *request: Any) -> Reply:
         reply = self._send(*request)
@@ -151,6 +151,11 @@ class Wire:
 def _accept(trial: Trial | None) -> None:
     if trial is not None:
         trial.accepted()
+
+
+def _starting(reply: Reply) -> bool:
+    """Tell if a 503 is a web server's whose Redfish service is not up yet: it would refuse right passwords, too."""
+    return reply.status == HTTPStatus.SERVICE_UNAVAILABLE and not isinstance((reply.body or {}).get("error"), dict)
 
 
 def _is_redfish(body: Mapping[str, Any] | None) -> bool:
