@@ -1,6 +1,6 @@
 """The firmware catalogues of all device types, as their files have them: what is wrong, by file and line."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import yaml
 from fleet_runner.adapters import firmware_images
 from fleet_runner.core.errors import ImageError
 from fleet_runner.core.firmware import catalogue
-from fleet_runner.core.firmware.catalogue import Catalogue, CatalogueError
+from fleet_runner.core.firmware.catalogue import Catalogue, CatalogueError, Image
 from fleet_runner.core.firmware.fields import Path as FieldPath
 from fleet_runner.core.firmware.fields import named
 from fleet_runner.settings import Settings
@@ -35,6 +35,14 @@ class Slip:
         return f"{self.file}:{self.line}: {self.text}"
 
 
+Reading = Callable[[Path], None]
+"""Is told of an image before it is read."""
+
+
+def _silent(_: Path) -> None:
+    pass
+
+
 class _Loader(yaml.SafeLoader):
     """Reads what Ansible reads, without its tags: a secret, or a template, is only a text here."""
 
@@ -48,14 +56,17 @@ def files(settings: Settings) -> list[Path]:
     return sorted(path for pattern in FILES for path in folder.glob(pattern))
 
 
-def check_files(settings: Settings, *, images: bool) -> list[Slip]:
+def check_files(settings: Settings, *, images: bool, reading: Reading = _silent) -> list[Slip]:
     """Return everything that is wrong with the catalogues of all device types; `images`: with their files as well."""
     folder = settings.firmware_dir if images else None
-    return [slip for path in files(settings) for slip in check_file(path, folder)]
+    return [slip for path in files(settings) for slip in check_file(path, folder, reading)]
 
 
-def check_file(path: Path, folder: Path | None = None) -> list[Slip]:
-    """Return everything that is wrong with one file, and with its images if the folder of images is given."""
+def check_file(path: Path, folder: Path | None = None, reading: Reading = _silent) -> list[Slip]:
+    """Return everything that is wrong with one file, and with its images if the folder of images is given.
+
+    `reading` is told of each image before it is read, which takes as long as its file is big.
+    """
     try:
         loader = _Loader(path.read_bytes())
         root = loader.get_single_node()
@@ -69,10 +80,10 @@ def check_file(path: Path, folder: Path | None = None) -> list[Slip]:
         return []
     profile = next((value for key, value in reversed(root.value) if _means(key, PROFILE)), root)
     slips = [Slip(path, line, text) for line, text in _twice(profile, (), set())]
-    return sorted([*slips, *_catalogue(path, profile, found[PROFILE], folder)], key=lambda slip: slip.line)
+    return sorted([*slips, *_catalogue(path, profile, found[PROFILE], (folder, reading))], key=lambda slip: slip.line)
 
 
-def _catalogue(path: Path, profile: yaml.Node, found: Any, folder: Path | None) -> Iterator[Slip]:
+def _catalogue(path: Path, profile: yaml.Node, found: Any, images: tuple[Path | None, Reading]) -> Iterator[Slip]:
     if not isinstance(found, dict):
         yield Slip(path, _line(profile), f"{PROFILE}: found {found!r:.80}, expected a mapping")
         return
@@ -84,21 +95,24 @@ def _catalogue(path: Path, profile: yaml.Node, found: Any, folder: Path | None) 
         for problem in error.problems:
             yield Slip(path, _at(profile, problem.path), str(problem))
         return
-    if folder is not None:
-        yield from _images(path, profile, read, folder)
+    folder, reading = images
+    for image, at in _images(read):
+        if folder is None:
+            return
+        try:
+            reading(folder / image.file)
+            firmware_images.check(folder, image, {}, {})
+        except ImageError as error:
+            yield Slip(path, _at(profile, at), f"{named(at)}: {error}", grave=False)
 
 
-def _images(path: Path, profile: yaml.Node, read: Catalogue, folder: Path) -> Iterator[Slip]:
-    """Look at each image file once, where it is named first."""
+def _images(read: Catalogue) -> Iterator[tuple[Image, FieldPath]]:
+    """Give each image file once, with where it is named first."""
     seen = set[str]()
     for index, row in enumerate(read.components):
         for image in row.images:
-            at = (catalogue.SECTION, "components", index, "images", image.version, "file")
-            try:
-                if image.file not in seen:
-                    firmware_images.check(folder, image, {}, {})
-            except ImageError as error:
-                yield Slip(path, _at(profile, at), f"{named(at)}: {error}", grave=False)
+            if image.file not in seen:
+                yield image, (catalogue.SECTION, "components", index, "images", image.version, "file")
             seen.add(image.file)
 
 

@@ -29,11 +29,11 @@ def give(connection: Connection, node: str, leave: Leave) -> None:
     history.add(connection, [Entry(0, node, leave.at, flashes.KIND, sentence, by)])
 
 
-def standing(connection: Connection, node: str, now: float) -> str:
-    """Return who allows power actions on a node now, and why; "" where nobody does.
+def standing(connection: Connection, node: str, now: float) -> Leave | None:
+    """Return the leave that stands for a node now.
 
     One that was given in what is now the future is none: the clock was set back, and nobody knows for how long.
     """
     mine = (power_allowances.c.node == node, power_allowances.c.at <= now, power_allowances.c.until > now)
     found = connection.execute(select(power_allowances).where(*mine)).one_or_none()
-    return f"{found.by}: {found.because}" if found is not None else ""
+    return Leave(found.by, found.because, found.at, found.until - found.at) if found is not None else None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from fleet_runner.adapters.store import allowances, bios_tries, flashes, leases, nodes, results, rollouts, runs
+from fleet_runner.adapters.store.allowances import Leave
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.rollouts import News
 from fleet_runner.core.firmware.bios_turn import Try
@@ -30,6 +31,11 @@ class FirmwareMethods:
         """Let go of the right to drive a node's firmware, if it is the holder's."""
         with self._database.write() as connection:
             leases.give_back(connection, node, holder)
+
+    def firmware_holder(self, node: str, now: float) -> tuple[str, float] | None:
+        """Return who drives a node's firmware now, and until when (epoch seconds) at least."""
+        with self._database.read() as connection:
+            return leases.holder(connection, node, now)
 
     def intend(self, flash: Flash, holder: str, *, now: float) -> Flash:
         """Write down that an image is about to be sent; return the open flash with its id."""
@@ -81,6 +87,11 @@ class FirmwareMethods:
 
     def power_allowed(self, node: str, now: float) -> str:
         """Return who allows power actions on a node now, and why; "" where nobody does."""
+        leave = self.power_leave(node, now)
+        return f"{leave.by}: {leave.reason}" if leave is not None else ""
+
+    def power_leave(self, node: str, now: float) -> Leave | None:
+        """Return the leave that a person gave to switch a node's power, as long as it stands."""
         with self._database.read() as connection:
             return allowances.standing(connection, node, now)
 
