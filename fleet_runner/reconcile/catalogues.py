@@ -1,14 +1,15 @@
 """The firmware catalogues of device types, read again when their files change; what is wrong is logged once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import structlog
 
 from fleet_runner.adapters import profiles
 from fleet_runner.adapters.profiles import Stamp
 from fleet_runner.core.errors import EvidenceError, SettingsError
-from fleet_runner.core.firmware import catalogue
+from fleet_runner.core.firmware import bios, catalogue
+from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.settings import Settings
 
@@ -17,10 +18,10 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A device type's profile, and the catalogue in it."""
+    """What the profile of a device type says of its firmware: the catalogue, and the BIOS settings."""
 
-    profile: dict[str, Any]
     catalogue: Catalogue
+    settings: Mapping[str, Value]
 
 
 @dataclass(slots=True)
@@ -46,14 +47,14 @@ class Catalogues:
 
 
 def define(settings: Settings, device_type: str) -> Definition:
-    """Read the profile of a device type, and the catalogue in it.
+    """Read what the profile of a device type says of its firmware.
 
     Raises:
         SettingsError: there is none, or its file cannot be read.
-        CatalogueError: the catalogue is unusable.
+        CatalogueError: the catalogue, or its BIOS settings, are unusable.
     """
     profile = profiles.read(settings, device_type)
-    return Definition(profile, catalogue.read(profile))
+    return Definition(catalogue.read(profile), bios.read(profile))
 
 
 def _read(settings: Settings, device_type: str) -> Definition | None:

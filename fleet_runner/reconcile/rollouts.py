@@ -4,7 +4,7 @@ A tick reads, decides and writes each rollout as a whole, or finds at its next t
 kept between two ticks. Nodes are asked by wishes: what moves them is decided where every wish is.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import structlog
@@ -12,8 +12,8 @@ import structlog
 from fleet_runner.adapters.store.rollouts import News
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.firmware.reached import SETTINGS, VERSIONS, reached, settled
-from fleet_runner.core.firmware.rollout import Course, Rollout, Standing, choose, course, in_order, turned
-from fleet_runner.core.firmware.turns import Member, Sight, Turn, judge
+from fleet_runner.core.firmware.rollout import Course, Rollout, Standing, choose, course, in_order, judged, turned
+from fleet_runner.core.firmware.turns import Member, Sight, Turn
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Node, Stored
 from fleet_runner.reconcile.catalogues import Definition
@@ -40,25 +40,17 @@ def roll(world: World, fleet: Fleet, now: float, report: Report) -> None:
 def _roll(look: "_Look", rollout: Rollout, now: float) -> list[str]:
     store = look.world.store
     members = store.rollout_members(rollout.id)
-    judged = _judged(look, rollout, [each for each in members if each.turn is Turn.ASKED])
-    members = tuple(judged.get(each.node, each) for each in members)
+    asked = [each for each in members if each.turn is Turn.ASKED]
+    ended = {each.node: each for each in judged(rollout, asked, look.sights(asked, store.news(asked)), now)}
+    members = tuple(ended.get(each.node, each) for each in members)
     said = course(rollout, members)
     chosen = _chosen(look, rollout, said, members)
-    turns = [*judged.values(), *chosen]
+    turns = [*ended.values(), *chosen]
     changed = rollout if said.standing is rollout.standing else turned(rollout, said.standing, said.detail, now)
     if not turns and changed is rollout:
         return []
     store.change_rollout(rollout, changed, turns, now=now)
     return _told(rollout, changed, turns)
-
-
-def _judged(look: "_Look", rollout: Rollout, asked: Sequence[Member]) -> dict[str, Member]:
-    """Return the members whose turn has ended, or was given back."""
-    off = rollout.standing is Standing.STOPPED
-    news = look.world.store.news(asked)
-    sights = look.sights(asked, news)
-    judged = [judge(each, sights[each.node], rollout.name, called_off=off) for each in asked]
-    return {each.node: each for each in judged if each.turn is not Turn.ASKED}
 
 
 def _chosen(look: "_Look", rollout: Rollout, said: Course, members: Iterable[Member]) -> list[Member]:
@@ -125,5 +117,5 @@ class _Look:
 def right(defined: Definition, versions: Stored | None, settings: Stored | None) -> bool:
     """Whether the newest evidence says that a node has everything already."""
     return reached(defined.catalogue, versions.result if versions is not None else None) and settled(
-        defined.profile, settings.result if settings is not None else None
+        defined.settings, settings.result if settings is not None else None
     )

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
+from fleet_runner.core.firmware.bios_values import Value, same
 from fleet_runner.core.firmware.catalogue import Catalogue
-from fleet_runner.core.profile import Profile
 from fleet_runner.core.verdicts import Result, Verdict
 
 VERSIONS = "firmware_pins"
@@ -26,13 +26,9 @@ def reached(catalogue: Catalogue, seen: Result | None) -> bool:
     return True
 
 
-def settled(profile: Profile, seen: Result | None) -> bool:
+def settled(wanted: Mapping[str, Value], seen: Result | None) -> bool:
     """Whether every BIOS setting that the profile names was seen as it should be; True where it names none."""
-    section = profile.get("bios")
-    wanted = section.get("attributes") if isinstance(section, Mapping) else section
     if not wanted:
         return True
     found = seen.observed.get("attributes") if seen is not None and seen.verdict is Verdict.PASS else None
-    if not isinstance(wanted, Mapping) or not isinstance(found, Mapping):
-        return False
-    return all(name in found and found[name] == value for name, value in wanted.items())
+    return isinstance(found, Mapping) and all(same(found.get(name), value) for name, value in wanted.items())

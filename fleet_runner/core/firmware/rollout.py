@@ -1,8 +1,8 @@
 """A rollout: firmware brought to many nodes in service, a few first, then in waves, until too many went wrong.
 
-`course` says where it stands as a whole and how many nodes may be asked now, `choose` which ones; what became of
-those that were asked is told in `turns`. All three look at what is, not at what happened: whoever asks them again,
-after however long, is told the same. A node is asked by a wish in the rollout's name, and goes the way of any wish:
+`judged` says what became of the nodes that were asked, `course` where it stands as a whole and how many nodes may be
+asked now, `choose` which ones. All three look at what is, not at what happened: whoever asks them again, after
+however long, is told the same. A node is asked by a wish in the rollout's name, and goes the way of any wish:
 cordoned, drained, `firmware`, `burn_in`, back in production.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from fleet_runner.core.firmware.turns import Member, Sight, Turn, later, unfit
+from fleet_runner.core.firmware.turns import Member, Sight, Turn, judge, later, unfit
 
 _NAME = re.compile(r"rollout (\d{1,18})", re.ASCII)
 
@@ -73,6 +73,13 @@ def number(by: str) -> int | None:
     """Return the number of the rollout in whose name something was asked for; None where it was no rollout."""
     found = _NAME.fullmatch(by)
     return int(found[1]) if found else None
+
+
+def judged(rollout: Rollout, asked: Iterable[Member], sights: Mapping[str, Sight], now: float) -> tuple[Member, ...]:
+    """Return those of the members that were asked whose turn has ended by now, or was given back, as they are now."""
+    off = rollout.standing is Standing.STOPPED
+    found = (judge(each, sights[each.node], rollout.name, called_off=off) for each in asked)
+    return tuple(replace(each, changed_at=now) for each in found if each.turn is not Turn.ASKED)
 
 
 def course(rollout: Rollout, members: Iterable[Member]) -> Course:

@@ -5,8 +5,18 @@ from typing import Any
 
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import End, Flash
-from fleet_runner.core.firmware.rollout import Course, Rollout, Standing, choose, course, in_order, turned, unturnable
-from fleet_runner.core.firmware.turns import Member, Sight, Turn, judge
+from fleet_runner.core.firmware.rollout import (
+    Course,
+    Rollout,
+    Standing,
+    choose,
+    course,
+    in_order,
+    judged,
+    turned,
+    unturnable,
+)
+from fleet_runner.core.firmware.turns import Member, Sight, Turn
 from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, State
 from fleet_runner.core.runs import Entry, Node
 from tests.making import a_node, held
@@ -87,18 +97,14 @@ class Rolling:
         """Do what the reconciler does, and return who was asked; `killed` before it wrote, nothing was done."""
         self.now += 1.0
         sights = {name: self.ones[name].sight(each) for name, each in self.members.items()}
-        off = self.rollout.standing is Standing.STOPPED
-        judged = {
-            name: judge(each, sights[name], self.rollout.name, called_off=off) if each.turn is Turn.ASKED else each
-            for name, each in self.members.items()
-        }
-        said = course(self.rollout, judged.values())
-        chosen = {each.node: each for each in choose(said, in_order(judged.values()), sights)}
+        ended = {each.node: each for each in judged(self.rollout, self.out(), sights, self.now)}
+        members = {**self.members, **ended}
+        said = course(self.rollout, members.values())
+        chosen = {each.node: each for each in choose(said, in_order(members.values()), sights)}
         if killed:
             return ()
-        for name, each in {**judged, **chosen}.items():
-            if each.turn is not self.members[name].turn:
-                self.members[name] = replace(each, changed_at=self.now)
+        for name, each in {**ended, **chosen}.items():
+            self.members[name] = replace(each, changed_at=self.now)
         if said.standing is not self.rollout.standing:
             self.rollout = replace(self.rollout, standing=said.standing, detail=said.detail, changed_at=self.now)
         self.said = said

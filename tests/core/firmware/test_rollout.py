@@ -130,7 +130,8 @@ def test_a_runner_that_dies_before_it_wrote_changes_nothing(
         told(often, chapter)
     turns = [{name: (each.turn, each.wave) for name, each in rolling.members.items()} for rolling in (once, often)]
     assert turns[0] == turns[1]
-    once.tick()
+    for _ in range(2):  # what stops it is seen by the first, what has not begun is given back by the second
+        once.tick()
     settled = {name: each.turn for name, each in once.members.items()}
     assert once.tick() == ()
     assert {name: each.turn for name, each in once.members.items()} == settled
@@ -298,3 +299,15 @@ def test_a_person_turns_it_only_where_that_means_something() -> None:
         )
         assert unturnable(here, Standing.RUNNING) == ""
         assert turned(here, Standing.RUNNING, "", 9.0).counts_from == counts_from
+
+
+def test_a_failure_that_is_seen_after_a_resume_counts_though_the_node_was_asked_before_it() -> None:
+    """Only what was known to have failed when somebody resumed is forgiven."""
+    rolling = Rolling.of(plan(dict.fromkeys(["n0", "n1"], ""), {}, 1, 1))
+    rolling.tick()
+    rolling.turn(Standing.STOPPED)
+    rolling.turn(Standing.RUNNING)
+    rolling.go_on("n0")
+    rolling.go_on("n0", well=False)
+    assert rolling.tick() == ()
+    assert rolling.rollout.standing is Standing.STOPPED
