@@ -1,4 +1,4 @@
-"""The firmware catalogues of all device types, as their files have them: what is wrong, by file and line."""
+"""The firmware catalogues and BIOS settings of all device types, as their files have them: what is wrong, by line."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import yaml
 
 from fleet_runner.adapters import firmware_images
 from fleet_runner.core.errors import ImageError
-from fleet_runner.core.firmware import catalogue
-from fleet_runner.core.firmware.catalogue import Catalogue, CatalogueError, Image
+from fleet_runner.core.firmware import bios, catalogue
+from fleet_runner.core.firmware.catalogue import Catalogue, CatalogueError, Image, Problem
 from fleet_runner.core.firmware.fields import Path as FieldPath
 from fleet_runner.core.firmware.fields import named
 from fleet_runner.settings import Settings
@@ -87,23 +87,27 @@ def _catalogue(path: Path, profile: yaml.Node, found: Any, images: tuple[Path | 
     if not isinstance(found, dict):
         yield Slip(path, _line(profile), f"{PROFILE}: found {found!r:.80}, expected a mapping")
         return
-    if catalogue.SECTION not in found:
-        return
-    try:
-        read = catalogue.read(found)
-    except CatalogueError as error:
-        for problem in error.problems:
-            yield Slip(path, _at(profile, problem.path), str(problem))
-        return
+    problems = list(_problems(found))
+    for problem in problems:
+        yield Slip(path, _at(profile, problem.path), str(problem))
     folder, reading = images
-    for image, at in _images(read):
-        if folder is None:
-            return
+    if problems or folder is None or catalogue.SECTION not in found:
+        return
+    for image, at in _images(catalogue.read(found)):
         try:
             reading(folder / image.file)
             firmware_images.check(folder, image, {}, {})
         except ImageError as error:
             yield Slip(path, _at(profile, at), f"{named(at)}: {error}", grave=False)
+
+
+def _problems(profile: dict[str, Any]) -> Iterator[Problem]:
+    """Give what is wrong with a profile's catalogue and with its BIOS settings, where it has them."""
+    for read in (catalogue.read, bios.read) if catalogue.SECTION in profile else (bios.read,):
+        try:
+            read(profile)
+        except CatalogueError as error:
+            yield from error.problems
 
 
 def _images(read: Catalogue) -> Iterator[tuple[Image, FieldPath]]:

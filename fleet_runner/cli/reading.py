@@ -17,6 +17,7 @@ from fleet_runner.cli.board import board, usual
 from fleet_runner.cli.booting import on_their_way, signs
 from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
+from fleet_runner.cli.flashing import short
 from fleet_runner.cli.overdue import unserved_since, words
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.errors import FleetError
@@ -54,8 +55,8 @@ def status(
         if json:
             now, nodes, runs = _fleet(store, state)
             late = unserved_since(settings, store, now)
-            heard = store.beats()
-            print_json({"nodes": nodes, "runs": list(runs.values()), "unserved_since": late, "heard": heard})
+            now_open = {"runs": list(runs.values()), "flashes": store.open_flashes()}
+            print_json({"nodes": nodes, **now_open, "unserved_since": late, "heard": store.beats()})
         elif watch:
             with Live(console=console, screen=True, refresh_per_second=2) as live:
                 while True:
@@ -72,7 +73,8 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
     if settings.boot_url:
         said, well = signs(store.beats(), now)
         below.append(Text(said, style="dim" if well else "bold yellow"))
-    nodes = [_ticketed(store, node) for node in nodes]
+    flashes = {flash.node: short(flash, now) for flash in store.open_flashes()}
+    nodes = [_flashed(_ticketed(store, node), flashes.get(node.name, "")) for node in nodes]
     return Group(board(nodes, runs, now, usual(store, runs.values()), on_their_way(store)), *below)
 
 
@@ -91,14 +93,22 @@ def _ticketed(store: Store, node: Node) -> Node:
     return replace(node, waiting=f"{node.waiting}; open {tickets} {', '.join(numbers[:FEW])}{more}")
 
 
+def _flashed(node: Node, flash: str) -> Node:
+    """Name an open flash in what a node waits for, where no runner says so: a person's, or one left behind."""
+    if not flash or node.state is State.FIRMWARE:
+        return node
+    return replace(node, waiting="; ".join(filter(None, (node.waiting, flash))))
+
+
 def node(name: NodeName, json: Json = False) -> None:
     """Show one node or fabric: its state and conditions, the newest answer of every check, its tickets."""
     with opened() as (_, store):
         row = known(store, name)
         latest, tickets, runs = store.latest_results(name), store.tickets(node=name), _open(store, name)
-        boot = next(iter(store.boots(name, limit=1)), None)
+        boot, flash = next(iter(store.boots(name, limit=1)), None), store.open_flash(name)
         if json:
-            print_json({"node": row, "run": runs.get(name), "latest": latest, "tickets": tickets, "boot": boot})
+            now_open = {"run": runs.get(name), "boot": boot, "flash": flash}
+            print_json({"node": row, **now_open, "latest": latest, "tickets": tickets})
             return
         console.print(board([row], runs, time.time(), usual(store, runs.values())))
         console.print(Text(f"{STATES[row.state].meaning}", style="dim"))
@@ -106,6 +116,8 @@ def node(name: NodeName, json: Json = False) -> None:
             console.print(f"  now: {runs[name].task}", markup=False)
         if boot is not None:
             console.print(f"  {words_of_boot(boot, time.time())}", markup=False)
+        if flash is not None:
+            console.print(f"  {short(flash, time.time())}: fleet-runner firmware show {name}", markup=False)
         for condition, held in row.conditions.items():
             console.print(f"  {condition} since {stamp(held.since)} by {held.by}: {held.reason}", markup=False)
         for stored in latest:

@@ -1,8 +1,12 @@
-"""fleet-runner firmware: bring the firmware of nodes to their catalogue, one by one or many in waves."""
+"""fleet-runner firmware: catalogues, what would be sent to a node, its flashes, and rollouts to many nodes."""
 
 import typer
 
 from fleet_runner.cli.firmware import rollouts
+from fleet_runner.cli.firmware.checking import check
+from fleet_runner.cli.firmware.looking import show
+from fleet_runner.cli.firmware.planning import plan
+from fleet_runner.cli.firmware.settling import allow_power, settle
 from fleet_runner.cli.firmware.updating import update
 
 app = typer.Typer(no_args_is_help=True)
@@ -10,8 +14,9 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def firmware() -> None:
-    """Bring firmware to its catalogue, and see how far it is."""
+    """Bring firmware to what is pinned, one node or many, and see how far it is."""
 
 
-app.command()(update)
-app.add_typer(rollouts.app, name="rollout", help="Update many nodes: a canary, then waves.")
+for command in (check, plan, update, show, settle, allow_power):
+    app.command()(command)
+app.add_typer(rollouts.app, name="rollout", help="Bring a device type's nodes to their pins, wave by wave.")

@@ -1,0 +1,105 @@
+"""A flash in words: what it brings, how far it is, who is at it, and what a person may do about it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.allowances import Leave
+from fleet_runner.cli.session import age, stamp
+from fleet_runner.core.checks.firmware_update import NAME
+from fleet_runner.core.firmware.activation import NAMES
+from fleet_runner.core.firmware.flash import Flash, Phase
+from fleet_runner.core.firmware.progress_text import versions
+from fleet_runner.core.lifecycle import State
+from fleet_runner.core.runs import Node
+
+MEANINGS = {
+    Phase.INTENDED: "it is written down, and whether the BMC has the image is not known yet",
+    Phase.SENT: "the BMC took the image",
+    Phase.UPDATED: "the BMC is done with the image",
+}
+"""What is known of a flash in a phase."""
+
+NEXT = {
+    State.FIRMWARE: "fleet-runner serve goes on with it",
+    State.FIRMWARE_FAILED: "nothing goes on with it: look at the BMC, then `fleet-runner retry {node}`, which does;"
+    " or `fleet-runner firmware settle {node}`",
+}
+"""What becomes of an open flash that nobody is at, by the state of its node."""
+
+BY_HAND = "whoever began it goes on with it: ansible-playbook playbooks/firmware.yml --limit {node}"
+
+
+class Holder(NamedTuple):
+    """Who drives a node's firmware, and until when (epoch seconds) at least."""
+
+    name: str
+    until: float
+
+
+class Opened(NamedTuple):
+    """An open flash and what is known about it. `waits` is what its last visit waited for, "" before the first."""
+
+    flash: Flash
+    holder: Holder | None
+    waits: str = ""
+    waits_since: float | None = None
+
+
+def opened_flash(store: Store, node: str, now: float) -> Opened | None:
+    """Return a node's open flash with all that is known about it."""
+    flash = store.open_flash(node)
+    if flash is None:
+        return None
+    newest = next((each for each in store.latest_results(node) if each.result.check == NAME), None)
+    if newest is None or newest.at < flash.intended_at:
+        return Opened(flash, holder(store, node, now))
+    return Opened(flash, holder(store, node, now), newest.result.message, newest.at)
+
+
+def holder(store: Store, node: str, now: float) -> Holder | None:
+    """Return who is at a node's firmware."""
+    found = store.firmware_holder(node, now)
+    return Holder(*found) if found is not None else None
+
+
+def short(flash: Flash, now: float) -> str:
+    """Return "flash 12, BIOS 2.0 → 2.1, is sent since 3 min"."""
+    return f"flash {flash.id}, {what(flash)}, is {flash.phase} since {age(now - since(flash))}"
+
+
+def what(flash: Flash) -> str:
+    """Return "BIOS 2.0 → 2.1", with how many entries it changes where they are several."""
+    many = f" ({len(flash.targets)} entries)" if len(flash.targets) > 1 else ""
+    return f"{flash.component}{many} {versions(flash.before, flash.targets)}"
+
+
+def since(flash: Flash) -> float:
+    """Return when a flash came into its phase."""
+    moments: Mapping[Phase, float | None] = {
+        Phase.INTENDED: flash.intended_at,
+        Phase.SENT: flash.sent_at,
+        Phase.UPDATED: flash.updated_at,
+        Phase.ACTIVATING: flash.activated_at,
+    }
+    return moments[flash.phase] or flash.intended_at
+
+
+def meaning(flash: Flash) -> str:
+    """Return what is known of an open flash."""
+    if flash.phase is not Phase.ACTIVATING:
+        return MEANINGS[flash.phase]
+    return f"{NAMES[flash.activate]} was asked for, number {flash.activations} of {flash.times}"
+
+
+def whose(found: Holder | None, node: Node, now: float) -> str:
+    """Return who is at it; where nobody is, who will be."""
+    if found is not None:
+        return f"{found.name}, for {age(found.until - now)} more unless it renews that"
+    return f"nobody; {NEXT.get(node.state, BY_HAND).format(node=node.name)}"
+
+
+def allowed(leave: Leave, now: float) -> str:
+    """Return who allows power actions, until when and why."""
+    left = leave.at + leave.seconds - now
+    return f"allowed by {leave.by} until {stamp(leave.at + leave.seconds)}, {age(left)} more: {leave.reason}"
