@@ -131,6 +131,7 @@ def test_a_computer_without_settings_says_so() -> None:
         ("BiosAttributeRegistryA43.v1_2_40", {"Id": "BiosAttributeRegistryA43.v1_2_40"}),
         ("BiosAttributeRegistry", {"Id": "one", "RegistryPrefix": "BiosAttributeRegistry"}),
         ("LenovoBios.1.2", {"Id": "LenovoBios"}),
+        ("BiosAttributeRegistryU54.v1_4_20", {"Id": "BiosAttributeRegistryU54"}),
     ],
 )
 def test_what_is_known_of_settings_is_found_by_the_registrys_name_as_vendors_write_it(name: str, entry: Any) -> None:

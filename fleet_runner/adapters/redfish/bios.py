@@ -115,7 +115,7 @@ class Bios:
 
 
 def _stem(name: str) -> str:
-    return re.split(r"[.\d]", name, maxsplit=1)[0].lower()
+    return re.sub(r"(\.\d+)+$", "", _plain(name))
 
 
 def _same(entry: str, name: str) -> bool:
