@@ -14,13 +14,9 @@ from fleet_runner.settings import Settings
 from tests.reconcile.scripted import GOOD, Scripted, all_good, in_state, played
 
 
-@pytest.mark.parametrize(
-    ("lost", "ends_in"), [(Stage.VERIFY, State.PRODUCTION), (Stage.FIRMWARE, State.FIRMWARE_FAILED)]
-)
-def test_a_lost_run_is_handled_by_what_it_could_have_changed(
-    make_world: Callable[..., World], lost: Stage, ends_in: State
-) -> None:
-    """A read is tried again, a flash is not."""
+@pytest.mark.parametrize("lost", [Stage.VERIFY, Stage.FIRMWARE])
+def test_a_lost_run_is_asked_for_again(make_world: Callable[..., World], lost: Stage) -> None:
+    """It only read, or it finds its own earlier work before it acts."""
     world = make_world(lambda _node, stage: None if stage is lost else (GOOD,))
     engine = world.engine
     assert isinstance(engine, Scripted)
@@ -28,7 +24,7 @@ def test_a_lost_run_is_handled_by_what_it_could_have_changed(
     engine.state = BatchState.LOST
     now = played(world, lambda world: any(run.outcome is Outcome.LOST for run in world.store.runs("gpu-01")), now=now)
     engine.state, engine.script = BatchState.ENDED, all_good
-    played(world, in_state(ends_in), now=now)
+    played(world, in_state(State.PRODUCTION), now=now)
 
 
 def test_what_a_lost_batch_had_finished_counts(make_world: Callable[..., World]) -> None:
