@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
         tail = b"\r\n--" + boundary[1].encode() + b"--\r\n" if boundary else b""
         digest = hashlib.sha256()
         while left > len(tail):
-            piece = self.rfile.read1(min(1 << 16, left - len(tail)))  # type: ignore[attr-defined]
+            piece = self.rfile.read1(min(1 << 16, left - len(tail)))
             if not piece:
                 return
             digest.update(piece)

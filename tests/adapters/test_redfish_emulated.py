@@ -92,7 +92,7 @@ def test_bios_and_bmc_are_brought_to_new_versions(tree: Tree, names: tuple[str, 
             before = set(updates.tasks())
             uri = updates.send(Upload(image(tmp_path, **{name: "9.9"}), targets=(uri_of(updates, name),)))
             assert uri not in before
-            assert until(lambda uri=uri: over(updates, uri))  # type: ignore[misc]
+            assert until(lambda uri=uri: over(updates, uri))
         updates.reset_bmc()
         assert until(lambda: updates.inventory()[uri_of(updates, bmc_name)]["Version"] == "9.9")
         until(lambda: updates.reset_host() or True)

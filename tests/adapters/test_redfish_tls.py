@@ -5,6 +5,7 @@ import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,10 +106,10 @@ def test_a_refusal_is_heard_over_tls_while_an_image_is_sent(keys: Path, server: 
     """TLS has words of its own after the handshake, which are no answer."""
     image_of(tmp_path / "image", 12_000_000)
 
-    def early(handler: object) -> bool:
-        handler._send(413, {"error": {"message": "too big"}})  # type: ignore[attr-defined]
-        handler.wfile.flush()  # type: ignore[attr-defined]
-        handler.close_connection = True  # type: ignore[attr-defined]
+    def early(handler: Any) -> bool:
+        handler._send(413, {"error": {"message": "too big"}})
+        handler.wfile.flush()
+        handler.close_connection = True
         return True
 
     server.uploaded = early
