@@ -67,9 +67,10 @@ def _progress() -> Iterator[Callable[[Path], None]]:
     clock.start()
 
     def reading(path: Path) -> None:
-        size = path.stat().st_size / 1e6 if path.is_file() else 0.0
-        since = f", {time.monotonic() - began:.0f} s so far" if time.monotonic() - began > SOON else ""
-        shown.update(f"reads {path.name}, {size:.0f} MB{since}")
+        size, since = path.stat().st_size / 1e6 if path.is_file() else 0.0, time.monotonic() - began
+        shown.update(f"reads {path.name}, {size:.0f} MB{f', {since:.0f} s so far' if since > 1 else ''}")
+        if since >= SOON:
+            shown.start()
 
     try:
         yield reading

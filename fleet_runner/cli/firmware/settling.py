@@ -19,7 +19,7 @@ UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 MOST_SECONDS = 86_400.0
 """For longer than a day nobody can have looked."""
 
-_SPAN = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(s|min|m|h)")
+_SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(s|min|m|h)")
 
 WHAT_IT_MEANS = (
     "To settle it is to say: the BMC is not writing it any more, and nobody is sending it. If it is, what follows can"
