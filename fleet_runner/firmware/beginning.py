@@ -124,7 +124,7 @@ def _hands(visit: Visit, seen: Seen) -> Flash | None:
 
     Written once more, it would only be pending once more. A BMC that started since has been without power.
     """
-    newest = next(iter(visit.means.store.flashes(visit.target.node, limit=1)), None)
+    newest = next(iter(visit.store.flashes(visit.target.node, limit=1)), None)
     if newest is None or newest.end is not End.FAILED or newest.activate is not Activate.AC_DRAIN:
         return None
     refused = newest.activated < newest.activations
@@ -181,7 +181,7 @@ def _take(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
         return visit.wait(Stand.WAITING, busy, visit.means.pace.poll)
     flash = _flash(visit, chosen, replace(seen, tasks=tasks))
     visit.changed, visit.chosen = True, None
-    sending.send(visit, visit.means.store.intend(flash, visit.target.holder, now=time.time()), chosen.step)
+    sending.send(visit, visit.store.intend(flash, visit.target.holder, now=time.time()), chosen.step)
     return None
 
 
@@ -224,7 +224,7 @@ def _switch_for(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
 
 def switch(visit: Visit, power: Power) -> None:
     """Switch the host with nothing open."""
-    visit.lease.alive()
+    visit.alive()
     visit.switched_at, visit.changed = time.time(), True
     visit.looks.bmc.power(resetting.ACTIONS[power])
 

@@ -17,7 +17,10 @@ from fleet_runner.core.firmware.progress_text import Report, Stand, line
 from fleet_runner.firmware import beginning, planned, resetting, sending
 from fleet_runner.firmware.holding import LapsedError, Lease, Target
 from fleet_runner.firmware.looking import Looks
-from fleet_runner.firmware.visit import MOST_DETAIL, Means, Unsent, Visit
+from fleet_runner.firmware.visit import MOST_DETAIL, NO_STORE, Means, Unsent, Visit
+
+ROOM = 2
+"""Pauses between two looks that a visit has beside those that a verification takes."""
 
 REFUSALS = 3
 """How often an image is sent that the BMC surely does not take, before the flash has ended."""
@@ -28,18 +31,20 @@ def drive(
 ) -> Report:
     """Work on a node's firmware until all is done, nothing can be done, or the moment `until` (epoch seconds).
 
-    With `start`, the reason why nothing may begin, only what is under way is finished. With `check` nothing is sent
-    and nothing written: the report says what would be.
+    A visit is never so short that a version could not be read as often as it must be. With `start`, the reason why
+    nothing may begin, only what is under way is finished. With `check` nothing is sent and nothing written: the
+    report says what would be.
     """
-    lease = Lease(means.store, target, means.lease_seconds)
+    until = max(until, time.time() + means.pace.poll * (means.pace.stable + ROOM))
     with means.open() as bmc:
-        if check:
-            return planned.report(Visit(target, means, lease, Looks(bmc), until, start))
+        if check or means.store is None:
+            return _only_planned(Visit(target, means, None, Looks(bmc), until, start), check=check)
+        lease = Lease(means.store, target, means.lease_seconds)
         try:
             while True:
                 visit = Visit(target, means, lease, Looks(bmc), until, start)
                 try:
-                    return _visit(visit)
+                    return _visit(visit, lease)
                 except LapsedError as error:  # it stood still for long: whatever it knew may be otherwise by now
                     visit.say(str(error))
         except ConflictError as error:  # the run is over, or another driver came in between: it goes on from here
@@ -48,17 +53,22 @@ def drive(
             lease.leave()
 
 
-def _visit(visit: Visit) -> Report:
-    if taken := visit.lease.wait(visit.until):
+def _only_planned(visit: Visit, *, check: bool) -> Report:
+    report = planned.report(visit)
+    return report if check or not report.steps else replace(report, stand=Stand.REFUSED, message=NO_STORE, steps=())
+
+
+def _visit(visit: Visit, lease: Lease) -> Report:
+    if taken := lease.wait(visit.until):
         return visit.report(Stand.WAITING, taken)
     while True:
-        visit.lease.alive()
+        lease.alive()
         if (report := _turn(visit)) is not None:
             return report
 
 
 def _turn(visit: Visit) -> Report | None:
-    flash = visit.means.store.open_flash(visit.target.node)
+    flash = visit.store.open_flash(visit.target.node)
     try:
         return beginning.begin(visit) if flash is None else _follow(visit, flash)
     except BmcError as error:  # between two looks; the next one tells
@@ -123,11 +133,11 @@ def _act(visit: Visit, flash: Flash, seen: Seen, act: Send | Adopt | Mark | Rese
 
 
 def _note(visit: Visit, flash: Flash) -> Flash:
-    return visit.means.store.note_flash(flash, visit.target.holder, now=time.time())
+    return visit.store.note_flash(flash, visit.target.holder, now=time.time())
 
 
 def _end(visit: Visit, flash: Flash, end: End, detail: str) -> None:
-    visit.means.store.end_flash(flash.id, visit.target.holder, end, detail[:MOST_DETAIL], time.time())
+    visit.store.end_flash(flash.id, visit.target.holder, end, detail[:MOST_DETAIL], time.time())
     visit.say(line(flash, f"{end.value}: {detail}", time.time(), None, visit.then))
 
 
@@ -161,8 +171,8 @@ def _reset(visit: Visit, flash: Flash, number: int) -> None:
     noted = _note(visit, replace(flash, phase=Phase.ACTIVATING, activations=number, activated_at=now))
     visit.say(line(flash, f"reset {number} of {flash.times}: {flash.activate}", now, None, visit.then))
     try:
-        visit.lease.alive()
-        resetting.reset(visit.looks.updates, flash.activate, visit.lease.alive)
+        visit.alive()
+        resetting.reset(visit.looks.updates, flash.activate, visit.alive)
     except BmcRefused as error:
         _end(visit, noted, End.FAILED, _by_hand(noted, str(error)))
     except BmcError as error:

@@ -12,7 +12,7 @@ from fleet_runner.firmware.visit import Visit
 
 def report(visit: Visit) -> Report:
     """Look once, and report the plan; a flash that is open is told of instead."""
-    flash = visit.means.store.open_flash(visit.target.node)
+    flash = visit.store.open_flash(visit.target.node) if visit.means.store else None
     seen = visit.looks.see(flash)
     if flash is not None:
         return visit.report(Stand.WORKING, line(flash, f"it is {flash.phase}", seen.at, seen.task), flash)
@@ -20,7 +20,7 @@ def report(visit: Visit) -> Report:
         return visit.report(Stand.UNREAD, seen.trouble)
     plan = beginning.plan(visit)
     visit.notes = plan.notes
-    if plan.refused or plan.stuck:
+    if plan.refused or (plan.stuck and not plan.steps):
         return visit.report(Stand.REFUSED if plan.refused else Stand.FAILED, "; ".join(plan.refused + plan.stuck))
     try:
         steps = tuple(_shown(visit, step) for step in plan.steps)
@@ -30,7 +30,8 @@ def report(visit: Visit) -> Report:
     if not steps:
         return visit.report(Stand.DONE, "every firmware component is on a version that is right")
     told = ", ".join(f"{step.component} {versions(step.before, step.targets)}" for step in plan.steps)
-    return visit.report(Stand.WAITING, visit.start or f"{len(steps)} to send: {told}", steps=steps)
+    then = f"; and then it has failed: {'; '.join(plan.stuck)}" if plan.stuck else ""
+    return visit.report(Stand.WAITING, visit.start or f"{len(steps)} to send: {told}{then}", steps=steps)
 
 
 def _shown(visit: Visit, step: Step) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def send(visit: Visit, flash: Flash, step: Step) -> None:
 
     try:
         check(visit, step)
-        visit.lease.alive()
+        visit.alive()
         task = visit.looks.updates.send(upload(visit, step, progress))
     except (BmcRefused, ImageError) as error:
         tries = visit.unsent.tries if visit.unsent and visit.unsent.flash == flash.id else 0
@@ -63,7 +63,7 @@ def send(visit: Visit, flash: Flash, step: Step) -> None:
     else:
         now = time.time()
         noted = replace(flash, phase=Phase.SENT, task=task, sent_at=now)
-        visit.means.store.note_flash(noted, visit.target.holder, now=now)
+        visit.store.note_flash(noted, visit.target.holder, now=now)
 
 
 def upload(visit: Visit, step: Step, progress: Progress = _untold) -> Upload:
@@ -76,7 +76,7 @@ def upload(visit: Visit, step: Step, progress: Progress = _untold) -> Upload:
         force=step.image.force,
         url=f"{url.rstrip('/')}/{step.image.file}" if url else "",
         on_progress=progress,
-        alive=visit.lease.alive,
+        alive=visit.alive,
         seconds=visit.means.pace.send,
     )
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import BmcError
+from fleet_runner.core.errors import BmcError, ConflictError, StoreError
 from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.core.firmware.flash import Flash, Pace
 from fleet_runner.core.firmware.planner import Step
@@ -17,6 +17,8 @@ from fleet_runner.core.firmware.progress_text import Report, Stand, under_way
 from fleet_runner.firmware.holding import Lease, Target
 from fleet_runner.firmware.looking import Looks
 from fleet_runner.firmware.resetting import HOST
+
+NO_STORE = "a flash is written down before it is sent, and there is no store; `fleet-runner tick` makes it"
 
 MOST_DETAIL = 500
 """Letters of what is written down with a flash's end."""
@@ -32,11 +34,12 @@ def _silent(_: str) -> None:
 class Means:
     """What a driver works with, the same for every node of a device type but for `open`, which opens its BMC.
 
-    `images` is the folder of the images, `url` where BMCs fetch it from (SimpleUpdate). `lease_seconds` is how long
-    a node stays with a driver that was killed. `say` takes a sentence whenever something has changed.
+    Without a store nothing is sent: there would be no intent. `images` is the folder of the images, `url` where BMCs
+    fetch it from (SimpleUpdate). `lease_seconds` is how long a node stays with a driver that was killed. `say` takes
+    a sentence whenever something has changed.
     """
 
-    store: Store
+    store: Store | None
     open: Callable[[], AbstractContextManager[Bmc]]
     catalogue: Catalogue
     images: Path
@@ -68,7 +71,7 @@ class Visit:
 
     target: Target
     means: Means
-    lease: Lease
+    lease: Lease | None  # none where nothing is done, only planned
     looks: Looks
     until: float
     start: str = ""
@@ -90,8 +93,14 @@ class Visit:
         left = time.monotonic() + seconds
         while (rest := left - time.monotonic()) > 0:
             time.sleep(min(rest, self.means.lease_seconds / 4))
-            self.lease.alive()
+            self.alive()
         return None
+
+    def alive(self) -> None:
+        """Go on only with the lease; a ConflictError without."""
+        if self.lease is None:
+            raise ConflictError(f"{self.target.node}: nothing may be done to it, only planned")
+        self.lease.alive()
 
     def say(self, message: str) -> None:
         """Tell something once."""
@@ -115,7 +124,15 @@ class Visit:
 
     def flashes(self) -> tuple[Flash, ...]:
         """Return the node's flashes since it came into its state, oldest first."""
-        return self.means.store.flashes(self.target.node, since=self.target.since)
+        store = self.means.store
+        return store.flashes(self.target.node, since=self.target.since) if store else ()
+
+    @property
+    def store(self) -> Store:
+        """Return the store; StoreError where there is none."""
+        if self.means.store is None:
+            raise StoreError(NO_STORE)
+        return self.means.store
 
     def _rebooted(self) -> bool:
         """Say whether the host was reset since the node came into its state, by anybody's account."""

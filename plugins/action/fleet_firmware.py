@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -14,11 +15,12 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.core.errors import EvidenceError, FleetError
+from fleet_runner.core.errors import EvidenceError, FleetError, NoStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fleet_runner.core.firmware.flash import Pace
     from fleet_runner.core.firmware.progress_text import Report
     from fleet_runner.firmware import Target
     from fleet_runner.settings import Settings
@@ -32,7 +34,13 @@ description:
   - Under the runner it leaves after C(firmware_visit_seconds) and is started again; by hand it stays to the end.
   - In check mode it reads, sends nothing, and returns every request that it would send.
   - Never fails because of the node; the check C(firmware_update) judges what this brings.
-options: {}
+options:
+  pace:
+    description:
+      - "Seconds that may be more or less here: poll (between two looks), settle (how long a version stays wrong
+        before that is believed), send (of one image), outage (of a BMC that restarts), boot."
+    type: dict
+    default: {}
 author: [fleet-runner]
 """
 
@@ -50,13 +58,14 @@ steps: {description: The requests that check mode would send., returned: always,
 progress: {description: The reading firmware_progress., returned: always, type: dict}
 """
 
+PACE = ("poll", "settle", "send", "outage", "boot")
 QUIET_SECONDS = 2.0  # between two lines about one node
 
 
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True
-    _VALID_ARGS = frozenset()
+    _VALID_ARGS = frozenset({"pace"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Drive, then say how far it came."""
@@ -93,17 +102,23 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(
                 "fleet_firmware: fleet_bmc_url is not set; give the device an out-of-band address"
             )
+        pace = _pace(self._task.args.get("pace") or {})
         try:
             wanted = catalogue.read(_plain(self._templar.template(variables.get("fleet_profile"))) or {})
         except EvidenceError as error:
             return Report(Stand.REFUSED, str(error))
         runner = bool(os.environ.get("FLEET_BATCH")) and bool(mine)
-        with Store.open(configured.store_url) as store:
+        with contextlib.ExitStack() as opened:
+            try:
+                store = opened.enter_context(Store.open(configured.store_url))
+            except NoStoreError:  # by hand, before the first tick: what is to be sent is planned, and none is sent
+                store = None
             means = firmware.Means(
                 store=store,
                 open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),
                 catalogue=wanted,
                 images=configured.firmware_dir,
+                pace=pace,
                 url=configured.firmware_url,
                 say=_silent if runner else self._teller(str(variables["inventory_hostname"])),
             )
@@ -130,6 +145,16 @@ class ActionModule(ActionBase):
                 self._display.display(f"{node}: {message}")
 
         return tell
+
+
+def _pace(given: dict[str, Any]) -> Pace:
+    """Return how patient flashes are, with what a role says otherwise."""
+    from fleet_runner.core.firmware.flash import Pace  # noqa: PLC0415  likewise
+
+    if set(given) <= set(PACE):
+        with contextlib.suppress(TypeError, ValueError):
+            return Pace(**{str(name): float(seconds) for name, seconds in given.items()})
+    raise AnsibleActionFail(f"fleet_firmware: pace is {given!r:.120}, expected seconds of {', '.join(PACE)}")
 
 
 def _target(variables: dict[str, Any], mine: dict[str, Any], since: float) -> Target:
