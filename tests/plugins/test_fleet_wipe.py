@@ -23,11 +23,11 @@ SERIAL = "S 1"
 BLOCKS = 256
 
 
-@pytest.fixture(scope="session")
-def module(plugin: Callable[[str], ModuleType]) -> ModuleType:
+@pytest.fixture
+def module(plugin: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module, as Python; it asks its devices more often than it usually does."""
     found = plugin("modules/fleet_wipe")
-    found.POLL_SECONDS = 0.05
+    monkeypatch.setattr(found, "POLL_SECONDS", 0.05)
     return found
 
 

@@ -104,6 +104,7 @@ def test_every_wipe_comes_to_an_end_and_each_device_is_erased_at_most_once_for_g
     logs: list[Report] = []
     proven: dict[str, dict[str, Any]] = {}
     erased: list[str] = []
+    begun: list[Item] = []
     for look in range(200):
         items = plan(wanting(4), (), found, Stay(SINCE, NOW, tuple(logs), dict(proven)))
         if remembers:
