@@ -27,11 +27,11 @@ Each row: what is written down, what is seen, what follows. The first row that f
 
     UPDATED, ACTIVATING: nothing is being written any more. See `activation`.
 
-Certainly never taken: the BMC's tasks can be read; none is new; none of those from before is missing, for a BMC that
-forgets tasks may have forgotten this one's; either there are such tasks from before, or the BMC last started when it
-had then, and its list is read before this one's could have come and gone; and all versions are the old ones, in
-several looks. When a clock was set, the BMC's start seems to have moved, and nothing is certain.
-A clock that was set back makes every span here longer to wait for: nothing is sent or condemned sooner for it.
+Certainly never taken: the BMC's tasks can be read; it lists some from before, and none is new, so it keeps tasks and
+has none of this image; none of those from before is missing, for a BMC that forgets tasks may have forgotten this
+one's; it last started when it had then; and all versions are the old ones, in several looks. A BMC without tasks, or
+one that does not tell when it started, is never certain; nor is anything once a clock was set: that moves the start.
+A clock that was set back makes every wait here longer: nothing is sent or condemned sooner for it.
 """
 
 from fleet_runner.core.firmware import activation
@@ -69,13 +69,11 @@ from fleet_runner.core.firmware.telling import (
 
 def decide(flash: Flash, seen: Seen, pace: Pace) -> Act:
     """Return what to do next about an open flash."""
-    match flash.phase:
-        case Phase.INTENDED:
-            return _intended(flash, seen, pace)
-        case Phase.SENT:
-            return _sent(flash, seen, pace)
-        case Phase.UPDATED | Phase.ACTIVATING:
-            return activation.decide(flash, seen, pace)
+    if flash.phase is Phase.INTENDED:
+        return _intended(flash, seen, pace)
+    if flash.phase is Phase.SENT:
+        return _sent(flash, seen, pace)
+    return activation.decide(flash, seen, pace)
 
 
 def _intended(flash: Flash, seen: Seen, pace: Pace) -> Act:
@@ -110,14 +108,11 @@ def _unanswered(flash: Flash, seen: Seen, pace: Pace) -> Act:
 def _untaken(flash: Flash, seen: Seen, pace: Pace) -> bool:
     """Say if it is certain that the BMC never took the image; none of its tasks is new, by what was asked before."""
     changed = seen.versions is not None and not unchanged(flash, seen)
-    if seen.tasks is None or changed or set(flash.tasks_before) - seen.tasks.keys():
+    if seen.tasks is None or changed or not flash.tasks_before or set(flash.tasks_before) - seen.tasks.keys():
         return False
-    told = flash.bmc_reset_before is not None and seen.bmc_reset_at is not None
-    moved = (seen.bmc_reset_at or 0.0) - (flash.bmc_reset_before or 0.0)
-    if told and abs(moved) > clock(pace):
+    if flash.bmc_reset_before is None or seen.bmc_reset_at is None:
         return False
-    soon = seen.at - flash.intended_at <= pace.send + pace.settle
-    return bool(flash.tasks_before) or (told and soon)
+    return abs(seen.bmc_reset_at - flash.bmc_reset_before) <= clock(pace)
 
 
 def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
@@ -153,13 +148,11 @@ def _sent_at(flash: Flash) -> float:
 
 def _told(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
     """Go by what the flash's own task says."""
-    match task.state:
-        case TaskEnd.RUNNING:
-            return Wait(f"The BMC is at it: {named(task)}.", pace.poll)
-        case TaskEnd.DONE:
-            return Mark(Phase.UPDATED, "The BMC's task ended well.")
-        case TaskEnd.FAILED:
-            return _failed(flash, seen, pace, task)
+    if task.state is TaskEnd.RUNNING:
+        return Wait(f"The BMC is at it: {named(task)}.", pace.poll)
+    if task.state is TaskEnd.DONE:
+        return Mark(Phase.UPDATED, "The BMC's task ended well.")
+    return _failed(flash, seen, pace, task)
 
 
 def _failed(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:

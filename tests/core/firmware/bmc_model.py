@@ -13,7 +13,7 @@ from fleet_runner.core.firmware.flash import Flash, Pace, Seen, Task, TaskEnd
 
 OLD = {"A": "1", "B": "1"}
 NEW = {"A": "2", "B": "2"}
-PACE = Pace(poll=10.0, settle=100.0, send=40.0, outage=60.0, boot=50.0, stable=3)
+PACE = Pace(poll=10.0, settle=100.0, send=60.0, outage=60.0, boot=50.0, stable=3)
 SECONDS = 80.0
 """The longest that an update of the model takes is shorter than that, as a catalogue has to say it."""
 
@@ -40,7 +40,9 @@ class Habits(NamedTuple):
     cuts_power: bool = False  # a reset of the host is off, then on: two requests
     dark: bool = False  # the inventory cannot be read while the host is off
     tasks_before: int = 0
-    forgets: bool = False  # an ended task after a while
+    forgets: bool = False  # an ended task after a while, the oldest first
+    hides: bool = False  # the tasks of updates; it has no others then, and gives no address
+    late: float = 0.0  # after how many seconds it shows what runs
 
 
 class LostError(Exception):
@@ -75,9 +77,11 @@ class Bmc:
     power: str = "On"
     accepted: int = 0
     coming: list[float] = field(default_factory=list)
+    shown: dict[str, str] = field(default_factory=lambda: dict(OLD))
+    shows_at: float = 0.0
 
     def __post_init__(self) -> None:
-        for _ in range(self.habits.tasks_before):
+        for _ in range(0 if self.habits.hides else self.habits.tasks_before):
             self.tasks[self._uri()] = (TaskEnd.DONE, self.now)
 
     def pass_time(self, seconds: float) -> None:
@@ -97,7 +101,7 @@ class Bmc:
                 self._finish()
         self.now = until
         if self.habits.forgets:
-            late = self.now - PACE.send - PACE.settle
+            late = self.now - PACE.poll
             self.tasks = {uri: each for uri, each in self.tasks.items() if each[0] is RUNNING or each[1] > late}
 
     @property
@@ -138,11 +142,14 @@ class Bmc:
         at = self.now + clock
         if self.away or self.now < self.cut_until:
             return Seen(at, trouble="connection refused")
-        tasks = {uri: Task(uri, state, messages=("it says why",)) for uri, (state, _) in self.tasks.items()}
+        listed = {} if self.habits.hides else self.tasks
+        tasks = {uri: Task(uri, state, messages=("it says why",)) for uri, (state, _) in listed.items()}
+        if self.now >= self.shows_at:
+            self.shown = dict(self.running)
         unread = self.habits.dark and self.power == "Off"
         return Seen(
             at=at,
-            versions=None if unread else dict(self.running),
+            versions=None if unread else dict(self.shown),
             stable=0 if unread else 1,
             tasks=tasks,
             task=tasks.get(task),
@@ -164,7 +171,7 @@ class Bmc:
         uri = self._uri()
         self.tasks[uri] = (RUNNING, self.now)
         self.update = Update(self.now + fate.seconds, fate, uri)
-        return uri if self.habits.gives_address else ""
+        return uri if self.habits.gives_address and not self.habits.hides else ""
 
     def _uri(self) -> str:
         self.numbers += 1
@@ -176,9 +183,10 @@ class Bmc:
         self.update = None
         self.tasks[task] = (fate.end, self.now)
         if self.habits.activate is Activate.NONE:
-            self.running |= dict(fate.brings)
-        else:
-            self.pending, self.resets = dict(fate.brings), 0
+            self._run(dict(fate.brings))
+        else:  # what failed is never complete: its BMC would not run it
+            failed = fate.end is TaskEnd.FAILED
+            self.pending, self.resets = {} if failed else dict(fate.brings), 0
         if fate.restarts:
             self.restart()
 
@@ -212,7 +220,11 @@ class Bmc:
         if self.pending and how is self.habits.activate:
             self.resets += 1
             if self.resets >= self.habits.times:
-                self.running, self.pending = self.running | self.pending, {}
+                self._run(self.pending)
+                self.pending = {}
+
+    def _run(self, versions: dict[str, str]) -> None:
+        self.running, self.shows_at = self.running | versions, self.now + self.habits.late
 
 
 RUNNING = TaskEnd.RUNNING

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import (
@@ -40,7 +41,12 @@ FATES = st.one_of(
         end=st.just(TaskEnd.DONE),
         restarts=st.booleans(),
     ),
-    st.just(Fate(seconds=35.0, brings=(), end=TaskEnd.FAILED)),
+    st.builds(
+        Fate,
+        seconds=st.just(35.0),
+        brings=st.sampled_from([(), (("A", "2"),), tuple(NEW.items())]),
+        end=st.just(TaskEnd.FAILED),
+    ),
 )
 HABITS = st.builds(
     Habits,
@@ -55,7 +61,10 @@ HABITS = st.builds(
     dark=st.booleans(),
     tasks_before=st.integers(0, 2),
     forgets=st.booleans(),
+    hides=st.booleans(),
+    late=st.sampled_from([0.0, 0.0, 70.0]),
 )
+DOWN = st.sampled_from([20.0, 60.0, 200.0, 1_000.0])
 KILLS = st.one_of(st.none(), st.integers(0, 5))
 
 
@@ -72,18 +81,47 @@ class Flashing(RuleBasedStateMachine):
         self.stable = 0
         self.swallowed = 0
         self.lose = False
+        self.spared = False
 
     @initialize(habits=HABITS, fates=st.lists(FATES, max_size=3))
     def unpack(self, habits: Habits, fates: list[Fate]) -> None:
-        """Choose the BMC."""
+        """Choose the BMC, and look at it until its next look lets a flash begin."""
         self.bmc = Bmc(habits, fates)
+        for _ in range(PACE.stable - 1):
+            self.drive_on(1)
 
-    @rule(kill=KILLS, lose=st.booleans(), seconds=st.sampled_from([0.0, 10.0, 10.0, 30.0]))
+    @rule(kill=KILLS, lose=st.booleans(), seconds=st.sampled_from([10.0, 30.0]))
     def drive(self, kill: int | None, seconds: float, *, lose: bool) -> None:
         """Take one turn; the driver may be killed before any effect of it, and an answer may be lost."""
         self.lose = lose
         self.turn(kill)
         self.bmc.pass_time(seconds)
+
+    @precondition(lambda self: self.open is None)
+    @rule(kill=st.integers(1, 4), write=st.sampled_from([0.0, 30.0, 100.0]), down=DOWN, restart=st.booleans())
+    def die_sending(self, kill: int, write: float, down: float, *, restart: bool) -> None:
+        """The driver is killed around the send; the image may be written meanwhile, and the BMC restart after it."""
+        for _ in range(2 * PACE.stable):
+            self.turn(kill)
+            if self.open is not None:
+                break
+            self.bmc.pass_time(PACE.poll)
+        self.bmc.pass_time(write)
+        if restart:
+            self.bmc.restart()
+        self.bmc.pass_time(down)
+
+    @precondition(lambda self: self.open is not None and self.open.phase in {Phase.UPDATED, Phase.ACTIVATING})
+    @rule(kill=st.integers(1, 3), down=DOWN)
+    def die_resetting(self, kill: int, down: float) -> None:
+        """The driver is killed around a reset, or within it."""
+        before = self.open
+        for _ in range(20):
+            self.turn(kill)
+            if self.open is None or before is None or self.open.activations > before.activations:
+                break
+            self.bmc.pass_time(PACE.poll)
+        self.bmc.pass_time(down)
 
     @rule(turns=st.integers(2, 12))
     def drive_on(self, turns: int) -> None:
@@ -92,7 +130,7 @@ class Flashing(RuleBasedStateMachine):
             self.turn(None)
             self.bmc.pass_time(PACE.poll)
 
-    @rule(seconds=st.sampled_from([20.0, 60.0, 200.0, 1_000.0]))
+    @rule(seconds=DOWN)
     def be_down(self, seconds: float) -> None:
         """No driver for a while."""
         self.stable = 0
@@ -128,7 +166,7 @@ class Flashing(RuleBasedStateMachine):
     def turn(self, kill: int | None) -> None:
         """Look, decide, and carry out the effects of what was decided one after the other, up to a kill."""
         for number, effect in enumerate(self.effects(self.look())):
-            if number == kill:
+            if number == kill and not self.spared:
                 self.stable = 0
                 return
             try:
@@ -184,7 +222,7 @@ class Flashing(RuleBasedStateMachine):
     def send(self) -> Effects:
         """Send the image: it may arrive after the driver is gone, and the answer may be lost."""
         taken: list[str] = []
-        yield lambda: self.bmc.coming.append(self.bmc.now + PACE.send / 2)
+        yield lambda: self.bmc.coming.append(self.bmc.now + PACE.send - 1.0)
         yield self.bmc.coming.clear
         yield lambda: taken.append(self.bmc.post())
         yield self.answer
@@ -194,12 +232,13 @@ class Flashing(RuleBasedStateMachine):
         """Write a reset down, do it, and write down that the BMC took it."""
         yield lambda: self.note(phase=Phase.ACTIVATING, activations=number, activated_at=at)
         self.swallowed += 1  # until it is known to be taken
-        if self.swallowed > SWALLOWED:
-            self.lose = False
+        self.spared = self.swallowed > SWALLOWED
+        self.lose = self.lose and not self.spared
         yield from self.bmc.reset(how)
         yield self.answer
         yield lambda: self.note(activated=self.open.activated + 1)
         self.swallowed -= 1
+        self.spared = False
 
     def answer(self) -> None:
         """Lose the answer to what was done."""
@@ -224,8 +263,13 @@ class Flashing(RuleBasedStateMachine):
         self.open = None
 
 
-Flashing.TestCase.settings = settings(max_examples=300, stateful_step_count=30, deadline=None)
-TestFlashing = Flashing.TestCase
+def test_no_flash_is_repeated_or_forgotten_and_power_stays_away_from_it() -> None:
+    run_state_machine_as_test(Flashing, settings=settings(max_examples=1_000, stateful_step_count=15))
+
+
+@pytest.mark.nightly
+def test_the_same_for_an_hour() -> None:
+    run_state_machine_as_test(Flashing, settings=settings(max_examples=100_000, stateful_step_count=40))
 
 
 def test_a_bmc_without_faults_is_flashed_once_and_verified() -> None:
