@@ -21,15 +21,20 @@ from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.flash import Pace
 from fleet_runner.firmware.holding import Lease, Target
 
+NO_STORE = "what is set is written down, and there is no store to write it to; `fleet-runner tick` makes it"
+
 LOOKS = 3
 """Looks at a BMC that does not answer before it is left alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class BiosMeans:
-    """What the settings of one node are set with; `open` opens its BMC, `wanted` is what its profile names."""
+    """What the settings of one node are set with; `open` opens its BMC, `wanted` is what its profile names.
 
-    store: Store
+    Without a store nothing is sent: whether a flash is under way, or another is at the node, is not known.
+    """
+
+    store: Store | None
     open: Callable[[], AbstractContextManager[Bmc]]
     wanted: Mapping[str, Value]
     pace: Pace = field(default_factory=Pace)
@@ -38,7 +43,7 @@ class BiosMeans:
 
 @dataclass(frozen=True, slots=True)
 class _Visit:
-    """One visit: the node, what it is done with, its BMC; no lease where nothing is to be done."""
+    """One visit: the node, what it is done with, its BMC; no lease where nothing is to be sent."""
 
     target: Target
     means: BiosMeans
@@ -54,8 +59,8 @@ def set_bios(target: Target, means: BiosMeans, *, until: float = float("inf"), c
     if not means.wanted:
         return Report(Stand.SETTLED, "the profile asks for no BIOS settings")
     with means.open() as bmc:
-        if check:
-            return _patiently(_Visit(target, means, bmc, None), until)
+        if check or means.store is None:
+            return _only_planned(_patiently(_Visit(target, means, bmc, None), until), check=check)
         lease = Lease(means.store, target, means.lease_seconds)
         try:
             taken = lease.wait(until)
@@ -64,6 +69,12 @@ def set_bios(target: Target, means: BiosMeans, *, until: float = float("inf"), c
             return Report(Stand.BUSY, str(error))
         finally:
             lease.leave()
+
+
+def _only_planned(report: Report, *, check: bool) -> Report:
+    if check or report.stand is not Stand.PLANNED:
+        return report
+    return Report(Stand.REFUSED, NO_STORE, notes=report.notes)
 
 
 def _patiently(visit: _Visit, until: float) -> Report:
@@ -82,13 +93,14 @@ def _patiently(visit: _Visit, until: float) -> Report:
 
 def _turn(visit: _Visit) -> Report:
     """Look, decide, act."""
+    store, target = visit.means.store, visit.target
     if visit.lease:
         visit.lease.alive()
-    if flash := visit.means.store.open_flash(visit.target.node):
+    if store and (flash := store.open_flash(target.node)):
         why = f"flash {flash.id} ({flash.component}) is {flash.phase}: no BIOS setting is changed before its end"
         return Report(Stand.BUSY, why)
     plan = _plan(visit)
-    tried = visit.means.store.bios_try(visit.target.node, visit.target.since)
+    tried = store.bios_try(target.node, target.since) if store else None
     match decide(plan, tried, _clock(visit)):
         case Settled():
             return Report(
@@ -129,7 +141,7 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
 def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
     """Say that a reset of the host comes next, once that is written down."""
     message = f"a reset of the host is next, for {told({**plan.waiting, **plan.changes})}"
-    if visit.lease is None:
+    if visit.lease is None or visit.means.store is None:
         return Report(Stand.PLANNED, message, None, tried.reset_from, plan.notes)
     if new:
         target = visit.target

@@ -182,7 +182,7 @@ def test_a_bmc_that_does_not_tell_of_resets_is_asked_a_few_times_and_no_more(tmp
     untold = {"changes": {"/redfish/v1/Systems/1": {"LastResetTime": None}}}
     with a_node(tmp_path, rules=[{"what": {"ignore_bios": {"attribute": "*"}}}], **untold) as node:
         with node.open() as bmc:
-            assert bmc.last_reset_age() is None or pytest.skip("this emulator tells of resets")
+            assert bmc.last_reset_age() is None
         for _ in range(MOST_RESETS):
             report = node.set()
             assert report.stand is Stand.WAITING
@@ -239,6 +239,16 @@ def test_nothing_is_set_while_a_flash_is_open_or_another_is_at_the_node(tmp_path
         store.unlease(NODE, "another")
         assert node.set().stand is Stand.WAITING
         assert len(node.bmc.events("bios_set")) == 1
+
+
+def test_without_a_store_it_is_said_what_would_be_sent_and_nothing_is(tmp_path: Path) -> None:
+    with a_node(tmp_path) as node:
+        means = BiosMeans(None, node.open, WANTED, PACE, LEASE_SECONDS)
+        assert set_bios(Target(NODE, "one"), means, check=True).stand is Stand.PLANNED
+        assert set_bios(Target(NODE, "one"), means).stand is Stand.REFUSED
+        settled = replace(means, wanted={"QuietBoot": True})
+        assert set_bios(Target(NODE, "one"), settled).stand is Stand.SETTLED
+        assert node.bmc.events("bios_set") == []
 
 
 def test_a_run_that_is_over_sets_nothing(tmp_path: Path) -> None:
