@@ -43,6 +43,10 @@ bench-cabling: $(RUN) ## Take the time of judging whole fabrics, beside reading 
 bench-boot: $(DEV) ## Boot 10,000 nodes at once over real sockets, beside nginx with static files of the same sizes
 	@PYTHONPATH=. $(BIN)/python benchmarks/boot.py $(BENCH_ARGS)
 
+.PHONY: bench-firmware
+bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from one process
+	@$(BIN)/python benchmarks/firmware.py $(BENCH_ARGS)
+
 .PHONY: lint
 lint: ruff types imports yaml playbooks docs-check ## Style, types, layers, YAML, playbooks, generated files
 
