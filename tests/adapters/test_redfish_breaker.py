@@ -210,6 +210,18 @@ def test_a_session_that_was_just_opened_and_is_refused_says_nothing_of_the_passw
     assert not list((tmp_path / "state" / "bmc").glob("*.json"))
 
 
+def test_a_client_that_is_kept_open_tries_again_when_it_may(tmp_path: Path, server: Replay) -> None:
+    """An update that takes hours must not be lost because its BMC refused once while it started."""
+    with opened(configured(tmp_path, PASSWORD), server.url, QUICK) as bmc:
+        server.statuses["POST", "/redfish/v1/SessionService/Sessions"] = [401]
+        for _ in range(2):
+            with pytest.raises(BmcError, match=REFUSED):
+                bmc.read("/redfish/v1/Systems/*")
+        assert logins(server) == 1
+        let_pass(tmp_path, FIRST_PAUSE)
+        assert bmc.read("/redfish/v1/Systems/*")
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"refused": 7}', '{"refused": [{"salt": 1}]}'])
 def test_a_file_that_is_not_ours_keeps_nobody_out(tmp_path: Path, text: str) -> None:
     one = Breaker(tmp_path, "https://bmc", ("fleet", "right"))

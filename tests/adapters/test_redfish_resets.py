@@ -120,7 +120,7 @@ def test_of_several_managers_the_one_that_names_the_computer_is_meant() -> None:
     with replayed(tree) as server, talk(server) as bmc:
         with pytest.raises(BmcError, match=r"which of its managers \(.*/1, .*/2\) is the computer's cannot be told"):
             Updates(bmc).reset_bmc()
-        tree[other]["Links"] = {"ManagerForServers": [{"@odata.id": SYSTEM}]}
+        tree[other]["Links"] = {"ManagerForServers": [{"@odata.id": f"{SYSTEM}/"}]}
         Updates(bmc).reset_bmc()
         assert server.said("POST")[-1][0] == f"{other}/Actions/Manager.Reset"
         tree[other] = {"@odata.id": other}

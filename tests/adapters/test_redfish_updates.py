@@ -246,6 +246,25 @@ def test_a_bmc_that_refuses_while_it_is_sent_to_is_heard(tmp_path: Path, *, read
     assert (progress or [0])[-1] < BIG
 
 
+def test_a_bmc_that_says_yes_too_early_gets_the_rest_all_the_same(tmp_path: Path) -> None:
+    """And one that asks for the rest, though nobody waited for that."""
+    digest = image_of(tmp_path / "image", BIG)
+    for words in (b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"):
+
+        def early(handler: Any, words: bytes = words) -> bool:
+            handler.wfile.write(words)
+            handler.wfile.flush()
+            return False
+
+        with replayed(updating(MultipartHttpPushUri=MULTIPART)) as server, talk(server) as bmc:
+            server.uploaded = early
+            Updates(bmc).send(Upload(tmp_path / "image"))
+            deadline = time.monotonic() + 60
+            while not server.images[0].whole and time.monotonic() < deadline:
+                time.sleep(0.01)
+            assert (server.images[0].sha256, sent(server)) == (digest, 1)
+
+
 def reset(handler: Any) -> bool:
     """End the connection as a BMC does that loses its mind."""
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

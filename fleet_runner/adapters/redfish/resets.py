@@ -104,7 +104,9 @@ def _manager(of: Bmc) -> tuple[str, Body]:
     collection = of.resources.service("Managers")
     uris = named or (of.resources.members(collection) if collection else [])
     found = {uri: of.resources.get(uri) for uri in uris}
-    mine = {uri: body for uri, body in found.items() if system.uri in of.resources.links(body, "ManagerForServers")}
+    computer = system.uri.rstrip("/")  # some write a slash behind it here, and none there
+    servers = {uri: of.resources.links(body, "ManagerForServers") for uri, body in found.items()}
+    mine = {uri: found[uri] for uri, named in servers.items() if computer in [each.rstrip("/") for each in named]}
     resettable = {uri: body for uri, body in found.items() if MANAGER_RESET in of.resources.actions(body)}
     for some in (mine, resettable):
         if len(some) == 1:

@@ -22,8 +22,8 @@ SAYS_NOTHING = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPSta
                           HTTPStatus.TOO_MANY_REQUESTS})  # fmt: skip
 """Refusals that are about who asks and how often, not about what a monitor waits for."""
 
-IDLE = frozenset({"idle", "complete", "completed", "error", "failed", "none", "success", "enabled"})
-"""What vendors call an UpdateService that updates nothing."""
+BUSY = frozenset({"uploading", "downloading", "verifying", "preparing", "writing", "flashing", "updating"})
+"""What HPE and AMI say of an UpdateService that is about something."""
 
 
 class NoTasksError(BmcError):
@@ -184,7 +184,7 @@ def _busy(service: Body) -> bool:
     said = status.get("State") if isinstance(status, Mapping) else None
     vendors = [part for part in oem.values() if isinstance(part, Mapping)] if isinstance(oem, Mapping) else []
     states = [str(part[key]).lower() for part in vendors for key in ("State", "UpdateStatus") if part.get(key)]
-    return said == "Updating" or any(state not in IDLE for state in states)
+    return said == "Updating" or any(state in BUSY for state in states)
 
 
 def _within(collection: str, body: Body) -> list[str]:

@@ -29,7 +29,9 @@ STALL_SECONDS = 60.0
 LAST_WORDS_SECONDS = 5.0
 """How long a BMC that has ended a connection is listened to still."""
 
-INTERIM = b"HTTP/1.1 1"
+STATUS_AT = len("HTTP/1.1 ")
+REFUSALS = (b"3", b"4", b"5")
+"""How the statuses begin after which nobody wants the rest: neither "100 Continue" nor an early "202 Accepted"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class _Sending:
                 self._connection.endheaders()
                 for piece in pieces:
                     self._watch.alive()
-                    if self._answers(answer):
+                    if self._refuses(answer):
                         break
                     self._pace(STALL_SECONDS)
                     self._connection.sock.sendall(piece)
@@ -166,15 +168,15 @@ class _Sending:
             raise TimeoutError(f"it took more than {self._watch.seconds:g} s")
         self._connection.sock.settimeout(min(left, most))
 
-    def _answers(self, answer: HTTPResponse) -> bool:
-        """Tell if the BMC has begun to answer; what only TLS has to say is no answer, and "100 Continue" is none."""
+    def _refuses(self, answer: HTTPResponse) -> bool:
+        """Tell if the BMC has begun to refuse; what only TLS has to say is no answer."""
         sock = self._connection.sock
         if not select.select([sock], [], [], 0)[0] and not (isinstance(sock, ssl.SSLSocket) and sock.pending()):
             return False
         sock.settimeout(0)
         with contextlib.suppress(ssl.SSLWantReadError, BlockingIOError):
             begun: bytes = answer.fp.peek(1)
-            return len(begun) > len(INTERIM) and not begun.startswith((INTERIM, b"HTTP/1.0 1"))
+            return begun[STATUS_AT : STATUS_AT + 1] in REFUSALS
         return False
 
 

@@ -140,10 +140,10 @@ class Wire:
 
     def _refuse(self, trial: Trial | None) -> NoReturn:
         self._token, self._basic = "", False
+        if trial is not None and self._breaker is not None:  # it says from now on who may try, and when
+            raise BmcError(self._breaker.told(trial.refused()))
         self._refused = (
             f"{self.url} refused the BMC credentials (401); do not retry, more tries lock the account: correct them"
-            if trial is None or self._breaker is None
-            else self._breaker.told(trial.refused())
         )
         raise BmcError(self._refused)
 
