@@ -18,8 +18,9 @@ from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.lab.redfish import Durations, Emulator, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
+from tests.firmware.bench import bench
 from tests.firmware.scenes import CREDENTIALS, NODE, store_in
-from tests.playing import Ansible, inventory, spool, unclean
+from tests.playing import PROJECT, Ansible, inventory, spool, unclean, verdicts
 
 WANTED = {"SRIOVEnable": "Enabled", "MaxPayload": 512, "QuietBoot": True}
 LONG = 30.0
@@ -158,3 +159,33 @@ def test_a_play_that_ended_before_the_reset_is_gone_on_with(hall: Hall) -> None:
     hall.play()
     assert hall.counts() == (1, 1)
     assert hall.bmc.attributes().items() >= WANTED.items()
+
+
+def test_the_whole_stage_flashes_then_sets_then_boots_once_and_reads_anew(tmp_path: Path) -> None:
+    """On this machine, which is not booted by that: its own check says so."""
+    user, password = CREDENTIALS
+    (tmp_path / "bmc.yml").write_text(yaml.safe_dump({"username": user, "password": password}))
+    (tmp_path / "bmc.yml").chmod(0o600)
+    variables = {
+        "FLEET_SPOOL": str(tmp_path / "spool.jsonl"),
+        "FLEET_STATE_DIR": str(tmp_path),
+        "FLEET_BMC_CREDENTIALS": str(tmp_path / "bmc.yml"),
+    }
+    with bench(tmp_path, ("BIOS",)) as made:
+        profile = {**made.scene.profile, "bios": {"attributes": WANTED}}
+        quick = {"firmware_pace": {"poll": 0.2, "settle": 2, "send": 2, "outage": 2, "boot": 2}, "reboot_delay": 1}
+        node = {"fleet_bmc_url": made.bmc.url, "fleet_profile": profile}
+        nodes = inventory(tmp_path / "inventory.yml", {NODE: node}, **quick)
+        ansible = Ansible(tmp_path / "home", variables | {"FLEET_FIRMWARE_IMAGES": str(made.scene.images)})
+        answer = ansible("ansible-playbook", "-i", nodes, PROJECT / "playbooks" / "firmware.yml")
+        assert (answer.returncode, unclean(answer)) == (0, [])
+        assert verdicts(spool(tmp_path / "spool.jsonl")) == {
+            (NODE, "firmware_update"): Verdict.PASS,
+            (NODE, "rebooted"): Verdict.FAIL,
+            (NODE, "firmware_pins"): Verdict.PASS,
+            (NODE, "bios_settings"): Verdict.PASS,
+        }
+        happened = [event.kind for event in made.bmc.events("update_done", "host_reset", "bios_set", "bios_applied")]
+        assert happened == ["update_done", "host_reset", "bios_set", "host_reset", "bios_applied"]
+        again = ansible("ansible-playbook", "-i", nodes, PROJECT / "playbooks" / "firmware.yml")
+        assert "changed=0" in again.stdout

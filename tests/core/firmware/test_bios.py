@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -284,3 +285,17 @@ def test_a_supermicro_without_a_registry_is_compared_in_its_own_types(samples: P
     assert "which no value can be compared with" in plan({"BootURI_2953": "x"}, seen).refused[0]
     assert "in quotes" in plan({"BootupNumLockState_002F": False}, seen).refused[0]
     assert "'Above4GDecoding_0041' is the nearest" in plan({"Above4GDecoding": "Enabled"}, seen).refused[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "system"),
+    [("dgxh100", "dgx_h100", "DGX"), ("sys_821ge_tnhr", "supermicro_hgx_h100", "1")],
+)
+def test_the_settings_of_our_device_types_are_those_of_real_ones(
+    project: Path, samples: Path, file: str, name: str, system: str
+) -> None:
+    group = project / "inventory" / "group_vars" / f"device_type_{file}.yml"
+    wanted = read(yaml.safe_load(group.read_text("utf-8"))["fleet_profile"])
+    tree = json.loads(gzip.decompress((samples / "redfish" / f"{name}.json.gz").read_bytes()))
+    assert plan(wanted, Seen(tree[f"/redfish/v1/Systems/{system}/Bios"]["Attributes"])) == Plan(settled=(*wanted,))
+    assert wanted
