@@ -17,6 +17,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware.bios_text import Report, Stand
 from fleet_runner.core.firmware.bios_turn import MOST_RESETS, Try
 from fleet_runner.core.firmware.flash import End, Pace
+from fleet_runner.core.reads import READS
 from fleet_runner.firmware import BiosMeans, Target, set_bios
 from fleet_runner.lab.redfish import Durations, Emulator, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
@@ -305,6 +306,19 @@ def crash(url: str, store_url: str, point: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
         if point != "bios_set":
-            store.note_bios = noted  # type: ignore[method-assign]
+            store.note_bios = noted  # type: ignore[method-assign]  # a crash has to be somewhere
         means = BiosMeans(store, partial(Bmc, url, *CREDENTIALS, limits=QUICK), WANTED, PACE, LEASE_SECONDS)
         set_bios(Target(NODE, "one"), means)
+
+
+@pytest.mark.parametrize("name", ["dgx_h100", "supermicro_hgx_h100", ""])
+def test_the_check_s_reads_find_the_settings_and_where_they_wait(
+    request: pytest.FixtureRequest, tmp_path: Path, name: str
+) -> None:
+    """Also beside a system that has none, as the board of a DGX's GPUs."""
+    captured = request.getfixturevalue("samples") / "redfish" / f"{name}.json.gz" if name else OUR_OWN
+    with a_node(tmp_path, captured) as node, node.open() as bmc:
+        [(bios, body)] = bmc.read(READS["redfish_bios"].path).items()
+        assert body["Attributes"] == node.bmc.attributes()
+        [future] = bmc.read(READS["redfish_bios_future"].path)
+        assert future == body["@Redfish.Settings"]["SettingsObject"]["@odata.id"] != bios
