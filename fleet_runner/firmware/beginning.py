@@ -181,7 +181,8 @@ def _take(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
         return visit.wait(Stand.WAITING, busy, visit.means.pace.poll)
     flash = _flash(visit, chosen, replace(seen, tasks=tasks))
     visit.changed, visit.chosen = True, None
-    sending.send(visit, visit.store.intend(flash, visit.target.holder, now=time.time()), chosen.step)
+    intended = visit.write(lambda store: store.intend(flash, visit.target.holder, now=time.time()))
+    sending.send(visit, intended, chosen.step)
     return None
 
 

@@ -133,11 +133,12 @@ def _act(visit: Visit, flash: Flash, seen: Seen, act: Send | Adopt | Mark | Rese
 
 
 def _note(visit: Visit, flash: Flash) -> Flash:
-    return visit.store.note_flash(flash, visit.target.holder, now=time.time())
+    return visit.write(lambda store: store.note_flash(flash, visit.target.holder, now=time.time()))
 
 
 def _end(visit: Visit, flash: Flash, end: End, detail: str) -> None:
-    visit.store.end_flash(flash.id, visit.target.holder, end, detail[:MOST_DETAIL], time.time())
+    said = detail[:MOST_DETAIL]
+    visit.write(lambda store: store.end_flash(flash.id, visit.target.holder, end, said, time.time()))
     visit.say(line(flash, f"{end.value}: {detail}", time.time(), None, visit.then))
 
 

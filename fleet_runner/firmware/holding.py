@@ -1,8 +1,12 @@
 """The right to touch one node's firmware: a lease in the store, which only one driver holds at a time."""
 
+import contextlib
+import random
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import ConflictError, StoreError
@@ -28,6 +32,31 @@ class Target:
     by: str = "runner"
 
 
+Made = TypeVar("Made")
+
+_one_at_a_time = threading.Lock()  # drivers of one process would else starve each other at the store
+
+
+def written(work: Callable[[], Made], patience: float) -> Made:
+    """Do a write of the store, again for so many seconds where it is busy; nothing is ever half-written.
+
+    Raises:
+        ConflictError: it is not this driver's to do.
+        StoreError: the store cannot be written.
+    """
+    last = time.monotonic() + patience
+    while True:
+        try:
+            with _one_at_a_time:
+                return work()
+        except ConflictError:
+            raise
+        except StoreError:
+            if time.monotonic() > last:
+                raise
+        time.sleep(WAIT * random.uniform(0.1, 1.0))
+
+
 class LapsedError(ConflictError):
     """A driver did not renew its lease in time; what it knows of the node may be old."""
 
@@ -49,7 +78,7 @@ class Lease:
         last = min(time.time() + self._seconds * (1 + 1 / SHARE), until)
         while True:
             try:
-                self.take()
+                self.take(self._seconds)
             except ConflictError as error:
                 if time.time() >= last:
                     return str(error)
@@ -57,12 +86,15 @@ class Lease:
             else:
                 return ""
 
-    def take(self) -> None:
+    def take(self, patience: float = 0.0) -> None:
         """Take or renew it; ConflictError where another has it, or the run is over."""
         now = self._ticks()  # before the store is asked: the lease never lasts longer there than is believed here
+        written(self._take, patience)
+        self._renewed = now
+
+    def _take(self) -> None:
         target = self._target
         self._store.lease(target.node, target.holder, run=target.run, now=time.time(), seconds=self._seconds)
-        self._renewed = now
 
     def alive(self) -> None:
         """Renew it where that is due, before anything is done that only its holder may do.
@@ -89,7 +121,11 @@ class Lease:
                 return  # a store that is busy for a moment; the next call asks again
 
     def leave(self) -> None:
-        """Give it back."""
+        """Give it back; it runs out by itself."""
+        with contextlib.suppress(StoreError):
+            written(self._leave, WAIT)
+
+    def _leave(self) -> None:
         self._store.unlease(self._target.node, self._target.holder)
 
 

@@ -63,7 +63,7 @@ def send(visit: Visit, flash: Flash, step: Step) -> None:
     else:
         now = time.time()
         noted = replace(flash, phase=Phase.SENT, task=task, sent_at=now)
-        visit.store.note_flash(noted, visit.target.holder, now=now)
+        visit.write(lambda store: store.note_flash(noted, visit.target.holder, now=now))
 
 
 def upload(visit: Visit, step: Step, progress: Progress = _untold) -> Upload:

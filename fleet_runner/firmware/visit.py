@@ -14,11 +14,14 @@ from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.core.firmware.flash import Flash, Pace
 from fleet_runner.core.firmware.planner import Step
 from fleet_runner.core.firmware.progress_text import Report, Stand, under_way
-from fleet_runner.firmware.holding import Lease, Target
+from fleet_runner.firmware.holding import Lease, Made, Target, written
 from fleet_runner.firmware.looking import Looks
 from fleet_runner.firmware.resetting import HOST
 
-NO_STORE = "a flash is written down before it is sent, and there is no store; `fleet-runner tick` makes it"
+NO_STORE = (
+    "a flash is written down before it is sent, and no store knows this node yet; `fleet-runner tick` makes one and "
+    "registers the nodes"
+)
 
 MOST_DETAIL = 500
 """Letters of what is written down with a flash's end."""
@@ -133,6 +136,11 @@ class Visit:
         if self.means.store is None:
             raise StoreError(NO_STORE)
         return self.means.store
+
+    def write(self, work: Callable[[Store], Made]) -> Made:
+        """Write something down, however busy the store is, as long as the lease would last."""
+        store = self.store
+        return written(lambda: work(store), self.means.lease_seconds)
 
     def _rebooted(self) -> bool:
         """Say whether the host was reset since the node came into its state, by anybody's account."""

@@ -111,6 +111,7 @@ class ActionModule(ActionBase):
         with contextlib.ExitStack() as opened:
             try:
                 store = opened.enter_context(Store.open(configured.store_url))
+                store = store if store.node(str(variables["inventory_hostname"])) else None
             except NoStoreError:  # by hand, before the first tick: what is to be sent is planned, and none is sent
                 store = None
             means = firmware.Means(

@@ -142,7 +142,7 @@ def test_a_run_that_is_over_sends_nothing(hall: Hall) -> None:
 def test_without_a_store_nothing_is_sent_and_what_is_right_is_right(hall: Hall) -> None:
     (hall.folder / "fleet.db").unlink()
     hall.play()
-    assert "there is no store" in hall.result().message
+    assert "no store knows this node" in hall.result().message
     assert hall.bench.sent() == []
     hall.bench.bmc.set_version("BMC", hall.bench.scene.pins["BMC"][0])
     hall.play()
