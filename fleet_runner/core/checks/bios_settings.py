@@ -77,7 +77,8 @@ def _future(body: Mapping[str, Any], readings: Readings) -> Mapping[str, Any] | 
     if not isinstance(link, Mapping):
         return {}
     found = json_object(text_of(readings[FUTURE]), "the BIOS settings to come") if FUTURE in readings else {}
-    there = found.get(str(link.get("@odata.id")))
+    only = next(iter(found.values())) if len(found) == 1 else None  # however the link is written
+    there = found.get(str(link.get("@odata.id")), only)
     return bios.pending(_attributes(body), there.get("Attributes")) if isinstance(there, Mapping) else None
 
 

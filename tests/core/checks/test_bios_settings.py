@@ -93,6 +93,12 @@ def test_a_fault_counts_although_another_setting_is_not_known() -> None:
     assert asked({"SRIOV": "Enabled", "Nothing": 1}, future={}).verdict is FAIL
 
 
+def test_a_link_may_be_written_in_full() -> None:
+    said = {"SettingsObject": {"@odata.id": f"https://10.0.0.1{FUTURE}"}}
+    assert asked({"SRIOV": "Enabled"}, future={"SRIOV": "Enabled"}, said=said).verdict is UNKNOWN
+    assert asked({"SRIOV": "Enabled"}, future={}, said=said).verdict is FAIL
+
+
 @pytest.mark.parametrize("said", [None, {}, {"SettingsObject": 7}])
 def test_a_bios_without_a_settings_object_has_nothing_waiting(said: Any) -> None:
     assert asked({"SRIOV": "Enabled"}, said=said).verdict is FAIL
