@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ class Vault(ThreadingHTTPServer):
         self.sealed = False
         self.raw: bytes | None = None
         self.elsewhere = ""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Be quiet of clients that go away."""
 
     @property
     def url(self) -> str:
@@ -68,17 +72,26 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
-@pytest.fixture
-def vault() -> Iterator[Vault]:
-    """A Vault with one secret."""
+@contextmanager
+def vaulted() -> Iterator[Vault]:
+    """Serve a Vault with one secret."""
     server = Vault()
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     server.secrets["/v1/secret/data/bmc"] = {"username": "fleet", "password": "from the vault"}
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def vault() -> Iterator[Vault]:
+    """A Vault with one secret."""
+    with vaulted() as server:
+        yield server
 
 
 @pytest.fixture

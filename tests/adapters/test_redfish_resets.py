@@ -2,16 +2,17 @@
 
 import gzip
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fleet_runner.adapters.redfish import resets
+from fleet_runner.adapters.redfish import Bmc, Limits, resets
 from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.core.errors import BmcError, BmcRefused, FleetError
-from tests.adapters.redfish_replay import Replay, replayed, talk, updating
+from tests.adapters.redfish_replay import PASSWORD, USER, Replay, replayed, talk, updating
 from tests.adapters.test_redfish_updates import reset as break_off
 
 ROOT = "/redfish/v1"
@@ -102,6 +103,20 @@ def test_a_bmc_that_restarts_before_it_answers_was_reset() -> None:
         assert server.tokens == 1
         Updates(bmc).inventory()
         assert server.tokens == 2
+
+
+def test_a_bmc_that_falls_silent_was_reset() -> None:
+    """It lost power to its network before it could even end the connection."""
+    over = threading.Event()
+    limits = Limits(read_seconds=3.0)
+    tree = machine(Actions=reset("Manager.Reset", where=MANAGER))
+    with replayed(tree) as server, Bmc(server.url, USER, PASSWORD, limits=limits) as bmc:
+        server.broken = {f"{MANAGER}/Actions/Manager.Reset": lambda _: over.wait(60)}
+        try:
+            Updates(bmc).reset_bmc()
+        finally:
+            over.set()
+        assert len(server.said("POST")) == 1
 
 
 def test_a_bmc_that_was_never_reached_was_not_reset() -> None:

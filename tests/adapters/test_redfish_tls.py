@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.adapters.redfish import Bmc, opened
+from fleet_runner.adapters.redfish import Bmc, credentials, opened
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.core.errors import BmcError, BmcRefused, SettingsError
 from fleet_runner.settings import Settings
 from tests.adapters.redfish_replay import PASSWORD, QUICK, USER, Replay, image_of, replayed, updating
+from tests.adapters.test_redfish_credentials import TOKEN, vaulted
 
 MULTIPART = "/redfish/v1/UpdateService/upload"
 UNTRUSTED = "its certificate is not trusted; name its CA in bmc_ca, or set bmc_insecure"
@@ -119,6 +120,22 @@ def test_a_refusal_is_heard_over_tls_while_an_image_is_sent(keys: Path, server: 
         assert Updates(bmc).inventory()
     assert len(server.images) == 1
     assert "answered 413" in str(caught.value)
+
+
+def test_a_vault_has_an_authority_of_its_own(keys: Path, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    token.chmod(0o600)
+    with vaulted() as vault:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(keys / "bmc.pem", keys / "bmc.key")
+        vault.socket = context.wrap_socket(vault.socket, server_side=True, do_handshake_on_connect=False)
+        url = f"{vault.url.replace('http:', 'https:')}/v1/secret/data/bmc"
+        held = Settings(bmc_vault=url, bmc_vault_token_file=token, bmc_vault_ca=keys / "ours.pem")
+        assert credentials(held) == ("fleet", "from the vault")
+        with pytest.raises(SettingsError, match="its certificate is not trusted; name its CA in bmc_vault_ca"):
+            credentials(held.model_copy(update={"bmc_vault_ca": None}))
+        assert len(vault.asked) == 1
 
 
 def test_the_settings_say_whom_to_trust(keys: Path, server: Replay, tmp_path: Path) -> None:

@@ -179,6 +179,10 @@ class DroppedError(BmcError):
     """The connection came to an end without an answer: what was asked may have been done."""
 
 
+class SilentError(BmcError):
+    """There was no answer in time: what was asked may have been done."""
+
+
 class UnreachedError(BmcRefused, DroppedError):
     """There was no connection at all."""
 
@@ -233,6 +237,8 @@ def _kind(error: Exception) -> type[BmcError]:
     match error:
         case requests.exceptions.ConnectTimeout():
             return BmcRefused
+        case requests.exceptions.ReadTimeout():
+            return SilentError
         case requests.exceptions.SSLError():
             return BmcError
         case requests.exceptions.ConnectionError() | requests.exceptions.ChunkedEncodingError():

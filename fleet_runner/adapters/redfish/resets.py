@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from fleet_runner.adapters.redfish.bmc import Bmc, System, age, dated, moment
-from fleet_runner.adapters.redfish.exchange import DroppedError, UnreachedError
+from fleet_runner.adapters.redfish.exchange import DroppedError, SilentError, UnreachedError
 from fleet_runner.adapters.redfish.resources import Action, Body
 from fleet_runner.core.errors import BmcError, BmcRefused
 
@@ -128,7 +128,7 @@ def _restart(of: Bmc, action: Action, body: Body) -> None:
         of.resources.done(of.resources.wire.ask("POST", action.target, body), action.name)
     except UnreachedError:
         raise
-    except DroppedError:
+    except (DroppedError, SilentError):
         pass
     of.resources.wire.forget()
 

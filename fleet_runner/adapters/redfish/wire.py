@@ -53,11 +53,11 @@ class Wire:
             with contextlib.suppress(BmcError):
                 self._send("DELETE", self._opened)
         self.forget()
-        self.exchange.close()
 
     def forget(self) -> None:
-        """Forget the session: the BMC has forgotten it, as one that restarts does."""
+        """Forget the session, and the connection: the BMC has forgotten them, as one that restarts does."""
         self._opened = self._token = ""
+        self.exchange.close()
 
     def own(self, uri: object, *, anywhere: bool = False) -> str:
         """Return a URI that the BMC named if it is its own."""
