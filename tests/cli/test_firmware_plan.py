@@ -149,6 +149,28 @@ def test_an_open_flash_is_told_of_in_place_of_a_plan(plan: Plan, machine: Bench)
     assert "requests would be sent" not in said.words
 
 
+def test_the_inventory_stands_beside_the_catalogue(plan: Plan, typed: Type) -> None:
+    """With the boards' names that a catalogue needs, and without the images that do not run."""
+    plan(PSU={"accepted": ["0.9"]})
+    said = typed("firmware", "inventory", NODE)
+    assert (said.code, said.err) == (0, "")
+    assert "gpu-01, boards LAB-HGX-8, LAB-0001" in said.words
+    assert "BIOS 0.9 BIOS drift" in said.words
+    assert "PSU_0 0.9 PSU accepted" in said.words
+    assert "NIC_0 28.39.3560 - in no row" in said.words
+    assert "Backup_BIOS" not in said.out
+    found = json.loads(typed("firmware", "inventory", NODE, "--json").out)
+    assert {each["entry"]["id"]: each["component"] for each in found["entries"]}["PSU_1"] == "PSU"
+
+
+def test_a_bmc_is_listed_although_its_catalogue_is_only_being_written(plan: Plan, typed: Type) -> None:
+    plan(BIOS={"targett": "2"})
+    said = typed("firmware", "inventory", NODE)
+    assert said.code == 0
+    assert "warning: fleet_profile.firmware.components[0].targett" in said.err
+    assert "BIOS 0.9 - in no row" in said.words
+
+
 def test_a_catalogue_that_cannot_be_read_says_who_names_its_lines(plan: Plan) -> None:
     said = plan(BIOS={"targett": "2"})
     assert said.code == Exit.USAGE

@@ -4,6 +4,7 @@ import typer
 
 from fleet_runner.cli.firmware import rollouts
 from fleet_runner.cli.firmware.checking import check
+from fleet_runner.cli.firmware.listing import list_inventory
 from fleet_runner.cli.firmware.looking import show
 from fleet_runner.cli.firmware.planning import plan
 from fleet_runner.cli.firmware.settling import allow_power, settle
@@ -19,4 +20,5 @@ def firmware() -> None:
 
 for command in (check, plan, update, show, settle, allow_power):
     app.command()(command)
+app.command("inventory")(list_inventory)
 app.add_typer(rollouts.app, name="rollout", help="Bring a device type's nodes to their pins, wave by wave.")

@@ -10,21 +10,16 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from fleet_runner import source
-from fleet_runner.adapters import profiles, redfish
+from fleet_runner.adapters import redfish
+from fleet_runner.cli.firmware import asking
 from fleet_runner.cli.reading import Json
-from fleet_runner.cli.session import Exit, age, console, known, opened, print_json
-from fleet_runner.core import inventory
-from fleet_runner.core.errors import EvidenceError, FleetError
-from fleet_runner.core.firmware import bios, bios_text, catalogue
-from fleet_runner.core.firmware.bios_values import Value
-from fleet_runner.core.firmware.catalogue import Catalogue
+from fleet_runner.cli.session import Exit, age, console, opened, print_json
+from fleet_runner.core.firmware import bios_text
 from fleet_runner.core.firmware.progress_text import Report
-from fleet_runner.core.lifecycle import FABRICS, State
+from fleet_runner.core.lifecycle import State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Node
 from fleet_runner.firmware import BiosMeans, Means, Target, drive, set_bios
-from fleet_runner.settings import Settings
 
 CODES = {"failed": Exit.NO, "refused": Exit.NO, "unread": Exit.TROUBLE}
 """Exit codes of where firmware or BIOS settings stand, where that is no plan."""
@@ -44,11 +39,9 @@ def plan(
     say what has to be known.
     """
     with opened() as (settings, store):
-        row = known(store, name)
-        if row.state in FABRICS:
-            raise FleetError(f"{name} is a fabric; name a node")
-        url, profile = _asked(settings, name)
-        wanted, attributes = _read(profile)
+        row = asking.a_node(store, name)
+        device, url = asking.where(settings, name)
+        wanted, attributes = asking.wanted(settings, device)
         target, bmc = _target(row), partial(redfish.opened, settings, url, name=name)
         means = Means(store, bmc, wanted, settings.firmware_dir, url=settings.firmware_url)
         now = time.time()
@@ -66,26 +59,6 @@ def plan(
 def _target(row: Node) -> Target:
     """Return the node as the stage would find it: what failed in an earlier stay in the state counts no more."""
     return Target(row.name, "plan", since=row.since if row.state is State.FIRMWARE else time.time())
-
-
-def _asked(settings: Settings, name: str) -> tuple[str, Mapping[str, Any]]:
-    """Return where a node's BMC is asked, and the profile of its device type."""
-    fleet = source.read(settings)
-    device = fleet.devices.get(name)
-    if device is None:
-        raise FleetError(f"{name} is not in the source of truth any more, so its BMC is not known")
-    url = str(inventory.hostvars(fleet, device, {}).get("fleet_bmc_url") or "")
-    if not url:
-        raise FleetError(f"{name} has no BMC that could be asked; give the device an out-of-band address")
-    return url, profiles.read(settings, device.device_type)
-
-
-def _read(profile: Mapping[str, Any]) -> tuple[Catalogue, Mapping[str, Value]]:
-    """Return the versions and the BIOS settings that a profile asks for."""
-    try:
-        return catalogue.read(profile), bios.read(profile)
-    except EvidenceError as error:
-        raise FleetError(f"{error}; fleet-runner firmware check names each line") from error
 
 
 def _tell(name: str, report: Report) -> None:
