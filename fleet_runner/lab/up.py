@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, wrappers
+from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, ware, wrappers
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
 from fleet_runner.settings import PROJECT_DIR
 
@@ -30,6 +30,7 @@ drain_seconds = 1
 passive_seconds = 3
 cabling_seconds = 10
 cabling_confirm_seconds = 2
+firmware_pause_seconds = 1
 """
 """Pauses are short here, because a boot takes seconds and not minutes."""
 
@@ -76,6 +77,7 @@ def _make(lab: Lab, servers: int, boot_seconds: float, *, boot_service: bool) ->
         write_json(lab.node(name) / "state.json", hardware.fresh(number, boot_seconds))
     write_json(lab.root / "addresses.json", {plan.address(at): name for at, name in enumerate(names, start=1)})
     plugging.plug_all(lab, servers)
+    ware.write_images(lab)
     site.write_site(lab, servers, bmcs)
     about = {"servers": servers, "bmc_ports": bmcs, "boot_seconds": boot_seconds}
     write_json(lab.about, {**about, **(boot_server.make(lab) if boot_service else {})})

@@ -10,6 +10,7 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.firmware.flash import End
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.records import Device
 from fleet_runner.core.runs import Outcome
@@ -113,7 +114,6 @@ def test_a_node_that_is_off_is_unreachable_or_only_its_bmc_is_asked(ansible: Ans
         ("dead_psu", "verify", "power_supplies"),
         ("xid", "health_passive", "xid"),
         ("hot_gpu", "health_passive", "gpu_thermals"),
-        ("wrong_firmware", "firmware", "firmware_pins"),
     ],
 )
 def test_a_fault_is_found_and_ends_with_its_cause(
@@ -130,12 +130,37 @@ def test_a_fault_is_found_and_ends_with_its_cause(
             boot(lab, "gpu-01")
 
 
+def test_a_wrong_version_is_brought_to_its_pin_and_the_node_boots_anew_for_that(ansible: Ansible, lab: Lab) -> None:
+    """By hand, as a flash is written down in the store; the run after it sends nothing and boots nothing."""
+    with hardware.changing(lab, "gpu-01") as state:
+        state["last_reset"] -= 5.0  # its BMC tells whole seconds: the boot that a fixture just made is not since then
+    known = Store.create(f"sqlite:///{lab.root / 'state' / 'fleet.db'}")
+    known.register([Device("gpu-01", "lab-hgx-h100", "gpu-server", "lab")], time.time())
+    faults.inject(lab, "wrong_firmware", "gpu-01", {"component": "BIOS", "version": "1.9a"})
+    said, lines = play(ansible, "firmware", "gpu-01", "--check")
+    assert "1 to send: BIOS 1.9a → 2.1" in said
+    assert witness(lab, "gpu-01", "firmware_accepted") == []
+    said, lines = play(ansible, "firmware", "gpu-01")
+    assert set(verdicts(lines).values()) == {Verdict.PASS}, said
+    assert {check for _, check in verdicts(lines)} >= {"firmware_update", "firmware_pins"}
+    [accepted] = witness(lab, "gpu-01", "firmware_accepted")
+    assert accepted["components"] == {"BIOS": "2.1"}
+    boots = len(witness(lab, "gpu-01", "power"))
+    _, lines = play(ansible, "firmware", "gpu-01")
+    assert set(verdicts(lines).values()) == {Verdict.PASS}
+    assert len(witness(lab, "gpu-01", "firmware_accepted")) == 1
+    assert len(witness(lab, "gpu-01", "power")) == boots
+    [flash] = known.flashes("gpu-01")
+    known.close()
+    assert (flash.component, flash.end) == ("BIOS", End.VERIFIED)
+
+
 def test_a_bmc_that_is_down_is_unknown_and_stops_a_power_action(ansible: Ansible, lab: Lab) -> None:
     faults.inject(lab, "bmc_down", "gpu-01", {})
     before = len(witness(lab, "gpu-01", "power"))
     try:
         _, lines = play(ansible, "firmware", "gpu-01")
-        assert verdicts(lines) == {("gpu-01", "firmware_pins"): Verdict.UNKNOWN}
+        assert verdicts(lines) == {("gpu-01", "firmware_update"): Verdict.UNKNOWN}
         _, lines = play(ansible, "reboot", "gpu-01", since=time.time())
         assert end(lines).end is PlayEnd.FAILED
         assert "redfish_power: http://127.0.0.1:" in end(lines).message
@@ -229,4 +254,4 @@ def test_a_play_by_hand_on_the_whole_lab_has_no_warnings(ansible: Ansible) -> No
     answer = ansible("ansible-playbook", "playbooks/firmware.yml")
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert unclean(answer) == []
-    assert "gpu-02: 1 PASS, 0 FAIL, 0 UNKNOWN" in answer.stdout
+    assert "gpu-02: 3 PASS, 0 FAIL, 0 UNKNOWN" in answer.stdout
