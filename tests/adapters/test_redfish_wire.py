@@ -34,6 +34,18 @@ def test_a_call_tries_again_a_few_times_in_all_however_many_reads_it_makes() -> 
         assert len(bmc.read(f"{SYSTEMS}/*")) == 1
 
 
+def test_a_baseboard_that_is_not_there_is_not_waited_for_and_the_computer_is() -> None:
+    tree = small()
+    baseboard = f"{SYSTEMS}/HGX_Baseboard_0"
+    tree[SYSTEMS]["Members"].insert(0, {"@odata.id": baseboard})
+    with replayed(tree) as server, talk(server) as bmc:
+        server.statuses["GET", baseboard] = [503] * 9
+        assert bmc.power_state() == "On"
+        assert [uri for uri, _ in server.said("GET")].count(baseboard) == 1
+        server.statuses["GET", f"{SYSTEMS}/1"] = [503] * 2
+        assert bmc.power_state() == "On"
+
+
 def test_a_read_whose_connection_breaks_is_tried_again_and_a_change_is_not() -> None:
     broken: list[int] = []
 

@@ -1,12 +1,14 @@
 """One BMC: read resources by pattern, power, one-time boot, the age of the last reset."""
 
+import contextlib
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
 from fleet_runner.adapters.redfish.breaker import Breaker
-from fleet_runner.adapters.redfish.exchange import Limits, Reply
+from fleet_runner.adapters.redfish.exchange import DroppedError, Limits, Reply
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.adapters.redfish.wire import ROOT, Wire
 from fleet_runner.core.errors import BmcError
@@ -131,22 +133,31 @@ class Bmc:
 
     def computer(self) -> System:
         """Return the computer behind the BMC, within the call that has begun."""
+        # A GPU baseboard's own system answers 503 as long as the server is off: it comes last, and is not waited for.
+        uris = sorted(self.resources.members(SYSTEMS), key=lambda uri: "Baseboard" in uri)
         found: list[System] = []
-        trouble = "none of its systems has one"
-        for uri in self.resources.members(SYSTEMS):
-            reply = self._wire.get(uri)
-            if reply.status != HTTPStatus.OK or reply.body is None:
-                # The GPU baseboard's own system answers 503 while the server is off.
-                trouble = f"{uri} answered {reply.status}"
-            elif _can_reset(reply.body):
-                found.append(System(uri, reply.body, reply))
+        with contextlib.suppress(DroppedError), self._wire.exchange.impatient():
+            found = self._computers({uri: self._wire.get(uri) for uri in uris})
+        if not found:
+            replies = {uri: self._wire.get(uri) for uri in uris}
+            found = self._computers(replies)
+            if not found:
+                answers = ", ".join(f"{uri} answered {reply.status}" for uri, reply in replies.items())
+                raise BmcError(
+                    f"{self._wire.url} has no system with a power action ({answers or 'it lists none'});"
+                    " try again or look at the BMC"
+                )
         whole = [system for system in found if "Baseboard" not in system.uri] or found
-        if len(whole) == 1:
-            return whole[0]
-        if whole:
+        if len(whole) > 1:
             names = ", ".join(system.uri for system in whole)
             raise BmcError(f"{self._wire.url} has several systems with a power action ({names}); expected one")
-        raise BmcError(f"{self._wire.url} has no system with a power action: {trouble}; try again or look at the BMC")
+        return whole[0]
+
+    def _computers(self, replies: Mapping[str, Reply]) -> list[System]:
+        answered = {uri: reply for uri, reply in replies.items() if reply.status == HTTPStatus.OK}
+        return [
+            System(uri, reply.body or {}, reply) for uri, reply in answered.items() if _can_reset(reply.body or {})
+        ]
 
     def _clock(self, system: System) -> datetime | None:
         managers = self.resources.links(system.body, "ManagedBy")

@@ -5,7 +5,7 @@ import ipaddress
 import json
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from types import MappingProxyType
@@ -73,6 +73,15 @@ class Exchange:
         """Start the clock of one call."""
         self._deadline = time.monotonic() + self.limits.total_seconds
         self._retries = self.limits.retries
+
+    @contextlib.contextmanager
+    def impatient(self) -> Iterator[None]:
+        """Try nothing again meanwhile."""
+        kept, self._retries = self._retries, 0
+        try:
+            yield
+        finally:
+            self._retries = kept
 
     def left(self) -> float:
         """Return the seconds that this call has left; one that has none must end."""
