@@ -7,8 +7,8 @@ import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
 import yaml
 from typer.main import get_command
@@ -75,12 +75,12 @@ def test_every_command_exists_with_its_options(page: str) -> None:
     """As the command line itself reads it; none is run."""
     assert len(commands(page)) > 15
     for words in commands(page):
-        command: click.Command = get_command(app)
+        command: Any = get_command(app)
         rest = shlex.split(words)[1:]
-        while isinstance(command, click.Group):
+        while known := getattr(command, "commands", None):
             assert rest, words
-            assert rest[0] in command.commands, words
-            command = command.commands[rest.pop(0)]
+            assert rest[0] in known, words
+            command = known[rest.pop(0)]
         command.make_context(words, rest)
 
 
