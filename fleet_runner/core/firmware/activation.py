@@ -92,10 +92,12 @@ def _verify(flash: Flash, seen: Seen, pace: Pace) -> Act:
 
 
 def _taken(flash: Flash, seen: Seen, pace: Pace) -> int:
-    """Return how many resets were certainly done: those that the BMC answered well; or one, if it started since."""
-    restarts = flash.activate in {Activate.BMC_RESET, Activate.AC_DRAIN}
-    back = seen.bmc_reset_at is not None and started(seen) >= _since(flash) - clock(pace)
-    return max(flash.activated, int(restarts and back))
+    """Return how many resets were certainly done: those that the BMC answered well; or one, if it started since.
+
+    A start of the BMC proves a reset of the BMC, whoever asked for it, but not that all power was away.
+    """
+    back = flash.activate is Activate.BMC_RESET and started(seen) >= _since(flash) - clock(pace)
+    return max(flash.activated, int(back))
 
 
 def _dark(flash: Flash, seen: Seen) -> bool:

@@ -182,10 +182,10 @@ class Bmc:
         fate, task = self.update.fate, self.update.task
         self.update = None
         self.tasks[task] = (fate.end, self.now)
-        if self.habits.activate is Activate.NONE:
-            self._run(dict(fate.brings))
-        else:  # what failed is never complete: its BMC would not run it
-            failed = fate.end is TaskEnd.FAILED
+        failed = fate.end is TaskEnd.FAILED
+        if self.habits.activate is Activate.NONE:  # what a task wrote that failed shows by the time it says so
+            self._run(dict(fate.brings), late=0.0 if failed else self.habits.late)
+        else:  # and is never complete: its BMC would not run it
             self.pending, self.resets = {} if failed else dict(fate.brings), 0
         if fate.restarts:
             self.restart()
@@ -220,11 +220,11 @@ class Bmc:
         if self.pending and how is self.habits.activate:
             self.resets += 1
             if self.resets >= self.habits.times:
-                self._run(self.pending)
+                self._run(self.pending, self.habits.late)
                 self.pending = {}
 
-    def _run(self, versions: dict[str, str]) -> None:
-        self.running, self.shows_at = self.running | versions, self.now + self.habits.late
+    def _run(self, versions: dict[str, str], late: float) -> None:
+        self.running, self.shows_at = self.running | versions, self.now + late
 
 
 RUNNING = TaskEnd.RUNNING

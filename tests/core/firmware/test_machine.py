@@ -269,7 +269,7 @@ def test_what_is_written_is_activated_as_often_as_asked_for() -> None:
 
 @pytest.mark.parametrize("how", [Activate.BMC_RESET, Activate.AC_DRAIN])
 def test_a_bmc_is_back_once_it_started_after_the_reset_or_an_outage_is_over(how: Activate) -> None:
-    flash = reset(activate=how, activated=0)
+    flash = reset(activate=how, activated=1 if how is Activate.AC_DRAIN else 0)
     assert "is under way, or the BMC has yet to begin it" in waits(flash, seen(1_199.0, versions=NEW))
     assert "is under way" in waits(flash, seen(1_199.0, versions=NEW, bmc_reset_at=None))
     assert isinstance(act(flash, seen(30.0, versions=NEW, bmc_reset_at=AT - 4.0)), Conclude)
@@ -305,6 +305,8 @@ def test_a_reset_that_nobody_saw_being_done_is_done_again_before_anything_is_con
     flash = reset(activated=0)
     assert waits(flash, seen(899.0))
     assert act(flash, seen(900.0)) == Reset(Activate.HOST_RESET, 2)
+    drain = reset(activated=0, activate=Activate.AC_DRAIN)
+    assert act(drain, seen(2_000.0, bmc_reset_at=AT + 10.0)) == Reset(Activate.AC_DRAIN, 2)
     last = replace(flash, activations=1 + AGAIN)
     assert waits(last, seen(900.0)).endswith(
         "5 resets were asked for, and fewer than 1 seen to be done: look at the BMC."
