@@ -11,6 +11,8 @@
 All emulators of a process live on one thread; 200 of them are cheap. `on` hears each event on that thread before
 anything of it can be seen from outside: it may kill a client, but must not talk to an emulator, nor wait for one.
 
+`behind=` takes a `Behind`: a machine of another making, whose power and boots the BMC then shows and switches.
+
 Events (`event.kind`, `event.at`, `event["detail"]`):
     request         method, uri
     login, logout   user, session, why (of a logout: client, timeout, restart, fault)
@@ -40,6 +42,7 @@ Rules (a list of dicts, or a YAML file of them; checked at once, RulesError says
 """
 
 from fleet_runner.lab.redfish import images
+from fleet_runner.lab.redfish.behind import Behind
 from fleet_runner.lab.redfish.emulator import Emulator
 from fleet_runner.lab.redfish.events import Event
 from fleet_runner.lab.redfish.pace import Durations, Habits
@@ -49,6 +52,7 @@ from fleet_runner.lab.redfish.updates import Update
 
 __all__ = [
     "FAULTS",
+    "Behind",
     "Durations",
     "Emulator",
     "Event",

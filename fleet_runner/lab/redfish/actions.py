@@ -29,7 +29,7 @@ class Actions:
         self._restarts = restarts
         self._tasks = tasks
 
-    def do(self, action: Action, said: Mapping[str, Any]) -> Reply:
+    async def do(self, action: Action, said: Mapping[str, Any]) -> Reply:
         """Do an action, or raise Refused."""
         last = action.name.rpartition(".")[2]
         wanted = said.get(RESET_TYPE)
@@ -40,9 +40,9 @@ class Actions:
             return Reply(204)
         match action.name:
             case "ComputerSystem.Reset" if action.resource in self._chip.tree.systems:
-                return self._power(str(wanted))
+                return await self._power(str(wanted))
             case "Chassis.Reset":
-                return self._power(str(wanted))
+                return await self._power(str(wanted))
             case "Manager.Reset":
                 self._restarts.restart(f"Manager.Reset {wanted}")
                 return Reply(204)
@@ -52,10 +52,10 @@ class Actions:
                 return Reply(204)
         raise Refused(501, f"the action {action.name} is not emulated", "ActionNotSupported")
 
-    def _power(self, action: str) -> Reply:
+    async def _power(self, action: str) -> Reply:
         if action not in hosts.ACTIONS:
             raise Refused(400, f"ResetType {action!r} is not possible", "ActionParameterNotSupported")
-        self._host.act(action)
+        await self._host.act(action)
         wished = self._chip.habits.reset_tasks
         if not (self._chip.tree.reset_tasks if wished is None else wished):
             return Reply(204)

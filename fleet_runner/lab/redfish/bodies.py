@@ -54,11 +54,16 @@ class Bodies:
             body = {**tree.get(uri), "PowerState": self._power()}
         else:
             body = tree.bodies.get(uri)
-        return merged(body, self.changes[uri]) if body is not None and uri in self.changes else body
+        if body is not None and uri in self.changes:
+            body = merged(body, self.changes[uri])
+        behind = self._chip.behind
+        return body if body is None or behind is None else merged(body, behind.shows(uri))
 
     def said(self, uri: str) -> tuple[bytes, str] | None:
         """Return a resource as it is sent, with its entity tag; None where there is none."""
         tree = self._chip.tree
+        if self._chip.behind is not None:
+            return self._sent(uri)
         passing = uri.startswith((f"{tree.sessions}/", f"{tree.tasks}/", f"{tree.inventory}/"))
         if passing or uri in self._made or uri in self.changes or uri in self._chassis or uri not in tree.bodies:
             return self._sent(uri)

@@ -41,6 +41,8 @@ class Boot:
             raise Refused(400, f"the value {said[ENABLED]!r} for {ENABLED} is not allowed", "PropertyValueNotInList")
         self._chip.emit("boot_override", uri=uri, boot=dict(said))
         boot.update(said)
+        if self._chip.behind is not None:
+            self._chip.behind.boot(said)
 
     def override(self) -> Mapping[str, Any]:
         """Return what the next boot is told: where from, and with which address."""

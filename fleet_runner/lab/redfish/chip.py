@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
+from fleet_runner.lab.redfish.behind import Behind
 from fleet_runner.lab.redfish.events import Event, Log
 from fleet_runner.lab.redfish.pace import Durations, Habits
 from fleet_runner.lab.redfish.rules import Rules
@@ -21,6 +22,7 @@ class Chip:
     habits: Habits
     rules: Rules
     log: Log
+    behind: Behind | None = None
     work: set[asyncio.Task[None]] = field(default_factory=set)
 
     def emit(self, kind: str, **details: Any) -> Event:

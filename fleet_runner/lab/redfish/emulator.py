@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from fleet_runner.lab.redfish import floor
 from fleet_runner.lab.redfish.actions import Actions
+from fleet_runner.lab.redfish.behind import Behind
 from fleet_runner.lab.redfish.bios import bioses
 from fleet_runner.lab.redfish.bodies import Bodies
 from fleet_runner.lab.redfish.chip import Chip
@@ -41,12 +42,13 @@ class Emulator:
         changes: Mapping[str, Mapping[str, Any] | None] | None = None,
         port: int = 0,
         tls: ssl.SSLContext | None = None,
+        behind: Behind | None = None,
     ) -> None:
         known = tree if isinstance(tree, Tree) else load(tree) if isinstance(tree, Path) else Tree(dict(tree))
         self.tree = known.changed(changes) if changes else known
         self._tls = tls is not None
         log = Log(on)
-        self._chip = Chip(self.tree, pace or Durations(), habits or Habits(), Rules(rules, seed), log)
+        self._chip = Chip(self.tree, pace or Durations(), habits or Habits(), Rules(rules, seed), log, behind)
         self._gate = Gate(self._chip, _pair(credentials))
         self._tasks = Tasks(self.tree, self._chip.habits)
         self._firmware = Firmware(self._chip)

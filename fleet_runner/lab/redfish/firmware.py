@@ -78,6 +78,8 @@ class Firmware:
         versions = {entry: self.pending[entry].version for entry in entries}
         self._chip.emit("activated", components=versions, by=by)
         self._keep_previous(versions)
+        if self._chip.behind is not None:
+            self._chip.behind.run(versions)
         self.running |= versions
         for entry in entries:
             del self.pending[entry]

@@ -28,35 +28,61 @@ class Host:
         self._firmware = firmware
         self._interrupt = interrupt
         said = [chip.tree.get(uri).get("PowerState") for uri in chip.tree.systems]
-        self.state = "Off" if "Off" in said else "On"
+        self._state = "Off" if "Off" in said else "On"
         self.last_reset: float | None = None
         self.bioses: list[Bios] = []
         self.boot = Boot(chip)
         self._booted = 0.0  # by the monotonic clock
         self._there = 0.0
         self._moving: asyncio.Task[None] | None = None
+        self._turns = asyncio.Lock()  # what stands behind the BMC does one thing at a time
+        self._starts = chip.behind.starts() if chip.behind is not None else 0
 
-    def act(self, action: str) -> None:
+    @property
+    def state(self) -> str:
+        """The power state: On, Off, PoweringOn or PoweringOff."""
+        return self._chip.behind.power() if self._chip.behind is not None else self._state
+
+    async def act(self, action: str) -> None:
         """Begin a power action; what it would do while it makes no sense is refused or does nothing."""
         running = self.state in ("On", "PoweringOn")
-        if action in RESTARTS and not running:
+        ignored = self._chip.habits.ignores_restart_while_off
+        if action in RESTARTS and not running and not ignored:
             raise Refused(409, f"{action} is not possible while the host is off", "ActionNotSupported")
         self._chip.emit("power", action=action, was=self.state)
-        if action in ("On", "ForceOn") if running else action in OFF:
+        if action in ("On", "ForceOn") if running else action in OFF | RESTARTS:
             return
-        self._move(self._do(action))
+        if self._chip.behind is None:
+            self._move(self._do(action))
+        else:
+            await self._act_behind(action)
 
-    def lose_power(self) -> str:
+    async def lose_power(self) -> str:
         """Lose all power at once; returns the state from before."""
         was = self.state
         self._stop()
-        self._go_off("all power was taken away")
+        if self._chip.behind is None:
+            self._go_off("all power was taken away")
+        else:
+            await self._act_behind("ForceOff")
         return was
 
-    def restore(self, was: str) -> None:
+    async def restore(self, was: str) -> None:
         """Be what it was before all power was lost."""
-        if was in ("On", "PoweringOn"):
+        if was not in ("On", "PoweringOn"):
+            return
+        if self._chip.behind is None:
             self._move(self._do("On"))
+        else:
+            await self._act_behind("On")
+
+    def look(self) -> None:
+        """Take note of a start that somebody else saw to."""
+        starts = self._chip.behind.starts() if self._chip.behind is not None else 0
+        if starts != self._starts:
+            self._starts = starts
+            self._interrupt("the host was started", True)  # noqa: FBT003  host side only
+            self._start()
 
     def progress(self) -> str:
         """Return how far the boot has come, in Redfish's words."""
@@ -74,6 +100,15 @@ class Host:
         if self._moving is not None:
             await asyncio.wait([self._moving])
 
+    async def _act_behind(self, action: str) -> None:
+        behind = self._chip.behind
+        if behind is not None:
+            async with self._turns:
+                if self.state != "Off":
+                    self._interrupt(f"the host lost its power ({action})", True)  # noqa: FBT003  host side only
+                await asyncio.to_thread(behind.act, action)
+            self.look()
+
     def _move(self, work: Any) -> None:
         self._stop()
         self._moving = self._chip.spawn(work)
@@ -85,7 +120,7 @@ class Host:
     async def _do(self, action: str) -> None:
         pace = self._chip.pace
         if self.state != "Off":
-            self.state = "PoweringOff" if action in OFF or action == "PowerCycle" else "On"
+            self._state = "PoweringOff" if action in OFF or action == "PowerCycle" else "On"
             await asyncio.sleep(pace.graceful if action in SOFT else pace.power_off)
             if action in RESTARTS:
                 self._interrupt(f"the host was reset ({action})", True)  # noqa: FBT003  host side only
@@ -93,13 +128,13 @@ class Host:
                 self._go_off(f"the host was switched off ({action})")
         if action not in OFF:
             if self.state == "Off":
-                self.state = "PoweringOn"
+                self._state = "PoweringOn"
                 await asyncio.sleep(pace.power_on)
             self._start()
 
     def _go_off(self, why: str) -> None:
         self._interrupt(why, True)  # noqa: FBT003  host side only
-        self.state = "Off"
+        self._state = "Off"
 
     def _start(self) -> None:
         """Start: written versions run, settings apply, the override chooses what is booted."""
@@ -111,6 +146,6 @@ class Host:
         for bios in self.bioses:
             bios.apply(now)
         self.boot.start()
-        self.state, self.last_reset = "On", now
+        self._state, self.last_reset = "On", now
         self._there = time.monotonic() + self._chip.pace.baseboard
         self._booted = time.monotonic() + self._chip.pace.boot

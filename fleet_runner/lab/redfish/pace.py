@@ -84,8 +84,8 @@ class Habits:
     counts from 1 again. `location` is what the Location of an accepted update names: monitor, task, or nothing.
     `accepts_concurrent` is a bad BMC, which takes an update while another runs. `checks_in_task` finds bad images in
     the task, not in the answer. `needs_if_match` answers 428 to a PATCH without one. `reset_tasks` makes a task of
-    every power action (None: where the tree has such tasks). `host_side` are globs of what is gone while the host is
-    off.
+    every power action (None: where the tree has such tasks). A restart of a host that is off is refused, or with
+    `ignores_restart_while_off` does nothing. `host_side` are globs of what is gone while the host is off.
     """
 
     activation: Mapping[str, str | tuple[str, int]] = field(default_factory=dict)
@@ -98,4 +98,5 @@ class Habits:
     checks_in_task: bool = False
     needs_if_match: bool = False
     reset_tasks: bool | None = None
+    ignores_restart_while_off: bool = False
     host_side: tuple[str, ...] = HOST_SIDE

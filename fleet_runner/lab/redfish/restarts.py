@@ -62,12 +62,12 @@ class Restarts:
     async def _drain(self) -> None:
         await asyncio.sleep(self._chip.pace.go_down)
         self.interrupt("all power was taken away", False)  # noqa: FBT003  of the BMC's side as well
-        was = self._host.lose_power()
+        was = await self._host.lose_power()
         await self._go_silent()
         await asyncio.sleep(self._chip.pace.drain + self._chip.pace.outage)
         self._activate("ac_drain")
         await self._come_back()
-        self._host.restore(was)
+        await self._host.restore(was)
 
     async def _go_silent(self) -> None:
         self._gate.forget("restart")

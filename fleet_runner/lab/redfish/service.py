@@ -42,6 +42,9 @@ class Service:
 
     async def handle(self, request: Request) -> Reply:
         """Answer one request."""
+        if self._chip.behind is not None and not self._chip.behind.answers():
+            raise Dropped
+        self._host.look()
         self._chip.emit("request", method=request.method, uri=request.uri)
         await self._disturb(request)
         if self._chip.pace.request:
@@ -111,7 +114,7 @@ class Service:
             raise self._not_allowed(request)
         if action.name == "UpdateService.SimpleUpdate":
             return await self._updates.simple(request)
-        return self._actions.do(action, await request.json())
+        return await self._actions.do(action, await request.json())
 
     async def _patch(self, request: Request) -> Reply:
         said = await request.json()
