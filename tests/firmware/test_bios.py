@@ -306,7 +306,7 @@ def crash(url: str, store_url: str, point: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
         if point != "bios_set":
-            store.note_bios = noted  # type: ignore[method-assign]  # a crash has to be somewhere
+            store.note_bios = noted  # type: ignore[method-assign]  a crash has to be somewhere
         means = BiosMeans(store, partial(Bmc, url, *CREDENTIALS, limits=QUICK), WANTED, PACE, LEASE_SECONDS)
         set_bios(Target(NODE, "one"), means)
 

@@ -227,7 +227,7 @@ def test_the_flash_s_own_task_decides() -> None:
         "The BMC's task failed: Verification\ufffd failed; A is at 1, expected 2; B is at 1, expected 2.",
     )
     mute = Task("/t/7", TaskEnd.FAILED)
-    assert "failed: it does not say why; " in act(sent(), seen(1.0, mute)).detail  # type: ignore[union-attr]
+    assert "failed: it does not say why; " in act(sent(), seen(1.0, mute)).detail  # type: ignore[union-attr]  a Conclude
 
 
 def test_a_task_that_failed_but_may_have_written_something_is_followed_to_the_end() -> None:
