@@ -59,6 +59,7 @@ def test_nothing_names_the_machine_that_built_it_or_one_that_boots_it(
     assert not (settings / "hostname").exists()
     assert listing["etc/resolv.conf"] == "../run/systemd/resolve/stub-resolv.conf"
     assert not list((settings / "ssh").glob("ssh_host_*"))
+    assert not list((settings / "nvme").glob("host*"))
     logs = [name for name, mode in listing.items() if name.startswith("var/log/") and mode.startswith("-")]
     assert logs == []
 
