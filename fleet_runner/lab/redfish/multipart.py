@@ -68,9 +68,8 @@ async def parse(chunks: AsyncIterator[bytes], between: bytes) -> Parts | None:
                 rest = rest[keep:]
                 break
             following = rest[at + len(mark) :]
-            if following.startswith(b"--"):
-                ended = True
-            elif (end := following.find(b"\r\n\r\n")) < 0:
+            ended, end = following.startswith(b"--"), following.find(b"\r\n\r\n")
+            if not ended and end < 0:
                 break
             if name is not None:
                 parts.add(name, rest[:at])
