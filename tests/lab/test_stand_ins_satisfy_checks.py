@@ -38,8 +38,8 @@ BURN_SECONDS = 0.2
 HUNG_SECONDS = 0.5
 """How long a read of a tool that hangs is waited for; all others have the time that they have in service."""
 
-ELSEWHERE = frozenset({"fabric_cabling", "fabric_counters", "network_boot"})
-"""Checks that are asked of a fabric as a whole, or of what the store knows."""
+ELSEWHERE = frozenset({"fabric_cabling", "fabric_counters", "network_boot", "firmware_update", "wiped"})
+"""Checks that are asked of a fabric as a whole, of what the store knows, or of what their own stage came to."""
 
 FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage")
 
@@ -147,7 +147,7 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
         ("slow_gpu", {}, {"gpu_burn": FAIL}),
         ("bad_gpu", {}, {"gpu_burn": FAIL, "dcgm": FAIL}),
         ("hot_gpu", {}, {"gpu_thermals": FAIL}),
-        ("bmc_down", {}, {"power_supplies": UNKNOWN, "firmware_pins": UNKNOWN}),
+        ("bmc_down", {}, dict.fromkeys(("power_supplies", "firmware_pins", "bios_settings"), UNKNOWN)),
         ("tool_hang", {"tool": "nvidia-smi"}, dict.fromkeys(FROM_SMI, UNKNOWN)),
         ("tool_hang", {"tool": "dmesg"}, dict.fromkeys(("xid", "parts_gpu", "link_flaps"), UNKNOWN)),
         ("tool_hang", {"tool": "mlxlink"}, {"optics": UNKNOWN}),
