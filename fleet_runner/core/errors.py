@@ -36,6 +36,10 @@ class BmcRefused(BmcError):
     """It is certain that a BMC did not take what it was asked to do: it said so, or was never reached."""
 
 
+class NoWayError(BmcRefused):
+    """A BMC offers no way at all to do what it was asked to; asking again changes nothing."""
+
+
 class DocumentError(FleetError):
     """A document of a boot cannot be rendered for one node; the others have theirs."""
 

@@ -21,6 +21,9 @@ ATTEMPTS = 2
 
 SURE = 2  # looks in a row that must agree before anything is begun
 
+BY_HAND = frozenset({Activate.AC_DRAIN, Activate.BMC_RESET})
+"""Activations that a BMC may offer no way to."""
+
 SPENT = {End.FAILED: 1, End.NOT_SENT: ATTEMPTS}
 """Ends of a flash, and the attempts that it was: what a BMC has refused several times it will refuse again."""
 
@@ -120,19 +123,18 @@ def _planned(visit: Visit, seen: Seen) -> Report | None:
 
 
 def _hands(visit: Visit, seen: Seen) -> Flash | None:
-    """Return the newest flash if all power must still be taken away by hand, before what it wrote runs.
+    """Return the newest flash if a reset that its BMC has no way to do must still be done by hand.
 
-    Written once more, it would only be pending once more. A BMC that started since has been without power.
+    Written once more, it would only be pending once more. A BMC that started since has had that reset.
     """
     newest = next(iter(visit.store.flashes(visit.target.node, limit=1)), None)
-    if newest is None or newest.end is not End.FAILED or newest.activate is not Activate.AC_DRAIN:
+    if newest is None or newest.end is not End.FAILED or newest.activate not in BY_HAND:
         return None
-    refused = newest.activated < newest.activations
+    refused = newest.activations > 0 and newest.activated < newest.times
     as_before = all((seen.versions or {}).get(entry) == was for entry, was in newest.before.items())
-    ended = newest.ended_at or 0.0
-    started = seen.bmc_reset_at
-    powered = newest.intended_at >= visit.target.since if started is None else started < ended
-    return newest if refused and as_before and powered else None
+    asked, started = newest.activated_at or 0.0, seen.bmc_reset_at
+    pending = newest.intended_at >= visit.target.since if started is None else started < asked
+    return newest if refused and as_before and pending else None
 
 
 def _next(visit: Visit, seen: Seen, made: Plan) -> Report | None:

@@ -8,7 +8,7 @@ certain that it never heard.
 import time
 from dataclasses import replace
 
-from fleet_runner.core.errors import BmcError, BmcRefused, ConflictError
+from fleet_runner.core.errors import BmcError, BmcRefused, ConflictError, NoWayError
 from fleet_runner.core.firmware import machine, planner
 from fleet_runner.core.firmware.catalogue import Activate, Power
 from fleet_runner.core.firmware.flash import Adopt, Conclude, End, Flash, Mark, Phase, Reset, Seen, Send, Wait
@@ -167,15 +167,21 @@ def _asks(step: Step) -> tuple[str, dict[str, str]]:
 
 
 def _reset(visit: Visit, flash: Flash, number: int) -> None:
-    """Write a reset down, then do it: one that is done twice after a crash harms nothing."""
+    """Write a reset down, then do it: one that is done twice after a crash harms nothing.
+
+    One that the BMC did not take is asked for again, by what the versions say. What was written is pending meanwhile:
+    only where the BMC has no way to make it run does the flash end, for a person to do it.
+    """
     now = time.time()
     noted = _note(visit, replace(flash, phase=Phase.ACTIVATING, activations=number, activated_at=now))
     visit.say(line(flash, f"reset {number} of {flash.times}: {flash.activate}", now, None, visit.then))
     try:
         visit.alive()
         resetting.reset(visit.looks.updates, flash.activate, visit.alive)
-    except BmcRefused as error:
+    except NoWayError as error:
         _end(visit, noted, End.FAILED, _by_hand(noted, str(error)))
+    except BmcRefused as error:
+        visit.say(f"{flash.component}: the BMC did not do the reset, which may be asked for again: {error}")
     except BmcError as error:
         visit.say(f"{flash.component}: whether the BMC did the reset is not known: {error}")
     else:
@@ -183,11 +189,14 @@ def _reset(visit: Visit, flash: Flash, number: int) -> None:
 
 
 def _by_hand(flash: Flash, why: str) -> str:
-    """Say what a technician must do where the BMC cannot make a written image run."""
+    """Say what a technician must do where the BMC offers nothing that makes a written image run."""
     if flash.activate is Activate.AC_DRAIN:
         times = "once" if flash.times == 1 else f"{flash.times} times"
         return (
             f"{flash.component} is written and runs only after all power was away: {why}; pull every power cord of "
             f"{flash.node} for a minute, {times}, then: fleet-runner retry {flash.node}"
         )
-    return f"{flash.component} is written, but the BMC refused the reset that makes it run: {why}"
+    return (
+        f"{flash.component} is written and runs only after a restart of the BMC: {why}; restart it by hand, then: "
+        f"fleet-runner retry {flash.node}"
+    )

@@ -16,7 +16,8 @@ def reset(updates: Updates, how: Activate, alive: Callable[[], None]) -> None:
     """Do one reset of an activation; it was written down before. `alive` may raise while the host is waited for.
 
     Raises:
-        BmcRefused: it surely was not done.
+        NoWayError: it cannot be done over Redfish.
+        BmcRefused: it surely was not done now.
         BmcError: it may not have been done.
     """
     match how:

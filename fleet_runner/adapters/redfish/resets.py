@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fleet_runner.adapters.redfish.bmc import Bmc, System, age, dated, moment
 from fleet_runner.adapters.redfish.exchange import DroppedError, SilentError, UnreachedError
 from fleet_runner.adapters.redfish.resources import Action, Body
-from fleet_runner.core.errors import BmcError, BmcRefused
+from fleet_runner.core.errors import BmcError, BmcRefused, NoWayError
 
 MANAGER_RESET = "Manager.Reset"
 BMC_WAYS = ("GracefulRestart", "ForceRestart")
@@ -47,11 +47,11 @@ def bmc(of: Bmc) -> None:
     uri, manager = _manager(of)
     action = of.resources.actions(manager).get(MANAGER_RESET)
     if action is None:
-        raise BmcRefused(f"{of.url}: {uri} offers no reset; restart the BMC by hand")
+        raise NoWayError(f"{of.url}: {uri} offers no reset")
     allowed = of.resources.allowed(action.body)
     ways = [way for way in BMC_WAYS if way in allowed] if allowed else list(BMC_WAYS)
     if not ways:
-        raise BmcRefused(f"{of.url}: {uri} can be reset by {', '.join(allowed)}; expected {' or '.join(BMC_WAYS)}")
+        raise NoWayError(f"{of.url}: {uri} can be reset by {', '.join(allowed)}; expected {' or '.join(BMC_WAYS)}")
     _first_taken(of, [Way(action, {"ResetType": way}) for way in ways])
 
 
@@ -82,7 +82,7 @@ def ac_drain(of: Bmc) -> None:
         _ways(of, _others(of, system, set(enclosures)))
     )
     if not ways:
-        raise BmcRefused(f"{of.url} offers no way to take all power away over Redfish")
+        raise NoWayError(f"{of.url} offers no way to take all power away over Redfish")
     _first_taken(of, ways)
 
 

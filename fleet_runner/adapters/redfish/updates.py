@@ -115,6 +115,7 @@ class Updates:
         """Restart the BMC of the computer, not one of its baseboards'; what it answers last may get lost.
 
         Raises:
+            NoWayError: it offers no way.
             BmcRefused: it did not take it.
         """
         self._bmc.begin()
@@ -128,7 +129,8 @@ class Updates:
         """Take all power away, standby power too, and give it back.
 
         Raises:
-            BmcRefused: the BMC offers no way.
+            NoWayError: the BMC offers no way.
+            BmcRefused: it did not take it.
         """
         self._bmc.begin()
         resets.ac_drain(self._bmc)
