@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
@@ -73,6 +73,15 @@ OFF_SECONDS = 60.0  # a server that is cut off is off within seconds; some BMCs 
 PAUSE = 1.0
 
 
+class Order(NamedTuple):
+    """What is to be sent, and where the next boot comes from; `alive` raises where a power action comes too late."""
+
+    sent: list[str]
+    target: str
+    wanted: Wanted | None
+    alive: Callable[[], None]
+
+
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True
@@ -103,30 +112,22 @@ class ActionModule(ActionBase):
                 sent = plan(action, state, bmc.power_actions(), done=done, served=served)
                 if sent and not self._task.check_mode:
                     wanted = self._wanted(bmc, configured, target, variables) if served else None
-                    with guarding.power(store, str(variables["inventory_hostname"])):
-                        boot = self._send(bmc, store, sent, (target, wanted), variables) or boot
+                    with guarding.power(store, str(variables["inventory_hostname"])) as alive:
+                        boot = self._send(bmc, store, Order(sent, target, wanted, alive), variables) or boot
         except FleetError as error:
             raise AnsibleActionFail(f"redfish_power: {error}") from error
         answer.update(changed=bool(sent), sent=sent, since=now if since is None else since, boot=boot)
         return answer
 
-    def _send(
-        self,
-        bmc: Bmc,
-        store: Store | None,
-        sent: list[str],
-        into: tuple[str, Wanted | None],
-        variables: dict[str, Any],
-    ) -> int | None:
+    def _send(self, bmc: Bmc, store: Store | None, order: Order, variables: dict[str, Any]) -> int | None:
         """Send the power actions, the last one with the next boot's source; return the boot that was armed for it."""
-        target, wanted = into
         self._refuse_if_taken_over(store, variables)
-        if len(sent) > 1:
-            switch_off(bmc)
+        if len(order.sent) > 1:
+            switch_off(bmc, order.alive)
             self._refuse_if_taken_over(store, variables)
-        if wanted and store:
-            return self._boot(bmc, store, wanted, variables)
-        start(bmc, sent[-1], target)
+        if order.wanted and store:
+            return self._boot(bmc, store, order, variables)
+        start(bmc, order.sent[-1], order.alive, order.target)
         return None
 
     @contextlib.contextmanager
@@ -177,15 +178,15 @@ class ActionModule(ActionBase):
         loader = str(self._task.args.get("loader") or arming.LOADER)
         return arming.wanted(configured, device, bmc.system(), target, limits=limits, loader=loader)
 
-    def _boot(self, bmc: Bmc, store: Store, wanted: Wanted, variables: dict[str, Any]) -> int:
+    def _boot(self, bmc: Bmc, store: Store, order: Order, variables: dict[str, Any]) -> int:
         """Arm the boot of a node that is off, and switch it on; one that cannot be is not left armed."""
         from fleet_runner.boot import arming  # noqa: PLC0415  likewise
 
         mine = self._run(variables)
         run = int(mine["run"]) if mine and os.environ.get("FLEET_BATCH") else None
-        armed = arming.arm(store, wanted, run=run, now=time.time())
+        armed = arming.arm(store, order.wanted, run=run, now=time.time())
         try:
-            start(bmc, "On", armed.target, armed.http_uri)
+            start(bmc, "On", order.alive, armed.target, armed.http_uri)
         except FleetError as error:
             why = armed.without_nonce(str(error))
         else:
@@ -211,8 +212,9 @@ def plan(action: str, state: str | None, allowed: tuple[str, ...], *, done: bool
     return [reset] if not served and (action == "on" or not allowed or reset in allowed) else ["ForceOff", "On"]
 
 
-def switch_off(bmc: Bmc, pause: Callable[[float], None] = time.sleep) -> None:
+def switch_off(bmc: Bmc, alive: Callable[[], None], pause: Callable[[float], None] = time.sleep) -> None:
     """Cut a node off, and wait until its BMC says so."""
+    alive()
     bmc.power("ForceOff")
     deadline = time.monotonic() + OFF_SECONDS
     while (state := bmc.power_state()) != "Off":
@@ -223,10 +225,12 @@ def switch_off(bmc: Bmc, pause: Callable[[float], None] = time.sleep) -> None:
         pause(PAUSE)
 
 
-def start(bmc: Bmc, action: str, target: str = "", http_uri: str = "") -> None:
+def start(bmc: Bmc, action: str, alive: Callable[[], None], target: str = "", http_uri: str = "") -> None:
     """Tell a BMC where the next boot comes from, if not from where it always does, and send the power action."""
     if target:
+        alive()
         bmc.boot_once(target, http_uri)
+    alive()
     bmc.power(action)
 
 

@@ -11,7 +11,7 @@ import yaml
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.firmware.flash import End
-from fleet_runner.firmware import guarding
+from fleet_runner.firmware import guarding, holding
 from tests.adapters.redfish_replay import PASSWORD, USER, replayed, small
 from tests.adapters.store.builders import device
 from tests.adapters.store.flashing import flash
@@ -59,29 +59,65 @@ def test_power_and_firmware_keep_apart(store: Store) -> None:
         pass
 
 
+def test_power_that_comes_late_is_not_switched(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One who was frozen for longer than the node stays closed, and one who was thought dead."""
+    clock = [0.0]
+    monkeypatch.setattr(holding, "_ticks", lambda: clock[0])
+    with guarding.power(store, "gpu-03") as alive:
+        for clock[0] in (200.0, 400.0, 600.0):
+            alive()  # closed for as long again, each time
+        assert (store.firmware_holder("gpu-03", time.time()) or ("", 0.0))[1] > time.time() + guarding.SECONDS / 2
+        clock[0] = 601.0 + guarding.SECONDS
+        with pytest.raises(ConflictError, match="nothing more is sent"):
+            alive()
+    with guarding.power(store, "gpu-03") as alive:
+        store.lease("gpu-03", DRIVER, run=None, now=time.time() + guarding.SECONDS + 1, seconds=60.0)
+        with pytest.raises(ConflictError, match=f"{DRIVER} is at its firmware"):
+            alive()
+
+
+def test_a_play_asks_before_each_power_action(store: Store, tmp_path: Path) -> None:
+    """A driver comes in between off and on: the node stays off, and the play says why."""
+    with replayed(small()) as bmc:
+        bmc.tree[SYSTEM]["Actions"]["#ComputerSystem.Reset"]["ResetType@Redfish.AllowableValues"] = ["On", "ForceOff"]
+        bmc.switched = lambda action: _taken(store, bmc.tree, action)
+        answer = _played(tmp_path, tmp_path / "state", {"gpu-03": bmc.url}, "cycle")
+        assert bmc.tree[SYSTEM]["PowerState"] == "Off"
+    assert f"redfish_power: node gpu-03: {DRIVER} is at its firmware" in answer
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_play_by_hand_asks_the_store_where_there_is_one(store: Store, tmp_path: Path, there: bool) -> None:
     """One node's flash is open, another's too but a person allowed power, a third has none; or no store yet."""
-    (tmp_path / "bmc.yml").write_text(yaml.safe_dump({"username": USER, "password": PASSWORD}))
-    (tmp_path / "bmc.yml").chmod(0o600)
-    task = {"name": "It is off", "redfish_power": {"action": "off"}}
-    (tmp_path / "play.yml").write_text(
-        yaml.safe_dump([{"name": "Play", "hosts": "nodes", "gather_facts": False, "tasks": [task]}])
-    )
     state = tmp_path / ("state" if there else "elsewhere")
-    variables = {"FLEET_STATE_DIR": str(state), "FLEET_BMC_CREDENTIALS": str(tmp_path / "bmc.yml")}
     with replayed(small()) as one, replayed(small()) as two, replayed(small()) as three:
         bmcs = dict(zip(NODES, (one, two, three), strict=False))
         for bmc in bmcs.values():
             bmc.switched = partial(_off, bmc.tree)
-        hosts = {name: {"fleet_bmc_url": bmc.url} for name, bmc in bmcs.items()}
-        nodes = inventory(tmp_path / "inventory.yml", hosts)
-        answer = Ansible(tmp_path / "home", variables)("ansible-playbook", "-i", nodes, tmp_path / "play.yml")
+        said = _played(tmp_path, state, {name: bmc.url for name, bmc in bmcs.items()}, "off")
         sent = [name for name, bmc in bmcs.items() if bmc.tree[SYSTEM]["PowerState"] == "Off"]
-    said = answer.stdout + answer.stderr
     assert sent == (["gpu-02", "gpu-03"] if there else ["gpu-01", "gpu-02", "gpu-03"]), said
     assert ("redfish_power: flash 1 of gpu-01 (BIOS) is intended" in said) is there
     assert (state / "fleet.db").exists() is there
+
+
+def _played(folder: Path, state: Path, bmcs: dict[str, str], action: str) -> str:
+    """Play a power action of some nodes, and return what Ansible says."""
+    (folder / "bmc.yml").write_text(yaml.safe_dump({"username": USER, "password": PASSWORD}))
+    (folder / "bmc.yml").chmod(0o600)
+    task = {"name": "It is switched", "redfish_power": {"action": action}}
+    (folder / "play.yml").write_text(
+        yaml.safe_dump([{"name": "Play", "hosts": "nodes", "gather_facts": False, "tasks": [task]}])
+    )
+    variables = {"FLEET_STATE_DIR": str(state), "FLEET_BMC_CREDENTIALS": str(folder / "bmc.yml")}
+    nodes = inventory(folder / "inventory.yml", {name: {"fleet_bmc_url": url} for name, url in bmcs.items()})
+    answer = Ansible(folder / "home", variables)("ansible-playbook", "-i", nodes, folder / "play.yml")
+    return answer.stdout + answer.stderr
+
+
+def _taken(store: Store, tree: dict[str, dict[str, str]], action: str) -> int:
+    store.lease("gpu-03", DRIVER, run=None, now=time.time() + guarding.SECONDS + 1, seconds=60.0)
+    return _off(tree, action)
 
 
 def _off(tree: dict[str, dict[str, str]], action: str) -> int:

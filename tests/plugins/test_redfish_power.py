@@ -80,8 +80,8 @@ def test_a_bmc_that_knows_no_power_cycle_switches_off_waits_and_switches_on(modu
     assert sent == ["ForceOff", "On"]
     bmc = Bmc(slow=3)
     pauses: list[float] = []
-    module.switch_off(bmc, pauses.append)
-    module.start(bmc, "On")
+    module.switch_off(bmc, _alive, pauses.append)
+    module.start(bmc, "On", _alive)
     assert bmc.sent == [("ForceOff", "On"), ("On", "Off")]
     assert len(pauses) == 3
 
@@ -90,8 +90,12 @@ def test_a_node_that_does_not_go_off_is_not_switched_on(module: ModuleType, monk
     monkeypatch.setattr(module, "OFF_SECONDS", 0.0)
     bmc = Bmc(slow=1_000_000)
     with pytest.raises(AnsibleActionFail, match="switched off, but its BMC is On"):
-        module.switch_off(bmc, lambda _: None)
+        module.switch_off(bmc, _alive, lambda _: None)
     assert [action for action, _ in bmc.sent] == ["ForceOff"]
+
+
+def _alive() -> None:
+    """Nobody else is at the node."""
 
 
 @pytest.mark.parametrize(
