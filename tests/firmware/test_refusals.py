@@ -1,5 +1,6 @@
 """What is wrong with a catalogue or an image is refused before anything is sent, and nothing is written down."""
 
+import time
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -121,4 +122,13 @@ def test_a_dry_run_says_every_request_in_order_and_sends_none(bench: Bench) -> N
 def test_nothing_begins_where_the_runner_says_why_not(bench: Bench) -> None:
     report = bench.drive(start="4 nodes of its rack are updated already")
     assert (report["state"], report["message"]) == ("waiting", "4 nodes of its rack are updated already")
+    assert bench.sent() == []
+
+
+def test_nothing_begins_while_a_person_allows_power(bench: Bench) -> None:
+    with Store.open(bench.store) as store:
+        store.allow_power(NODE, "ann", "the board is dead", time.time(), 600.0)
+    report = bench.drive()
+    assert report["state"] == "waiting"
+    assert "by ann: the board is dead; nothing is flashed until then" in report["message"]
     assert bench.sent() == []

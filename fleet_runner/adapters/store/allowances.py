@@ -1,11 +1,13 @@
 """Leave of a person to switch a node's power although its firmware says no: with a reason, for a while, on record."""
 
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
 from fleet_runner.adapters.store import database, flashes, history, leases, untrusted
 from fleet_runner.adapters.store.firmware_schema import power_allowances
+from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.runs import Entry
 
 
@@ -37,3 +39,18 @@ def standing(connection: Connection, node: str, now: float) -> Leave | None:
     mine = (power_allowances.c.node == node, power_allowances.c.at <= now, power_allowances.c.until > now)
     found = connection.execute(select(power_allowances).where(*mine)).one_or_none()
     return Leave(found.by, found.because, found.at, found.until - found.at) if found is not None else None
+
+
+def none_stands(connection: Connection, node: str, now: float) -> None:
+    """Refuse to have an image sent while anybody may switch the node's power: the leave was not given for that flash.
+
+    Raises:
+        ConflictError: a leave stands.
+    """
+    leases.hold(connection, node)
+    if leave := standing(connection, node, now):
+        until = datetime.fromtimestamp(leave.at + leave.seconds, UTC).strftime("%H:%M:%S")
+        raise ConflictError(
+            f"node {node}: power actions are allowed until {until} UTC by {leave.by}: {leave.reason}; nothing is "
+            f'flashed until then, or: fleet-runner firmware allow-power {node} --for 1s --reason "…"'
+        )

@@ -40,11 +40,15 @@ class FirmwareMethods:
     def intend(self, flash: Flash, holder: str, *, now: float) -> Flash:
         """Write down that an image is about to be sent; return the open flash with its id."""
         with self._database.write() as connection:
+            allowances.none_stands(connection, flash.node, now)
             return flashes.intend(connection, flash, holder, now)
 
     def note_flash(self, flash: Flash, holder: str, *, now: float) -> Flash:
-        """Write down how far an open flash has come."""
+        """Write down how far an open flash has come, or that it is about to be sent again."""
         with self._database.write() as connection:
+            before = flashes.one(connection, flash.id)
+            if before is not None and before.intended_at != flash.intended_at:
+                allowances.none_stands(connection, flash.node, now)
             return flashes.note(connection, flash, holder, now)
 
     def end_flash(self, flash_id: int, holder: str, end: End, detail: str, now: float) -> Flash:

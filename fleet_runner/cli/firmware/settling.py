@@ -71,7 +71,8 @@ def allow_power(
 ) -> None:
     """Let power actions be sent to a node for a while, whatever its firmware is at.
 
-    A node whose power goes away while an image is written may be ruined.
+    A node whose power goes away while an image is written may be ruined: none is sent meanwhile, and of one that is
+    open already you know that it does no harm.
     """
     because = _told(reason, "--reason, why that cannot harm")
     seconds = span(how_long)

@@ -296,3 +296,19 @@ def test_what_bmcs_say_is_bounded_and_shown_safely(stocked: Store) -> None:
     said = stocked.history("gpu-01")
     assert max(len(entry.sentence) for entry in said) < 21_000
     assert not {"\x1b", "\0"} & set("".join(entry.sentence for entry in said))
+
+
+def test_no_image_is_sent_while_power_is_allowed(stocked: Store) -> None:
+    """The leave was not given for it; of a flash that is open already the rest is written down."""
+    first = intended(stocked)
+    stocked.allow_power("gpu-01", "ann", "the board is dead", 150.0, 60.0)
+    refused = r"power actions are allowed until 00:03:30 UTC by ann: the board is dead; nothing is flashed until then"
+    with pytest.raises(ConflictError, match=refused):
+        stocked.note_flash(replace(first, intended_at=160.0), DRIVER, now=160.0)
+    stocked.note_flash(replace(first, phase=Phase.SENT, sent_at=160.0), DRIVER, now=160.0)
+    stocked.end_flash(first.id, DRIVER, End.FAILED, "It stayed old.", 170.0)
+    with pytest.raises(ConflictError, match=refused):
+        stocked.intend(flash(), DRIVER, now=209.0)
+    assert stocked.intend(flash(), DRIVER, now=210.0).id == 2
+    again = stocked.note_flash(replace(first, id=2, intended_at=220.0), DRIVER, now=220.0)
+    assert again.intended_at == 220.0
