@@ -10,6 +10,7 @@ BY_THE_RUNNER = {
     Event.OVERDUE,
     Event.REBOOT_NEEDED,
     Event.TRIAGE_NEEDED,
+    Event.FIRMWARE_NEEDED,
 }
 
 
