@@ -101,6 +101,8 @@ def proof(report: Report) -> str:
     if report.method is Method.TPM_CLEAR:
         return "its storage seed makes another key than before" if held else "its storage seed makes a key again"
     told = f"all {len(held)} sampled blocks that held data changed" if held else "no sampled block had held data"
+    unread = _unread(report.before)
+    told += f" ({unread} of {len(report.before)} could not be read before it)" if unread else ""
     log = "; its log says that the sanitize completed" if WAYS[report.method].poll else ""
     return f"{told}, {zero} of {len(report.after)} read as zero{log}"
 
@@ -124,11 +126,28 @@ def _samples(report: Report) -> str:
     same = [was for was, now in _pairs(report) if _holds(was) and was == now]
     if same:
         return f"{len(same)} of {len(report.before)} sampled blocks still hold what they held before"
-    if report.method is Method.TPM_CLEAR and not _holds(report.after[-1]):
-        return f"the TPM makes no key after it was cleared ({report.after[-1]})"
-    if WAYS[report.method].zeroes and set(report.after) != {"00"}:
-        return "not every sampled block reads as zero"
+    if report.method is Method.TPM_CLEAR:
+        holds = _holds(report.after[-1])
+        return "" if holds else f"the TPM makes no key after it was cleared ({report.after[-1]})"
+    return _unreadable(report) or ("not every sampled block reads as zero" if _unblank(report) else "")
+
+
+def _unreadable(report: Report) -> str:
+    """Say which blocks tell nothing; of those before, only what has no other proof needs some."""
+    unread, way = _unread(report.after), WAYS[report.method]
+    if unread:
+        return f"{unread} of {len(report.after)} sampled blocks cannot be read after it: nothing says what they hold"
+    if _unread(report.before) == len(report.before) and not (way.poll or way.zeroes):
+        return f"none of {len(report.before)} sampled blocks could be read before it: nothing says that they changed"
     return ""
+
+
+def _unblank(report: Report) -> bool:
+    return WAYS[report.method].zeroes and set(report.after) != {"00"}
+
+
+def _unread(samples: tuple[str, ...]) -> int:
+    return sum(each.startswith(UNREADABLE) for each in samples)
 
 
 def _pairs(report: Report) -> tuple[tuple[str, str], ...]:

@@ -25,10 +25,11 @@ def command(rc: int = 0, output: str = "") -> Command:
 
 @given(SAMPLES, SAMPLES)
 def test_a_block_that_still_holds_what_it_held_is_no_erase(before: list[str], after: list[str]) -> None:
-    """Blocks that were blank, or could not be read, prove nothing either way."""
+    """Nor is one that cannot be read after it, or a disk of which nothing could be read before."""
     why = failure(report(before=tuple(before), after=tuple(after)))
     same = [was for was, now in zip(before, after, strict=False) if was == now and was in {"aa", "bb"}]
-    assert bool(why) is (len(before) != len(after) or bool(same))
+    unread = any(each.startswith("error") for each in after) or all(each.startswith("error") for each in before)
+    assert bool(why) is (len(before) != len(after) or bool(same) or unread)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,9 @@ def test_a_block_that_still_holds_what_it_held_is_no_erase(before: list[str], af
         ({"commands": (command(), command(2))}, "nvme format exited with 2"),
         ({"after": ()}, "4 blocks were sampled before and 0 after"),
         ({"after": ("aa", "00", "00", "00")}, "1 of 4 sampled blocks still hold"),
+        ({"after": ("00", "error: Input/output error", "00", "00")}, "1 of 4 sampled blocks cannot be read after it"),
+        ({"method": Method.OVERWRITE, "after": ("error: x",) * 4}, "4 of 4 sampled blocks cannot be read after"),
+        ({"before": ("error: Input/output error",) * 4}, "none of 4 sampled blocks could be read before it"),
         ({"method": Method.OVERWRITE, "after": ("00", "00", "bb", "00")}, "not every sampled block reads as zero"),
         ({"method": Method.TPM_CLEAR, "after": ("error: no", "bb", "cc", "error: no")}, "the TPM makes no key"),
     ],
@@ -58,8 +62,20 @@ def test_a_sanitize_is_proven_by_the_devices_own_log(log: str, why: str) -> None
     assert why in found
 
 
+def test_a_sanitize_log_does_not_stand_for_blocks_that_cannot_be_read() -> None:
+    assert "4 of 4 sampled" in failure(report(method=Method.SANITIZE_BLOCK, after=("error: Input/output error",) * 4))
+
+
 def test_a_sanitize_log_that_cannot_be_read_proves_nothing() -> None:
     assert "not JSON" in failure(report(method=Method.SANITIZE_BLOCK, commands=(command(output="?"),)))
+
+
+@pytest.mark.parametrize("method", [Method.SANITIZE_CRYPTO, Method.OVERWRITE])
+def test_what_proves_itself_needs_no_block_that_was_read_before(method: Method) -> None:
+    """A sanitize has the drive's own log, and what was written over reads as zero."""
+    done = report(method=method, before=("error: Input/output error",) * 4)
+    assert failure(done) == ""
+    assert "4 of 4 could not be read before it" in proof(done)
 
 
 def test_a_proof_says_what_was_seen() -> None:
