@@ -12,6 +12,9 @@ from fleet_runner.core.parsers.json_text import json_object, number, objects
 FORMATS = 1 << 1
 """Of OACS: the controller knows Format NVM (NVM Express Base Specification 2.0, figure 275)."""
 
+MANAGES = 1 << 3
+"""Of OACS: the controller knows Namespace Management, without which it has no namespaces but those that it shows."""
+
 FORMAT_CRYPTO = 1 << 2
 """Of FNA: Format NVM can erase by forgetting the key."""
 
@@ -26,6 +29,8 @@ DEEPEST = 12
 
 _STATUS = re.compile(r"\((\d)\)")
 
+_UNKNOWN = re.compile(r"invalid[_ ](command[_ ])?(opcode|field)", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Controller:
@@ -38,6 +43,7 @@ class Controller:
     format_crypto: bool
     sanitize_crypto: bool
     sanitize_block: bool
+    manages: bool
 
 
 class Sanitized(IntEnum):
@@ -77,6 +83,7 @@ def controller(text: str) -> Controller:
         format_crypto=formats and bool(fna & FORMAT_CRYPTO),
         sanitize_crypto=bool(sanicap & SANITIZE_CRYPTO),
         sanitize_block=bool(sanicap & SANITIZE_BLOCK),
+        manages=bool(_bits(found, "oacs") & MANAGES),
     )
 
 
@@ -100,6 +107,11 @@ def sanitize(text: str) -> Sanitize:
 def namespaces(text: str) -> int:
     """Read `nvme list-ns --all -o json`: how many namespaces are allocated, attached or not."""
     return len(objects(json_object(text, "nvme list-ns").get("nsid_list"), "nvme list-ns"))
+
+
+def unknown(said: str) -> bool:
+    """Whether a drive answers that it has no such command, or none of that kind, in the words of any nvme-cli."""
+    return _UNKNOWN.search(said) is not None
 
 
 def transports(text: str) -> dict[str, frozenset[str]]:

@@ -194,15 +194,20 @@ def _merged(parts: Sequence[Device], seen: Seen) -> Device:
     """Return one device of all namespaces of a drive; it can be erased if all of them can."""
     first = parts[0]
     can = frozenset.intersection(*(each.can for each in parts))
-    if first.can & {Method.FORMAT_CRYPTO, Method.FORMAT_ERASE} and _hidden(first, len(parts), seen):
-        can -= {Method.FORMAT_CRYPTO, Method.FORMAT_ERASE}
+    unread = next((each.unread for each in parts if each.unread), "")
+    if first.can & {Method.FORMAT_CRYPTO, Method.FORMAT_ERASE}:
+        try:
+            if _hidden(first, len(parts), seen):
+                can -= {Method.FORMAT_CRYPTO, Method.FORMAT_ERASE}
+        except EvidenceError as error:
+            unread = unread or str(error)
     return replace(
         first,
         paths=tuple(path for each in parts for path in each.paths),
         bytes=sum(each.bytes for each in parts),
         can=can,
         left=next((each.left for each in parts if each.left), ""),
-        unread=next((each.unread for each in parts if each.unread), ""),
+        unread=unread,
         hurdle=next((each.hurdle for each in parts if each.hurdle), ""),
     )
 
@@ -210,12 +215,25 @@ def _merged(parts: Sequence[Device], seen: Seen) -> Device:
 def _hidden(first: Device, shown: int, seen: Seen) -> bool:
     """Whether a drive has namespaces that are no block devices here, so that formatting those here is not all.
 
-    A drive that cannot list them has no namespace management, and so none that are not attached.
+    EvidenceError where that is not known. A drive that says that it does not manage namespaces, and that it knows no
+    such list, has none that are not attached.
     """
-    try:
-        return nvme_tool.namespaces(_read(seen, reads.namespaces(first.paths[0]))) > shown
-    except EvidenceError:
+    name = reads.namespaces(first.paths[0])
+    if _lists_none(seen.get(name)):
+        drive = nvme_tool.controller(_read(seen, reads.id_ctrl(first.paths[0])))
+        if not drive.manages:
+            return False
+    there = nvme_tool.namespaces(_read(seen, name))
+    if there < shown:
+        raise EvidenceError(f"{name}: it lists {there} namespaces, {shown} here")
+    return there > shown
+
+
+def _lists_none(answer: Reading | None) -> bool:
+    """Whether a drive itself said that it has no such list; that it said nothing is something else."""
+    if answer is None or answer.end is not ReadEnd.OK:
         return False
+    return answer.rc != 0 and nvme_tool.unknown(f"{answer.error} {answer.text}")
 
 
 def _unambiguous(found: Sequence[Device]) -> tuple[Device, ...]:

@@ -99,6 +99,11 @@ def test_a_drive_that_does_not_format_has_no_crypto_format_either() -> None:
     assert not nvme_tool.controller(json.dumps({"sn": "S", "oacs": 0, "fna": 4})).format_crypto
 
 
+def test_a_drive_says_if_it_manages_namespaces(evidence: Path) -> None:
+    assert nvme_tool.controller((evidence / "nvme" / "id_ctrl_sanitizes.json").read_text()).manages
+    assert not nvme_tool.controller(json.dumps({"sn": "S", "oacs": 6})).manages
+
+
 def test_namespaces_are_counted_and_each_is_known_by_the_way_it_is_reached(evidence: Path) -> None:
     assert nvme_tool.namespaces((evidence / "nvme" / "namespaces.json").read_text()) == 1
     ways = nvme_tool.transports((evidence / "nvme" / "list.json").read_text())

@@ -127,7 +127,9 @@ def test_without_a_list_of_devices_nothing_is_known() -> None:
 
 def test_namespaces_of_one_drive_are_one_device_and_one_in_use_keeps_it_whole() -> None:
     rows = [block("/dev/nvme0n1"), block("/dev/nvme0n2", mountpoints=["/x"]), block("/dev/nvme1n1", serial="S2")]
-    first, second = devices(seen(*rows), tpm=False)
+    two = json.dumps({"nsid_list": [{"nsid": 1}, {"nsid": 2}]})
+    first, second = devices(seen(*rows, namespaces_AT_nvme0n1=two), tpm=False)
+    assert (first.unread, second.unread) == ("", "")
     assert (first.paths, first.bytes) == (("/dev/nvme0n1", "/dev/nvme0n2"), 2000)
     assert first.hurdle == "in use: mounted at /x"
     assert second.paths == ("/dev/nvme1n1",)
@@ -152,8 +154,47 @@ def test_a_drive_with_namespaces_that_are_not_here_is_not_formatted() -> None:
     assert Method.SANITIZE_CRYPTO in found.can
 
 
-def test_a_drive_that_cannot_list_its_namespaces_has_those_that_are_here() -> None:
-    assert Method.FORMAT_ERASE in only(block("/dev/nvme0n1"), namespaces_AT_nvme0n1="").can
+LISTED = reads.namespaces("/dev/nvme0n1")
+UNKNOWN_COMMAND = (
+    "NVMe status: Invalid Command Opcode: An unsupported value in the command opcode field(0x1)",
+    "NVMe status: INVALID_OPCODE: The associated command opcode field is not valid(0x4001)",
+    "NVMe status: Invalid Field in Command: An unsupported value in a defined field(0x4002)",
+    "NVMe Status:INVALID_FIELD: A reserved coded value or an unsupported value in a defined field(4002) NSID:0",
+)
+
+
+@pytest.mark.parametrize("said", UNKNOWN_COMMAND)
+def test_a_drive_without_management_of_namespaces_has_those_that_are_here(said: str) -> None:
+    """It says so in what it can do, and again when it is asked for a list."""
+    look = seen(block("/dev/nvme0n1")) | {LISTED: Reading(LISTED, ReadEnd.OK, "", rc=1, error=said)}
+    (found,) = devices(look, tpm=False)
+    assert (found.unread, Method.FORMAT_ERASE in found.can) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (Reading(LISTED, ReadEnd.TIMEOUT, error=UNKNOWN_COMMAND[0]), "Invalid Command Opcode"),
+        (Reading(LISTED, ReadEnd.UNREACHABLE), "unreachable"),
+        (Reading(LISTED, ReadEnd.TRUNCATED, '{"nsid_list": ['), "truncated"),
+        (Reading(LISTED, ReadEnd.MISSING, error="nvme is not on this node"), "nvme is not on this node"),
+        (Reading(LISTED, ReadEnd.OK, "", rc=1, error="NVMe status: Internal Error(0x6)"), "Internal Error"),
+        (Reading(LISTED, ReadEnd.OK, ""), "not JSON"),
+        (Reading(LISTED, ReadEnd.OK, "{}"), "expected a list"),
+        (Reading(LISTED, ReadEnd.OK, '{"nsid_list": []}'), "lists 0 namespaces, 1 here"),
+    ],
+)
+def test_a_drive_whose_namespaces_could_not_be_listed_is_unread(answer: Reading, why: str) -> None:
+    """One that is not attached would keep what it holds, and nobody would know."""
+    (found,) = devices(seen(block("/dev/nvme0n1")) | {LISTED: answer}, tpm=False)
+    assert why in found.unread
+
+
+def test_a_drive_that_manages_namespaces_and_does_not_list_them_is_unread() -> None:
+    manages = json.dumps({"sn": "S1", "mn": "X", "fr": "1", "oacs": 10})
+    look = seen(block("/dev/nvme0n1"), id_ctrl_AT_nvme0n1=manages)
+    (found,) = devices(look | {LISTED: Reading(LISTED, ReadEnd.OK, rc=1, error=UNKNOWN_COMMAND[0])}, tpm=False)
+    assert "Invalid Command Opcode" in found.unread
 
 
 def test_a_drive_that_cannot_sanitize_is_not_asked_how_its_last_one_went() -> None:
