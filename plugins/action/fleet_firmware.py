@@ -20,6 +20,7 @@ from fleet_runner.core.errors import EvidenceError, FleetError, NoStoreError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fleet_runner.adapters.store import Store
     from fleet_runner.core.firmware.flash import Pace
     from fleet_runner.core.firmware.progress_text import Report
     from fleet_runner.firmware import Target
@@ -41,6 +42,12 @@ options:
         before that is believed), send (of one image), outage (of a BMC that restarts), boot."
     type: dict
     default: {}
+  anyway:
+    description:
+      - Nodes, with commas between them, in which a flash may begin by hand although tenants or the runner use them.
+      - Of the others there an open flash is followed, and none begins. Without meaning under the runner.
+    type: str
+    default: ""
 author: [fleet-runner]
 """
 
@@ -65,7 +72,7 @@ QUIET_SECONDS = 2.0  # between two lines about one node
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True
-    _VALID_ARGS = frozenset({"pace"})
+    _VALID_ARGS = frozenset({"pace", "anyway"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Drive, then say how far it came."""
@@ -108,28 +115,37 @@ class ActionModule(ActionBase):
         except EvidenceError as error:
             return Report(Stand.REFUSED, str(error))
         runner = bool(os.environ.get("FLEET_BATCH")) and bool(mine)
+        name = str(variables["inventory_hostname"])
         with contextlib.ExitStack() as opened:
             try:
                 store = opened.enter_context(Store.open(configured.store_url))
-                store = store if store.node(str(variables["inventory_hostname"])) else None
+                store = store if store.node(name) else None
             except NoStoreError:  # by hand, before the first tick: what is to be sent is planned, and none is sent
                 store = None
             means = firmware.Means(
                 store=store,
-                open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),
+                open=partial(redfish.opened, configured, url, name=name),
                 catalogue=wanted,
                 images=configured.firmware_dir,
                 pace=pace,
                 url=configured.firmware_url,
-                say=_silent if runner else self._teller(str(variables["inventory_hostname"])),
+                say=_silent if runner else self._teller(name),
             )
             return firmware.drive(
                 _target(variables, mine if runner else {}, since),
                 means,
                 until=time.time() + configured.firmware_visit_seconds if runner else float("inf"),
-                start=str((mine.get("firmware") or {}).get("start") or "") if runner else "",
+                start=_start(mine) if runner else self._not_by_hand(store, name),
                 check=self._task.check_mode,
             )
+
+    def _not_by_hand(self, store: Store | None, name: str) -> str:
+        """Say why a person's play may begin no flash here; without a store nothing is sent anyway."""
+        from fleet_runner.core.firmware.guard import by_hand  # noqa: PLC0415  likewise
+
+        known = store.node(name) if store else None
+        anyway = str(self._task.args.get("anyway") or "").split(",")
+        return by_hand(name, known.state, {each.strip() for each in anyway}) if known else ""
 
     def _run(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return what the runner says about its run of this node; nothing by hand."""
@@ -146,6 +162,11 @@ class ActionModule(ActionBase):
                 self._display.display(f"{node}: {message}")
 
         return tell
+
+
+def _start(mine: dict[str, Any]) -> str:
+    """Return why the runner lets no flash begin; "" where one may."""
+    return str((mine.get("firmware") or {}).get("start") or "")
 
 
 def _pace(given: dict[str, Any]) -> Pace:

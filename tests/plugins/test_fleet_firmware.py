@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, OpenRun
-from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.actions import Decision, Move, OpenRun
+from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
@@ -97,6 +97,23 @@ def test_by_hand_it_stays_to_the_end_and_tells_how_far_it_is(hall: Hall) -> None
     assert hall.bench.bmc.versions()["BMC"] == hall.bench.scene.pins["BMC"][0]
     assert "changed=1" in said
     assert "changed=0" in hall.play()
+
+
+def test_by_hand_nothing_begins_where_tenants_may_use_a_node_unless_it_is_named(hall: Hall) -> None:
+    """What is under way there is followed to its end."""
+    with Store.open(hall.bench.store) as store:
+        for event in (Event.START, Event.PASSED, Event.CERTIFIED, *[Event.PASSED] * 3):
+            node = store.node(NODE)
+            assert node is not None
+            store.apply(node, Decision((Move(TRANSITIONS[node.state, event], "test"),), "", 1.0), 1.0)
+    for named in ("", "gpu-99, all"):
+        assert "went on" not in hall.play("-e", json.dumps({"firmware_anyway": named}))
+        found = hall.result()
+        assert (found.verdict, hall.bench.sent()) == (Verdict.UNKNOWN, [])
+        assert f"{NODE} is in production, where tenants may use it" in found.message
+        assert f"-e firmware_anyway={NODE}" in found.message
+    hall.play("-e", f"firmware_anyway=gpu-99,{NODE}")
+    assert hall.result().verdict is Verdict.PASS
 
 
 def test_check_mode_says_every_request_and_sends_none(hall: Hall) -> None:

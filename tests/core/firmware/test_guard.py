@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.firmware.flash import Phase
-from fleet_runner.core.firmware.guard import refusal
-from fleet_runner.core.lifecycle import State
+from fleet_runner.core.firmware.guard import AT_WORK, by_hand, refusal
+from fleet_runner.core.lifecycle import SERVING, State
 from tests.core.firmware.bmc_model import a_flash
 
 STATES = st.one_of(st.none(), st.sampled_from(State))
@@ -26,3 +26,13 @@ def test_who_is_refused_is_told_why_and_what_to_do() -> None:
     assert "`fleet-runner firmware settle gpu-01`" in said
     assert '`fleet-runner firmware allow-power gpu-01 --reason "…"`' in said
     assert "gpu-01 is in firmware_failed" in refusal("gpu-01", State.FIRMWARE_FAILED, None, "")
+
+
+@given(state=st.sampled_from(State), anyway=st.sampled_from([(), ("gpu-01",), ("gpu-02",)]))
+def test_no_play_by_hand_begins_where_tenants_or_the_runner_use_a_node_that_is_not_named(
+    state: State, anyway: tuple[str, ...]
+) -> None:
+    refused = by_hand("gpu-01", state, anyway)
+    assert bool(refused) is (state in SERVING | AT_WORK and "gpu-01" not in anyway)
+    assert not refused or f"gpu-01 is in {state}" in refused
+    assert not refused or refused.endswith("or name it: -e firmware_anyway=gpu-01")
