@@ -16,6 +16,7 @@ import requests
 import urllib3
 from urllib3.exceptions import InsecureRequestWarning, NewConnectionError
 
+from fleet_runner.adapters.redfish.patience import PatientAdapter
 from fleet_runner.core.errors import BmcError, BmcRefused
 
 CHUNK_BYTES = 65_536
@@ -65,6 +66,8 @@ class Exchange:
         self._session = requests.Session()
         self._session.trust_env = False  # no proxy and no .netrc stands between us and a BMC
         self._session.verify = verify
+        for scheme in ("https://", "http://"):
+            self._session.mount(scheme, PatientAdapter(self._wait))
         if verify is False:  # said once, in the settings
             urllib3.disable_warnings(InsecureRequestWarning)
         self.begin()
@@ -89,6 +92,13 @@ class Exchange:
         if left <= 0:
             raise BmcError(f"{self.url} took more than {self.limits.total_seconds:g} s in all; try again later")
         return left
+
+    def _wait(self, again: bool) -> float:  # noqa: FBT001  as `patience.Wait` has it
+        """Return how long the next bytes of an answer are waited for, within the time that this call has left."""
+        left = self._deadline - time.monotonic()
+        if again or left <= 0:
+            raise TimeoutError(f"no more bytes in {self.limits.read_seconds:g} s")
+        return min(self.limits.read_seconds, left)
 
     def close(self) -> None:
         """End the connection."""
@@ -171,7 +181,9 @@ class Exchange:
             ) as answer:  # fmt: skip
                 return reply(answer.status_code, answer.headers, self._body(answer, uri))
         except (requests.RequestException, ValueError) as error:  # a tag or a token that no header can carry
-            raise _kind(error)(f"{self.url}{uri}: {_why(error, method)}") from None
+            late = method == "GET" and time.monotonic() >= self._deadline
+            why = f"slower than {self.limits.total_seconds:g} s; try again later" if late else _why(error, method)
+            raise _kind(error)(f"{self.url}{uri}: {why}") from None
 
     def _body(self, answer: requests.Response, uri: str) -> bytes:
         text = bytearray()

@@ -21,10 +21,14 @@ from urllib.parse import urlsplit
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
 from fleet_runner.adapters.redfish.exchange import CHUNK_BYTES, Exchange, Reply, reply
+from fleet_runner.adapters.redfish.patience import PatientResponse
 from fleet_runner.core.errors import BmcError, BmcRefused
 
 STALL_SECONDS = 60.0
 """How long a BMC may take no byte, while it makes room or erases a flash."""
+
+TURN_SECONDS = 1.0
+"""How long a BMC is waited for, in whatever it does, before who watches is asked again."""
 
 LAST_WORDS_SECONDS = 5.0
 """How long a BMC that has ended a connection is listened to still."""
@@ -48,8 +52,9 @@ class Form:
 class Watch:
     """Who watches an upload, and the longest it may take.
 
-    `alive` is called before each piece and may raise, which cuts the connection; `progress` after each, with the
-    bytes that are sent and those there are.
+    `alive` is called before each piece, and again and again while the BMC takes nothing or its answer is awaited; it
+    may raise, which cuts the connection. `progress` is called after each piece, with the bytes that are sent and
+    those there are.
     """
 
     alive: Callable[[], None]
@@ -107,7 +112,9 @@ class _Sending:
         self._connection = connection
         self._watch = watch
         self._size = size
-        self._deadline = time.monotonic() + watch.seconds
+        self._deadline = self._until = time.monotonic() + watch.seconds
+        self._glances = False  # takes only what of the answer is there already
+        self._heard = False  # the answer has begun: nobody who watches may have it forgotten
 
     def begin(self, uri: str, headers: Mapping[str, str]) -> None:
         """Connect, and send the request's head."""
@@ -122,7 +129,7 @@ class _Sending:
 
     def carry(self, uri: str, pieces: Iterator[bytes]) -> Reply:
         """Send the body until its end or an answer, and return the answer."""
-        answer = HTTPResponse(self._connection.sock, method="POST")
+        answer = PatientResponse(self._connection.sock, method="POST", wait=self._wait)
         # An answer that is not closed keeps the connection open behind an error that flies past it.
         with contextlib.closing(answer):
             sent, cut = 0, ""
@@ -132,8 +139,7 @@ class _Sending:
                     self._watch.alive()
                     if self._refuses(answer):
                         break
-                    self._pace(STALL_SECONDS)
-                    self._connection.sock.sendall(piece)
+                    self._send(piece)
                     sent += len(piece)
                     self._watch.progress(sent, self._size)
             except (OSError, HTTPException) as error:
@@ -142,7 +148,8 @@ class _Sending:
 
     def _read(self, uri: str, answer: HTTPResponse, sent: int, cut: str) -> Reply:
         try:
-            self._pace(LAST_WORDS_SECONDS if cut else self._watch.seconds)
+            if cut:
+                self._until = min(self._deadline, time.monotonic() + LAST_WORDS_SECONDS)
             answer.begin()
         except (OSError, HTTPException, ValueError) as error:
             how = f"after {sent} of {self._size} bytes ({cut or _said(error)})"
@@ -156,28 +163,52 @@ class _Sending:
         """Return the answer's body as far as it comes: the status alone says whether the image was taken."""
         text = bytearray()
         with contextlib.suppress(OSError, HTTPException):
-            self._connection.sock.settimeout(self._read_seconds)
-            until = time.monotonic() + self._read_seconds
-            while len(text) < self._limit and time.monotonic() < until and (chunk := answer.read1(CHUNK_BYTES)):
+            self._until = time.monotonic() + self._read_seconds
+            self._heard = True
+            while len(text) < self._limit and (chunk := answer.read1(CHUNK_BYTES)):
                 text += chunk
         return bytes(text)
 
-    def _pace(self, most: float) -> None:
-        left = self._deadline - time.monotonic()
+    def _send(self, piece: bytes) -> None:
+        """Send a piece to its end, unless the BMC takes nothing of it for too long."""
+        sock, rest = self._connection.sock, memoryview(piece)
+        until = min(self._deadline, time.monotonic() + STALL_SECONDS)
+        while rest:
+            sock.settimeout(self._left(until))
+            try:
+                rest = rest[sock.send(rest) :]
+            except TimeoutError:
+                self._watch.alive()
+            else:
+                until = min(self._deadline, time.monotonic() + STALL_SECONDS)
+
+    def _wait(self, _again: bool) -> float:  # noqa: FBT001  as `patience.Wait` has it
+        """Return how long the next bytes of the answer are waited for at a time."""
+        if self._glances:
+            return 0.0
+        if not self._heard:
+            self._watch.alive()
+        return self._left(self._until)
+
+    def _left(self, until: float) -> float:
+        left = until - time.monotonic()
         if left <= 0:
             raise TimeoutError(f"it took more than {self._watch.seconds:g} s")
-        self._connection.sock.settimeout(min(left, most))
+        return min(left, TURN_SECONDS)
 
     def _refuses(self, answer: HTTPResponse) -> bool:
         """Tell if the BMC has begun to refuse; what only TLS has to say is no answer."""
         sock = self._connection.sock
         if not select.select([sock], [], [], 0)[0] and not (isinstance(sock, ssl.SSLSocket) and sock.pending()):
             return False
-        sock.settimeout(0)
-        with contextlib.suppress(ssl.SSLWantReadError, BlockingIOError):
+        self._glances = True
+        try:
             begun: bytes = answer.fp.peek(1)
             return begun[STATUS_AT : STATUS_AT + 1] in REFUSALS
-        return False
+        except (ssl.SSLWantReadError, BlockingIOError):
+            return False
+        finally:
+            self._glances = False
 
 
 def _pieces(form: Form, file: BinaryIO, size: int) -> Iterator[bytes]:
