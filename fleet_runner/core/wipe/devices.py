@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from hashlib import sha256
+from string import ascii_letters, digits
 
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import ReadEnd, Reading
@@ -29,7 +31,10 @@ FABRIC = frozenset({"fc", "fcoe", "iscsi", "tcp", "rdma", "nbd"})
 ANYTHING = frozenset({Method.SECURE_DISCARD, Method.OVERWRITE})
 """Methods that no disk announces: they are tried where the profile names them."""
 
+LONGEST = 100
+"""Of the name of a disk's files, without a hash; serial numbers of NVMe and ATA have 20 characters at most."""
 
+_PLAIN = frozenset(f"{ascii_letters}{digits}-")
 _NAMESPACE = re.compile(r"(/dev/nvme\d+)n\d+")
 
 
@@ -101,8 +106,9 @@ def _transports(seen: Seen, blocks: Sequence[Block]) -> Mapping[str, frozenset[s
 def _disk(block: Block, ways: Mapping[str, frozenset[str]], seen: Seen) -> Device:
     """Say whose a block device is, before anything is asked of it."""
     name = block.path.removeprefix("/dev/")
+    key = _key("disk", block.serial) if block.serial else _key("nameless", name)
     device = Device(
-        _key(block.serial or name), Kind.DISK, (block.path,), block.model, block.serial,
+        key, Kind.DISK, (block.path,), block.model, block.serial,
         block.firmware, block.bytes, left=_left(block, name, ways),
     )  # fmt: skip
     if device.left:
@@ -268,6 +274,11 @@ def _tpm(seen: Seen) -> Device:
     return replace(device, model=maker, firmware=version, hurdle=hurdle)
 
 
-def _key(serial: str) -> str:
-    """Return what a disk's files on the node are called."""
-    return f"disk-{re.sub('[^A-Za-z0-9]+', '-', serial)[:100]}"
+def _key(kind: str, said: str) -> str:
+    """Return what a disk's files on the node are called; no two serial numbers share a name.
+
+    A byte that is no letter, digit or dash is written like "_20"; what would be too long ends in "__" and a hash.
+    """
+    raw = said.encode("utf-8", "surrogatepass")
+    plain = "".join(chr(each) if chr(each) in _PLAIN else f"_{each:02x}" for each in raw)
+    return f"{kind}-{plain if len(plain) <= LONGEST else f'{plain[:LONGEST]}__{sha256(raw).hexdigest()}'}"

@@ -2,9 +2,12 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import ReadEnd, Reading
@@ -133,6 +136,28 @@ def test_namespaces_of_one_drive_are_one_device_and_one_in_use_keeps_it_whole() 
     assert (first.paths, first.bytes) == (("/dev/nvme0n1", "/dev/nvme0n2"), 2000)
     assert first.hurdle == "in use: mounted at /x"
     assert second.paths == ("/dev/nvme1n1",)
+
+
+ODD = st.text(st.sampled_from("S1 -_./é\ud800"), min_size=1, max_size=130).map(lambda text: " ".join(text.split()))
+
+
+@given(st.lists(ODD | st.sampled_from(["S-1", "S 1", "S_1", "S_201", "S.1"]), unique=True, max_size=6))
+def test_no_two_serial_numbers_share_the_name_of_a_log(serials: list[str]) -> None:
+    """The log of one disk would prove that the other is erased."""
+    rows = [block(f"/dev/sd{number}", tran="sas", serial=serial) for number, serial in enumerate(serials)]
+    keys = [each.key for each in devices(seen(*rows), tpm=False)]
+    assert len(set(keys)) == len(keys)
+    assert all(len(key) < 200 and Path(key).name == key and key.isascii() for key in keys)
+
+
+def test_a_disk_without_a_serial_number_does_not_share_a_log_with_one_whose_serial_number_is_its_name() -> None:
+    rows = [block("/dev/sda", tran="sas", serial=None), block("/dev/sdb", tran="sas", serial="sda")]
+    assert len({each.key for each in devices(seen(*rows), tpm=False)}) == 2
+
+
+def test_long_serial_numbers_that_begin_alike_have_names_of_their_own() -> None:
+    rows = [block(f"/dev/sd{each}", tran="sas", serial="X" * 120 + each) for each in "ab"]
+    assert len({each.key for each in devices(seen(*rows), tpm=False)}) == 2
 
 
 def test_two_drives_with_one_serial_number_are_not_taken_for_one() -> None:
