@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from fleet_runner.core.errors import EvidenceError, ImageError
@@ -20,13 +20,27 @@ _known: dict[tuple[Path, int, int, int], str] = {}
 """Checksums by path, size, moment of the last change, and inode: what makes a file another one."""
 
 
-def check(folder: Path, image: Image, wanted: Mapping[str, str], software_ids: Mapping[str, str]) -> None:
+PIECE = 1 << 20
+
+
+def _at_ease() -> None:
+    """Nobody has to be alive."""
+
+
+def check(
+    folder: Path,
+    image: Image,
+    wanted: Mapping[str, str],
+    software_ids: Mapping[str, str],
+    alive: Callable[[], None] = _at_ease,
+) -> None:
     """Raise an ImageError unless a file is the catalogue's image and, if it is a PLDM package, is for these entries.
 
     `wanted` are the versions that it is to bring, by inventory id; `software_ids` what the BMC says of the same ids.
+    `alive` is called while a long file is read, and may raise.
     """
     path = locate(folder, image.file)
-    found = sha256(path)
+    found = sha256(path, alive)
     if found != image.sha256:
         raise ImageError(
             f"{path} has the SHA-256 {found}, expected {image.sha256}; fetch it again, or correct the catalogue"
@@ -50,13 +64,17 @@ def locate(folder: Path, file: str) -> Path:
     return path
 
 
-def sha256(path: Path) -> str:
+def sha256(path: Path, alive: Callable[[], None] = _at_ease) -> str:
     """Return a file's SHA-256 in hex; it is read once for as long as it stays the same file."""
     try:
         with path.open("rb") as file:
             key = _key(path, file.fileno())
             if key not in _known:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+                read = hashlib.sha256()
+                while piece := file.read(PIECE):
+                    alive()
+                    read.update(piece)
+                found = read.hexdigest()
                 if _key(path, file.fileno()) != key:
                     raise ImageError(f"{path} changes while it is read; wait until it is complete")
                 _known[key] = found

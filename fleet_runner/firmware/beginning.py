@@ -138,13 +138,19 @@ def _hands(visit: Visit, seen: Seen) -> Flash | None:
 
 
 def _next(visit: Visit, seen: Seen, made: Plan) -> Report | None:
-    """Take the first step of a plan, once the images of all are seen to be right."""
+    """Take the first step of a plan, once the images of all are seen to be right.
+
+    That may take minutes, and longer than a visit: it is brought to its end, or no visit would ever come further.
+    """
+    began = time.monotonic()
     try:
         for step in made.steps[:1] if visit.checked else made.steps:
             sending.check(visit, step)
     except ImageError as error:
         return visit.report(Stand.REFUSED, str(error))
-    visit.checked = True
+    known, visit.checked = visit.checked, True
+    if not known and time.monotonic() - began > visit.means.pace.poll:  # the look is old by now
+        return None
     visit.then = tuple(step.component for step in made.steps[1:])
     visit.chosen = Chosen(made.steps[0])
     return _take(visit, seen, visit.chosen)

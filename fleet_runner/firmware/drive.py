@@ -43,9 +43,12 @@ def drive(
         try:
             while True:
                 visit = Visit(target, means, lease, Looks(bmc), until, start)
+                bmc.watch(visit.alive)  # a slow BMC takes longer to look at than a lease lasts
                 try:
                     return _visit(visit, lease)
                 except LapsedError as error:  # it stood still for long: whatever it knew may be otherwise by now
+                    if time.time() > until:
+                        return visit.report(Stand.WAITING, str(error))
                     visit.say(str(error))
         except ConflictError as error:  # the run is over, or another driver came in between: it goes on from here
             return visit.report(Stand.WAITING, str(error))

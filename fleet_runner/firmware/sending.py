@@ -21,6 +21,10 @@ def _untold(_sent: int, _size: int) -> None:
     pass
 
 
+def _at_ease() -> None:
+    pass
+
+
 def check(visit: Visit, step: Step) -> tuple[Transport, str]:
     """Hold the step's image against what catalogue, inventory and BMC say of it; return how and where it would go.
 
@@ -30,7 +34,8 @@ def check(visit: Visit, step: Step) -> tuple[Transport, str]:
     """
     software = {name: entry.software_id for name, entry in visit.looks.entries.items() if name in step.targets}
     folder = visit.means.images
-    firmware_images.check(folder, step.image, step.targets, software)
+    # Without a lease nothing follows that somebody else could do as well.
+    firmware_images.check(folder, step.image, step.targets, software, visit.alive if visit.lease else _at_ease)
     offer = visit.looks.updates.offer()
     size = firmware_images.locate(folder, step.image.file).stat().st_size
     if offer.most_bytes is not None and size > offer.most_bytes:
@@ -78,6 +83,7 @@ def upload(visit: Visit, step: Step, progress: Progress = _untold) -> Upload:
         on_progress=progress,
         alive=visit.alive,
         seconds=visit.means.pace.send,
+        sha256=step.image.sha256,
     )
 
 

@@ -4,7 +4,6 @@ import hashlib
 import os
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -107,18 +106,27 @@ def test_a_checksum_is_reckoned_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     check(tmp_path, image, {}, {})
 
 
-def test_a_file_that_is_still_being_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_still_being_written_is_said(tmp_path: Path) -> None:
     """Its checksum would be of nothing that there ever was."""
-    image = put(tmp_path, b"firmware")
-    digest = hashlib.file_digest
+    put(tmp_path, b"firmware")
+    pieces: list[bytes] = [b"more"]
 
-    def slow(file: Any, name: str) -> object:
+    def grow() -> None:
         with (tmp_path / "bios.bin").open("ab") as growing:
-            growing.write(b"more")
-        return digest(file, name)
+            growing.write(pieces.pop() if pieces else b"")
 
-    monkeypatch.setattr(hashlib, "file_digest", slow)
-    assert "changes while it is read; wait until it is complete" in told(tmp_path, image, {}, {})
+    with pytest.raises(ImageError, match="changes while it is read; wait until it is complete"):
+        firmware_images.sha256(tmp_path / "bios.bin", grow)
+
+
+def test_a_long_file_is_read_only_while_whoever_reads_it_may(tmp_path: Path) -> None:
+    with (tmp_path / "big.bin").open("wb") as file:
+        file.truncate(64 * MIB)
+    asked: list[None] = []
+    firmware_images.sha256(tmp_path / "big.bin", lambda: asked.append(None))
+    assert len(asked) >= 64
+    firmware_images.sha256(tmp_path / "big.bin", asked.clear)  # it is known by now
+    assert asked
 
 
 def test_an_image_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
 """What others do to a BMC while a driver is at it, and what it cannot do just then: nothing is sent twice for it."""
 
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fleet_runner.adapters import firmware_images
 from fleet_runner.adapters.redfish import resets
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.exchange import UnreachedError
@@ -12,7 +16,7 @@ from fleet_runner.core.errors import NoWayError
 from fleet_runner.core.firmware.flash import End, Flash
 from tests.firmware.bench import Bench
 from tests.firmware.bench import bench as benched
-from tests.firmware.scenes import NODE
+from tests.firmware.scenes import NODE, PACE
 
 BUSY = {"answer": {"status": 503}}
 
@@ -71,3 +75,43 @@ def test_what_only_a_person_can_make_run_is_not_written_again(
             by_hand = "restart it by hand" if how == "bmc_reset" else "pull every power cord"
             assert f"offers no way; {by_hand}" in str(report["message"])
         assert len(bench.bmc.events("accepted")) == 1
+
+
+def slow_inventory(seconds: float) -> list[dict[str, object]]:
+    """Rules of a BMC that takes so long for each member of its inventory."""
+    when = {"event": "request", "method": "GET", "uri": "*FirmwareInventory*"}
+    return [{"when": when, "what": {"delay": {"seconds": seconds}}}]
+
+
+def test_a_look_may_take_longer_than_a_lease_lasts(tmp_path: Path) -> None:
+    with benched(tmp_path, ("BMC",), slow_inventory(0.2)) as bench:
+        report = bench.drive(lease_seconds=1.0, pace=replace(PACE, stable=1), seconds=60.0)
+        assert report["state"] == "done", report["message"]
+
+
+def test_a_visit_whose_lease_runs_out_again_and_again_ends_all_the_same(tmp_path: Path) -> None:
+    """One request alone takes longer than the lease lasts."""
+    with benched(tmp_path, ("BMC",), slow_inventory(0.5)) as bench:
+        began = time.monotonic()
+        report = bench.drive(lease_seconds=0.3, seconds=2.0)
+        assert (report["state"], bench.sent()) == ("waiting", [])
+        assert "its lease was not renewed" in str(report["message"])
+        assert time.monotonic() - began < 30.0
+
+
+def test_an_image_may_take_longer_to_read_than_a_lease_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And longer than a visit, of which each begins anew."""
+    sha256 = firmware_images.sha256
+
+    def slow(path: Path, alive: Callable[[], None]) -> str:
+        for _ in range(0 if path in known else 20):
+            time.sleep(0.1)
+            alive()
+        known.add(path)
+        return sha256(path, alive)
+
+    known: set[Path] = set()
+    monkeypatch.setattr(firmware_images, "sha256", slow)
+    with benched(tmp_path, ("BMC",)) as bench:
+        report = bench.drive(lease_seconds=1.0, seconds=1.0)
+        assert len(bench.bmc.events("accepted")) == 1, report["message"]

@@ -1,7 +1,7 @@
 """One BMC: read resources by pattern, power, one-time boot, the age of the last reset."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -60,6 +60,10 @@ class Bmc:
     def begin(self) -> None:
         """Start the clock of one call."""
         self._wire.begin()
+
+    def watch(self, alive: Callable[[], None]) -> None:
+        """Call `alive` before each request from now on; what it raises ends the call."""
+        self._wire.alive = alive
 
     def close(self) -> None:
         """Log out."""

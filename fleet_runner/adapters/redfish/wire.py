@@ -2,7 +2,7 @@
 
 import contextlib
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, NoReturn
 
@@ -35,6 +35,7 @@ class Wire:
     ) -> None:
         self.exchange = Exchange(url, verify=verify, limits=limits)
         self.url = self.exchange.url
+        self.alive: Callable[[], None] = _at_ease
         self._user = user
         self._breaker = breaker
         self._token = ""
@@ -71,7 +72,8 @@ class Wire:
         return reply
 
     def ask(self, method: str, uri: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Reply:
-        """Send one request as the user; a session that ran out is opened again once."""
+        """Send one request as the user; a session that ran out is opened again once. `alive` may raise before it."""
+        self.alive()
         if not self.headers():
             with self._trial() as trial:
                 self._log_in(trial)
@@ -146,6 +148,10 @@ class Wire:
             f"{self.url} refused the BMC credentials (401); do not retry, more tries lock the account: correct them"
         )
         raise BmcError(self._refused)
+
+
+def _at_ease() -> None:
+    """Nobody has to be alive."""
 
 
 def _accept(trial: Trial | None) -> None:
