@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from fleet_runner.lab.redfish import floor
 from fleet_runner.lab.redfish.actions import Actions
+from fleet_runner.lab.redfish.answers import Answers
 from fleet_runner.lab.redfish.behind import Behind
 from fleet_runner.lab.redfish.bios import bioses
 from fleet_runner.lab.redfish.bodies import Bodies
@@ -18,7 +19,6 @@ from fleet_runner.lab.redfish.host import Host
 from fleet_runner.lab.redfish.pace import Durations, Habits
 from fleet_runner.lab.redfish.restarts import Restarts
 from fleet_runner.lab.redfish.rules import Rules
-from fleet_runner.lab.redfish.service import Service
 from fleet_runner.lab.redfish.tasks import Tasks
 from fleet_runner.lab.redfish.trees import Tree, load
 from fleet_runner.lab.redfish.updates import Update, Updates
@@ -64,10 +64,10 @@ class Emulator:
         bodies = Bodies(self._chip, (*parts, self._restarts, self._updates))
         actions = Actions(self._chip, self._host, self._restarts, self._tasks)
         served = (self._gate, self._tasks, self._host, self._restarts, self._updates)
-        self._service = Service(self._chip, bodies, served, actions)
+        self._answers = Answers(self._chip, bodies, served, actions)
 
     async def _handle(self, request: Any) -> Any:
-        return await self._service.handle(request)
+        return await self._answers.handle(request)
 
     def __enter__(self) -> Self:
         return self.start()

@@ -29,7 +29,7 @@ FIXED = frozenset({"Id", "Name", "Members", "Links", "Actions", "Status", "Oem"}
 """Properties that nobody changes with PATCH."""
 
 
-class Service:
+class Answers:
     """The Redfish service of one BMC."""
 
     def __init__(
