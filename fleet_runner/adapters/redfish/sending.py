@@ -1,7 +1,7 @@
 """One image to a BMC: which way it goes, what goes with it, and the request itself, which is made once."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +45,8 @@ class Upload:
 
     `targets` are the URIs that it is for, none where the BMC is to find out. `url` is where the BMC fetches the image
     itself, for SimpleUpdate alone. `on_progress` gets the bytes that are sent and those there are; `alive` is called
-    before each piece, and may raise to cut the connection. `seconds` is the longest that it may take.
+    before each piece and while the BMC is waited for, and may raise to cut the connection. `seconds` is the longest
+    that it may take. A file of another `sha256`, if one is given, never gets there whole.
     """
 
     path: Path
@@ -56,6 +57,7 @@ class Upload:
     on_progress: Callable[[int, int], None] = lambda _sent, _all: None
     alive: Callable[[], None] = lambda: None
     seconds: float = 900.0
+    sha256: str = ""
 
 
 class Request(NamedTuple):
@@ -129,6 +131,7 @@ def push(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     if uri.endswith(HPE_FORM):
         return _hpe(at, uri, wanted)
     if change := _announced(service, wanted):
+        wanted.alive()
         try:
             at.patch(str(at.service("UpdateService")), change, "what the next image is for")
         except BmcError as error:
@@ -138,7 +141,9 @@ def push(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
 
 def simple(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     """Have the BMC fetch the image."""
-    return at.wire.ask_once("POST", uri, _fetched(at, service, wanted))
+    asked = _fetched(at, service, wanted)
+    wanted.alive()  # after the last read, which may have taken long
+    return at.wire.ask_once("POST", uri, asked)
 
 
 WAYS = {Transport.MULTIPART: multipart, Transport.PUSH: push, Transport.SIMPLE: simple}
@@ -155,7 +160,8 @@ def _hpe(at: Resources, uri: str, wanted: Upload) -> Reply:
 
 def _post(at: Resources, uri: str, form: upload.Form, wanted: Upload, more: Mapping[str, str] | None = None) -> Reply:
     watch = upload.Watch(wanted.alive, wanted.on_progress, wanted.seconds)
-    reply = upload.post(at.wire.exchange, uri, form, {**at.wire.headers(), **(more or {})}, watch)
+    checked = replace(form, sha256=wanted.sha256)
+    reply = upload.post(at.wire.exchange, uri, checked, {**at.wire.headers(), **(more or {})}, watch)
     at.wire.begin()  # the image had a time limit of its own
     return reply
 

@@ -5,6 +5,7 @@ one that stops reading must not be waited for as long as one that reads slowly.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import select
@@ -23,6 +24,7 @@ from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from fleet_runner.adapters.redfish.exchange import CHUNK_BYTES, Exchange, Reply, reply
 from fleet_runner.adapters.redfish.patience import PatientResponse
 from fleet_runner.core.errors import BmcError, BmcRefused
+from fleet_runner.core.printable import printable
 
 STALL_SECONDS = 60.0
 """How long a BMC may take no byte, while it makes room or erases a flash."""
@@ -40,12 +42,13 @@ REFUSALS = (b"3", b"4", b"5")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What is sent: a file between two texts, of one content type."""
+    """What is sent: a file between two texts, of one content type; a file of another `sha256` is never sent whole."""
 
     kind: str
     head: bytes
     file: Path
     tail: bytes = b""
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,13 +216,23 @@ class _Sending:
 
 def _pieces(form: Form, file: BinaryIO, size: int) -> Iterator[bytes]:
     yield from (form.head,) if form.head else ()
+    digest, held = hashlib.sha256(), b""
     left = size - len(form.head) - len(form.tail)
     while left:
         piece = file.read(min(CHUNK_BYTES, left))
         if not piece:
             raise HTTPException(f"{form.file} became shorter while it was sent")
         left -= len(piece)
-        yield piece
+        digest.update(piece)
+        if held:
+            yield held
+        held = piece
+    if form.sha256 and digest.hexdigest() != form.sha256:
+        raise BmcError(
+            f"{form.file} is not the file that was checked, so its end was not sent: it has sha256"
+            f" {digest.hexdigest()}, expected {form.sha256}; look at the BMC's tasks and inventory first"
+        )
+    yield from (held,) if held else ()
     yield from (form.tail,) if form.tail else ()
 
 
@@ -243,4 +256,4 @@ def _trust(exchange: Exchange) -> ssl.SSLContext:
 
 
 def _said(error: Exception) -> str:
-    return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:120]
+    return printable(getattr(error, "strerror", None) or str(error) or type(error).__name__)[:120]
