@@ -107,9 +107,10 @@ class Exchange:
     def own(self, uri: object, *, anywhere: bool = False) -> str:
         """Return a URI that the BMC named if it is its own; another server is never asked in its name.
 
-        `anywhere` also lets pass what lies outside of /redfish, as some vendors' uploads and registries do.
+        `anywhere` also lets pass what lies outside of /redfish, as some vendors' uploads and registries do. One with
+        control characters would harm whoever reads it.
         """
-        if isinstance(uri, str):
+        if isinstance(uri, str) and uri.isprintable():
             with contextlib.suppress(ValueError):  # brackets that are no IPv6 address
                 split = urlsplit(urljoin(self.url, uri))
                 inside = split.path.startswith("/" if anywhere else "/redfish")

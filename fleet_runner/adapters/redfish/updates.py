@@ -173,11 +173,18 @@ class Updates:
         named += _within(collection, body) if collection else []
         named += [body.get("TaskMonitor")]
         for each in named:
-            uri = self._at.wire.exchange.located(each) if each else ""
+            uri = self._mine(each) if each else ""
             if uri:
                 below = collection is not None and uri.startswith(f"{collection.rstrip('/')}/")
                 return re.sub(r"/(task)?monitor/?$", "", uri, flags=re.IGNORECASE) if below else uri
         return ""
+
+    def _mine(self, named: object) -> str:
+        """Return what a BMC names as a path of its own that can be asked; "" where it is none."""
+        try:
+            return self._at.wire.own(self._at.wire.exchange.located(named), anywhere=True)
+        except BmcError:
+            return ""
 
 
 def _busy(service: Body) -> bool:
