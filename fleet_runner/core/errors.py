@@ -32,7 +32,7 @@ class BmcError(FleetError):
     """A BMC did not answer, or answered with something that is not Redfish."""
 
 
-class BmcRefused(BmcError):
+class BmcRefused(BmcError):  # noqa: N818  it is an answer, and not always an error
     """It is certain that a BMC did not take what it was asked to do: it said so, or was never reached."""
 
 
