@@ -1,7 +1,7 @@
 """Many nodes at once: one runner process brings the firmware of 200 emulated BMCs to their pins.
 
-`python benchmarks/firmware.py [NODES]` runs the BMCs in a process of their own, and a driver for each node in a thread
-of this one. Each node gets a BMC, a BIOS, a bundle for its GPU board and a CPLD, with every reset that these need.
+`python benchmarks/firmware.py [NODES]` runs the BMCs in a process of their own, and a driver for each node in a
+thread of this one. Each node gets a BMC, a BIOS, a bundle for its GPU board and a CPLD, with every reset that these need.
 Then a few of them get images of 1 and of 256 MiB, in a runner of their own each, for its memory.
 """
 
@@ -86,7 +86,9 @@ def serve(count: int) -> None:
         "seconds": sum(device_seconds(bmc) for bmc in bmcs),
         "updates": sum(len(bmc.events("accepted")) for bmc in bmcs),
         "concurrent": sum(event["concurrent"] for bmc in bmcs for event in bmc.events("accepted")),
-        "right": sum(old.keys() <= bmc.versions().keys() and not set(bmc.versions().values()) & {OLD} for bmc in bmcs),
+        "right": sum(
+            old.keys() <= bmc.versions().keys() and not set(bmc.versions().values()) & {OLD} for bmc in bmcs
+        ),
     }))  # fmt: skip
 
 
