@@ -98,4 +98,9 @@ def _segment(uri: str) -> str:
 
 def _text(body: Mapping[str, Any], key: str) -> str:
     value = body.get(key)
-    return value.strip() if isinstance(value, str) else ""
+    return _marked(value.strip()) if isinstance(value, str) else ""
+
+
+def _marked(text: str) -> str:
+    """Mark what no terminal may see; were it taken out, a version that is wrong could read as the right one."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)

@@ -9,6 +9,7 @@ from typing import Any
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.firmware.flash import Flash, Phase, Task
 from fleet_runner.core.parsers.json_text import json_object
+from fleet_runner.core.printable import printable
 
 SHOWN = 2
 """Different versions of a bundle's entries that a sentence spells out."""
@@ -43,6 +44,11 @@ class Report:
     notes: tuple[str, ...] = ()
     changed: bool = False
     rebooted: bool = False
+
+    def __post_init__(self) -> None:
+        """Mark what no terminal may see in a BMC's words."""
+        object.__setattr__(self, "message", printable(self.message))
+        object.__setattr__(self, "notes", tuple(map(printable, self.notes)))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -102,7 +108,7 @@ def line(flash: Flash, why: str, now: float, task: Task | None = None, then: Seq
     percent = f", {task.percent} %" if task and task.percent is not None and flash.phase is Phase.SENT else ""
     again = f", attempt {flash.attempt}" if flash.attempt > 1 else ""
     what = f"{flash.component}{many} {versions(flash.before, flash.targets)}{again}"
-    return f"{what}: {why}{percent}, since {span(now - flash.intended_at)}{following(then)}"
+    return printable(f"{what}: {why}{percent}, since {span(now - flash.intended_at)}{following(then)}")
 
 
 def following(then: Iterable[str]) -> str:

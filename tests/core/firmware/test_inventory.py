@@ -28,6 +28,15 @@ def dell(*segments: str) -> dict[str, Entry]:
     return entries({f"{BASE}/{each}": {"Version": each.split("-")[2].split("__")[0]} for each in segments})
 
 
+@given(version=st.text(st.sampled_from("21.\x1b\x07\n\x00\u202e[2J")))
+def test_a_version_moves_no_terminal_and_is_never_taken_for_another(version: str) -> None:
+    """An escape, a line break: they are marked, not taken out."""
+    [entry] = entries(bodies(BIOS=version)).values()
+    assert entry.version.isprintable()
+    assert (entry.version == version.strip()) is version.strip().isprintable()
+    assert len(entry.version) == len(version.strip())
+
+
 def test_an_entry_says_what_its_body_says() -> None:
     """One example, as Supermicro has it."""
     body = {

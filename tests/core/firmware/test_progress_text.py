@@ -58,6 +58,15 @@ def test_a_line_says_percent_attempt_and_what_follows_where_there_are_any(
     assert said.endswith(f"; then {', '.join(then)}" if then else "since 3 min")
 
 
+@given(words=st.text(st.sampled_from("a\x1b\x07\x9b\u202e[2J")))
+def test_what_a_bmc_says_moves_no_terminal(words: str) -> None:
+    """Neither by its own sentences nor by the versions that a flash has from it."""
+    report = Report(Stand.FAILED, words, notes=(words,))
+    told = line(replace(FLASH, before={"BIOS": words}), words, 1030.0, Task("/t", TaskEnd.RUNNING, words), [words])
+    for text in (report.message, *report.notes, told):
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"}.intersection(text)
+
+
 def test_a_line_reads_like_this() -> None:
     task = Task("/redfish/v1/TaskService/Tasks/7", TaskEnd.RUNNING, percent=42)
     assert line(FLASH, "the BMC writes it", 1180.0, task, ["BIOS", "CPLD"]) == (
