@@ -105,10 +105,13 @@ def _start(view: View, now: float) -> Decision:
 
 def _resting(view: View) -> str:
     """What a node that waits for a person waits for."""
+    words = [STATES[view.node.state].meaning]
     if view.tickets:
-        numbers = ", ".join(f"#{ticket.id}" for ticket in view.tickets)
-        return f"{STATES[view.node.state].meaning} Open tickets: {numbers}."
-    return STATES[view.node.state].meaning
+        words.append(f"Open tickets: {', '.join(f'#{ticket.id}' for ticket in view.tickets)}.")
+    if (flash := view.flash) is not None:
+        where = f"at {flash.phase}: fleet-runner firmware show {flash.node}"
+        words.append(f"Flash {flash.id} ({flash.component}) is open still, {where}")
+    return " ".join(words)
 
 
 def withhold(decision: Decision, why: str, wake_at: float) -> Decision:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fleet_runner.core.actions import Move
+from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.lifecycle import TRANSITIONS, Event
 from fleet_runner.core.records import Termination
 from fleet_runner.core.runs import Intent, Node, Run, Stored, Ticket
@@ -41,7 +42,8 @@ class View:
     `before` is what spoke last before each of `latest`, by the same check in the same stage; `excused` says why no
     ticket is opened about a device; `observers` are the ports through which a fabric can be read, the best first.
     `began_at` is when the first run of its stay in `firmware` was opened, None where none was; `waited_until`, until
-    when its stay was or is a rollout's pause; `called_off`, why a rollout asks its pending remedy no more.
+    when its stay was or is a rollout's pause; `called_off`, why a rollout asks its pending remedy no more. `flash` is
+    the open one of a node in `firmware_failed`.
     """
 
     node: Node
@@ -61,6 +63,7 @@ class View:
     began_at: float | None = None
     waited_until: float = 0.0
     called_off: str = ""
+    flash: Flash | None = None
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:

@@ -62,6 +62,7 @@ class Outlook:
             began_at=store.began(node.name, Stage.FIRMWARE) if node.state is State.FIRMWARE else None,
             waited_until=self._waited(node, now),
             called_off=self._called_off(node),
+            flash=store.open_flash(node.name) if node.state is State.FIRMWARE_FAILED else None,
         )
 
     def _waited(self, node: Node, now: float) -> float:

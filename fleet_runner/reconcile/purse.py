@@ -34,7 +34,7 @@ class Purse:
 
     def spend(self, view: View, decision: Decision, now: float) -> Decision:
         """Return the decision, or what is left of it where it may not be carried out now."""
-        why = self._leaving(view.node, decision, now) or self._beginning(view, decision)
+        why = self._leaving(view.node, decision, now) or self._beginning(view, decision, now)
         return withhold(decision, why, now + self.world.settings.retry_seconds) if why else decision
 
     def _leaving(self, node: Node, decision: Decision, now: float) -> str:
@@ -44,7 +44,7 @@ class Purse:
         asked = pending is not None and pending.by != RUNNER and not rolled
         if asked or not _leaves_service(decision.actions):
             return ""
-        return (self._rolled_out(node) if rolled else "") or self._budget(node, now, rolled=rolled)
+        return (self._rolled_out(node, now) if rolled else "") or self._budget(node, now, rolled=rolled)
 
     def _budget(self, node: Node, now: float, *, rolled: bool) -> str:
         settings = self.world.settings
@@ -66,16 +66,16 @@ class Purse:
         triaged = store.count_moves(State.PRODUCTION, State.TRIAGE, now - budget.RECENT)
         return budget.measure(((_rack(self.fleet, node.name), node.state) for node in store.nodes()), triaged)
 
-    def _rolled_out(self, node: Node) -> str:
+    def _rolled_out(self, node: Node, now: float) -> str:
         """Say why a rollout's node may not leave production: it would only wait in `firmware` then."""
         rollout = self.world.store.asking(node.name)
         held = refusal(rollout, begun=False) if rollout is not None else ""
         if held:
             return held
-        there = self._load(each.name for each in self.world.store.nodes() if each.state is State.FIRMWARE)
+        there = self._load((each.name for each in self.world.store.nodes() if each.state is State.FIRMWARE), now)
         return self._slot(there, node)
 
-    def _beginning(self, view: View, decision: Decision) -> str:
+    def _beginning(self, view: View, decision: Decision, now: float) -> str:
         """Say why the runner may not begin, or go on with, a node's firmware now."""
         opens = any(
             isinstance(action, OpenRun) and action.stage is Stage.FIRMWARE and action.by == RUNNER
@@ -90,7 +90,7 @@ class Purse:
             return held
         if begun:
             return ""
-        self.load = self.load or self._load(store.begun(State.FIRMWARE, Stage.FIRMWARE))
+        self.load = self.load or self._load(store.begun(State.FIRMWARE, Stage.FIRMWARE), now)
         why = self._slot(self.load, node)
         if not why:
             self.load = slots.take(self.load, self._place(node.name), self._watts(node))
@@ -101,11 +101,15 @@ class Purse:
         limits = slots.Limits(settings.firmware_at_once, settings.firmware_at_once_rack, settings.firmware_rack_watts)
         return slots.refusal(load, self._place(node.name), self._watts(node), limits)
 
-    def _load(self, names: Iterable[str]) -> slots.Load:
-        """Measure some nodes, and all that have a flash under way, wherever they are."""
+    def _load(self, names: Iterable[str], now: float) -> slots.Load:
+        """Measure some nodes, and those with an open flash that goes on: in `firmware`, or with somebody at it.
+
+        One that was left open elsewhere goes on with a person's next play, who may not come.
+        """
         store = self.world.store
-        flashing = (flash.node for flash in store.open_flashes())
-        rows = store.some({*names, *flashing})
+        open_at = store.some({flash.node for flash in store.open_flashes()})
+        going = {row.name for row in open_at if row.state is State.FIRMWARE or store.firmware_holder(row.name, now)}
+        rows = store.some(going.union(names))
         return slots.measure((self._place(row.name), self._watts(row)) for row in rows)
 
     def _watts(self, node: Node) -> float:

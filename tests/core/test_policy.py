@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.actions import ClearCondition, CloseTicket, Decision, Move, OpenRun, OpenTicket, SetCondition
+from fleet_runner.core.firmware.flash import Phase
 from fleet_runner.core.lifecycle import MOVING, STATES, TRANSITIONS, Condition, Event, Stage, State
 from fleet_runner.core.policy import decide, withhold
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Held, Node, Outcome, Wish
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing
+from tests.core.firmware.bmc_model import a_flash
 from tests.making import (
     NOW,
     a_fabric,
@@ -207,6 +209,14 @@ def test_a_resting_node_names_its_open_tickets() -> None:
     resting = decide(a_view(a_node(State.TRIAGE), tickets=(a_ticket(check="gpu_burn"),)), TIMING, NOW)
     assert resting.waiting == "Out of the cluster; a person decides what it needs. Open tickets: #5."
     assert decide(a_view(a_node(State.RMA)), TIMING, NOW).waiting == STATES[State.RMA].meaning
+
+
+def test_a_node_whose_firmware_failed_names_its_open_flash() -> None:
+    """Nothing goes on with it there."""
+    flash = a_flash(id=7, phase=Phase.SENT)
+    said = decide(a_view(a_node(State.FIRMWARE_FAILED), flash=flash), TIMING, NOW).waiting
+    assert said.startswith(STATES[State.FIRMWARE_FAILED].meaning)
+    assert said.endswith(f" Flash 7 (AB) is open still, at sent: fleet-runner firmware show {flash.node}")
 
 
 def test_a_withheld_decision_keeps_its_tickets() -> None:

@@ -115,6 +115,35 @@ def test_a_node_with_a_flash_under_way_takes_a_slot_wherever_it_is(make_world: M
     assert begun(world) == set()
 
 
+def test_a_flash_that_was_left_open_elsewhere_takes_no_slot(make_world: MakeWorld) -> None:
+    """Nobody is at it, and perhaps nobody will be."""
+    world = limited(catalogued(make_world(count=2)), firmware_at_once=1)
+    flash = Flash(0, "gpu-02", "BMC", {"BMC": "1"}, {"BMC": "2"}, "f", "0", Activate.NONE, 1, 60.0, 1, 1000.0)
+    script(world, flashing)
+    now = played(world, in_state(State.PROVISION))
+    world.store.leave_intent("gpu-02", Wish.HOLD, "ann", reason="a play by hand", now=now)
+    world.store.lease("gpu-02", "ann", run=None, now=now, seconds=1.0)
+    world.store.intend(flash, "ann", now=now)
+    played(world, lambda world: row(world, "gpu-01").state is State.FIRMWARE and begun(world) == {"gpu-01"}, now=now)
+
+
+def test_a_node_in_firmware_failed_says_that_a_flash_is_open_until_it_has_ended(make_world: MakeWorld) -> None:
+    world = catalogued(make_world(count=1))
+    flash = Flash(0, "gpu-01", "BMC", {"BMC": "1"}, {"BMC": "2"}, "f", "0", Activate.NONE, 1, 60.0, 1, 1000.0)
+    now = arrived(world)
+    world.store.lease("gpu-01", "ann", run=None, now=now, seconds=1.0)
+    world.store.intend(flash, "ann", now=now)
+    world.store.apply(
+        row(world, "gpu-01"), Decision((Move(TRANSITIONS[State.FIRMWARE, Event.OVERDUE], "test"),), "", now), now
+    )
+    now = ticked(world, now, 2)
+    said = "Flash 1 (BMC) is open still, at intended: fleet-runner firmware show gpu-01"
+    assert row(world, "gpu-01").waiting.endswith(said)
+    world.store.settle_flash("gpu-01", "ann", "its page says idle", now)
+    ticked(world, now, 2)
+    assert "Flash" not in row(world, "gpu-01").waiting
+
+
 def test_a_person_starts_the_stage_whatever_is_spent(make_world: MakeWorld) -> None:
     """What somebody asks for by name is not held back; from then on it goes on."""
     world = limited(catalogued(make_world(count=2)), firmware_at_once=1)

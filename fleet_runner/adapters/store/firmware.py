@@ -52,9 +52,11 @@ class FirmwareMethods:
             return flashes.note(connection, flash, holder, now)
 
     def end_flash(self, flash_id: int, holder: str, end: End, detail: str, now: float) -> Flash:
-        """End an open flash for good."""
+        """End an open flash for good, and wake its node."""
         with self._database.write() as connection:
-            return flashes.end(connection, flash_id, holder, (end, detail), now)
+            ended = flashes.end(connection, flash_id, holder, (end, detail), now)
+            nodes.wake(connection, [ended.node])
+            return ended
 
     def settle_flash(self, node: str, by: str, reason: str, now: float) -> bool:
         """End a node's open flash on a person's word; False where none is open.
@@ -62,7 +64,9 @@ class FirmwareMethods:
         ConflictError while somebody holds the lease: a process is at it.
         """
         with self._database.write() as connection:
-            return flashes.settle(connection, node, by, reason, now)
+            if settled := flashes.settle(connection, node, by, reason, now):
+                nodes.wake(connection, [node])
+            return settled
 
     def flash(self, flash_id: int) -> Flash | None:
         """Return a flash, or None."""
