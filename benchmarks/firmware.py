@@ -1,8 +1,8 @@
 """Many nodes at once: one runner process brings the firmware of 200 emulated BMCs to their pins.
 
 `python benchmarks/firmware.py [NODES]` runs the BMCs in a process of their own, and a driver for each node in a
-thread of this one. Each node gets a BMC, a BIOS, a bundle for its GPU board and a CPLD, with every reset that these need.
-Then a few of them get images of 1 and of 256 MiB, in a runner of their own each, for its memory.
+thread of this one. Each node gets a BMC, a BIOS, a bundle for its GPU board and a CPLD, with every reset
+that these need. Then a few of them get images of 1 and of 256 MiB, in a runner of their own each, for its memory.
 """
 
 import argparse
