@@ -54,3 +54,7 @@ class JoinError(FleetError):
 
 class ConflictError(StoreError):
     """Somebody else moved the node, holds its run, or has taken the work over; read again and decide again."""
+
+
+class RunOverError(ConflictError):
+    """A run has ended, or its node was taken over: waiting changes nothing about that."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import ConflictError, StoreError
+from fleet_runner.core.errors import ConflictError, RunOverError, StoreError
 
 SHARE = 3.0
 """A lease is renewed after this part of its time, so that one renewal may fail."""
@@ -79,6 +79,8 @@ class Lease:
         while True:
             try:
                 self.take(self._seconds)
+            except RunOverError as error:
+                return str(error)
             except ConflictError as error:
                 if time.time() >= last:
                     return str(error)

@@ -5,7 +5,7 @@ from sqlalchemy import Connection, delete, select
 from fleet_runner.adapters.store import database
 from fleet_runner.adapters.store.firmware_schema import firmware_leases
 from fleet_runner.adapters.store.schema import nodes, runs
-from fleet_runner.core.errors import ConflictError, StoreError
+from fleet_runner.core.errors import ConflictError, RunOverError, StoreError
 
 Fenced = tuple[int, int]
 """A run by its id, and its fence."""
@@ -15,7 +15,7 @@ def take(connection: Connection, node: str, holder: str, run: Fenced | None, spa
     """Take or renew a node's lease from a moment for some seconds.
 
     Raises:
-        ConflictError: another holds it, or the run is over or was taken over.
+        ConflictError: another holds it, or (RunOverError) the run is over or was taken over.
         StoreError: the store does not know the node.
     """
     hold(connection, node)
@@ -75,6 +75,6 @@ def check_run(connection: Connection, node: str, run: Fenced) -> None:
     mine = select(runs.c.id).join(nodes, nodes.c.name == runs.c.node)
     mine = mine.where(runs.c.id == number, runs.c.node == node, runs.c.ended_at.is_(None))
     if connection.execute(mine.where(runs.c.fence == fence, nodes.c.fence == fence)).one_or_none() is None:
-        raise ConflictError(
+        raise RunOverError(
             f"node {node}: run {number} is over or was taken over; leave the node alone, nothing was changed"
         )

@@ -10,6 +10,7 @@ from fleet_runner.adapters.store.schema import nodes
 from fleet_runner.core.errors import ConflictError, StoreError
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Outcome
+from fleet_runner.firmware import holding
 from tests.adapters.store.builders import UrlMaker, device, opened
 from tests.adapters.store.flashing import DRIVER, leased
 
@@ -89,3 +90,13 @@ def test_of_many_drivers_at_once_one_has_the_lease(urls: UrlMaker) -> None:
     for taker in takers:
         taker.join()
     assert sorted(won) == list(range(rounds))
+
+
+def test_a_driver_whose_run_is_over_does_not_wait_for_the_lease(
+    stocked: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = opened(stocked, stage=Stage.FIRMWARE)
+    stocked.close_run(run, Outcome.LOST, "", 110.0)
+    monkeypatch.setattr(holding, "WAIT", 3600.0)  # a test that waits does not end
+    lease = holding.Lease(stocked, holding.Target("gpu-01", DRIVER, (run.id, run.fence)), 10_000.0)
+    assert "is over or was taken over" in lease.wait(float("inf"))
