@@ -8,7 +8,7 @@ from dataclasses import replace
 from fleet_runner.core.errors import ImageError
 from fleet_runner.core.firmware import planner
 from fleet_runner.core.firmware.catalogue import Activate, Catalogue, Power
-from fleet_runner.core.firmware.flash import End, Flash, Seen, Task, TaskEnd
+from fleet_runner.core.firmware.flash import End, Flash, Seen, TaskEnd
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import match, meant
 from fleet_runner.core.firmware.planner import Plan, Step
@@ -35,15 +35,15 @@ def begin(visit: Visit) -> Report | None:
     seen = visit.looks.see()
     if visit.chosen:
         return _take(visit, seen, visit.chosen)
+    busy = _busy(seen)
     silent = seen.trouble if seen.versions is None else missing(visit.means.catalogue, visit.looks.entries)
-    if silent and (soon := _coming(visit, seen, silent)):
+    if silent and (soon := busy or _coming(visit, seen, silent)):
         return visit.wait(Stand.WAITING, soon, visit.means.pace.poll)
     if seen.versions is None or (silent and seen.stable < visit.means.pace.stable):
         return unread(visit, silent)
     if seen.stable < min(SURE, visit.means.pace.stable):
         return None
     visit.silent_since = None
-    busy = _busy(visit, seen.tasks)
     return visit.wait(Stand.WAITING, busy, visit.means.pace.poll) if busy else _planned(visit, seen)
 
 
@@ -94,13 +94,13 @@ def _coming(visit: Visit, seen: Seen, why: str) -> str:
     return f"{why}; {ago}" if now < up_at + pace.boot else ""
 
 
-def _busy(visit: Visit, tasks: Mapping[str, Task] | None) -> str:
+def _busy(seen: Seen) -> str:
     """Say what the BMC does that nobody here began; empty where it is at rest."""
-    running = [task for task in (tasks or {}).values() if task.state is TaskEnd.RUNNING]
+    running = [task for task in (seen.tasks or {}).values() if task.state is TaskEnd.RUNNING]
     if running:
         name = f" ({running[0].name})" if running[0].name else ""
         return f"the BMC works on {running[0].uri}{name}, which nothing here began; nothing is sent until it is over"
-    return "the BMC says that an update goes on, which nothing here began" if visit.looks.updates.updating() else ""
+    return "the BMC says that an update goes on, which nothing here began" if seen.busy else ""
 
 
 def _planned(visit: Visit, seen: Seen) -> Report | None:
@@ -182,12 +182,12 @@ def _take(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
 
     A host that is off tells less than was planned with, so what was chosen stands until its power is right.
     """
+    seen = replace(seen, tasks=visit.looks.tasks(), busy=visit.looks.updates.updating())
+    if busy := _busy(seen):
+        return visit.wait(Stand.WAITING, busy, visit.means.pace.poll)
     if resetting.wrong(chosen.step.power, seen.power):
         return _switch_for(visit, seen, chosen)
-    tasks = visit.looks.tasks()
-    if busy := _busy(visit, tasks):
-        return visit.wait(Stand.WAITING, busy, visit.means.pace.poll)
-    flash = _flash(visit, chosen, replace(seen, tasks=tasks))
+    flash = _flash(visit, chosen, seen)
     visit.changed, visit.chosen = True, None
     intended = visit.write(lambda store: store.intend(flash, visit.target.holder, now=time.time()))
     sending.send(visit, intended, chosen.step)

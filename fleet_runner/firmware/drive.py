@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 
 from fleet_runner.core.errors import BmcError, BmcRefused, ConflictError, NoWayError
-from fleet_runner.core.firmware import machine, planner
+from fleet_runner.core.firmware import machine, planner, telling
 from fleet_runner.core.firmware.catalogue import Activate, Power
 from fleet_runner.core.firmware.flash import Adopt, Conclude, End, Flash, Mark, Phase, Reset, Seen, Send, Wait
 from fleet_runner.core.firmware.planner import Step
@@ -85,16 +85,24 @@ def _follow(visit: Visit, flash: Flash) -> Report | None:
     """Take the open flash one step on; a report where the visit is over before there is news."""
     seen = visit.looks.see(flash)
     if visit.unsent and visit.unsent.flash == flash.id and flash.phase is Phase.INTENDED:
-        return _unsent(visit, flash, seen, visit.unsent)
+        if not telling.new(flash, seen) and not seen.busy and not _moved(flash, seen):
+            return _unsent(visit, flash, seen, visit.unsent)
+        visit.unsent = None  # something was begun since, by whomever: what the BMC said is no longer all there is
     act = machine.decide(flash, seen, visit.means.pace)
     if isinstance(act, Wait):
         if _dark(visit, flash, seen):
             beginning.switch(visit, Power.ON)
         told = line(flash, act.why, seen.at, seen.task, visit.then)
         return visit.wait(Stand.WORKING, told, act.seconds, flash)
+    if isinstance(act, Send):
+        return _send_again(visit, flash, seen)
     visit.changed = True
     _act(visit, flash, seen, act)
     return None
+
+
+def _moved(flash: Flash, seen: Seen) -> bool:
+    return seen.versions is not None and not telling.unchanged(flash, seen)
 
 
 def _unsent(visit: Visit, flash: Flash, seen: Seen, unsent: Unsent) -> Report | None:
@@ -107,20 +115,18 @@ def _unsent(visit: Visit, flash: Flash, seen: Seen, unsent: Unsent) -> Report | 
     if seen.at < at or seen.versions is None:
         told = line(flash, f"{unsent.why}; it is sent again", seen.at, None, visit.then)
         return visit.wait(Stand.WORKING, told, pace.poll, flash)
-    _send_again(visit, flash)
-    return None
+    return _send_again(visit, flash, seen)
 
 
 def _dark(visit: Visit, flash: Flash, seen: Seen) -> bool:
     """Say whether what was written cannot be read because the host is off; it is switched on once."""
     written = flash.phase in {Phase.UPDATED, Phase.ACTIVATING}
-    return written and seen.versions is None and seen.power == "Off" and visit.switched_at is None
+    off = seen.versions is None and seen.power == "Off" and not telling.at_work(flash, seen)
+    return written and off and visit.switched_at is None
 
 
-def _act(visit: Visit, flash: Flash, seen: Seen, act: Send | Adopt | Mark | Reset | Conclude) -> None:
+def _act(visit: Visit, flash: Flash, seen: Seen, act: Adopt | Mark | Reset | Conclude) -> None:
     match act:
-        case Send():
-            _send_again(visit, flash)
         case Adopt(task):
             _note(visit, replace(flash, phase=Phase.SENT, task=task, sent_at=flash.sent_at or seen.at))
         case Mark(Phase.SENT):
@@ -145,14 +151,24 @@ def _end(visit: Visit, flash: Flash, end: End, detail: str) -> None:
     visit.say(line(flash, f"{end.value}: {detail}", time.time(), None, visit.then))
 
 
-def _send_again(visit: Visit, flash: Flash) -> None:
-    """Send what was written down and certainly never taken, if it is still what the catalogue asks for."""
+def _send_again(visit: Visit, flash: Flash, seen: Seen) -> Report | None:
+    """Send what was written down and certainly never taken, if it is still what the catalogue asks for.
+
+    The host may have been switched since by somebody else; with nothing under way it is switched back, once.
+    """
     step = _step(visit, flash)
+    if step and resetting.wrong(step.power, seen.power):
+        if seen.at > (visit.switched_at or 0.0) + visit.means.pace.boot:
+            beginning.switch(visit, step.power)
+        why = f"it is written while the host is {step.power}, and it is {seen.power}"
+        return visit.wait(Stand.WORKING, line(flash, why, seen.at, None, visit.then), visit.means.pace.poll, flash)
+    visit.changed = True
     if step is None:
         _end(visit, flash, End.NOT_SENT, "the BMC never took it, and the catalogue asks for something else by now")
     else:
         # What comes from now on is this try's: how long it may take is counted anew.
         sending.send(visit, _note(visit, replace(flash, intended_at=time.time())), step)
+    return None
 
 
 def _step(visit: Visit, flash: Flash) -> Step | None:

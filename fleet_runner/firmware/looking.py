@@ -49,6 +49,7 @@ class Looks:
             power=self.bmc.power_state(),
             bmc_reset_at=self.updates.bmc_reset_at(),
             trouble=trouble,
+            busy=self.updates.updating(),
         )
 
     def tasks(self) -> dict[str, Task] | None:

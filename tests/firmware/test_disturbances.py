@@ -11,9 +11,14 @@ from fleet_runner.adapters import firmware_images
 from fleet_runner.adapters.redfish import resets
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.exchange import UnreachedError
+from fleet_runner.adapters.redfish.updates import NoTasksError, Updates, Upload
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import NoWayError
 from fleet_runner.core.firmware.flash import End, Flash
+from fleet_runner.firmware import sending
+from fleet_runner.firmware.visit import Unsent
+from fleet_runner.lab.redfish import Durations, Habits
+from tests.firmware import scenes, witness
 from tests.firmware.bench import Bench
 from tests.firmware.bench import bench as benched
 from tests.firmware.scenes import NODE, PACE
@@ -115,3 +120,102 @@ def test_an_image_may_take_longer_to_read_than_a_lease_lasts(tmp_path: Path, mon
     with benched(tmp_path, ("BMC",)) as bench:
         report = bench.drive(lease_seconds=1.0, seconds=1.0)
         assert len(bench.bmc.events("accepted")) == 1, report["message"]
+
+
+ENTRIES = "/redfish/v1/UpdateService/FirmwareInventory"
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + 30.0
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def another_person_sends(bench: Bench, image: str, entry: str) -> None:
+    """Somebody begins an update with a tool of his own, and it is being written."""
+    with Bmc(bench.bmc.url, *scenes.CREDENTIALS) as bmc:
+        Updates(bmc).send(Upload(bench.scene.images / image, targets=(f"{ENTRIES}/{entry}",)))
+    until(lambda: bool(bench.bmc.events("update_begun")))
+
+
+def at_the_first_refusal(monkeypatch: pytest.MonkeyPatch, does: Callable[[], None]) -> None:
+    """Do something when the driver notes for the first time that its image was refused."""
+    noted: list[object] = []
+
+    def note(flash: int, tries: int, why: str) -> Unsent:
+        noted.append(flash)
+        if len(noted) == 1:
+            does()
+        return Unsent(flash, tries, why)
+
+    monkeypatch.setattr(sending, "Unsent", note)
+
+
+def test_no_power_is_switched_on_while_somebody_else_updates(tmp_path: Path) -> None:
+    """Even where the driver needs the host on to see what there is."""
+    with benched(tmp_path, ("HMC", "GPU", "BIOS"), pace=replace(Durations.quick(), write=1.5)) as bench:
+        with Bmc(bench.bmc.url, *scenes.CREDENTIALS) as bmc:
+            bmc.power("ForceOff")
+        until(lambda: bench.bmc.power == "Off")
+        another_person_sends(bench, "BIOS.bin", "BIOS")
+        report = bench.drive()
+        assert report["state"] == "done", report["message"]
+        assert list(witness.powered(bench.bmc.log)) == []
+
+
+def test_no_power_is_touched_while_a_bmc_without_tasks_says_that_it_updates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes for longer than the catalogue says that it may take."""
+
+    def no_tasks(_: Updates) -> None:
+        raise NoTasksError("no list of tasks")
+
+    monkeypatch.setattr(Updates, "tasks", no_tasks)
+    monkeypatch.setattr(Updates, "_task_of", lambda *_: "")
+    with benched(tmp_path, ("BIOS",), pace=replace(Durations.quick(), write=5.0)) as bench:
+
+        def writing(_: Updates) -> bool:
+            return len(bench.bmc.events("update_begun")) > len(bench.bmc.events("update_done"))
+
+        monkeypatch.setattr(Updates, "updating", writing)
+        report = bench.drive()
+        assert report["state"] == "done", report["message"]
+        assert list(witness.powered(bench.bmc.log)) == []
+        assert len(bench.bmc.events("accepted")) == 1
+
+
+def test_what_was_refused_is_not_sent_again_into_an_update_of_somebody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = [{"when": {"event": "accept", "nth": 1}, "what": {"refuse": {"status": 400}}}]
+    given = {"habits": Habits(accepts_concurrent=True), "pace": replace(Durations.quick(), write=1.5)}
+    with benched(tmp_path, ("BIOS", "PSU"), rules, **given) as bench:
+        at_the_first_refusal(monkeypatch, lambda: another_person_sends(bench, "PSU.bin", "PSU_0"))
+        report = bench.drive()
+        assert report["state"] == "done", report["message"]
+        assert not any(event["concurrent"] for event in bench.bmc.events("accepted"))
+        assert list(witness.powered(bench.bmc.log)) == []
+
+
+def test_what_was_refused_is_sent_again_with_the_power_that_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person switched the host on meanwhile."""
+    rules = [{"when": {"event": "upload", "nth": 1}, "what": {"refuse": {"status": 503}}}]
+    with benched(tmp_path, ("BIOS",), rules, habits=Habits(host_side=())) as bench:
+
+        def switch_on() -> None:
+            with Bmc(bench.bmc.url, *scenes.CREDENTIALS) as bmc:
+                bmc.power("On")
+            until(lambda: bench.bmc.power == "On")
+
+        at_the_first_refusal(monkeypatch, switch_on)
+        bench.scene.profile["firmware"]["components"][0]["power"] = "off"
+        report = bench.drive()
+        assert report["state"] == "done", report["message"]
+        events = bench.bmc.events("power", "update_begun")
+        first = next(at for at, event in enumerate(events) if event.kind == "update_begun")
+        assert [event["action"] for event in events[:first]][-1] == "ForceOff"

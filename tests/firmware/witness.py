@@ -14,7 +14,7 @@ def crimes(played: Played) -> list[str]:
     return [
         *_concurrent(played.events),
         *_repeated(played.events, played.flashes),
-        *_powered(played.events),
+        *powered(played.events),
         *_unwritten(played.events, played.flashes),
     ]
 
@@ -79,7 +79,7 @@ def _unwritten(events: Sequence[Event], flashes: Sequence[Flash]) -> Iterator[st
         yield f"{len(taken)} updates were taken, and {len(flashes)} were written down"
 
 
-def _powered(events: Sequence[Event]) -> Iterator[str]:
+def powered(events: Sequence[Event]) -> Iterator[str]:
     """Nobody touches power, or the BMC, while an update runs; what a BMC does by itself is its own affair."""
     running: set[int] = set()
     for event in events:

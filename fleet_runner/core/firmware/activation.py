@@ -5,13 +5,15 @@ Each row: what is seen, what follows. The first row that fits counts.
     a reset was written down and may not be over     wait: for the BMC to be gone and back (its last start tells, else
                                                      `outage` is over), for the host to be on again (within `boot`)
     the host is still off after `boot`               reset again: one may have been cut between off and on
-    resets are missing (`times`), and a task runs    wait for it
+    resets are missing (`times`), and a task runs,
+    or the BMC says that it is updating              wait for it
     resets are missing                               reset
     the versions cannot be read                      wait, for as long as it takes
     the versions are right, in several looks         VERIFIED
     wrong for less than `settle`                     wait
     wrong, and fewer resets than `times` were seen
     to be done                                       reset again: one may have been written down and never sent
+    wrong, and a task runs, or the BMC is updating   wait for it
     wrong                                            FAILED, with what is where
 
 A reset that is done twice harms nothing; one that was never done would leave the image pending, and the next try
@@ -22,12 +24,10 @@ from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import Act, Conclude, End, Flash, Pace, Reset, Seen, Wait
 from fleet_runner.core.firmware.telling import (
     MOST_IDS,
+    at_work,
     clock,
     cut,
-    named,
-    new,
     off,
-    running,
     silence,
     silent,
     started,
@@ -70,8 +70,8 @@ def _goes_on(flash: Flash, seen: Seen, pace: Pace) -> str:
 
 
 def _reset(flash: Flash, seen: Seen, pace: Pace) -> Act:
-    if others := running(new(flash, seen)):
-        return Wait(f"No reset while the BMC is busy with {named(others[0])}.", pace.poll)
+    if busy := at_work(flash, seen):
+        return Wait(f"No reset while the BMC is busy with {busy}.", pace.poll)
     return Reset(flash.activate, flash.activations + 1)
 
 
@@ -81,8 +81,10 @@ def _verify(flash: Flash, seen: Seen, pace: Pace) -> Act:
     if not off(flash, seen):
         return Conclude(End.VERIFIED, f"{_targets(flash)}, read {seen.stable} times in a row.")
     left = pace.settle - (seen.at - max(_since(flash), started(seen)))
-    if left > 0:
-        return Wait(f"{where(flash, seen)}: {left:.0f} s more.", pace.poll)
+    busy = at_work(flash, seen)
+    if left > 0 or busy:
+        why = f": {left:.0f} s more" if left > 0 else f", and the BMC is busy with {busy}"
+        return Wait(f"{where(flash, seen)}{why}.", pace.poll)
     if _taken(flash, seen, pace) < _times(flash):
         if _may_again(flash):
             return _reset(flash, seen, pace)

@@ -92,7 +92,8 @@ class Seen:
 
     `versions` holds every inventory entry's; `stable` says in how many looks in a row, this one included, they were
     the same and complete. `tasks` are all that the BMC lists; `task` is the flash's own, with `task_gone` where the
-    BMC answers that there is none. `bmc_reset_at` is when the BMC last started, by our clock.
+    BMC answers that there is none. `bmc_reset_at` is when the BMC last started, by our clock. `busy` is what the BMC
+    says beside its tasks: that an update goes on.
     """
 
     at: float
@@ -104,6 +105,7 @@ class Seen:
     power: str | None = None
     bmc_reset_at: float | None = None
     trouble: str = ""
+    busy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

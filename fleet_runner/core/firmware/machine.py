@@ -10,6 +10,7 @@ Each row: what is written down, what is seen, what follows. The first row that f
       one task that was not there before              it is this flash's: adopt it
       several of them, and one still runs             wait until none does; then adopt one that ended well, if any
       less than `send` since it was written down      wait: the request may still be on its way
+      the BMC says that it is updating                wait until it is not
       the versions are right                          UPDATED: it was taken, and the BMC is done
       certainly never taken (see below)               send
       wrong for `settle` and the update's `seconds`   UPDATED: nobody knows; the activation runs what may pend
@@ -17,15 +18,18 @@ Each row: what is written down, what is seen, what follows. The first row that f
     SENT: the BMC took it.
       its task runs                                   wait, for as long as it takes
       its task ended well                             UPDATED; which is not yet success
+      its task failed, and another runs, or the BMC
+      says that it is updating                        wait until it is over
       its task failed, versions as before             FAILED, with the task's own messages
       its task failed, versions are others, or the
       BMC has restarted since                         UPDATED: some of it may be written
       no address, or the task is gone, and one is new adopt it, as above
+      likewise, and the BMC says that it is updating  wait until it is not
       likewise, and the versions are right            UPDATED
       likewise, and wrong for `settle` since the BMC
       lost it in a restart, else also for `seconds`   UPDATED: what was written may be pending
 
-    UPDATED, ACTIVATING: nothing is being written any more. See `activation`.
+    UPDATED, ACTIVATING: nothing of it is being written any more, as far as anything tells. See `activation`.
 
 Certainly never taken: the BMC's tasks can be read; it lists some from before, and none is new, so it keeps tasks and
 has none of this image; none of those from before is missing, for a BMC that forgets tasks may have forgotten this
@@ -51,6 +55,7 @@ from fleet_runner.core.firmware.flash import (
     Wait,
 )
 from fleet_runner.core.firmware.telling import (
+    at_work,
     clock,
     cut,
     legible,
@@ -86,8 +91,8 @@ def _intended(flash: Flash, seen: Seen, pace: Pace) -> Act:
         return Wait(
             f"Whether the BMC took the image is not known; it may be on its way for {left:.0f} s more.", pace.poll
         )
-    if not legible(seen, pace):
-        return unread(seen, pace)
+    if seen.busy or not legible(seen, pace):
+        return _updating(pace) if seen.busy else unread(seen, pace)
     if right(flash, seen, pace):
         return Mark(Phase.UPDATED, "The versions are right, so the BMC took the image and is done with it.")
     return _unanswered(flash, seen, pace)
@@ -102,7 +107,11 @@ def _unanswered(flash: Flash, seen: Seen, pace: Pace) -> Act:
         return Wait(
             f"Whether the BMC took the image cannot be known; {where(flash, seen)}: {left:.0f} s more.", pace.poll
         )
-    return Mark(Phase.UPDATED, "Whether the BMC took the image cannot be known; nothing is being written any more.")
+    return Mark(Phase.UPDATED, "Whether the BMC took the image cannot be known; it should be written by now.")
+
+
+def _updating(pace: Pace) -> Wait:
+    return Wait("The BMC says that an update goes on.", pace.poll)
 
 
 def _untaken(flash: Flash, seen: Seen, pace: Pace) -> bool:
@@ -122,6 +131,8 @@ def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
         return silence(seen, pace, _sent_at(flash))
     if fresh := new(flash, seen):
         return _adopt(fresh, pace)
+    if seen.busy:
+        return _updating(pace)
     return _untold(flash, seen, pace) if legible(seen, pace) else unread(seen, pace)
 
 
@@ -134,7 +145,7 @@ def _untold(flash: Flash, seen: Seen, pace: Pace) -> Act:
     left = patience - (seen.at - max(_sent_at(flash), started(seen)))
     if left > 0:
         return Wait(f"No task tells of the image; {where(flash, seen)}: {left:.0f} s more.", pace.poll)
-    return Mark(Phase.UPDATED, "No task tells of the image, and nothing is being written any more.")
+    return Mark(Phase.UPDATED, "No task tells of the image, and it should be written by now.")
 
 
 def _restarted(flash: Flash, seen: Seen, pace: Pace) -> bool:
@@ -156,8 +167,8 @@ def _told(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
 
 
 def _failed(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
-    if others := running(new(flash, seen)):
-        return Wait(f"The BMC's task failed, and it is busy with {named(others[0])}.", pace.poll)
+    if busy := at_work(flash, seen):
+        return Wait(f"The BMC's task failed, and it is busy with {busy}.", pace.poll)
     if not legible(seen, pace):
         return unread(seen, pace)
     said = cut("; ".join(task.messages)) or "it does not say why"

@@ -27,6 +27,13 @@ def running(tasks: Iterable[Task]) -> tuple[Task, ...]:
     return tuple(task for task in tasks if task.state is TaskEnd.RUNNING)
 
 
+def at_work(flash: Flash, seen: Seen) -> str:
+    """Say what the BMC does just now, beside the flash's own task; "" where it is at rest, as far as it tells."""
+    if others := running(new(flash, seen)):
+        return named(others[0])
+    return "an update, as it says" if seen.busy else ""
+
+
 def silent(seen: Seen) -> bool:
     """Say if a look brought nothing of use."""
     return seen.versions is None and seen.tasks is None and seen.task is None
