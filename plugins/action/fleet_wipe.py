@@ -103,7 +103,7 @@ class ActionModule(ActionBase):
         if row is None or row.state is not State.WIPE:
             raise AnsibleActionFail(f"fleet_wipe: {self._node} is not in the state wipe any more")
         self._folder = str(int(row.since * 1000))
-        self._reports = self._module([])
+        self._module([])
         runs = [run for run in store.runs(self._node, since=row.since) if run.stage is Stage.WIPE]
         observed = [each.result.observed for run in runs for each in store.results(run.id)]
         told = tuple(reports.read(each) for each in self._reports)
@@ -119,6 +119,7 @@ class ActionModule(ActionBase):
         strange = identity.stranger(serial, self._own, self._seen)
         if strange:
             raise EvidenceError(strange)
+        self._term = identity.term(self._seen)
         found = devices(self._seen, tpm=asked.tpm)
         return planner.plan(asked, self._own, found, stay), found
 
@@ -133,18 +134,22 @@ class ActionModule(ActionBase):
             store.intend_wipe(self._node, said, by=self._by, run=self._fence, now=time.time())
         for item, words in zip(todo, said, strict=True):
             store.intend_wipe(self._node, (), by=self._by, run=self._fence, now=time.time())
-            self._reports = self._module([planner.order(item)])
+            refused = self._module([planner.order(item) | self._term])
+            if refused:  # time went by since the look, or the node booted: it is looked at anew
+                self._display.display(f"fleet_wipe: {self._node}: {'; '.join(refused)}")
+                return
             begun.append(words)
 
-    def _module(self, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Have the node begin what is ordered; return all its logs."""
+    def _module(self, orders: list[dict[str, Any]]) -> list[str]:
+        """Have the node begin what is ordered, and take all its logs; return why it refused to."""
         arguments = {"stay": self._folder, "orders": orders}
         if self._task.args.get("dir"):
             arguments["dir"] = self._task.args["dir"]
         answer = self._execute_module(module_name="fleet_wipe", module_args=arguments, task_vars=self._variables)
         if answer.get("failed") or not isinstance(answer.get("reports"), list):
             raise AnsibleActionFail(f"fleet_wipe: {answer.get('msg') or 'the node gave no logs'}")
-        return _plain(answer["reports"])
+        self._reports = _plain(answer["reports"])
+        return _plain(answer.get("refused") or [])
 
     def _collect(self, asked: tuple[Read, ...]) -> dict[str, Reading]:
         """Read on the node; what cannot be read is said so, and makes what needs it unread."""

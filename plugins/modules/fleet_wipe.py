@@ -22,6 +22,7 @@ description:
     and opened for nobody else (O_EXCL, which the kernel refuses for what is mounted or in use) before a command runs.
   - The work is detached, and its log is a file of its own; every call tells of all logs in the folder. A call with a
     number that there is already starts nothing.
+  - An order that was decided in another boot of the node, or too long ago, is refused; nothing is begun.
   - The folder lies on a file system that a boot empties.
 options:
   stay: {description: Names the folder of logs; each wipe of a node has its own., type: str, required: true}
@@ -43,6 +44,11 @@ reports:
   returned: always
   type: list
   elements: dict
+refused:
+  description: Why an order was refused, one sentence each; it is to be decided anew.
+  returned: always
+  type: list
+  elements: str
 """
 
 BLOCK = 4096
@@ -50,7 +56,17 @@ BLANK = (b"\0" * BLOCK, b"\xff" * BLOCK)
 POLL_SECONDS = 2.0
 OUTPUT_BYTES = 4000
 BLKRRPART = 0x125F  # has the kernel read a device's partitions anew
+BOOT_ID, UPTIME = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/uptime")
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+def stale(order: dict) -> str:
+    """Say why an order does not hold any more; "" where it does. It is of one boot, and ends by that boot's clock."""
+    boot = BOOT_ID.read_text(encoding="ascii").strip()
+    if boot != order["boot"]:
+        return "{}: the node has booted anew since it was looked at; it was not touched".format(order["key"])
+    late = float(UPTIME.read_text(encoding="ascii").split()[0]) - order["until"]
+    return "{}: the order came {:.0f} s too late; it was not touched".format(order["key"], late) if late > 0 else ""
 
 
 def start(folder: Path, order: dict) -> bool:
@@ -92,8 +108,7 @@ class Try:
     def erase(self) -> None:
         """Check, sample, erase, wait for the end of it, sample again."""
         try:
-            for device in self.order["devices"]:
-                claim(device, self.held)
+            hold(self.order, self.held)
             self.report["before"] = self._samples()
             if any(self._run(argv) for argv in self.order["steps"]):
                 return
@@ -142,6 +157,15 @@ class Try:
             said = answer.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
             found.append(f"error: {said[-1][:200]}" if answer.returncode else _hash(answer.stdout))
         return found
+
+
+def hold(order: dict, held: list) -> None:
+    """Hold all devices of an order, if it holds itself: asked again, as nobody else can use them from here on."""
+    for device in order["devices"]:
+        claim(device, held)
+    why = stale(order)
+    if why:
+        raise RuntimeError(why)
 
 
 def claim(device: dict, held: list) -> None:
@@ -248,8 +272,10 @@ def main() -> None:
     try:
         if orders and not module.check_mode:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        begun = [start(folder, order) for order in orders if not module.check_mode]
-        module.exit_json(changed=any(begun), reports=reports(folder))
+        refused = [stale(order) for order in orders]
+        fresh = [order for order, why in zip(orders, refused) if not why and not module.check_mode]  # noqa: B905  nodes may be older
+        begun = [start(folder, order) for order in fresh]
+        module.exit_json(changed=any(begun), reports=reports(folder), refused=[why for why in refused if why])
     except (OSError, ValueError, KeyError) as error:
         module.fail_json(msg=f"wipe under {folder}: {error}")
 

@@ -207,6 +207,24 @@ def test_a_run_that_was_taken_over_erases_nothing(bench: Bench) -> None:
     assert bench.told("format") == []
 
 
+def test_a_node_that_booted_anew_after_the_look_is_not_erased_until_it_is_looked_at_again(bench: Bench) -> None:
+    """As for a play that was frozen in between: the first look tells of a boot that is over by then."""
+    drive = bench.drive(1)
+    cat = bench.root / "tools" / "cat"
+    other = "0c7b5d6e-2f5a-4b6e-9d3c-1a2b3c4d5e6f"
+    cat.write_text(f'#!/bin/sh\ncase "$*" in *boot_id*) echo {other}; exit;; esac\nexec /bin/cat "$@"\n')
+    cat.chmod(0o755)
+    held = drive.read_bytes()
+    said = bench.play(serials=("S1",), wipe_visit_seconds=0)
+    assert "the node has booted anew since it was looked at; it was not touched" in said
+    assert (drive.read_bytes(), bench.told("format")) == (held, [])
+    assert bench.result().observed["working"]
+    cat.unlink()
+    bench.play(serials=("S1",))
+    assert bench.result().verdict is Verdict.PASS, bench.result().message
+    assert len(bench.told("format")) == 1
+
+
 def test_what_is_not_the_nodes_own_or_in_use_is_left_while_the_rest_is_erased(bench: Bench) -> None:
     """Each that is the node's has its finding; a stick has a record."""
     own, used = bench.drive(1), bench.drive(2, mountpoints=["/scratch"])

@@ -75,7 +75,19 @@ def ordered(drive: Path, *steps: str, **more: Any) -> dict[str, Any]:
     """Return an order whose steps are lines of shell."""
     given = {"key": "disk-S-1", "number": 1, "method": "format_erase", "poll": [], "while": "", "probe": []}
     devices = [{"path": str(drive), "serial": SERIAL}]
-    return {**given, "devices": devices, "steps": [["sh", "-c", step] for step in steps], "samples": 8, **more}
+    steps_of_shell = [["sh", "-c", step] for step in steps]
+    return {**given, **term(), "devices": devices, "steps": steps_of_shell, "samples": 8, **more}
+
+
+def term(**more: Any) -> dict[str, Any]:
+    """Return until when an order holds: in this boot, for as long as a test may take."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    return {"boot": boot, "until": uptime() + 3600.0, **more}
+
+
+def uptime() -> float:
+    """Return how long this machine is up."""
+    return float(Path("/proc/uptime").read_text("ascii").split()[0])
 
 
 def zeroed(drive: Path) -> str:
@@ -246,7 +258,7 @@ def test_a_tpm_is_cleared_and_its_key_is_another(
         tpm.run(tcti, "tpm2_changeauth", "-c", "o", "secret")
         assert "ownerAuthSet:              1" in tpm.run(tcti, "tpm2_getcap", "properties-variable")
         tpm.run(tcti, "tpm2_changeauth", "-c", "o", "-p", "secret")
-        module.start(folder, planner.order(item))
+        module.start(folder, planner.order(item) | term())
         found = log(module, folder)
         assert reports.failure(found) == ""
         assert reports.proof(found) == "its storage seed makes another key than before"
@@ -261,8 +273,72 @@ def test_a_tpm_whose_lockout_password_nobody_knows_is_not_cleared(
     with tpm.tpm(tmp_path / "tpm") as tcti:
         monkeypatch.setenv("TPM2TOOLS_TCTI", tcti)
         tpm.run(tcti, "tpm2_changeauth", "-c", "l", "secret")
-        module.start(folder, planner.order(item))
+        module.start(folder, planner.order(item) | term())
         assert "tpm2_clear exited with" in reports.failure(log(module, folder))
+
+
+TOO_LATE = [
+    ({"boot": "0c7b5d6e-2f5a-4b6e-9d3c-1a2b3c4d5e6f"}, "disk-S-1: the node has booted anew since it was looked at"),
+    ({"until": 0.0}, "s too late; it was not touched"),
+]
+
+
+@pytest.mark.parametrize("late", TOO_LATE)
+def test_an_order_of_another_boot_or_that_comes_late_is_refused_and_not_begun(
+    module: ModuleType, folder: Path, drive: Path, monkeypatch: pytest.MonkeyPatch, late: tuple[dict[str, Any], str]
+) -> None:
+    """A play that was frozen wakes up, and the node was installed anew meanwhile; a good order beside it is begun."""
+    change, why = late
+    held = drive.read_bytes()
+    orders = [ordered(drive, zeroed(drive), **change), ordered(drive, "exit 3", key="disk-S-2")]
+    answer = answered(module, folder, monkeypatch, orders)
+    assert [why in said for said in answer["refused"]] == [True]
+    assert (log(module, folder).key, drive.read_bytes()) == ("disk-S-2", held)
+    assert answer["changed"]
+
+
+@pytest.mark.parametrize(("change", "why"), TOO_LATE)
+def test_work_that_was_frozen_before_it_had_its_device_does_not_touch_it(
+    module: ModuleType, folder: Path, drive: Path, change: dict[str, Any], why: str
+) -> None:
+    held = drive.read_bytes()
+    module.start(folder, ordered(drive, zeroed(drive), **change))
+    found = log(module, folder)
+    assert why in found.error
+    assert (found.touched, drive.read_bytes()) == (False, held)
+
+
+def test_an_order_that_does_not_say_how_long_it_holds_is_an_error(
+    module: ModuleType, folder: Path, drive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = ordered(drive, zeroed(drive))
+    del order["boot"]
+    assert "'boot'" in answered(module, folder, monkeypatch, [order])["msg"]
+    assert module.reports(folder) == []
+
+
+class Said(Exception):  # noqa: N818  it is an answer
+    """What the module answered."""
+
+
+def answered(
+    module: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch, orders: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Run the module as Ansible does, and return what it says."""
+
+    class Stand:
+        params = {"stay": folder.name, "orders": orders, "dir": str(folder.parent)}  # noqa: RUF012  never changed
+        check_mode = False
+
+        def exit_json(self, **answer: Any) -> None:
+            raise Said(answer)
+
+        fail_json = exit_json
+
+    monkeypatch.setattr(module, "AnsibleModule", lambda **_: Stand())
+    with pytest.raises(Said) as said:
+        module.main()
+    return said.value.args[0]
 
 
 def test_there_are_no_logs_where_nothing_was_begun(module: ModuleType, tmp_path: Path) -> None:

@@ -1,10 +1,19 @@
 """Is the machine that answers the node that is to be wiped? An address that was given twice must erase nobody."""
 
+import re
 from collections.abc import Collection
+from typing import Any
 
+from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import ReadEnd
 from fleet_runner.core.wipe.devices import Seen
-from fleet_runner.core.wipe.reads import SERIALS
+from fleet_runner.core.wipe.reads import BOOT_ID, SERIALS, UPTIME
+
+HOLDS_SECONDS = 300.0
+"""How long after the look, by the node's own clock since its boot, what was decided from it may still be begun."""
+
+_BOOT = re.compile(r"[0-9a-f-]{36}")
+_UPTIME = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s")
 
 
 def stranger(serial: str, own: Collection[str], seen: Seen) -> str:
@@ -21,6 +30,19 @@ def stranger(serial: str, own: Collection[str], seen: Seen) -> str:
     if own:
         return ""  # then each disk is held against its own serial number
     return "the source of truth has no serial number of the node, nor of its disks: nothing says that this is it"
+
+
+def term(seen: Seen) -> dict[str, Any]:
+    """Return until when an order holds that is decided from this look; EvidenceError where it does not say.
+
+    A play may be frozen between the look and the act, and the node installed anew meanwhile.
+    """
+    boot, uptime = _told(BOOT_ID, seen), _UPTIME.match(f"{_told(UPTIME, seen)} ")
+    if not _BOOT.fullmatch(boot) or uptime is None:
+        raise EvidenceError(
+            f"the node does not tell which boot this is, and how old: found {boot!r:.60}; nothing is erased"
+        )
+    return {"boot": boot, "until": float(uptime[1]) + HOLDS_SECONDS}
 
 
 def _told(name: str, seen: Seen) -> str:

@@ -12,6 +12,9 @@ TPM_FIXED, TPM_VARIABLE = "tpm2_fixed", "tpm2_variable"
 SERIALS = ("product_serial", "chassis_serial")
 """What the machine's firmware calls the machine itself; which of the two a site writes down differs."""
 
+BOOT_ID, UPTIME = "boot_id", "uptime"
+"""Which boot of the node this is, and how old it is: an order holds in no other, and not for long."""
+
 MOST_BYTES = 200_000
 SECONDS = 30.0
 """A drive in the middle of an erase may be slow to say anything."""
@@ -21,6 +24,8 @@ def first(*, tpm: bool) -> tuple[Read, ...]:
     """Return what is asked of any node; the TPM only where it is to be cleared."""
     asked = [
         *(Read(name, ReadKind.FILE, path=f"/sys/class/dmi/id/{name}", max_bytes=1000) for name in SERIALS),
+        Read(BOOT_ID, ReadKind.FILE, path="/proc/sys/kernel/random/boot_id", max_bytes=1000),
+        Read(UPTIME, ReadKind.FILE, path="/proc/uptime", max_bytes=1000),
         _command(LSBLK, "lsblk", "--json", "--bytes", "--output", lsblk.COLUMNS),
         _command(NVME_LIST, "nvme", "list", "-v", "-o", "json"),
     ]
