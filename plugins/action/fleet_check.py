@@ -22,13 +22,15 @@ from fleet_runner.core import profile
 from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import Check, run
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.errors import BmcRefused, FleetError
 from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
 from fleet_runner.core.reads import READS, Eyes, again, gathered, modules, spread
 from fleet_runner.core.verdicts import Result, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from fleet_runner.adapters.redfish import Bmc
 
 DOCUMENTATION = r"""
 module: fleet_check
@@ -134,7 +136,8 @@ class ActionModule(ActionBase):
             return {}
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
         found: dict[str, Reading] = {}
-        asking = threading.Thread(target=_ask_bmc, args=(url, reads, found), daemon=True)
+        name = str(variables.get("inventory_hostname") or "")
+        asking = threading.Thread(target=_ask_bmc, args=((url, name), reads, found), daemon=True)
         asking.start()
         asking.join(sum(read.seconds for read in reads) + BMC_GRACE)
         late = {
@@ -207,30 +210,44 @@ def _unread(read: Read, end: ReadEnd, why: str) -> Reading:
     return Reading(read.name, end, error=why, at=time.time())
 
 
-def _ask_bmc(url: str, reads: list[Read], into: dict[str, Reading]) -> None:
-    """Fill `into`, read by read; a BMC that cannot be asked at all says so in every one."""
+def _ask_bmc(whose: tuple[str, str], reads: list[Read], into: dict[str, Reading]) -> None:
+    """Fill `into`, read by read; a BMC (its address and its device's name) that cannot be asked says so in each."""
     from fleet_runner.adapters import redfish  # noqa: PLC0415  only checks that ask a BMC pay for HTTP
 
+    url, name = whose
     if not url:
         into.update({read.name: _unread(read, ReadEnd.UNREACHABLE, "no fleet_bmc_url is known") for read in reads})
         return
     limits = redfish.Limits(total_seconds=max(read.seconds for read in reads))
+    why = ""
     try:
-        with redfish.opened(settings.load(), url, limits) as bmc:
+        with redfish.opened(settings.load(), url, limits, name=name) as bmc:
             for read in reads:
-                started = time.monotonic()
-                text = json.dumps(bmc.read(read.path), sort_keys=True)
-                end = ReadEnd.OK if len(text) <= read.max_bytes else ReadEnd.TRUNCATED
-                why = "" if end is ReadEnd.OK else f"more than {read.max_bytes} bytes; this is its beginning"
-                took = time.monotonic() - started
-                into[read.name] = Reading(read.name, end, text[: read.max_bytes], 0, why, time.time(), took)
+                into[read.name], why = _asked(bmc, read)
+                if why:
+                    break
     except FleetError as error:
-        left = [read for read in reads if read.name not in into]
-        into.update({read.name: _unread(read, ReadEnd.UNREACHABLE, str(error)) for read in left})
+        why = str(error)
+    left = [read for read in reads if read.name not in into]
+    into.update({read.name: _unread(read, ReadEnd.UNREACHABLE, why) for read in left})
+
+
+def _asked(bmc: Bmc, read: Read) -> tuple[Reading, str]:
+    """Return what a BMC answers to one read, and why no other need be tried: it was never reached; "" where it was.
+
+    A password that it refused is not tried again by the next read either.
+    """
+    started = time.monotonic()
+    try:
+        text = json.dumps(bmc.read(read.path), sort_keys=True)
+    except FleetError as error:
+        return _unread(read, ReadEnd.UNREACHABLE, str(error)), str(error) if isinstance(error, BmcRefused) else ""
     except Exception as error:  # noqa: BLE001  a BMC's nonsense is UNKNOWN, whatever it breaks
-        why = f"reading the BMC {url} failed: {type(error).__name__}: {error}"
-        left = [read for read in reads if read.name not in into]
-        into.update({read.name: _unread(read, ReadEnd.ERROR, why) for read in left})
+        return _unread(read, ReadEnd.ERROR, f"reading the BMC {bmc.url} failed: {type(error).__name__}: {error}"), ""
+    end = ReadEnd.OK if len(text) <= read.max_bytes else ReadEnd.TRUNCATED
+    why = "" if end is ReadEnd.OK else f"more than {read.max_bytes} bytes; this is its beginning"
+    took = time.monotonic() - started
+    return Reading(read.name, end, text[: read.max_bytes], 0, why, time.time(), took), ""
 
 
 def _fabric(file: str) -> tuple[dict[str, Any], str]:

@@ -12,10 +12,12 @@ import pytest
 import yaml
 
 from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading
 from fleet_runner.core.reads import READS
 from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd
 from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.settings import Settings
+from tests.adapters.redfish_replay import PASSWORD, USER, replayed, small
 from tests.playing import Ansible, inventory, spool, unclean, verdicts
 
 Tool = Callable[[str, str], str]
@@ -212,6 +214,44 @@ def test_a_bmc_that_cannot_be_asked_says_so_in_each_reading(ansible: Ansible, tm
     found = verdicts(spool(tmp_path / "spool.jsonl"))
     assert set(found.values()) == {Verdict.UNKNOWN}
     assert len(found) == 2
+
+
+@pytest.fixture
+def asked(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Reading]]:
+    """Return what is read of a BMC that has these credentials, in the name of its device."""
+
+    def ask(url: str, folder: Path, **devices: dict[str, str]) -> dict[str, Reading]:
+        (folder / "bmc.yml").write_text(yaml.safe_dump({"devices": devices}))
+        (folder / "bmc.yml").chmod(0o600)
+        given = {"bmc_credentials": folder / "bmc.yml", "state_dir": folder}
+        monkeypatch.setattr(module.settings, "load", lambda: Settings(**given))
+        paths = {"members": "/redfish/v1/Systems/*", "absent": "/redfish/v1/Absent", "one": "/redfish/v1/Systems/1"}
+        kind = READS["redfish_power"].kind
+        reads = [Read(name, kind, path=path, seconds=20.0) for name, path in paths.items()]
+        asking = module.ActionModule.__new__(module.ActionModule)
+        asking._templar = type("Plain", (), {"template": lambda _, value: value})()
+        return asking._from_bmc(reads, {"fleet_bmc_url": url, "inventory_hostname": "gpu-01"})
+
+    return ask
+
+
+def test_a_read_that_fails_leaves_the_others_of_the_bmc_readable(
+    asked: Callable[..., dict[str, Reading]], tmp_path: Path
+) -> None:
+    """With the credentials of the device's own name, and none for anybody else."""
+    with replayed(small()) as server:
+        found = asked(server.url, tmp_path, **{"gpu-01": {"username": USER, "password": PASSWORD}})
+    ends = {name: reading.end for name, reading in found.items()}
+    assert ends == {"members": ReadEnd.OK, "absent": ReadEnd.UNREACHABLE, "one": ReadEnd.OK}
+
+
+def test_a_password_that_a_bmc_refuses_is_tried_once(
+    asked: Callable[..., dict[str, Reading]], tmp_path: Path
+) -> None:
+    with replayed(small()) as server:
+        found = asked(server.url, tmp_path, **{"gpu-01": {"username": USER, "password": "wrong"}})
+        assert len([1 for verb, uri, *_ in server.asked if verb == "POST"]) == 1
+    assert {reading.end for reading in found.values()} == {ReadEnd.UNREACHABLE}
 
 
 def test_what_a_node_sends_is_not_trusted(module: ModuleType) -> None:
