@@ -34,10 +34,13 @@ pasts = st.lists(st.tuples(st.integers(0, 1), st.sampled_from(list(Outcome))), m
 def test_no_outcome_but_passed_passes_and_no_outcome_but_failed_fails(
     state: State, past: list[tuple[int, Outcome]], later: float
 ) -> None:
-    """Whatever came before, and however late it is."""
+    """Whatever came before, and however late it is; a stage begins when the one before it has ended."""
     stages = STATES[state].stages
+    in_order = sorted(past, key=lambda each: each[0] % len(stages))
     runs = tuple(
-        a_run(stages[index % len(stages)], outcome, id=number) for number, (index, outcome) in enumerate(past)
+        a_run(stages[index % len(stages)], outcome, id=number, opened_at=at, ended_at=at + 1.0)
+        for number, (index, outcome) in enumerate(in_order)
+        for at in (NOW - 100.0 + 10.0 * number,)
     )
     found = event(advance(a_view(a_node(state), runs=runs), TIMING, NOW + later))
     newest = {run.stage: run.outcome for run in runs}
