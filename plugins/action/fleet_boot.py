@@ -123,7 +123,8 @@ class ActionModule(ActionBase):
             return seen
         from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
 
-        with contextlib.suppress(FleetError), redfish.opened(configured, url) as bmc:
+        name = str(variables["inventory_hostname"])
+        with contextlib.suppress(FleetError), redfish.opened(configured, url, name=name) as bmc:
             return replace(seen, power=bmc.power_state() or "")
         return seen
 

@@ -103,7 +103,8 @@ class ActionModule(ActionBase):
             configured = settings.load()
             served = action != "off" and source != "none" and bool(configured.boot_url)
             target = "" if source == "served" and not served else TARGETS[source]
-            with redfish.opened(configured, url) as bmc, self._opened(configured, variables, served=served) as store:
+            bmc_of = redfish.opened(configured, url, name=str(variables["inventory_hostname"]))
+            with bmc_of as bmc, self._opened(configured, variables, served=served) as store:
                 state = bmc.power_state()
                 age = bmc.last_reset_age() if since is not None else None
                 boot = self._made(store, variables, since, age) if store and served else None

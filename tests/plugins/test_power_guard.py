@@ -103,7 +103,8 @@ def test_a_play_by_hand_asks_the_store_where_there_is_one(store: Store, tmp_path
 
 def _played(folder: Path, state: Path, bmcs: dict[str, str], action: str) -> str:
     """Play a power action of some nodes, and return what Ansible says."""
-    (folder / "bmc.yml").write_text(yaml.safe_dump({"username": USER, "password": PASSWORD}))
+    mine = {"username": USER, "password": PASSWORD}  # by the nodes' names alone
+    (folder / "bmc.yml").write_text(yaml.safe_dump({"devices": {"gpu-*": mine}}))
     (folder / "bmc.yml").chmod(0o600)
     task = {"name": "It is switched", "redfish_power": {"action": action}}
     (folder / "play.yml").write_text(
