@@ -22,7 +22,7 @@ PATIENCE = 5.0  # seconds for which a busy store is asked again
 
 
 @contextmanager
-def power(store: Store | None, node: str) -> Iterator[Callable[[], None]]:
+def power(store: Store | None, node: str, bmc: str = "") -> Iterator[Callable[[], None]]:
     """Let power actions be sent to a node, and nobody begin a flash of it meanwhile.
 
     What it gives is called right before each action: it closes the node for as long again, and raises a ConflictError
@@ -35,7 +35,7 @@ def power(store: Store | None, node: str) -> Iterator[Callable[[], None]]:
     if store is None or store.node(node) is None:
         yield _nothing
         return
-    target = Target(node, f"power:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}")
+    target = Target(node, f"power:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}", bmc=bmc)
     lease = Lease(store, target, SECONDS)
     take = partial(lease.take, PATIENCE)
     try:

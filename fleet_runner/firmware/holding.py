@@ -22,7 +22,7 @@ class Target:
     """The node that a driver works on, and in whose name: `holder` is another for every driver.
 
     `run` is the run's id and its fence, None by hand. `since` is when the node came into its state (epoch seconds):
-    attempts and resets from before do not count.
+    attempts and resets from before do not count. `bmc` is the address of its BMC.
     """
 
     node: str
@@ -30,6 +30,7 @@ class Target:
     run: tuple[int, int] | None = None
     since: float = 0.0
     by: str = "runner"
+    bmc: str = ""
 
 
 Made = TypeVar("Made")
@@ -96,7 +97,9 @@ class Lease:
 
     def _take(self) -> None:
         target = self._target
-        self._store.lease(target.node, target.holder, run=target.run, now=time.time(), seconds=self._seconds)
+        self._store.lease(
+            target.node, target.holder, run=target.run, now=time.time(), seconds=self._seconds, bmc=target.bmc
+        )
 
     def alive(self) -> None:
         """Renew it where that is due, before anything is done that only its holder may do.
@@ -131,5 +134,13 @@ class Lease:
         self._store.unlease(self._target.node, self._target.holder)
 
 
+def steady() -> float:
+    """Return the time as it would be if nobody had set the clock since this process began (epoch seconds)."""
+    return _BEGAN + _ticks()
+
+
 def _ticks() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+_BEGAN = time.time() - _ticks()

@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -106,14 +107,12 @@ class ActionModule(ActionBase):
             pace=Pace(boot=boot_seconds),
         )
         mine = self._run(variables) if os.environ.get("FLEET_BATCH") else {}
-        target = _target(variables, mine, since)
+        target = replace(_target(variables, mine, since), bmc=url)
         until = time.time() + configured.firmware_visit_seconds if mine else float("inf")
         return self._with_store(configured.store_url, target, means, until)
 
     def _with_store(self, url: str, target: Target, means: BiosMeans, until: float) -> Report:
         """Go with the store, if there is one: by hand, before the first tick, only what is planned can be said."""
-        from dataclasses import replace  # noqa: PLC0415  likewise
-
         from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
         from fleet_runner.firmware import set_bios  # noqa: PLC0415  likewise
 

@@ -8,6 +8,7 @@ import os
 import secrets
 import socket
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +133,7 @@ class ActionModule(ActionBase):
                 say=_silent if runner else self._teller(name),
             )
             return firmware.drive(
-                _target(variables, mine if runner else {}, since),
+                replace(_target(variables, mine if runner else {}, since), bmc=url),
                 means,
                 until=time.time() + configured.firmware_visit_seconds if runner else float("inf"),
                 start=_start(mine) if runner else self._not_by_hand(store, name),

@@ -113,7 +113,7 @@ class ActionModule(ActionBase):
                 sent = plan(action, state, bmc.power_actions(), done=done, served=served)
                 if sent and not self._task.check_mode:
                     wanted = self._wanted(bmc, configured, target, variables) if served else None
-                    with guarding.power(store, str(variables["inventory_hostname"])) as alive:
+                    with guarding.power(store, str(variables["inventory_hostname"]), url) as alive:
                         boot = self._send(bmc, store, Order(sent, target, wanted, alive), variables) or boot
         except FleetError as error:
             raise AnsibleActionFail(f"redfish_power: {error}") from error

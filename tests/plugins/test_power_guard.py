@@ -86,6 +86,18 @@ def test_a_play_asks_before_each_power_action(store: Store, tmp_path: Path) -> N
     assert f"redfish_power: node gpu-03: {DRIVER} is at its firmware" in answer
 
 
+def test_power_is_not_switched_at_a_bmc_with_an_open_flash_under_another_name(store: Store) -> None:
+    now, url = time.time(), "https://bmc-04.example"
+    store.lease("gpu-04", DRIVER, run=None, now=now, seconds=60.0, bmc=url)
+    store.intend(flash("gpu-04"), DRIVER, now=now)
+    store.unlease("gpu-04", DRIVER)
+    with (
+        pytest.raises(ConflictError, match=r"flash 3 of gpu-04 is open at the same BMC"),
+        guarding.power(store, "gpu-03", url),
+    ):
+        raise AssertionError
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_play_by_hand_asks_the_store_where_there_is_one(store: Store, tmp_path: Path, there: bool) -> None:
     """One node's flash is open, another's too but a person allowed power, a third has none; or no store yet."""

@@ -22,10 +22,15 @@ class FirmwareMethods:
 
     _database: Database
 
-    def lease(self, node: str, holder: str, *, run: tuple[int, int] | None, now: float, seconds: float) -> None:
-        """Take or renew the right to drive a node's firmware; `run` is the runner's run by id and fence."""
+    def lease(  # noqa: PLR0913  whoever drives says all of this
+        self, node: str, holder: str, *, run: tuple[int, int] | None, now: float, seconds: float, bmc: str = ""
+    ) -> None:
+        """Take or renew the right to drive a node's firmware; `run` is the runner's run by id and fence.
+
+        With the address of its BMC also against drivers and open flashes of other nodes that have the same one.
+        """
         with self._database.write() as connection:
-            leases.take(connection, node, holder, run, (now, seconds))
+            leases.take(connection, node, leases.Claim(holder, run, bmc), (now, seconds))
 
     def unlease(self, node: str, holder: str) -> None:
         """Let go of the right to drive a node's firmware, if it is the holder's."""

@@ -38,6 +38,7 @@ flashes = Table(
     Column("ended_at", Double),
     Column("end", Words),
     Column("detail", Words, nullable=False),
+    Column("bmc", Words, nullable=False),
 )
 Index("flashes_one_open", flashes.c.node, unique=True, sqlite_where=flashes.c.ended_at.is_(None),
       postgresql_where=flashes.c.ended_at.is_(None))  # fmt: skip
@@ -50,6 +51,7 @@ firmware_leases = Table(
     Column("holder", Words, nullable=False),
     Column("run", Id, ForeignKey("runs.id")),
     Column("until", Double, nullable=False),
+    Column("bmc", Words, nullable=False),
 )
 
 power_allowances = Table(

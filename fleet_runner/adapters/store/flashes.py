@@ -41,8 +41,9 @@ def intend(connection: Connection, flash: Flash, holder: str, now: float) -> Fla
     if run is not None:
         fence = connection.execute(select(runs.c.fence).where(runs.c.id == run)).scalar_one()
         leases.check_run(connection, flash.node, (run, fence))
+    row = {**_row(flash), "bmc": leases.bmc(connection, flash.node)}
     try:
-        made = connection.execute(insert(flashes).values(_row(flash)).returning(flashes)).one()
+        made = connection.execute(insert(flashes).values(row).returning(flashes)).one()
     except IntegrityError as error:
         raise ConflictError(
             f"node {flash.node}: one of its flashes is open already, so {flash.component} was not begun; "

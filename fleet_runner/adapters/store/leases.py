@@ -1,9 +1,11 @@
 """Who may drive a node's firmware: one holder at a time, for as long as he said and not longer."""
 
+from typing import NamedTuple
+
 from sqlalchemy import Connection, delete, select
 
-from fleet_runner.adapters.store import database
-from fleet_runner.adapters.store.firmware_schema import firmware_leases
+from fleet_runner.adapters.store import database, untrusted
+from fleet_runner.adapters.store.firmware_schema import firmware_leases, flashes
 from fleet_runner.adapters.store.schema import nodes, runs
 from fleet_runner.core.errors import ConflictError, RunOverError, StoreError
 
@@ -11,13 +13,24 @@ Fenced = tuple[int, int]
 """A run by its id, and its fence."""
 
 
-def take(connection: Connection, node: str, holder: str, run: Fenced | None, span: tuple[float, float]) -> None:
+class Claim(NamedTuple):
+    """Who wants a node, for which run, and the address of its BMC, "" where he does not say."""
+
+    holder: str
+    run: Fenced | None
+    bmc: str = ""
+
+
+def take(connection: Connection, node: str, claim: Claim, span: tuple[float, float]) -> None:
     """Take or renew a node's lease from a moment for some seconds.
 
     Raises:
-        ConflictError: another holds it, or (RunOverError) the run is over or was taken over.
+        ConflictError: another holds it, or its BMC is at work under another node's name.
+        RunOverError: the run is over or was taken over.
         StoreError: the store does not know the node.
     """
+    holder, run, _ = claim
+    bmc = _address(claim.bmc)
     hold(connection, node)
     if run is not None:
         check_run(connection, node, run)
@@ -28,9 +41,37 @@ def take(connection: Connection, node: str, holder: str, run: Fenced | None, spa
             f"node {node}: {found.holder} is at its firmware for {found.until - now:.0f} s more; wait for it, "
             f"or end that process first"
         )
-    row = {"node": node, "holder": holder, "run": run[0] if run else None, "until": now + seconds}
+    if bmc:
+        _alone(connection, node, bmc, now)
+    row = {"node": node, "holder": holder, "run": run[0] if run else None, "until": now + seconds, "bmc": bmc}
     fresh = database.insert(connection, firmware_leases).values(row)
     connection.execute(fresh.on_conflict_do_update(index_elements=["node"], set_=row))
+
+
+def bmc(connection: Connection, node: str) -> str:
+    """Return the address of its BMC that a node was leased with."""
+    wanted = select(firmware_leases.c.bmc).where(firmware_leases.c.node == node)
+    return str(connection.execute(wanted).scalar_one())
+
+
+def _address(bmc: str) -> str:
+    return untrusted.key(bmc.strip().rstrip("/").lower())
+
+
+def _alone(connection: Connection, node: str, bmc: str, now: float) -> None:
+    """Refuse a BMC that is at work under another node's name: the node was renamed, or two have one address."""
+    opened = select(flashes).where(flashes.c.bmc == bmc, flashes.c.node != node, flashes.c.ended_at.is_(None))
+    if found := connection.execute(opened.order_by(flashes.c.id)).first():
+        raise ConflictError(
+            f"node {node}: flash {found.id} of {found.node} is open at the same BMC, {bmc}; was the node renamed? "
+            f'Look at the BMC, then `fleet-runner firmware settle {found.node} --reason "…"`, or correct the address'
+        )
+    others = (firmware_leases.c.bmc == bmc, firmware_leases.c.node != node, firmware_leases.c.until > now)
+    if held := connection.execute(select(firmware_leases).where(*others)).first():
+        raise ConflictError(
+            f"node {node}: {held.holder} is at the firmware of {held.node}, at the same BMC, {bmc}, for "
+            f"{held.until - now:.0f} s more; wait for it, and see which of the two has that address"
+        )
 
 
 def give_back(connection: Connection, node: str, holder: str) -> None:

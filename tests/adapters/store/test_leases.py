@@ -1,6 +1,7 @@
 """Leases: one holder at a time, for as long as he said, and only for a run that still is one."""
 
 import threading
+from functools import partial
 
 import pytest
 from sqlalchemy import update
@@ -12,7 +13,7 @@ from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Outcome
 from fleet_runner.firmware import holding
 from tests.adapters.store.builders import UrlMaker, device, opened
-from tests.adapters.store.flashing import DRIVER, leased
+from tests.adapters.store.flashing import DRIVER, flash, leased
 
 
 def test_a_lease_is_taken_where_none_stands_renewed_by_its_holder_and_refused_to_others(stocked: Store) -> None:
@@ -100,3 +101,23 @@ def test_a_driver_whose_run_is_over_does_not_wait_for_the_lease(
     monkeypatch.setattr(holding, "WAIT", 3600.0)  # a test that waits does not end
     lease = holding.Lease(stocked, holding.Target("gpu-01", DRIVER, (run.id, run.fence)), 10_000.0)
     assert "is over or was taken over" in lease.wait(float("inf"))
+
+
+def test_one_bmc_is_driven_under_one_name(stocked: Store) -> None:
+    """A node was renamed, or two have one address: what is open under the other name is not repeated."""
+    url = "https://bmc-01.example/"
+    take = partial(stocked.lease, run=None, seconds=60.0)
+    take("gpu-01", DRIVER, now=100.0, bmc=url)
+    with pytest.raises(
+        ConflictError, match=rf"{DRIVER} is at the firmware of gpu-01, at the same BMC, https://bmc-01"
+    ):
+        take("gpu-02", "another", now=101.0, bmc="HTTPS://bmc-01.example")
+    stocked.intend(flash(), DRIVER, now=102.0)
+    take("gpu-01", DRIVER, now=110.0, bmc=url)
+    stocked.unlease("gpu-01", DRIVER)
+    for now in (120.0, 9_999.0):
+        with pytest.raises(ConflictError, match=r"flash 1 of gpu-01 is open at the same BMC.*firmware settle gpu-01"):
+            take("gpu-02", "another", now=now, bmc=url)
+    take("gpu-02", "another", now=120.0, bmc="https://bmc-02.example/")
+    assert stocked.settle_flash("gpu-01", "ann", "it is called gpu-02 now", 130.0)
+    take("gpu-02", "another", now=131.0, bmc=url)
