@@ -14,6 +14,7 @@ from fleet_runner.core.firmware.matching import match, meant
 from fleet_runner.core.firmware.planner import Plan, Step
 from fleet_runner.core.firmware.progress_text import Report, Stand, span
 from fleet_runner.firmware import resetting, sending
+from fleet_runner.firmware.holding import steady
 from fleet_runner.firmware.visit import Chosen, Visit
 
 ATTEMPTS = 2
@@ -75,7 +76,7 @@ def missing(catalogue: Catalogue, entries: Mapping[str, Entry]) -> str:
 
 def unread(visit: Visit, why: str) -> Report | None:
     """Look again for a while at a BMC that does not tell what has to be known; then the visit is over."""
-    pace, now = visit.means.pace, time.time()
+    pace, now = visit.means.pace, steady()
     visit.silent_since = visit.silent_since or now
     if now > visit.silent_since + pace.poll * pace.stable:
         return visit.report(Stand.UNREAD, why)
@@ -84,7 +85,7 @@ def unread(visit: Visit, why: str) -> Report | None:
 
 def _coming(visit: Visit, seen: Seen, why: str) -> str:
     """Say why the BMC may soon tell what it does not tell now; empty where nothing speaks for it."""
-    now, pace = time.time(), visit.means.pace
+    now, pace = steady(), visit.means.pace
     if seen.power == "Off" and visit.switched_at is None:
         switch(visit, Power.ON)
         return f"{why}; the host is off, and is switched on"
@@ -209,7 +210,7 @@ def _flash(visit: Visit, chosen: Chosen, seen: Seen) -> Flash:
         times=step.times,
         seconds=step.seconds,
         attempt=1 + max((tries[entry, version] for entry, version in step.targets.items()), default=0),
-        intended_at=time.time(),
+        intended_at=steady(),
         by=target.by,
         run=target.run[0] if target.run else None,
         rolls_back=chosen.rolls_back,
@@ -220,7 +221,7 @@ def _flash(visit: Visit, chosen: Chosen, seen: Seen) -> Flash:
 
 def _switch_for(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
     """Switch the host once, and wait until its BMC says so."""
-    pace, now, step = visit.means.pace, time.time(), chosen.step
+    pace, now, step = visit.means.pace, steady(), chosen.step
     if not chosen.switched:
         visit.chosen = chosen._replace(switched=True)
         switch(visit, step.power)
@@ -234,7 +235,7 @@ def _switch_for(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
 def switch(visit: Visit, power: Power) -> None:
     """Switch the host with nothing open."""
     visit.alive()
-    visit.switched_at, visit.changed = time.time(), True
+    visit.switched_at, visit.changed = steady(), True
     visit.looks.bmc.power(resetting.ACTIONS[power])
 
 

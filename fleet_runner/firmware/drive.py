@@ -15,7 +15,7 @@ from fleet_runner.core.firmware.flash import Adopt, Conclude, End, Flash, Mark, 
 from fleet_runner.core.firmware.planner import Step
 from fleet_runner.core.firmware.progress_text import Report, Stand, line
 from fleet_runner.firmware import beginning, planned, resetting, sending
-from fleet_runner.firmware.holding import LapsedError, Lease, Target
+from fleet_runner.firmware.holding import LapsedError, Lease, Target, steady
 from fleet_runner.firmware.looking import Looks
 from fleet_runner.firmware.visit import MOST_DETAIL, NO_STORE, Means, Unsent, Visit
 
@@ -77,7 +77,7 @@ def _turn(visit: Visit) -> Report | None:
     except BmcError as error:  # between two looks; the next one tells
         if flash is None:
             return beginning.unread(visit, str(error))
-        told = line(flash, str(error), time.time(), None, visit.then)
+        told = line(flash, str(error), steady(), None, visit.then)
         return visit.wait(Stand.WORKING, told, visit.means.pace.poll, flash)
 
 
@@ -148,7 +148,7 @@ def _note(visit: Visit, flash: Flash) -> Flash:
 def _end(visit: Visit, flash: Flash, end: End, detail: str) -> None:
     said = detail[:MOST_DETAIL]
     visit.write(lambda store: store.end_flash(flash.id, visit.target.holder, end, said, time.time()))
-    visit.say(line(flash, f"{end.value}: {detail}", time.time(), None, visit.then))
+    visit.say(line(flash, f"{end.value}: {detail}", steady(), None, visit.then))
 
 
 def _send_again(visit: Visit, flash: Flash, seen: Seen) -> Report | None:
@@ -167,7 +167,7 @@ def _send_again(visit: Visit, flash: Flash, seen: Seen) -> Report | None:
         _end(visit, flash, End.NOT_SENT, "the BMC never took it, and the catalogue asks for something else by now")
     else:
         # What comes from now on is this try's: how long it may take is counted anew.
-        sending.send(visit, _note(visit, replace(flash, intended_at=time.time())), step)
+        sending.send(visit, _note(visit, replace(flash, intended_at=steady())), step)
     return None
 
 
@@ -191,7 +191,7 @@ def _reset(visit: Visit, flash: Flash, number: int) -> None:
     One that the BMC did not take is asked for again, by what the versions say. What was written is pending meanwhile:
     only where the BMC has no way to make it run does the flash end, for a person to do it.
     """
-    now = time.time()
+    now = steady()
     noted = _note(visit, replace(flash, phase=Phase.ACTIVATING, activations=number, activated_at=now))
     visit.say(line(flash, f"reset {number} of {flash.times}: {flash.activate}", now, None, visit.then))
     try:

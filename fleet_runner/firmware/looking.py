@@ -8,6 +8,7 @@ from fleet_runner.core.errors import BmcError, EvidenceError
 from fleet_runner.core.firmware import inventory
 from fleet_runner.core.firmware.flash import Flash, Phase, Seen, Task, TaskEnd
 from fleet_runner.core.firmware.inventory import Entry
+from fleet_runner.firmware.holding import steady
 
 
 class Looks:
@@ -22,7 +23,7 @@ class Looks:
 
     def see(self, flash: Flash | None = None) -> Seen:
         """Look, for a flash or before one begins. While its task runs, nothing else is asked of a busy BMC."""
-        at = time.time()
+        at = steady()
         task: Task | None = None
         try:
             if flash and flash.task:
@@ -47,10 +48,15 @@ class Looks:
             task=task,
             task_gone=bool(flash and flash.task) and task is None,
             power=self.bmc.power_state(),
-            bmc_reset_at=self.updates.bmc_reset_at(),
+            bmc_reset_at=self._started(),
             trouble=trouble,
             busy=self.updates.updating(),
         )
+
+    def _started(self) -> float | None:
+        """Return when the BMC started, by the clock that nobody sets."""
+        told = self.updates.bmc_reset_at()
+        return None if told is None else told - time.time() + steady()
 
     def tasks(self) -> dict[str, Task] | None:
         """Return the BMC's tasks, None where it has no list of them."""

@@ -11,6 +11,7 @@ from fleet_runner.core.firmware.catalogue import Transport
 from fleet_runner.core.firmware.flash import Flash, Phase
 from fleet_runner.core.firmware.planner import Step
 from fleet_runner.core.firmware.progress_text import versions
+from fleet_runner.firmware.holding import steady
 from fleet_runner.firmware.visit import Unsent, Visit
 
 Progress = Callable[[int, int], None]
@@ -66,9 +67,8 @@ def send(visit: Visit, flash: Flash, step: Step) -> None:
         visit.unsent = None
         visit.say(f"{what}: whether the BMC took {flash.image} is not known yet: {error}")
     else:
-        now = time.time()
-        noted = replace(flash, phase=Phase.SENT, task=task, sent_at=now)
-        visit.write(lambda store: store.note_flash(noted, visit.target.holder, now=now))
+        noted = replace(flash, phase=Phase.SENT, task=task, sent_at=steady())
+        visit.write(lambda store: store.note_flash(noted, visit.target.holder, now=time.time()))
 
 
 def upload(visit: Visit, step: Step, progress: Progress = _untold) -> Upload:

@@ -16,6 +16,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import NoWayError
 from fleet_runner.core.firmware.flash import End, Flash
 from fleet_runner.firmware import sending
+from fleet_runner.firmware.holding import steady
 from fleet_runner.firmware.visit import Unsent
 from fleet_runner.lab.redfish import Durations, Habits
 from tests.firmware import scenes, witness
@@ -219,3 +220,10 @@ def test_what_was_refused_is_sent_again_with_the_power_that_it_needs(
         events = bench.bmc.events("power", "update_begun")
         first = next(at for at, event in enumerate(events) if event.kind == "update_begun")
         assert [event["action"] for event in events[:first]][-1] == "ForceOff"
+
+
+def test_a_clock_that_is_set_while_a_driver_is_at_it_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = time.time
+    before = steady()
+    monkeypatch.setattr(time, "time", lambda: right() + 7_200.0)
+    assert before <= steady() < before + 60.0

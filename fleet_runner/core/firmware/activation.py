@@ -27,6 +27,7 @@ from fleet_runner.core.firmware.telling import (
     at_work,
     clock,
     cut,
+    elapsed,
     off,
     silence,
     silent,
@@ -59,7 +60,7 @@ def decide(flash: Flash, seen: Seen, pace: Pace) -> Act:
 
 def _goes_on(flash: Flash, seen: Seen, pace: Pace) -> str:
     """Return what a reset that was written down is still waited for; "" once it is over, or was never done."""
-    age = seen.at - _since(flash)
+    age = elapsed(flash, seen, _since(flash))
     if age < pace.stable * pace.poll:
         return f"{_named(flash)} was just asked for."
     if flash.activate is Activate.HOST_RESET:
@@ -80,7 +81,7 @@ def _verify(flash: Flash, seen: Seen, pace: Pace) -> Act:
         return unread(seen, pace)
     if not off(flash, seen):
         return Conclude(End.VERIFIED, f"{_targets(flash)}, read {seen.stable} times in a row.")
-    left = pace.settle - (seen.at - max(_since(flash), started(seen)))
+    left = pace.settle - elapsed(flash, seen, max(_since(flash), started(seen)))
     busy = at_work(flash, seen)
     if left > 0 or busy:
         why = f": {left:.0f} s more" if left > 0 else f", and the BMC is busy with {busy}"

@@ -35,7 +35,9 @@ Certainly never taken: the BMC's tasks can be read; it lists some from before, a
 has none of this image; none of those from before is missing, for a BMC that forgets tasks may have forgotten this
 one's; it last started when it had then; and all versions are the old ones, in several looks. A BMC without tasks, or
 one that does not tell when it started, is never certain; nor is anything once a clock was set: that moves the start.
-A clock that was set back makes every wait here longer: nothing is sent or condemned sooner for it.
+A clock that was set back makes every wait here longer: nothing is sent or condemned sooner for it. One that was set
+forward is found out by the BMC's start, which moves with it, and ends no wait either; not so where the BMC does not tell
+when it started, or had started less long before the flash than the clock was set forward.
 """
 
 from fleet_runner.core.firmware import activation
@@ -58,6 +60,7 @@ from fleet_runner.core.firmware.telling import (
     at_work,
     clock,
     cut,
+    elapsed,
     legible,
     named,
     new,
@@ -86,7 +89,7 @@ def _intended(flash: Flash, seen: Seen, pace: Pace) -> Act:
         return silence(seen, pace, flash.intended_at)
     if fresh := new(flash, seen):
         return _adopt(fresh, pace)
-    left = pace.send - (seen.at - flash.intended_at)
+    left = pace.send - elapsed(flash, seen, flash.intended_at)
     if left > 0:
         return Wait(
             f"Whether the BMC took the image is not known; it may be on its way for {left:.0f} s more.", pace.poll
@@ -102,7 +105,7 @@ def _unanswered(flash: Flash, seen: Seen, pace: Pace) -> Act:
     if _untaken(flash, seen, pace):
         return Send()
     since = max(flash.intended_at + pace.send, started(seen))
-    left = max(pace.settle, flash.seconds) - (seen.at - since)
+    left = max(pace.settle, flash.seconds) - elapsed(flash, seen, since)
     if left > 0:
         return Wait(
             f"Whether the BMC took the image cannot be known; {where(flash, seen)}: {left:.0f} s more.", pace.poll
@@ -142,7 +145,7 @@ def _untold(flash: Flash, seen: Seen, pace: Pace) -> Act:
         return Mark(Phase.UPDATED, "The versions are right.")
     lost = seen.task_gone and _restarted(flash, seen, pace)
     patience = pace.settle if lost else max(pace.settle, flash.seconds)
-    left = patience - (seen.at - max(_sent_at(flash), started(seen)))
+    left = patience - elapsed(flash, seen, max(_sent_at(flash), started(seen)))
     if left > 0:
         return Wait(f"No task tells of the image; {where(flash, seen)}: {left:.0f} s more.", pace.poll)
     return Mark(Phase.UPDATED, "No task tells of the image, and it should be written by now.")

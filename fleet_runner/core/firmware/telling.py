@@ -88,6 +88,26 @@ def started(seen: Seen) -> float:
     return 0.0 if seen.bmc_reset_at is None else min(seen.bmc_reset_at, seen.at)
 
 
+def elapsed(flash: Flash, seen: Seen, since: float) -> float:
+    """Return the seconds since something that was written down, less what our clock was set forward meanwhile.
+
+    A moment from before that lies so much further back; one from after it does not, and counts for less if anything.
+    """
+    gone = seen.at - since
+    forward = _set_forward(flash, seen)
+    return max(gone - forward, 0.0) if gone >= forward - CLOCK else gone
+
+
+def _set_forward(flash: Flash, seen: Seen) -> float:
+    """Return by how many seconds our clock was surely set forward since the flash was written down.
+
+    A BMC that now seems to have started later, and yet before that, did not: its start has moved with our clock.
+    """
+    before, now = flash.bmc_reset_before, seen.bmc_reset_at
+    moved = 0.0 if before is None or now is None else now - before
+    return moved if moved > CLOCK and (now or 0.0) < flash.intended_at - CLOCK else 0.0
+
+
 def clock(pace: Pace) -> float:
     """Return by how many seconds two tellings of a BMC's start may differ and still be of one start."""
     return min(CLOCK, pace.poll)

@@ -142,6 +142,24 @@ def test_no_reset_follows_while_the_image_may_be_being_written(flash: Flash, loo
         assert RUNNING not in others.values()
 
 
+@given(flash=FLASHES, look=LOOKS, ahead=st.floats(10.0, 490.0))
+def test_a_clock_that_was_set_forward_ends_no_wait_sooner(flash: Flash, look: Seen, ahead: float) -> None:
+    """By less than the BMC had been up when the flash was written down; its start moves as much."""
+    told = replace(look, bmc_reset_at=500.0)
+    flash = replace(flash, bmc_reset_before=500.0)
+    early = act(flash, replace(told, at=told.at + ahead, bmc_reset_at=500.0 + ahead))
+    if isinstance(act(flash, told), Wait):
+        assert isinstance(early, Wait)
+
+
+def test_a_clock_that_was_set_forward_by_hours_leaves_an_image_its_time() -> None:
+    flash = sent(task="", intended_at=1e6, sent_at=1e6)
+    look = Seen(1e6 + 30.0, OLD, 3, {}, power="On", bmc_reset_at=500.0)
+    assert "1770 s more" in waits(flash, look)
+    assert "1770 s more" in waits(flash, replace(look, at=look.at + 7_200.0, bmc_reset_at=7_700.0))
+    assert marked(flash, replace(look, at=look.at + 9_000.0, bmc_reset_at=7_700.0))
+
+
 @given(flash=FLASHES, look=LOOKS)
 def test_while_the_bmc_says_that_it_updates_nothing_is_sent_reset_or_condemned(flash: Flash, look: Seen) -> None:
     """Only what its tasks and versions say of the flash itself is believed before that is over."""
@@ -198,9 +216,9 @@ def test_an_image_goes_again_when_it_is_certain_that_the_bmc_never_took_it() -> 
     ],
 )
 def test_an_image_does_not_go_again_when_it_is_not_certain(flash: Flash, more: dict[str, Any]) -> None:
-    look = replace(seen(600.0), **more)
+    look = replace(seen(610.0), **more)
     assert "cannot be known; " in waits(flash, look)
-    assert marked(flash, replace(look, at=AT + 600.0 + 1_800.0)).startswith("Whether the BMC took the image cannot")
+    assert marked(flash, replace(look, at=AT + 610.0 + 1_800.0)).startswith("Whether the BMC took the image cannot")
 
 
 def test_versions_that_are_right_or_unread_decide_nothing_about_a_second_send() -> None:

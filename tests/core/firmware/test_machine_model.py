@@ -152,6 +152,17 @@ class Flashing(RuleBasedStateMachine):
         """The runner's clock was ahead."""
         self.clock -= seconds
 
+    @precondition(lambda self: self.open is not None and self.open.bmc_reset_before is not None)
+    @rule(seconds=st.sampled_from([45.0, 150.0, 600.0]))
+    def set_forward(self, seconds: float) -> None:
+        """The runner's clock was behind, by less than the BMC, that has not restarted, had been up."""
+        flash = self.open
+        assert flash
+        assert flash.bmc_reset_before is not None
+        same = abs(self.bmc.started_at + self.clock - flash.bmc_reset_before) < 1.0
+        if same and flash.bmc_reset_before + seconds < flash.intended_at - PACE.poll:
+            self.clock += seconds
+
     def teardown(self) -> None:
         """Once nothing goes wrong any more, every flash comes to its end, and the end is true."""
         self.lose = False
@@ -270,6 +281,18 @@ def test_no_flash_is_repeated_or_forgotten_and_power_stays_away_from_it() -> Non
 @pytest.mark.nightly
 def test_the_same_for_an_hour() -> None:
     run_state_machine_as_test(Flashing, settings=settings(max_examples=100_000, stateful_step_count=40))
+
+
+def test_an_image_that_no_task_tells_of_has_its_time_though_the_clock_is_set_forward() -> None:
+    driven = Flashing()
+    driven.unpack(Habits(hides=True), [Fate(seconds=75.0)])
+    while driven.open is None or driven.open.phase is not Phase.SENT:
+        driven.drive_on(1)
+    driven.set_forward(600.0)
+    assert driven.clock == 600.0
+    driven.drive_on(PACE.stable + 1)
+    driven.teardown()
+    assert (driven.bmc.accepted, driven.bmc.running) == (1, NEW)
 
 
 def test_a_bmc_without_faults_is_flashed_once_and_verified() -> None:
