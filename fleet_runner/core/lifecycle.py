@@ -238,44 +238,33 @@ _RETIRE = tuple(
 TRANSITIONS: dict[tuple[State, Event], Transition] = {(row.state, row.event): row for row in _ROWS + _RETIRE}
 
 
-class OnLost(StrEnum):
-    """What to do about a run whose end nobody saw."""
-
-    ASK_AGAIN = "ask again"  # the stage only reads, or finds its own earlier work before it acts
-    STOP = "stop"  # it may have changed what a second try could ruin: a person looks first
-
-
 class Work(NamedTuple):
-    """One row of the table of stages. `deadline` (seconds) ends a run that outlives it."""
+    """One row of the table of stages. `deadline` (seconds) ends a run that outlives it.
+
+    A run whose end nobody saw is asked again; `why` says why that ruins nothing.
+    """
 
     meaning: str
     deadline: float
-    on_lost: OnLost
     why: str
 
 
 STAGES: dict[Stage, Work] = {
     Stage.PROVISION: Work("Boot over the network, watch each milestone until the node reports in.", 40 * MINUTE,
-                          OnLost.ASK_AGAIN, "An empty node that boots once more loses nothing."),
-    Stage.VERIFY: Work("Hold parts, power and cabling against the design.", 20 * MINUTE, OnLost.ASK_AGAIN,
-                       "It only reads."),
-    Stage.FIRMWARE: Work("Bring firmware to its pins.", 6 * HOUR, OnLost.ASK_AGAIN,
+                          "An empty node that boots once more loses nothing."),
+    Stage.VERIFY: Work("Hold parts, power and cabling against the design.", 20 * MINUTE, "It only reads."),
+    Stage.FIRMWARE: Work("Bring firmware to its pins.", 6 * HOUR,
                          "A flash is written down before it is sent, and its BMC is asked what became of it."),
-    Stage.BURN_IN: Work("Start or look at the load that runs on the node.", 30 * MINUTE, OnLost.ASK_AGAIN,
+    Stage.BURN_IN: Work("Start or look at the load that runs on the node.", 30 * MINUTE,
                         "The load is found again on the node by its name."),
-    Stage.REBOOT: Work("Power-cycle the node once and wait for it.", 40 * MINUTE, OnLost.ASK_AGAIN,
+    Stage.REBOOT: Work("Power-cycle the node once and wait for it.", 40 * MINUTE,
                        "The role asks the BMC, and the boot that it armed, before it resets the node again."),
-    Stage.DRAIN: Work("Take no new work, wait for the running one.", 10 * MINUTE, OnLost.ASK_AGAIN,
-                      "Cordoning twice is cordoning."),
+    Stage.DRAIN: Work("Take no new work, wait for the running one.", 10 * MINUTE, "Cordoning twice is cordoning."),
     Stage.WIPE: Work("Erase every disk of the node and clear its TPM, and keep the evidence.", 30 * MINUTE,
-                     OnLost.ASK_AGAIN,
                      "What each device does, or did, is read from it and from the node's log before any is begun."),
-    Stage.HEALTH_PASSIVE: Work("Look at a node without disturbing it.", 10 * MINUTE, OnLost.ASK_AGAIN,
-                               "It only reads."),
-    Stage.CABLING: Work("Hold the links that are up against the designed ones.", 10 * MINUTE, OnLost.ASK_AGAIN,
-                        "It only reads."),
-    Stage.FABRIC: Work("Hold every link of an InfiniBand fabric against the design.", 20 * MINUTE, OnLost.ASK_AGAIN,
-                       "It only reads."),
+    Stage.HEALTH_PASSIVE: Work("Look at a node without disturbing it.", 10 * MINUTE, "It only reads."),
+    Stage.CABLING: Work("Hold the links that are up against the designed ones.", 10 * MINUTE, "It only reads."),
+    Stage.FABRIC: Work("Hold every link of an InfiniBand fabric against the design.", 20 * MINUTE, "It only reads."),
 }  # fmt: skip
 
 

@@ -35,7 +35,7 @@ person or a rollout, never from a check that found drift; the others from people
 _STAGES = """## Stages
 
 Each is the playbook of its name. A run that outlives its deadline is ended; a run whose end nobody saw is *lost*, and
-what then follows depends on what a second try could ruin.
+is tried again, which must ruin nothing.
 """
 
 _MILESTONES = """## Milestones of a network boot
@@ -67,8 +67,8 @@ def page() -> str:
         ((f"`{row.state}`", f"`{row.event}`", f"`{row.to}`", row.sentence) for row in TRANSITIONS.values()),
     )
     stages = _table(
-        ("stage", "what it does", "deadline", "when lost", "because"),
-        ((f"`{name}`", work.meaning, limit(work.deadline), work.on_lost, work.why) for name, work in STAGES.items()),
+        ("stage", "what it does", "deadline", "why it may be tried again"),
+        ((f"`{name}`", work.meaning, limit(work.deadline), work.why) for name, work in STAGES.items()),
     )
     milestones = _table(
         ("milestone", "what it means", "limit", "because", "if it is missed"),

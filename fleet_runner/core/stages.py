@@ -1,7 +1,7 @@
 """What a node in a moving state needs next: a run of a stage, patience, or a transition."""
 
 from fleet_runner.core.actions import Decision, OpenRun
-from fleet_runner.core.lifecycle import STAGES, STATES, Event, OnLost, Stage
+from fleet_runner.core.lifecycle import STAGES, STATES, Event, Stage
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.view import Timing, View, move_by
 
@@ -48,9 +48,6 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
     last = runs[-1]
     if last.outcome is Outcome.FAILED:
         return Decision((move_by(view, Event.FAILED, last, last.detail),), "", now)
-    if last.outcome is Outcome.LOST and STAGES[stage].on_lost is OnLost.STOP:
-        because = f"Run {last.id} was lost: nobody saw its end, and it may have changed the node."
-        return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
     tries = sum(run.outcome in NO_VERDICT for run in runs)
     deadline = _begun(view) + (place.deadline or 0.0)
     if tries >= place.attempts or now >= deadline:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.actions import Decision, Move, OpenRun
-from fleet_runner.core.lifecycle import MOVING, STAGES, STATES, Event, OnLost, Stage, State
+from fleet_runner.core.lifecycle import MOVING, STATES, Event, Stage, State
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.stages import advance, progress
 from fleet_runner.core.view import Timing
@@ -119,18 +119,6 @@ def test_a_lost_firmware_run_is_looked_into() -> None:
     """The next one finds the flash that is written down, and asks its BMC; nothing is flashed twice for it."""
     view = a_view(a_node(State.FIRMWARE), runs=(a_run(Stage.FIRMWARE, Outcome.LOST),))
     assert opens(advance(view, TIMING, NOW + 60)) is Stage.FIRMWARE
-
-
-def test_a_lost_run_of_a_stage_that_must_not_be_repeated_hands_the_node_to_a_person(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """None is such a stage today."""
-    monkeypatch.setitem(STAGES, Stage.FIRMWARE, STAGES[Stage.FIRMWARE]._replace(on_lost=OnLost.STOP))
-    lost = a_run(Stage.FIRMWARE, Outcome.LOST)
-    (action,) = advance(a_view(a_node(State.FIRMWARE), runs=(lost,)), TIMING, NOW).actions
-    assert isinstance(action, Move)
-    assert action.transition.to is State.FIRMWARE_FAILED
-    assert "was lost" in action.because
 
 
 def test_a_lost_run_that_only_read_is_tried_again() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.actions import Answer, Move, OpenRun, OpenTicket
-from fleet_runner.core.lifecycle import STAGES, Event, OnLost, Stage, State
+from fleet_runner.core.lifecycle import Event, Stage, State
 from fleet_runner.core.policy import decide
 from fleet_runner.core.runs import Outcome, Wish
 from fleet_runner.core.verdicts import Remedy
@@ -40,7 +40,6 @@ def test_however_a_wipe_ends_a_person_says_what_follows(outcome: Outcome, event:
 
 
 def test_a_wipe_that_was_lost_is_looked_at_again_because_looking_comes_before_erasing() -> None:
-    assert STAGES[Stage.WIPE].on_lost is OnLost.ASK_AGAIN
     lost = a_run(Stage.WIPE, Outcome.LOST, ended_at=NOW - 1000.0)
     decided = decide(a_view(a_node(State.WIPE), runs=(lost,)), Timing(), NOW)
     assert [type(each) for each in decided.actions] == [OpenRun]
