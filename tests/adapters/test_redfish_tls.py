@@ -3,6 +3,7 @@
 import contextlib
 import ssl
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from fleet_runner.adapters.redfish import Bmc, credentials, opened
 from fleet_runner.adapters.redfish.updates import Updates, Upload
+from fleet_runner.adapters.redfish.upload import TURN_SECONDS
 from fleet_runner.core.errors import BmcError, BmcRefused, SettingsError
 from fleet_runner.settings import Settings
 from tests.adapters.redfish_replay import PASSWORD, QUICK, USER, Replay, image_of, replayed, updating
@@ -120,6 +122,23 @@ def test_a_refusal_is_heard_over_tls_while_an_image_is_sent(keys: Path, server: 
         assert Updates(bmc).inventory()
     assert len(server.images) == 1
     assert "answered 413" in str(caught.value)
+
+
+def test_an_image_is_whole_though_the_bmc_stops_taking_it_for_a_while(
+    keys: Path, server: Replay, tmp_path: Path
+) -> None:
+    """And though it thinks before it answers; what TLS could not send at once is sent on as it was."""
+    digest = image_of(tmp_path / "image", 12_000_000)
+
+    def slow(handler: Any) -> bool:
+        time.sleep(2 * TURN_SECONDS + 0.5)
+        return False
+
+    server.uploaded = slow
+    with trusting(str(keys / "ours.pem"), server) as bmc:
+        Updates(bmc).send(Upload(tmp_path / "image", sha256=digest))
+    [came] = server.images
+    assert (came.whole, came.sha256) == (True, digest)
 
 
 def test_a_vault_has_an_authority_of_its_own(keys: Path, tmp_path: Path) -> None:
