@@ -43,6 +43,12 @@ def noise(fault: str, **options: Any) -> Rule:
     return {"when": {"event": "request", "share": 0.05, "times": 4}, "what": {fault: options}}
 
 
+def reset_refused(times: int, status: int) -> Rule:
+    """Return a rule for resets, so many of which the BMC does not take."""
+    when = {"event": "request", "uri": "*Reset", "method": "POST", "times": times}
+    return {"when": when, "what": {"answer": {"status": status}}}
+
+
 RULES = st.one_of(
     rule("update", "fail", st.builds(lambda at: {"at": at}, AT)),
     rule("update", "lose_task", st.builds(lambda at: {"at": at}, AT)),
@@ -59,6 +65,7 @@ RULES = st.one_of(
     rule("accept", "refuse"),
     rule("activate", "keep_pending"),
     rule("activate", "discard_pending"),
+    st.builds(reset_refused, st.integers(1, 3), st.sampled_from([503, 409, 400])),
     rule("bmc_reset", "stale_inventory", BRIEF),
     rule("host_reset", "empty_inventory", BRIEF),
     st.sampled_from([noise("answer", status=503), noise("answer", status=500), noise("drop"), noise("lose_session")]),

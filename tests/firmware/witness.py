@@ -2,9 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import End, Flash
 from fleet_runner.lab.redfish import Event
 from tests.firmware.stage import Played
+
+ENOUGH = {
+    Activate.NONE: {"host_reset", "bmc_reset", "ac_drain"},
+    Activate.HOST_RESET: {"host_reset", "ac_drain"},
+    Activate.BMC_RESET: {"bmc_reset", "ac_drain"},
+    Activate.AC_DRAIN: {"ac_drain"},
+}
+"""What a BMC's log must show before what was written may be given up."""
 
 POWER = frozenset({"power", "ac_drain"})
 
@@ -43,28 +52,31 @@ def _concurrent(events: Sequence[Event]) -> Iterator[str]:
 
 
 def _repeated(events: Sequence[Event], flashes: Sequence[Flash]) -> Iterator[str]:
-    """An update is repeated where its version runs, or is pending from a flash that nobody saw fail."""
+    """An update is repeated where its version runs, or is pending and had no reset that should have made it run.
+
+    What was reset is told by the BMC alone, not by what the driver believes.
+    """
+    how = {entry: flash.activate for flash in flashes for entry in flash.targets}
     pending: dict[str, str] = {}
+    reset: dict[str, set[str]] = {}
     for event in events:
         components: Mapping[str, str] = event.get("components") or {}
         match event.kind:
             case "update_done":
                 pending |= components
+                reset |= {entry: set() for entry in components}
             case "activated":
                 for entry in components:
                     pending.pop(entry, None)
+            case "host_reset" | "bmc_reset" | "ac_drain":
+                reset = {entry: had | {event.kind} for entry, had in reset.items()}
             case "accepted":
-                for entry, version in components.items():
-                    if event["before"].get(entry) == version:
-                        yield f"update {event['update']} wrote {entry} {version}, which ran"
-                    if pending.get(entry) == version and not _given_up(entry, version, event.at, flashes):
-                        yield f"update {event['update']} wrote {entry} {version}, which was pending"
-
-
-def _given_up(entry: str, version: str, at: float, flashes: Sequence[Flash]) -> bool:
-    """Say if the flash that had written it was certainly over and without success by then."""
-    before = [flash for flash in flashes if flash.targets.get(entry) == version and (flash.ended_at or at) < at]
-    return bool(before) and before[-1].end is End.FAILED
+                given_up = {entry for entry, had in reset.items() if ENOUGH[how[entry]] & had}
+                wrote = {entry: f"update {event['update']} wrote {entry} {to}" for entry, to in components.items()}
+                ran = [entry for entry, to in components.items() if event["before"].get(entry) == to]
+                yield from (f"{wrote[entry]}, which ran" for entry in ran)
+                same = [entry for entry, to in components.items() if pending.get(entry) == to]
+                yield from (f"{wrote[entry]}, which was pending" for entry in same if entry not in given_up)
 
 
 def _unwritten(events: Sequence[Event], flashes: Sequence[Flash]) -> Iterator[str]:
