@@ -1,6 +1,10 @@
 """A flash in words: what it brings, how far it is, who is at it, and what a person may do about it."""
 
+import os
+import shlex
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from fleet_runner.adapters.store import Store
@@ -8,10 +12,11 @@ from fleet_runner.adapters.store.allowances import Leave
 from fleet_runner.cli.session import age, stamp
 from fleet_runner.core.checks.firmware_update import NAME
 from fleet_runner.core.firmware.activation import NAMES
-from fleet_runner.core.firmware.flash import Flash, Phase
+from fleet_runner.core.firmware.flash import Flash, Pace, Phase
 from fleet_runner.core.firmware.progress_text import versions
 from fleet_runner.core.lifecycle import State
 from fleet_runner.core.runs import Node
+from fleet_runner.settings import Settings
 
 MEANINGS = {
     Phase.INTENDED: "it is written down, and whether the BMC has the image is not known yet",
@@ -27,7 +32,7 @@ NEXT = {
 }
 """What becomes of an open flash that nobody is at, by the state of its node."""
 
-BY_HAND = "whoever began it goes on with it: ansible-playbook playbooks/firmware.yml --limit {node}"
+BY_HAND = "the play that began it goes on with it, if it is started again"
 
 
 class Holder(NamedTuple):
@@ -90,6 +95,25 @@ def meaning(flash: Flash) -> str:
     if flash.phase is not Phase.ACTIVATING:
         return MEANINGS[flash.phase]
     return f"{NAMES[flash.activate]} was asked for, number {flash.activations} of {flash.times}"
+
+
+def overdue(flash: Flash, now: float) -> bool:
+    """Say if a flash has been in its phase for longer than that may take."""
+    pace = Pace()
+    limits = {Phase.INTENDED: pace.send + flash.seconds, Phase.SENT: flash.seconds, Phase.UPDATED: pace.settle}
+    return now - since(flash) > limits.get(flash.phase, pace.outage + pace.settle)
+
+
+def by_hand(settings: Settings, node: Node) -> str:
+    """Return what goes on with a flash that no runner goes on with, as it is typed; "" where one does."""
+    if node.state in NEXT:
+        return ""
+    project, program = settings.project_dir, Path(sys.executable).with_name("ansible-playbook")
+    shown = program.relative_to(project) if program.is_relative_to(project) else program
+    play = shlex.join([
+        str(shown), "-i", str(settings.inventory_file), "playbooks/firmware.yml", "--limit", node.name
+    ])  # fmt: skip
+    return play if Path.cwd() == project else f"cd {shlex.quote(os.fspath(project))} && {play}"
 
 
 def whose(found: Holder | None, node: Node, now: float) -> str:

@@ -84,11 +84,13 @@ def test_an_open_flash_is_shown_first_with_all_that_is_known(store: Store, typed
     for text in (
         "#2", "BIOS 2.0 → 2.1 is open", "sent since 3 min: the BMC took the image", TASK, "the BMC is at it, 42 %",
         "(said 30 s ago)", "nobody; fleet-runner serve goes on with it",
-        "refused: flash 2 of gpu-01 (BIOS) is sent",
+        "refused until it has ended",
     ):  # fmt: skip
         assert text in said.words
     assert said.words.index("#2") < said.words.index("#1") < said.words.index("verified after 5 min")
     assert "BMC is at 2.1, read 3 times in a row." in said.words
+    assert "settle" not in said.out
+    assert "allow-power" not in said.out
     assert "\x1b" not in said.out
 
 
@@ -126,6 +128,29 @@ def test_what_goes_on_with_it_depends_on_where_the_node_is(store: Store, typed: 
     move(store, (State.FIRMWARE, Event.OVERDUE), time.time())
     said = typed("firmware", "show", "gpu-01").words
     assert "nothing goes on with it: look at the BMC, then `fleet-runner retry gpu-01`" in said
+
+
+def test_what_a_person_may_do_is_said_once_it_takes_too_long(store: Store, typed: Type) -> None:
+    now = time.time()
+    store.lease("gpu-01", DRIVER, run=None, now=now, seconds=60)
+    flash = store.open_flash("gpu-01")
+    assert flash is not None
+    store.note_flash(replace(flash, sent_at=now - flash.seconds - 5), DRIVER, now=now)
+    said = typed("firmware", "show", "gpu-01").words
+    assert "refused: flash 2 of gpu-01 (BIOS) is sent" in said
+    assert "`fleet-runner firmware settle gpu-01`" in said
+
+
+def test_a_play_by_hand_is_shown_as_it_is_typed(
+    store: Store, project: Path, typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one line, with the inventory of the settings, from wherever it is typed."""
+    move(store, (State.FIRMWARE, Event.PASSED), time.time())
+    monkeypatch.setenv("FLEET_INVENTORY", str(tmp_path / "some where.yml"))
+    said = typed("firmware", "show", "gpu-01").out
+    (line,) = (line for line in said.splitlines() if "ansible-playbook" in line)
+    assert line.startswith(f"cd {project} && ")
+    assert line.endswith(f"/ansible-playbook -i '{tmp_path}/some where.yml' playbooks/firmware.yml --limit gpu-01")
 
 
 def test_a_reset_is_counted_while_it_is_waited_for(store: Store, typed: Type) -> None:

@@ -16,8 +16,10 @@ from fleet_runner.cli.reading import Json
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.firmware.flash import End, Flash
 from fleet_runner.core.firmware.guard import refusal
+from fleet_runner.core.lifecycle import State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Node
+from fleet_runner.settings import Settings
 
 COLOURS = {End.VERIFIED: "green", End.FAILED: "red", End.NOT_SENT: "yellow", End.SETTLED: "yellow"}
 
@@ -32,11 +34,11 @@ def show(
     json: Json = False,
 ) -> None:
     """Show a node's flashes, the newest first: of an open one how far it is, what it waits for and who is at it."""
-    with opened() as (_, store):
+    with opened() as (settings, store):
         if name is None:
             _all(store, json=json)
         else:
-            _one(store, known(store, name), limit, json=json)
+            _one(settings, store, known(store, name), limit, json=json)
 
 
 def _all(store: Store, *, json: bool) -> None:
@@ -50,7 +52,7 @@ def _all(store: Store, *, json: bool) -> None:
         console.print(_table(rows, now))
 
 
-def _one(store: Store, row: Node, limit: int, *, json: bool) -> None:
+def _one(settings: Settings, store: Store, row: Node, limit: int, *, json: bool) -> None:
     now = time.time()
     flashes = tuple(reversed(store.flashes(row.name, limit=limit)))
     found, leave = flashing.opened_flash(store, row.name, now), store.power_leave(row.name, now)
@@ -64,16 +66,18 @@ def _one(store: Store, row: Node, limit: int, *, json: bool) -> None:
         console.print(f"{row.name} has no flashes", markup=False)
     for flash in flashes:
         if found is not None and found.flash.id == flash.id:
-            _tell_open(found, row, now)
+            _tell_open(settings, found, row, now)
         else:
             _tell_ended(flash)
     if leave is not None:
         _tell("power", flashing.allowed(leave, now))
     elif why_not:
-        _tell("power", f"refused: {why_not}")
+        failed = row.state is State.FIRMWARE_FAILED
+        calm = found is not None and not failed and not flashing.overdue(found.flash, now)
+        _tell("power", "refused until it has ended" if calm else f"refused: {why_not}")
 
 
-def _tell_open(found: Opened, row: Node, now: float) -> None:
+def _tell_open(settings: Settings, found: Opened, row: Node, now: float) -> None:
     flash = found.flash
     console.print(Text(_head(flash), style="bold").append(" is open", style="bold yellow"))
     _tell("phase", f"{flash.phase} since {age(now - flashing.since(flash))}: {flashing.meaning(flash)}")
@@ -82,6 +86,8 @@ def _tell_open(found: Opened, row: Node, now: float) -> None:
     if found.waits and found.waits_since is not None:
         _tell("waits", f"{found.waits} (said {age(now - found.waits_since)} ago)")
     _tell("at it", flashing.whose(found.holder, row, now))
+    if found.holder is None and (typed := flashing.by_hand(settings, row)):
+        console.print(Text(printable(typed)), soft_wrap=True)  # on one line, so that it can be copied
     _tell("image", f"{flash.image}, SHA-256 {flash.sha256[:12]}…, {_asked(flash)}")
 
 
