@@ -44,7 +44,8 @@ def wipe(
         for row in [known(store, name) for name in nodes]:
             refused = step(row.state, Event.WIPE, frozenset(row.conditions))
             if isinstance(refused, Refusal) and not dry_run:
-                raise FleetError(f"{row.name}: {refused.sentence}")
+                errors.print(f"no: {row.name}: {refused.sentence}", markup=False, soft_wrap=True)
+                raise typer.Exit(Exit.NO)
     if dry_run or not yes:
         _look(settings, nodes)
     if dry_run:

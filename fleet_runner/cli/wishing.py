@@ -7,7 +7,6 @@ import typer
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import Exit, console, errors, known, opened, whoami
-from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.runs import Wish
 
@@ -98,7 +97,9 @@ def ask(wish: Wish, nodes: list[str], reason: str, by: str | None, wait: float, 
     with opened() as (_, store):
         for name in nodes:
             if known(store, name).state is State.RETIRED:
-                raise FleetError(f"{name} is retired: nothing can be asked of it; its history stays readable")
+                why = f"no: {name} is retired: nothing can be asked of it; its history stays readable"
+                errors.print(why, markup=False, soft_wrap=True)
+                raise typer.Exit(Exit.NO)
         who = by or whoami()
         left = {
             name: store.leave_intent(name, wish, who, reason=reason, detail=detail, now=time.time()) for name in nodes

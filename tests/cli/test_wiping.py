@@ -107,7 +107,7 @@ def test_a_node_that_cannot_be_wiped_now_is_refused_before_anybody_looks(
     assert at is not None
     store.apply(at, Decision((Move(TRANSITIONS[State.TRIAGE, Event.RETRY], "ann"),), "", 1.0), 1.0)
     said = typed("wipe", "gpu-01", "--yes", "-r", "it leaves")
-    assert (said.code, looks.exists()) == (2, False)
+    assert (said.code, looks.exists()) == (1, False)
     assert "'wipe' does not apply in provision" in " ".join(said.err.split())
 
 
