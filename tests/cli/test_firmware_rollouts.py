@@ -199,6 +199,7 @@ def test_show_tells_each_waves_progress_and_every_reason(typed: Type, store: Sto
     failed = Member("gpu-2", 0, Turn.FAILED, "BMC is rolled back to 1.1", intent=wish.id)
     stopped = turned(rollout, Standing.STOPPED, "stopped: gpu-2 of the canary failed", time.time())
     store.change_rollout(rollout, stopped, [failed], now=time.time())
+    assert typed("firmware", "rollout", "show").out == typed("firmware", "rollout", "list").out
     said = typed("firmware", "rollout", "show", "1")
     assert said.code == 0
     for text in (
@@ -225,6 +226,7 @@ def test_without_a_rollout_list_says_how_to_begin_one(typed: Type, store: Store)
     """And show names the command that lists them."""
     assert "fleet-runner firmware rollout start begins one" in typed("firmware", "rollout", "list").words
     assert json.loads(typed("firmware", "rollout", "list", "--json").out) == []
+    assert "fleet-runner firmware rollout start begins one" in typed("firmware", "rollout", "show").words
     for number in ("7", str(2**70)):
         missing = typed("firmware", "rollout", "show", number)
         assert missing.code == 2

@@ -91,8 +91,14 @@ def list_(
 
 
 @app.command()
-def show(number: Number, json: Json = False) -> None:
+def show(
+    number: Annotated[int | None, typer.Argument(help="without one, list them", metavar="[NUMBER]", min=1)] = None,
+    json: Json = False,
+) -> None:
     """Show a rollout: each wave's progress, who is out and where, what failed and who was skipped, and why."""
+    if number is None:
+        list_(json=json)
+        return
     with opened() as (_, store):
         rollout = _known(store, number)
         members = store.rollout_members(number)
