@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
 
 from fleet_runner.core.errors import EvidenceError
@@ -108,12 +109,13 @@ def line(flash: Flash, why: str, now: float, task: Task | None = None, then: Seq
     percent = f", {task.percent} %" if task and task.percent is not None and flash.phase is Phase.SENT else ""
     again = f", attempt {flash.attempt}" if flash.attempt > 1 else ""
     what = f"{flash.component}{many} {versions(flash.before, flash.targets)}{again}"
-    return printable(f"{what}: {why}{percent}, since {span(now - flash.intended_at)}{following(then)}")
+    return printable(f"{what}: {why.rstrip('.')}{percent}, since {span(now - flash.intended_at)}{following(then)}")
 
 
 def following(then: Iterable[str]) -> str:
-    """Return "; then BIOS, CPLD", or nothing where nothing follows."""
-    names = ", ".join(then)
+    """Return "; then BIOS, 2 of PSU", or nothing where nothing follows."""
+    runs = [(name, len(list(same))) for name, same in groupby(then)]
+    names = ", ".join(name if many == 1 else f"{many} of {name}" for name, many in runs)
     return f"; then {names}" if names else ""
 
 

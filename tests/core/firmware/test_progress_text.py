@@ -55,7 +55,11 @@ def test_a_line_says_percent_attempt_and_what_follows_where_there_are_any(
     assert said.startswith("BIOS 2.0 → 2.1")
     assert ("%" in said) is (percent is not None and phase is Phase.SENT)
     assert ("attempt" in said) is (attempt > 1)
-    assert said.endswith(f"; then {', '.join(then)}" if then else "since 3 min")
+    assert said.endswith(
+        (f"; then {', '.join(then)}" if len(set(then)) == len(then) else f"; then 2 of {then[0]}")
+        if then
+        else "since 3 min"
+    )
 
 
 @given(words=st.text(st.sampled_from("a\x1b\x07\x9b\u202e[2J")))
@@ -72,6 +76,11 @@ def test_a_line_reads_like_this() -> None:
     assert line(FLASH, "the BMC writes it", 1180.0, task, ["BIOS", "CPLD"]) == (
         "BIOS 2.0 → 2.1: the BMC writes it, 42 %, since 3 min; then BIOS, CPLD"
     )
+
+
+def test_a_sentence_goes_on_and_steps_of_one_component_are_counted() -> None:
+    said = line(FLASH, "two looks were the same.", 1010.0, None, ["BIOS", "PSU", "PSU", "CPLD"])
+    assert said == "BIOS 2.0 → 2.1: two looks were the same, since 10 s; then BIOS, 2 of PSU, CPLD"
 
 
 def test_a_bundle_says_how_many_entries_and_which_versions_it_changes() -> None:
