@@ -4,8 +4,10 @@ from typing import Any
 
 from fleet_runner.core.errors import BmcError, ImageError
 from fleet_runner.core.firmware.catalogue import Activate
+from fleet_runner.core.firmware.flash import Flash, Seen
 from fleet_runner.core.firmware.planner import Step
 from fleet_runner.core.firmware.progress_text import Report, Stand, line, versions
+from fleet_runner.core.firmware.telling import silent
 from fleet_runner.firmware import beginning, sending
 from fleet_runner.firmware.visit import Visit
 
@@ -15,7 +17,7 @@ def report(visit: Visit) -> Report:
     flash = visit.store.open_flash(visit.target.node) if visit.means.store else None
     seen = visit.looks.see(flash)
     if flash is not None:
-        return visit.report(Stand.WORKING, line(flash, f"it is {flash.phase}", seen.at, seen.task), flash)
+        return _under_way(visit, flash, seen)
     if seen.versions is None:
         return visit.report(Stand.UNREAD, seen.trouble)
     plan = beginning.plan(visit)
@@ -32,6 +34,13 @@ def report(visit: Visit) -> Report:
     told = ", ".join(f"{step.component} {versions(step.before, step.targets)}" for step in plan.steps)
     then = f"; and then it has failed: {'; '.join(plan.stuck)}" if plan.stuck else ""
     return visit.report(Stand.WAITING, visit.start or f"{len(steps)} to send: {told}{then}", steps=steps)
+
+
+def _under_way(visit: Visit, flash: Flash, seen: Seen) -> Report:
+    if silent(seen):
+        why = f"flash {flash.id} is {flash.phase}, and the BMC does not say how far it is: {seen.trouble}"
+        return visit.report(Stand.UNREAD, why, flash)
+    return visit.report(Stand.WORKING, line(flash, f"it is {flash.phase}", seen.at, seen.task), flash)
 
 
 def _shown(visit: Visit, step: Step) -> dict[str, Any]:

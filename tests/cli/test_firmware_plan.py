@@ -76,7 +76,8 @@ def test_a_plan_is_every_request_in_order_and_none_is_sent(plan: Plan, machine: 
     assert (said.code, said.err) == (0, "")
     assert "gpu-01: 4 requests would be sent, in this order; nothing was" in said.out
     at = [said.words.index(text) for text in (
-        "1. BIOS from 0.9 to 1.0, on the way to", "2. BIOS from 1.0 to", "3. PSU from 0.9", "4. PSU from 0.9",
+        "1. BIOS from 0.9 to 1.0, on the way to", "2. BIOS from 1.0 to",
+        "3. PSU from 0.9", ": PSU_0 PSU_0 0.9", "4. PSU from 0.9", ": PSU_1 PSU_1 0.9",
         "BIOS settings: to be set at the next reset of the host: SRIOVEnable 'Enabled'",
     )]  # fmt: skip
     assert at == sorted(at)
@@ -147,6 +148,20 @@ def test_an_open_flash_is_told_of_in_place_of_a_plan(plan: Plan, machine: Bench)
     assert said.code == 0
     assert "BIOS 0.9 → 1.0" in said.words
     assert "requests would be sent" not in said.words
+
+
+def test_a_bmc_that_does_not_answer_is_trouble_with_an_open_flash_too(plan: Plan, machine: Bench) -> None:
+    """What it is at is in the store; what the BMC says now is not known."""
+    machine.drive(seconds=0.05)
+    machine.bmc.stop()
+    said = plan()
+    assert said.code == Exit.TROUBLE
+    assert "and the BMC does not say how far it is: " in said.words
+
+
+def test_why_nothing_is_known_is_said_once(plan: Plan, machine: Bench) -> None:
+    machine.bmc.stop()
+    assert "BIOS settings: not known either, for the same reason" in plan(bios=SETTINGS).words
 
 
 def test_the_inventory_stands_beside_the_catalogue(plan: Plan, typed: Type) -> None:

@@ -51,7 +51,7 @@ def plan(
         print_json({"node": name, **report.to_json(), "bios": None if after is None else after.to_json()})
     else:
         _tell(name, report)
-        _tell_bios(after)
+        _tell_bios(after, report.message)
     stands = [report.stand.value, *([after.stand.value] if after else [])]
     raise typer.Exit(max(CODES.get(stand, Exit.OK) for stand in stands))
 
@@ -67,7 +67,9 @@ def _tell(name: str, report: Report) -> None:
     said = f"{many} would be sent, in this order; nothing was" if steps else report.message
     console.print(Text(f"{name}: {printable(said)}", style="bold"))
     for number, step in enumerate(steps, 1):
-        console.print(Text(f"{number}. {printable(str(step['why']))}", style="bold"))
+        several = sum(each["why"] == step["why"] for each in steps) > 1
+        which = f": {', '.join(step['versions'])}" if several else ""
+        console.print(Text(printable(f"{number}. {step['why']}{which}"), style="bold"))
         _indented(_lines(step))
     for note in report.notes:
         console.print(Text(f"note: {printable(note)}"))
@@ -105,10 +107,12 @@ def _indented(lines: Iterable[str]) -> None:
         console.print(Padding(Text(printable(text)), (0, 0, 0, 3 + len(line) - len(text))))
 
 
-def _tell_bios(report: bios_text.Report | None) -> None:
+def _tell_bios(report: bios_text.Report | None, told: str) -> None:
+    """Tell of the BIOS settings; what was told of the versions is not told twice."""
     if report is None:
         return
-    console.print(Text(f"BIOS settings: {printable(report.message)}", style="bold"))
+    said = "not known either, for the same reason" if report.message in told else report.message
+    console.print(Text(f"BIOS settings: {printable(said)}", style="bold"))
     if report.request:
         _indented(_request(report.request))
     for note in report.notes:
