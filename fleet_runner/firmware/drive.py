@@ -5,6 +5,7 @@ there: what the BMC was told is found again in its tasks and versions, and nothi
 certain that it never heard.
 """
 
+import os
 import time
 from dataclasses import replace
 
@@ -24,6 +25,9 @@ ROOM = 2
 
 REFUSALS = 3
 """How often an image is sent that the BMC surely does not take, before the flash has ended."""
+
+ALONE = "the play that began this was ended; play it again, and it goes on where it was"
+"""What a driver says that outlived its play: nobody would see what it does."""
 
 
 def drive(
@@ -62,9 +66,12 @@ def _only_planned(visit: Visit, *, check: bool) -> Report:
 
 
 def _visit(visit: Visit, lease: Lease) -> Report:
+    parent = os.getppid()  # of a worker of Ansible's, the play
     if taken := lease.wait(visit.until):
         return visit.report(Stand.WAITING, taken)
     while True:
+        if os.getppid() != parent:
+            return visit.report(Stand.WAITING, ALONE)
         lease.alive()
         if (report := _turn(visit)) is not None:
             return report

@@ -64,6 +64,19 @@ def test_a_visit_that_is_over_leaves_the_flash_to_the_bmc_and_the_next_one_goes_
     assert OLD in working["message"]
 
 
+def test_a_driver_that_outlives_its_play_begins_nothing_more(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker of Ansible's goes on by itself where the play is killed; init is its parent then."""
+    parents = iter([4711, 4711])
+    monkeypatch.setattr(os, "getppid", lambda: next(parents, 1))
+    report = bench.drive(holder="orphan")
+    assert report["state"] == "waiting"
+    assert "play it again" in report["message"]
+    monkeypatch.undo()
+    assert len(bench.bmc.events("accepted")) <= 1
+    assert bench.drive(holder="next")["state"] == "done"
+    assert len(bench.bmc.events("accepted")) == 3
+
+
 def test_a_frozen_driver_that_wakes_up_sends_nothing_more(tmp_path: Path) -> None:
     """Its lease is another's by then, and its upload is cut, wherever it was."""
     with benched(tmp_path, ("NIC",), size=60_000_000) as bench:
