@@ -104,7 +104,7 @@ def _turn(visit: _Visit) -> Report:
     match decide(plan, tried, _clock(visit)):
         case Settled():
             return Report(
-                Stand.SETTLED, f"{len(plan.settled)} BIOS settings are as the profile says", notes=plan.notes
+                Stand.SETTLED, f"BIOS settings are as the profile says: {len(plan.settled)}", notes=plan.notes
             )
         case Refused(why):
             return Report(Stand.REFUSED, why, notes=plan.notes)

@@ -44,9 +44,9 @@ def drive(
         if check or means.store is None:
             return _only_planned(Visit(target, means, None, Looks(bmc), until, start), check=check)
         lease = Lease(means.store, target, means.lease_seconds)
+        visit = Visit(target, means, lease, Looks(bmc), until, start)
         try:
             while True:
-                visit = Visit(target, means, lease, Looks(bmc), until, start)
                 bmc.watch(visit.alive)  # a slow BMC takes longer to look at than a lease lasts
                 try:
                     return _visit(visit, lease)
@@ -54,6 +54,7 @@ def drive(
                     if time.time() > until:
                         return visit.report(Stand.WAITING, str(error))
                     visit.say(str(error))
+                    visit = Visit(target, means, lease, Looks(bmc), until, start)
         except ConflictError as error:  # the run is over, or another driver came in between: it goes on from here
             return visit.report(Stand.WAITING, str(error))
         finally:

@@ -101,7 +101,7 @@ def test_settings_are_sent_wait_for_a_reset_and_are_in_force_after_it(tmp_path: 
         node.boot(report)
         done = node.set()
         assert (done.stand, done.since, done.changed) == (Stand.SETTLED, None, False)
-        assert done.message == "3 BIOS settings are as the profile says"
+        assert done.message == "BIOS settings are as the profile says: 3"
         assert len(node.bmc.events("bios_set")) == len(node.bmc.events("host_reset")) == 1
         with Store.open(node.store) as store:
             [entry] = store.history(NODE)

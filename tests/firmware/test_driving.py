@@ -194,5 +194,5 @@ def test_progress_is_told_in_sentences(bench: Bench) -> None:
     said: list[str] = []
     report = child.work(bench.job(), said.append)
     assert report["state"] == "done"
-    assert any(line.startswith(f"BIOS {OLD} → ") and line.endswith("; then PSU, PSU") for line in said)
+    assert any(line.startswith(f"BIOS {OLD} → ") and line.endswith("; then 2 of PSU") for line in said)
     assert any("sending BIOS.bin" in line for line in said)

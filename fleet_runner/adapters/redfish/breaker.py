@@ -99,7 +99,7 @@ class Breaker:
         until = datetime.fromtimestamp(refusal.until, UTC).strftime("%Y-%m-%d %H:%M UTC")
         return (
             f"{self._url} refused the BMC credentials (401); do not retry, more tries lock the account: correct them"
-            f" (refused {refusal.times} times; remove {self.file} to have them tried before {until})"
+            f" ({refusal.times} refused so far; remove {self.file} to have them tried before {until})"
         )
 
     def _fingerprint(self, salt: str) -> str:

@@ -47,7 +47,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     }
     observed = {"attributes": {name: now[name] for name in wanted if name in now}}
     findings = [_wrong(name, wanted[name], body, expected.node) for name in wrong if name not in unclear]
-    passed = f"{len(wanted)} BIOS settings are as the profile says"
+    passed = f"BIOS settings are as the profile says: {len(wanted)}"
     return unless_unread(conclude(NAME, findings, passed, observed), [*unclear.values()])
 
 

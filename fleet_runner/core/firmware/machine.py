@@ -36,8 +36,8 @@ has none of this image; none of those from before is missing, for a BMC that for
 one's; it last started when it had then; and all versions are the old ones, in several looks. A BMC without tasks, or
 one that does not tell when it started, is never certain; nor is anything once a clock was set: that moves the start.
 A clock that was set back makes every wait here longer: nothing is sent or condemned sooner for it. One that was set
-forward is found out by the BMC's start, which moves with it, and ends no wait either; not so where the BMC does not tell
-when it started, or had started less long before the flash than the clock was set forward.
+forward is found out by the BMC's start, which moves with it, and ends no wait either; not so where the BMC does not
+tell when it started, or had started less long before the flash than the clock was set forward.
 """
 
 from fleet_runner.core.firmware import activation

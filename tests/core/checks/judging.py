@@ -87,6 +87,7 @@ def boot_progress(**changed: Any) -> str:
 READ_AT = 1_740_821_700.0
 """The node's clock when it was read: 2025-03-01 09:35:00 UTC, five minutes after its boot."""
 
+
 def wipe_progress() -> str:
     """Return how far a wipe is that is over: one disk, erased."""
     done = {"key": "disk-S1", "name": "/dev/nvme0n1 (X, serial S1)", "next": "done", "why": "it changed"}
