@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from fleet_runner import settings
 from fleet_runner.adapters.catalogue_files import check_file, check_files
+from fleet_runner.lab.folder import Lab
+from fleet_runner.lab.ware import write_images
 from fleet_runner.settings import Settings
 
 GOOD = """\
@@ -56,9 +58,11 @@ def said(site: Settings, *, images: bool = False) -> list[str]:
     return [str(slip).removeprefix(folder) for slip in check_files(site, images=images)]
 
 
-def test_the_files_that_are_shipped_are_all_right(project: Path) -> None:
-    """Each of them."""
-    found = settings.load(project_dir=project, inventory=project / "inventory" / "fleet.yml")
+def test_the_files_that_are_shipped_are_all_right(project: Path, tmp_path: Path) -> None:
+    """Each of them, with the images that the lab makes for its own."""
+    write_images(Lab(tmp_path))
+    folder = tmp_path / "state" / "firmware"
+    found = settings.load(project_dir=project, inventory=project / "inventory" / "fleet.yml", firmware_images=folder)
     assert check_files(found, images=True) == []
 
 
