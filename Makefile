@@ -27,7 +27,9 @@ install: $(RUN) ## Set up .venv with fleet-runner and Ansible, to run a fleet fr
 
 .PHONY: test
 test: $(DEV) debian-packages ## Run every test, and hold core to full branch coverage
-	$(BIN)/coverage run -m pytest $(PYTEST_ARGS) tests/core
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(PYTEST_ARGS) tests/core --numprocesses 2
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 	# Most of the others wait, for plays, servers and a server that boots: two at a time.
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 2 --dist loadfile
