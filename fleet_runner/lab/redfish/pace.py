@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Self
 
-ACTIVATIONS = ("none", "self", "bmc_reset", "host_reset", "ac_drain")
-
 ACTIVATION: Mapping[str, str] = MappingProxyType(
     {
         "HGX_*": "host_reset",
