@@ -1,8 +1,11 @@
 """A BMC that answers from a tree of resources: a captured one's, or a few made up for a test."""
 
 import hashlib
+import io
 import json
 import re
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -244,3 +247,12 @@ def small(**system: Any) -> dict[str, Any]:
         "/redfish/v1/Systems": {"@odata.id": "/redfish/v1/Systems", "Members": [{"@odata.id": one}]},
         one: {"@odata.id": one, "PowerState": "On", "Actions": {"#ComputerSystem.Reset": reset}, **system},
     }
+
+
+def break_off(handler: Any) -> bool:
+    """End the connection as a BMC does that loses its mind."""
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.close_connection = True
+    handler.connection.close()
+    handler.rfile = handler.wfile = io.BytesIO()
+    return True

@@ -1,8 +1,5 @@
 """Of an image that was sent: what is certain, and what only the BMC can tell."""
 
-import io
-import socket
-import struct
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +8,7 @@ import pytest
 
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.core.errors import BmcError, BmcRefused
-from tests.adapters.redfish_replay import Replay, image_of, replayed, talk, updating
+from tests.adapters.redfish_replay import Replay, break_off, image_of, replayed, talk, updating
 
 MULTIPART = "/redfish/v1/UpdateService/upload"
 TASKS = "/redfish/v1/TaskService/Tasks"
@@ -98,19 +95,10 @@ def test_a_bmc_that_says_yes_too_early_gets_the_rest_all_the_same(tmp_path: Path
             assert (server.images[0].sha256, sent(server)) == (digest, 1)
 
 
-def reset(handler: Any) -> bool:
-    """End the connection as a BMC does that loses its mind."""
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    handler.close_connection = True
-    handler.connection.close()
-    handler.rfile = handler.wfile = io.BytesIO()
-    return True
-
-
 def test_a_connection_that_breaks_leaves_it_open_whether_the_image_was_taken(tmp_path: Path) -> None:
     image_of(tmp_path / "image", BIG)
     with replayed(updating(MultipartHttpPushUri=MULTIPART)) as server, talk(server) as bmc:
-        server.uploaded = reset
+        server.uploaded = break_off
         with pytest.raises(
             BmcError, match=r"the connection ended after .* whether the image was taken is unknown"
         ) as no:

@@ -16,7 +16,7 @@ from fleet_runner.adapters.redfish.upload import TURN_SECONDS
 from fleet_runner.core.errors import BmcError, BmcRefused, SettingsError
 from fleet_runner.settings import Settings
 from tests.adapters.redfish_replay import PASSWORD, QUICK, USER, Replay, image_of, replayed, updating
-from tests.adapters.test_redfish_credentials import TOKEN, vaulted
+from tests.adapters.vault_server import TOKEN, vaulted
 
 MULTIPART = "/redfish/v1/UpdateService/upload"
 UNTRUSTED = "its certificate is not trusted; name its CA in bmc_ca, or set bmc_insecure"
