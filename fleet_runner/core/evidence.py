@@ -12,6 +12,7 @@ class ReadKind(StrEnum):
 
     COMMAND = "command"  # on the node, by the fleet_collect module
     FILE = "file"  # likewise
+    FILES = "files"  # likewise: small ones by their patterns, as JSON {path: text, or null where unreadable}
     REDFISH = "redfish"  # by the controller, from the node's BMC
 
 
@@ -28,7 +29,7 @@ class ReadEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One thing to read. `argv` for a command, `path` for a file or a Redfish URI.
+    """One thing to read. `argv` for a command, or the patterns of files; `path` for a file or a Redfish URI.
 
     `seconds` is its time limit, `max_bytes` the most it may return. `by_adapter` tools read a whole fabric and take
     the adapter to read it through (`-C`, `-P`).

@@ -41,6 +41,71 @@ class Optics:
     celsius_change_max: float
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a profile and its key. Each value must be of the kind asked for, or EvidenceError names its key."""
+
+    key: str
+    values: Mapping[str, Any]
+
+    def has(self, name: str) -> bool:
+        """Whether a value is given."""
+        return self.values.get(name) is not None
+
+    def number(self, name: str) -> float:
+        """Return a number, in the unit that its name ends with."""
+        return _number(self.values, name, f"{self.key}.{name}")
+
+    def whole(self, name: str) -> int:
+        """Return a whole number, not below zero."""
+        value = self.values.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise _wrong(f"{self.key}.{name}", value, "a whole number")
+        return value
+
+    def text(self, name: str) -> str:
+        """Return a text that is not empty."""
+        value = self.values.get(name)
+        if not isinstance(value, str) or not value:
+            raise _wrong(f"{self.key}.{name}", value, "a text")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts; a single text is a list of one."""
+        value = self.values.get(name)
+        rows = [value] if isinstance(value, str) else value
+        if not isinstance(rows, list | tuple) or not all(isinstance(row, str) and row for row in rows):
+            raise _wrong(f"{self.key}.{name}", value, "a list of texts")
+        return tuple(rows)
+
+    def flag(self, name: str) -> bool:
+        """Return true or false."""
+        value = self.values.get(name)
+        if not isinstance(value, bool):
+            raise _wrong(f"{self.key}.{name}", value, "true or false")
+        return value
+
+
+def has(profile: Profile, key: str) -> bool:
+    """Whether a profile says anything under a key ("parts.nvme"); what cannot be looked into counts as said."""
+    found: object = profile
+    for name in key.split(".") if key else ():
+        if not isinstance(found, Mapping):
+            return True
+        found = found.get(name)
+        if found is None:
+            return False
+    return True
+
+
+def section(profile: Profile, key: str) -> Section:
+    """Return a part of the profile by its key ("pcie", "active.fio"), for a check to read its values from."""
+    found = profile
+    for name in key.split("."):
+        found = _mapping(found, name, key)
+    return Section(key, found)
+
+
 def parts(profile: Profile, kind: str) -> PartCount:
     """Return how many parts of a kind ("gpu", "hca", "psu") there should be."""
     key = f"parts.{kind}"

@@ -7,11 +7,16 @@ from typing import Any, Self
 
 
 class Verdict(StrEnum):
-    """The answer to one question about one node. UNKNOWN is not FAIL: it never condemns hardware."""
+    """The answer to one question about one node. UNKNOWN is not FAIL: it never condemns hardware.
+
+    SKIPPED means that nobody asked: the device type's profile wants nothing of the kind, or the test gave way to a
+    tenant's work. It is no news about the node, neither good nor bad.
+    """
 
     PASS = "PASS"  # noqa: S105  the field's own word
     FAIL = "FAIL"
     UNKNOWN = "UNKNOWN"
+    SKIPPED = "SKIPPED"
 
 
 class Remedy(StrEnum):
@@ -114,9 +119,9 @@ class Result:
 
 
 def worst(verdicts: tuple[Verdict, ...]) -> Verdict:
-    """FAIL if any failed, else UNKNOWN if any is unknown or there are none at all, else PASS."""
+    """FAIL if any failed, else UNKNOWN if any is unknown or none says anything, else PASS."""
     if Verdict.FAIL in verdicts:
         return Verdict.FAIL
-    if not verdicts or Verdict.UNKNOWN in verdicts:
+    if Verdict.UNKNOWN in verdicts or Verdict.PASS not in verdicts:
         return Verdict.UNKNOWN
     return Verdict.PASS

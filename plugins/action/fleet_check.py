@@ -21,7 +21,7 @@ from fleet_runner import settings
 from fleet_runner.core import profile
 from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.checks.check import Check, run
+from fleet_runner.core.checks.check import Check, run, wanted
 from fleet_runner.core.errors import BmcRefused, FleetError
 from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
 from fleet_runner.core.reads import READS, Eyes, again, gathered, modules, spread
@@ -74,13 +74,14 @@ class ActionModule(ActionBase):
         observer, left = self._task.args.get("observer"), dict(self._task.args.get("left") or {})
         checks = _checks(list(left) or self._task.args.get("checks"))
         supplied = _supplied(self._task.args.get("readings") or {})
-        wanted = [READS[name] for name in _names(checks) if name in READS and name not in supplied]
         expected, trouble = self._expected(variables, fabric=any(check.needs_fabric for check in checks))
+        asked = [check for check in checks if wanted(check, expected.profile)]
+        reads = [READS[name] for name in _names(asked) if name in READS and name not in supplied]
         if observer is None:
-            read = self._from_node(wanted, variables, _eyes(expected))
-            readings = {**read, **self._from_bmc(wanted, variables), **supplied}
+            read = self._from_node(reads, variables, _eyes(expected))
+            readings = {**read, **self._from_bmc(reads, variables), **supplied}
         else:
-            readings = {**self._through(observer, wanted, variables), **supplied}
+            readings = {**self._through(observer, reads, variables), **supplied}
         # Taken before, the time that a slow node took would count as time since its boot.
         expected = replace(expected, run={**expected.run, "now": time.time()})
         results = [_judge(check, readings, expected, trouble) for check in checks]

@@ -8,6 +8,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import threading
 import time
 from typing import IO
@@ -29,8 +30,12 @@ options:
     required: true
     suboptions:
       name: {description: What the reading is called., type: str, required: true}
-      kind: {description: How it is read., type: str, choices: [command, file], required: true}
-      argv: {description: The command and its arguments., type: list, elements: str, default: []}
+      kind: {description: How it is read., type: str, choices: [command, file, files], required: true}
+      argv:
+        description: The command and its arguments; of files their patterns ("/sys/class/net/*/speed").
+        type: list
+        elements: str
+        default: []
       path: {description: The file., type: str, default: ""}
       seconds: {description: Its time limit., type: float, default: 20.0}
       max_bytes: {description: The most it may return., type: int, default: 4000000}
@@ -54,7 +59,11 @@ readings:
   contains:
     name: {description: The read's name., type: str}
     end: {description: "One of ok, missing, timeout, truncated, error.", type: str}
-    text: {description: What it printed or holds; bytes that are not UTF-8 are replaced., type: str}
+    text:
+      description:
+        - What it printed or holds; bytes that are not UTF-8 are replaced.
+        - Of files, JSON with the text of each by its path, stripped; null where it could not be read.
+      type: str
     rc: {description: The command's exit status., type: int}
     error: {description: What went wrong in one sentence or the end of what it printed on stderr., type: str}
     at: {description: The node's clock when the read ended; seconds since the epoch., type: float}
@@ -65,9 +74,22 @@ GRACE = 1.0  # seconds for a command to go after SIGTERM, for its pipes to close
 ERROR_BYTES = 2000
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"  # lldpctl and its like live here, and ssh does not always put it on PATH
 
+FILES = r"""
+import glob, json, sys
+
+found = {}
+for path in sorted(set(path for pattern in sys.argv[1:] for path in glob.glob(pattern))):
+    try:
+        with open(path, "rb") as file:
+            found[path] = file.read(65536).decode("utf-8", "replace").strip()
+    except OSError:
+        found[path] = None
+print(json.dumps(found))
+"""
+
 READ_OPTIONS = {
     "name": {"type": "str", "required": True},
-    "kind": {"type": "str", "required": True, "choices": ["command", "file"]},
+    "kind": {"type": "str", "required": True, "choices": ["command", "file", "files"]},
     "argv": {"type": "list", "elements": "str", "default": []},
     "path": {"type": "str", "default": ""},
     "seconds": {"type": "float", "default": 20.0},
@@ -107,7 +129,9 @@ def _carry_out(read: dict, reading: dict) -> None:
 
 
 def _argv(read: dict) -> list[str]:
-    """A file is read by a child too, so that a dead file system hangs the child and not the module."""
+    """Files are read by a child too, so that a dead file system hangs the child and not the module."""
+    if read["kind"] == "files":
+        return [sys.executable, "-IS", "-c", FILES, *read["argv"]]
     return list(read["argv"]) if read["kind"] == "command" else ["cat", "--", read["path"]]
 
 

@@ -109,3 +109,33 @@ def test_every_profile_of_the_inventory_can_be_read(project: Path) -> None:
         assert profile.burn_in(raw).seconds > 0
         assert profile.hca_interfaces(raw)
         assert profile.optics(raw)
+
+
+SECTION = {
+    "active": {"fio": {"seconds": 60, "share": 0.5, "name": "x", "names": ["a", "b"], "on": True, "none": None}}
+}
+
+
+def test_a_section_gives_its_values_by_their_kind() -> None:
+    """Each as what it is."""
+    fio = profile.section(SECTION, "active.fio")
+    assert (fio.whole("seconds"), fio.number("share"), fio.text("name"), fio.flag("on")) == (60, 0.5, "x", True)
+    assert (fio.texts("names"), fio.texts("name")) == (("a", "b"), ("x",))
+    assert [fio.has(name) for name in ("seconds", "none", "never")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("whole", "share"), ("whole", "on"), ("number", "name"), ("text", "seconds"), ("texts", "seconds"),
+     ("flag", "name"), ("text", "never")],
+)  # fmt: skip
+def test_a_value_of_another_kind_is_named_with_its_key(kind: str, name: str) -> None:
+    """The person who wrote the file finds it."""
+    with pytest.raises(EvidenceError, match=rf"fleet_profile.active.fio.{name}: found"):
+        getattr(profile.section(SECTION, "active.fio"), kind)(name)
+
+
+def test_a_section_that_is_none_is_named() -> None:
+    """Whatever stands in its place."""
+    with pytest.raises(EvidenceError, match=r"fleet_profile.active.fio: found 'x', expected a mapping"):
+        profile.section({"active": {"fio": "x"}}, "active.fio")

@@ -1,6 +1,7 @@
 """fleet_collect always comes back, says what it could not read, and leaves nothing running."""
 
 import ast
+import json
 import os
 import sys
 import time
@@ -171,3 +172,16 @@ def test_modules_keep_to_the_python_and_the_library_that_nodes_have(project: Pat
     foreign = {name for name in names if name.split(".")[0] not in {"ansible", "__future__"}}
     assert {name.split(".")[0] for name in foreign} <= sys.stdlib_module_names
     assert {name for name in names if name.startswith("ansible")} == {"ansible.module_utils.basic"}
+
+
+def test_files_are_read_by_their_patterns(module: ModuleType, tmp_path: Path) -> None:
+    """Each once, stripped; null where it cannot be read, nothing where a pattern finds none."""
+    for name, text in {"a/state": "4: ACTIVE\n", "b/state": "\xff", "b/rate": "400"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(text.encode("latin-1"))
+    (tmp_path / "c" / "state").mkdir(parents=True)
+    patterns = [f"{tmp_path}/*/state", f"{tmp_path}/a/*", f"{tmp_path}/never/*"]
+    [reading] = module.collect([command(*patterns) | {"kind": "files"}])
+    assert reading["end"] == "ok"
+    found = {f"{tmp_path}/a/state": "4: ACTIVE", f"{tmp_path}/b/state": "\ufffd", f"{tmp_path}/c/state": None}
+    assert json.loads(reading["text"]) == found

@@ -2,12 +2,25 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from fleet_runner.core import profile
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.verdicts import Remedy, Result, Verdict
 
 Readings = Mapping[str, Reading]
+
+
+class Code(NamedTuple):
+    """A kind of fault that a check can find ("gpu.remap_failed"; "xid.*" stands for a code of each number).
+
+    `remedies` are those that it may call for; `meaning` is one clause: what is wrong, and beyond which limit.
+    """
+
+    code: str
+    remedies: tuple[Remedy, ...]
+    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +30,10 @@ class Check:
     `question` is one sentence for people. `active` checks use the GPUs and need the node idle. One that `remembers`
     is given its own previous answer (`Expected.run["before"]`): {"at": epoch seconds, "observed": its `observed`}.
     `also` are reads that say more where they end OK, and without which it can answer.
+
+    `section` is the part of the profile ("parts.nvme") that asks for the check: without it nothing is read, and the
+    answer is SKIPPED. Checks without one are asked of every node. `codes` are all kinds of faults that it can find;
+    `source` says where its rules and limits come from. Both make its page in docs/checks.
     """
 
     name: str
@@ -27,10 +44,21 @@ class Check:
     needs_fabric: bool = False
     remembers: bool = False
     also: tuple[str, ...] = ()
+    section: str = ""
+    codes: tuple[Code, ...] = ()
+    source: str = ""
+
+
+def wanted(check: Check, healthy: profile.Profile) -> bool:
+    """Whether a device type's profile asks for a check; one that cannot be read does, for the judge to say so."""
+    return profile.has(healthy, check.section)
 
 
 def run(check: Check, readings: Readings, expected: Expected) -> Result:
     """Judge a check over what was read; whatever could not be read makes it UNKNOWN, in one sentence."""
+    if not wanted(check, expected.profile):
+        why = f"the device type's profile has no {check.section}"
+        return Result(check=check.name, verdict=Verdict.SKIPPED, message=why)
     mine = {name: readings[name] for name in check.reads if name in readings}
     mine |= {name: readings[name] for name in check.also if name in readings and readings[name].end is ReadEnd.OK}
     hashes = tuple(reading.hash for reading in mine.values() if reading.text)

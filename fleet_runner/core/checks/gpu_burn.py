@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from statistics import median
 
 from fleet_runner.core import profile
-from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
+from fleet_runner.core.checks import jobs
+from fleet_runner.core.checks.answers import about, conclude, unless_unread
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import gpu_burn
-from fleet_runner.core.parsers.gpu_burn import Burn, Job
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.parsers.gpu_burn import Burn
+from fleet_runner.core.parsers.job import Job
+from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 ENOUGH = 0.95
 """The share of the asked seconds that a run must have taken: gpu-burn counts its start and end too."""
@@ -19,11 +21,10 @@ ENOUGH = 0.95
 def judge(readings: Readings, expected: Expected) -> Result:
     """UNKNOWN while the load runs, with `working` observed; its answer counts only after the whole time."""
     wanted = profile.burn_in(expected.profile)
-    job = gpu_burn.job(text_of(readings["gpu_burn_job"]))
-    if job.state == "running":
-        working = {"working": True, "elapsed": job.elapsed, "seconds": job.seconds}
-        message = f"the load runs: {job.elapsed:.0f} of {job.seconds:.0f} s"
-        return Result("gpu_burn", Verdict.UNKNOWN, message, observed=working)
+    job = jobs.read(readings["gpu_burn_job"])
+    still = jobs.unended("gpu_burn", job)
+    if still is not None:
+        return still
     burn = _ended(job, expected.node)
     findings = list(_findings(burn, wanted, expected))
     observed = {"gflops": list(burn.gflops), "faulty": list(burn.faulty), "elapsed": job.elapsed}

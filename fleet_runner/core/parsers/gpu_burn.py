@@ -1,29 +1,14 @@
-"""What the gpu_burn job says: its state, and gpu-burn's own output with its summary at the end."""
+"""What gpu-burn prints: a progress line now and then, and its summary at the end."""
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.json_text import json_object, number
-
-STATES = frozenset({"running", "ended", "lost"})
 
 _TESTED = re.compile(r"^Tested (\d{1,3}) GPUs:[ \t\r]*$", re.MULTILINE)
 _GPU = re.compile(r"^[ \t]*GPU (\d{1,3}): (OK|FAULTY)[ \t\r]*$", re.MULTILINE)
 _RATE = re.compile(r"\d{1,15} \((\d{1,12}) Gflop/s\)")
 _ERRORS = re.compile(r"[ \t]*(-?\d{1,18}) *(?:\(WARNING!\))?[ \t]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The job's state ("running", "ended" or "lost"), its exit status, and seconds: taken so far, and asked for."""
-
-    state: str
-    rc: int
-    elapsed: float
-    seconds: float
-    output: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +21,6 @@ class Burn:
     faulty: tuple[bool, ...]
     gflops: tuple[int, ...]
     errors: tuple[int, ...]
-
-
-def job(text: str) -> Job:
-    """Read the job's state; EvidenceError for anything that is none."""
-    raw = json_object(text, "the burn-in job's state")
-    state, output = raw.get("state"), raw.get("output", "")
-    if not isinstance(output, str):
-        raise EvidenceError(f"the burn-in job's output is {output!r:.40}, expected a text")
-    if not isinstance(state, str) or state not in STATES:
-        raise EvidenceError(f"the burn-in job's state is {state!r:.40}, expected one of {', '.join(sorted(STATES))}")
-    rc = raw.get("rc", 0)
-    if not isinstance(rc, int):
-        raise EvidenceError(f"the burn-in job's exit status is {rc!r:.40}, expected a whole number")
-    return Job(state, rc, _seconds(raw, "elapsed"), _seconds(raw, "seconds"), output)
 
 
 def parse(output: str) -> Burn:
@@ -78,10 +49,3 @@ def _last_progress(output: str, count: int) -> tuple[tuple[int, ...], tuple[int,
         if begun and ended and len(rates) == count and len(errors) == count:
             return rates, errors
     return (), ()
-
-
-def _seconds(raw: dict[str, Any], name: str) -> float:
-    value = number(raw.get(name))
-    if value is None or value < 0:
-        raise EvidenceError(f"the burn-in job's {name} is {raw.get(name)!r:.40}, expected seconds")
-    return value

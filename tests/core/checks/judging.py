@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone
@@ -13,8 +12,10 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Remedy, Result
+from tests.core.checks.healthy import active, bmc, gpu, host, network, text_of
 
-EVIDENCE = Path(__file__).resolve().parents[2] / "evidence"
+KINDS = (gpu, host, network, bmc, active)
+
 NODE = "gpu-01"
 
 PROFILE: dict[str, Any] = {
@@ -36,6 +37,8 @@ PROFILE: dict[str, Any] = {
     "burn_in": {"seconds": 100, "gpu_gflops_share_min": 0.95},
     "optics": {"celsius_max": 70, "celsius_change_max": 10},
 }
+for _kind in KINDS:
+    PROFILE |= _kind.PROFILE | {"parts": PROFILE["parts"] | _kind.PROFILE.get("parts", {})}
 """What healthy means for the node of the hand-written evidence: two of everything."""
 
 DEVICE: dict[str, Any] = {
@@ -53,11 +56,6 @@ DEVICE: dict[str, Any] = {
 }
 
 EXPECTED = Expected(NODE, PROFILE, DEVICE, run={"id": 1, "since": 1_740_821_000.0})
-
-
-def text_of(name: str) -> str:
-    """Return a file of hand-written evidence exactly, carriage returns included."""
-    return (EVIDENCE / name).read_bytes().decode()
 
 
 SMI = text_of("nvidia_smi/h100_two_idle.xml")
@@ -116,6 +114,8 @@ HEALTHY: dict[str, dict[str, str]] = {
     "dcgm": {"dcgm_diag": text_of("dcgm/v3_pass.json")},
     "wiped": {"wipe_progress": wipe_progress()},
 }
+for _kind in KINDS:
+    HEALTHY |= _kind.HEALTHY
 """What a healthy node answers, check by check."""
 
 

@@ -27,7 +27,7 @@ def test_a_load_that_runs_is_work_not_an_answer() -> None:
     result = burn("", state="running", elapsed=42)
     assert result.verdict is Verdict.UNKNOWN
     assert result.observed == {"working": True, "elapsed": 42.0, "seconds": 100.0}
-    assert result.message == "the load runs: 42 of 100 s"
+    assert result.message == "it runs: 42 of 100 s (42%)"
 
 
 def test_a_faulty_gpu_fails_burn_in() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fleet_runner.core.checks.check import Check, Readings, run
+from fleet_runner.core.checks.check import Check, Readings, run, wanted
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Result, Verdict
@@ -55,3 +55,20 @@ def test_evidence_that_cannot_be_read_makes_the_check_unknown_and_is_kept() -> N
     result = run(CHECK, {"one": one}, Expected("gpu-01"))
     assert (result.verdict, result.message) == (Verdict.UNKNOWN, "it cannot be read")
     assert result.evidence == (one.hash,)
+
+
+def test_what_the_profile_does_not_ask_for_is_skipped() -> None:
+    """Nothing was read, and nothing is known."""
+    check = Check("mine", "Is it well?", ("one",), judge, section="parts.nvme")
+    for healthy in ({}, {"parts": {}}, {"parts": {"nvme": None}}):
+        assert not wanted(check, healthy)
+        result = run(check, {}, Expected("gpu-01", healthy))
+        assert (result.verdict, result.message) == (
+            Verdict.SKIPPED, "the device type's profile has no parts.nvme",
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("healthy", [{"parts": {"nvme": {}}}, {"parts": {"nvme": False}}, {"parts": "x"}])
+def test_what_the_profile_says_wrongly_is_for_the_judge_to_tell(healthy: dict[str, object]) -> None:
+    """A slip of the pen must not silence a check."""
+    assert wanted(Check("mine", "Is it well?", ("one",), judge, section="parts.nvme"), healthy)

@@ -17,6 +17,7 @@ from fleet_runner.core.parsers import (
     hdparm,
     ibqueryerrors,
     ibstat,
+    job,
     link_events,
     lsblk,
     mlxlink,
@@ -27,7 +28,7 @@ from fleet_runner.core.parsers import (
     uptime,
     xid,
 )
-from tests.core.checks.judging import DMESG, SMI, burn_job, text_of
+from tests.core.checks.judging import DMESG, KINDS, SMI, burn_job, text_of
 
 BURN = text_of("gpu_burn/ok.txt")
 
@@ -38,7 +39,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "dcgm v3": (dcgm.parse, text_of("dcgm/v3_pass.json")),
     "dcgm v4": (dcgm.parse, text_of("dcgm/v4_persistence_off.json")),
     "gpu_burn": (gpu_burn.parse, BURN),
-    "gpu_burn.job": (gpu_burn.job, burn_job(BURN)),
+    "job": (job.parse, burn_job(BURN)),
     "cloud_init": (cloud_init.parse, text_of("cloud_init/done.json")),
     "uptime": (uptime.parse, "2025-03-01 09:30:00\n"),
     "ibqueryerrors": (ibqueryerrors.parse, text_of("ibqueryerrors/two_bad_ports.txt")),
@@ -64,6 +65,8 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "tpm2.identity": (tpm2.identity, text_of("tpm2/fixed.txt")),
     "redfish.power_supplies": (redfish.power_supplies, text_of("redfish/power.json")),
 }
+for _kind in KINDS:
+    PARSERS |= _kind.PARSERS
 
 SPLICES = st.one_of(
     st.text(max_size=40),

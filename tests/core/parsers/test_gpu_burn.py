@@ -1,4 +1,4 @@
-"""The gpu_burn job and gpu-burn's output."""
+"""gpu-burn's output."""
 
 import gzip
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.gpu_burn import Burn, Job, job, parse
-from tests.core.checks.judging import burn_job, text_of
+from fleet_runner.core.parsers.gpu_burn import Burn, parse
+from tests.core.checks.judging import text_of
 
 OK = text_of("gpu_burn/ok.txt")
 
@@ -48,20 +48,3 @@ def test_a_summary_of_no_gpu_is_refused() -> None:
     """Nothing tested is nothing known."""
     with pytest.raises(EvidenceError, match="0 GPUs"):
         parse("Tested 0 GPUs:\n")
-
-
-def test_a_jobs_state_reads_as_it_is_written() -> None:
-    """Seconds are seconds."""
-    assert job(burn_job("x", state="running", elapsed=3)) == Job("running", 0, 3.0, 100.0, "x")
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [({"state": "gone"}, "expected one of"), ({"state": None}, "expected one of"), ({"output": 1}, "output"),
-     ({"rc": "0"}, "exit status"), ({"elapsed": -1}, "elapsed"), ({"seconds": True}, "seconds"),
-     ({"seconds": 10**400}, "seconds")],
-)  # fmt: skip
-def test_a_state_that_is_none_is_refused(changed: dict[str, object], message: str) -> None:
-    """The message names the key."""
-    with pytest.raises(EvidenceError, match=message):
-        job(burn_job("x", **changed))

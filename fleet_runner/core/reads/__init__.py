@@ -1,4 +1,4 @@
-"""The catalogue of reads: what can be asked of a node or its BMC, one line each.
+"""The catalogue of reads: what can be asked of a node or its BMC, one line each in the module of its kind.
 
 Time limits are for a node that is slow, not for one that hangs: an `nvidia-smi` of eight GPUs without persistence
 mode takes tens of seconds, and one whose GPU fell off the bus never comes back.
@@ -10,63 +10,12 @@ from dataclasses import replace
 
 from fleet_runner.core import profile
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.evidence import Read, ReadEnd, Reading, ReadKind
+from fleet_runner.core.evidence import Read, ReadEnd, Reading
 from fleet_runner.core.parsers.json_text import json_object
+from fleet_runner.core.reads import bmc, gpu, host, network
+from fleet_runner.core.reads.network import ADAPTER
 
-ADAPTER = "{adapter}"
-"""Stands in a command for each adapter of the node in turn: what looks like one read is one for each."""
-
-CONGESTION = ("PortXmitWait", "PortXmitDiscards", "PortRcvSwitchRelayErrors", "VL15Dropped")
-"""Counters that a busy fabric moves and a good cable does not stop."""
-
-IBQUERYERRORS = ("ibqueryerrors", "--skip-sl", "--threshold-file", "/dev/null", "-s", ",".join(CONGESTION))
-
-_ALL = (
-    Read("nvidia_smi", ReadKind.COMMAND, ("nvidia-smi", "-q", "-x"), seconds=60.0),
-    Read("dmesg", ReadKind.COMMAND, ("dmesg", "--time-format", "iso"), max_bytes=16_000_000),
-    Read("lldp", ReadKind.COMMAND, ("lldpctl", "-f", "json0")),
-    # The whole fabric comes back: 4,096 servers print about 100 MB, one building block of 64 about 2 MB.
-    Read(
-        "ibnetdiscover",
-        ReadKind.COMMAND,
-        ("ibnetdiscover", "-p"),
-        seconds=120.0,
-        max_bytes=128_000_000,
-        by_adapter=True,
-    ),
-    # The same fabric once more: only this tells a port that is up, with a silent far end, from one that is down.
-    Read(
-        "iblinkinfo",
-        ReadKind.COMMAND,
-        ("iblinkinfo", "-l"),
-        seconds=120.0,
-        max_bytes=128_000_000,
-        by_adapter=True,
-    ),
-    # A line for each port with an error since its counters were cleared; what only congestion makes is left out. Of
-    # the site's own thresholds nothing is wanted, and the service levels that it would ask for take a manager's time.
-    Read("ibqueryerrors", ReadKind.COMMAND, IBQUERYERRORS, seconds=300.0, max_bytes=64_000_000, by_adapter=True),
-    Read("mlxlink", ReadKind.COMMAND, ("mlxlink", "-d", ADAPTER, "-m", "--json"), seconds=60.0, max_bytes=200_000),
-    Read("ibstat", ReadKind.COMMAND, ("ibstat",)),
-    # ibstat's report has no end mark: only the list of names tells a short report from a cut one.
-    Read("ibstat_list", ReadKind.COMMAND, ("ibstat", "-l")),
-    Read("uptime", ReadKind.COMMAND, ("env", "TZ=UTC", "uptime", "-s")),
-    Read("cloud_init", ReadKind.COMMAND, ("cloud-init", "status", "--format", "json")),
-    # DCGM's level 3 takes about a quarter of an hour on eight GPUs; burn_in's deadline is half an hour.
-    Read("dcgm_diag", ReadKind.COMMAND, ("dcgmi", "diag", "-r", "3", "-j"), seconds=1500.0),
-    Read("redfish_firmware", ReadKind.REDFISH, path="/redfish/v1/UpdateService/FirmwareInventory/*", seconds=120.0),
-    Read("redfish_bios", ReadKind.REDFISH, path="/redfish/v1/Systems/*/Bios", seconds=60.0),
-    # Where settings wait for a reset: /Bios/Settings, /Bios/SD, as the resource itself says.
-    Read(
-        "redfish_bios_future",
-        ReadKind.REDFISH,
-        path="/redfish/v1/Systems/*/Bios/@Redfish.Settings:SettingsObject",
-        seconds=60.0,
-    ),
-    Read("redfish_power", ReadKind.REDFISH, path="/redfish/v1/Chassis/*/Power", seconds=60.0),
-)
-
-READS: dict[str, Read] = {read.name: read for read in _ALL}
+READS: dict[str, Read] = {read.name: read for read in (*gpu.READS, *host.READS, *network.READS, *bmc.READS)}
 
 SUPPLIED = frozenset({"bios_progress", "boot_progress", "firmware_progress", "gpu_burn_job", "wipe_progress"})
 """Readings that a role brings itself, because getting them is more than reading: how far a boot came that it waited

@@ -1,0 +1,47 @@
+"""What the checks over jobs share: one that has not ended has no answer yet, and says how far it is."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fleet_runner.core.checks.answers import text_of
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.evidence import Expected, Reading
+from fleet_runner.core.parsers import job as parser
+from fleet_runner.core.parsers.job import Job
+from fleet_runner.core.verdicts import Result, Verdict
+
+
+def unended(name: str, job: Job, partial: Callable[[str], Mapping[str, Any]] = lambda _: {}) -> Result | None:
+    """Return the answer about a job that has not ended by itself; None for one that has.
+
+    `partial` reads from the output so far what can be told already ({"gflops": [...]}); it must never raise.
+    """
+    if job.state == "waiting":
+        return Result(name, Verdict.UNKNOWN, job.reason or "waits for its turn", observed={"working": True})
+    if job.state == "running":
+        share = min(1.0, job.elapsed / job.seconds) if job.seconds else None
+        percent = f" ({share:.0%})" if share is not None else ""
+        observed = {"working": True, "elapsed": job.elapsed, "seconds": job.seconds, **partial(job.output)}
+        message = f"it runs: {job.elapsed:.0f} of {job.seconds:.0f} s{percent}"
+        return Result(name, Verdict.UNKNOWN, message, observed=observed)
+    if job.state == "preempted":
+        return Result(name, Verdict.SKIPPED, f"it gave way to {job.reason or 'a tenant'}")
+    return None
+
+
+def read(reading: Reading) -> Job:
+    """Read a job's state from what the role brought."""
+    return parser.parse(text_of(reading))
+
+
+def output_of(job: Job, expected: Expected) -> str:
+    """Return what a job printed that ended well; EvidenceError for one that is lost or failed."""
+    if job.state == "lost":
+        raise EvidenceError(
+            f"{expected.node}: it is gone without an end; did the node reboot? It must be started anew"
+        )
+    if job.rc:
+        lines = job.output.strip().splitlines()
+        last = f", last said: {lines[-1]:.200}" if lines else ""
+        raise EvidenceError(f"it exited with {job.rc}{last}; expected 0")
+    return job.output
