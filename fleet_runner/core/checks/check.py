@@ -24,12 +24,31 @@ class Code(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """A job that a node is to run: the command, and how long it is meant to take, in seconds.
+
+    `program` is a file of ours in roles/active/files that the command needs; PROGRAM in `argv` stands for its path on
+    the node.
+    """
+
+    argv: tuple[str, ...]
+    seconds: float
+    program: str = ""
+
+
+PROGRAM = "{program}"
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One question. `judge` gets only readings that ended OK and may raise EvidenceError for UNKNOWN.
 
     `question` is one sentence for people. `active` checks use the GPUs and need the node idle. One that `remembers`
     is given its own previous answer (`Expected.run["before"]`): {"at": epoch seconds, "observed": its `observed`}.
     `also` are reads that say more where they end OK, and without which it can answer.
+
+    `job` says what an active test has the node run, from what is expected of it; its reading is "<name>_job", the
+    job's state (`parsers.job`). It raises EvidenceError where the profile does not tell enough.
 
     `section` is the part of the profile ("parts.nvme") that asks for the check: without it nothing is read, and the
     answer is SKIPPED. Checks without one are asked of every node. `codes` are all kinds of faults that it can find;
@@ -44,6 +63,7 @@ class Check:
     needs_fabric: bool = False
     remembers: bool = False
     also: tuple[str, ...] = ()
+    job: Callable[[Expected], Order] | None = None
     section: str = ""
     codes: tuple[Code, ...] = ()
     source: str = ""

@@ -6,7 +6,7 @@ from statistics import median
 from fleet_runner.core import profile
 from fleet_runner.core.checks import jobs
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Order, Readings
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import gpu_burn
@@ -86,10 +86,20 @@ def _unread(job: Job, burn: Burn, wanted: profile.BurnIn) -> list[str]:
     return []
 
 
+def order(expected: Expected) -> Order:
+    """Return the load: the profile's own command, or gpu-burn on tensor cores, which are what tenants use."""
+    seconds = profile.burn_in(expected.profile).seconds
+    section = profile.section(expected.profile, "burn_in")
+    if section.has("argv"):
+        return Order(section.texts("argv"), seconds)
+    return Order(("gpu_burn", "-tc", f"{seconds:.0f}"), seconds)
+
+
 CHECK = Check(
     name="gpu_burn",
     question="Did every GPU compute rightly and as fast as its neighbours for the whole burn-in?",
     reads=("gpu_burn_job",),
     judge=judge,
     active=True,
+    job=order,
 )

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.checks import dcgm
+from fleet_runner.core.checks import CHECKS, dcgm
+from fleet_runner.core.checks.check import Order
 from fleet_runner.core.parsers.dcgm import Outcome
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
 from tests.core.checks.judging import NODE, PROFILE, Expected, burn_job, changed, judged, remedies, text_of
@@ -28,6 +29,15 @@ def test_a_load_that_runs_is_work_not_an_answer() -> None:
     assert result.verdict is Verdict.UNKNOWN
     assert result.observed == {"working": True, "elapsed": 42.0, "seconds": 100.0}
     assert result.message == "it runs: 42 of 100 s (42%)"
+
+
+def test_the_load_is_gpu_burn_on_tensor_cores_unless_the_profile_says_otherwise() -> None:
+    """For as long as the profile asks."""
+    job = CHECKS["gpu_burn"].job
+    assert job is not None
+    assert job(Expected(NODE, PROFILE)) == Order(("gpu_burn", "-tc", "100"), 100.0)
+    own = PROFILE | {"burn_in": PROFILE["burn_in"] | {"argv": ["burn", "it"]}}
+    assert job(Expected(NODE, own)) == Order(("burn", "it"), 100.0)
 
 
 def test_a_faulty_gpu_fails_burn_in() -> None:

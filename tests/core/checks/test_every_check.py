@@ -23,7 +23,10 @@ def test_a_check_is_listed_under_its_name_and_asks_only_for_known_reads(name: st
     """A misspelt read would make the check UNKNOWN for ever."""
     assert CHECKS[name].name == name
     assert CHECKS[name].question.endswith("?")
-    assert set(CHECKS[name].reads) <= set(READS) | SUPPLIED
+    job = {f"{name}_job"} if CHECKS[name].job else set()
+    assert set(CHECKS[name].reads) <= set(READS) | SUPPLIED | job
+    assert job <= set(CHECKS[name].reads)
+    assert not job or CHECKS[name].active
 
 
 @pytest.mark.parametrize("name", MINE)
