@@ -23,6 +23,19 @@ class Code(NamedTuple):
     meaning: str
 
 
+class Measure(NamedTuple):
+    """A number that an active test measures, and the key of the profile that is its pass mark.
+
+    `observed` is where it lies in what the check observed: names with dots between them, "*" for each entry of a
+    mapping or list ("gpus.*.h2d_gbps"). `mark` is the profile's key ("active.gpu_bandwidth.host_to_device_gbps"), the
+    least that passes, or the most where `higher` is false. From both a baseline is learned.
+    """
+
+    observed: str
+    mark: str
+    higher: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """A job that a node is to run: the command, and how long it is meant to take, in seconds.
@@ -52,7 +65,8 @@ class Check:
 
     `section` is the part of the profile ("parts.nvme") that asks for the check: without it nothing is read, and the
     answer is SKIPPED. Checks without one are asked of every node. `codes` are all kinds of faults that it can find;
-    `source` says where its rules and limits come from. Both make its page in docs/checks.
+    `source` says where its rules and limits come from. Both make its page in docs/checks. `measures` are the numbers
+    it measures, with their pass marks.
     """
 
     name: str
@@ -67,6 +81,7 @@ class Check:
     section: str = ""
     codes: tuple[Code, ...] = ()
     source: str = ""
+    measures: tuple[Measure, ...] = ()
 
 
 def wanted(check: Check, healthy: profile.Profile) -> bool:
