@@ -81,6 +81,12 @@ def said(kind: Kind) -> str:
     return kind.replace("_", " ").replace("hca", "HCA")
 
 
+def clause(kind: Kind) -> str:
+    """Return how a kind is told from the others, as one clause."""
+    told = KINDS[kind].told_by.removesuffix(".")
+    return f"{told[0].lower()}{told[1:]}"
+
+
 def table() -> str:
     """Return every kind as a table in Markdown."""
     rows = [f"| {said(kind)} | {row.told_by} | {row.to_do} |" for kind, row in KINDS.items()]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.firmware import bios
@@ -133,4 +133,10 @@ CHECK = Check(
     reads=(READ,),
     judge=judge,
     also=(FUTURE, PROGRESS),
+    codes=(
+        Code(
+            "bios.setting", (Remedy.REFLASH,), "a setting is not as the profile's `bios` says, and waits for no reset"
+        ),
+    ),
+    source="The profile's own `bios`; DMTF's Redfish specification (DSP0266) for settings that wait for a reset.",
 )

@@ -5,7 +5,7 @@ from fleet_runner.core.cabling.design import designed, infiniband, macs, places,
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Readings
-from fleet_runner.core.checks.fabric_cabling import finding
+from fleet_runner.core.checks.fabric_cabling import codes, finding
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import lldp
 from fleet_runner.core.verdicts import Result
@@ -46,4 +46,6 @@ CHECK = Check(
     reads=("lldp",),
     judge=judge,
     needs_fabric=True,
+    codes=codes(),
+    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is told.",
 )

@@ -11,7 +11,7 @@ from fleet_runner.core.cabling.names import bind
 from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Readings
-from fleet_runner.core.checks.fabric_cabling import finding, idle, known_names, left_out, share, unsure
+from fleet_runner.core.checks.fabric_cabling import codes, finding, idle, known_names, left_out, share, unsure
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.parsers import ibnetdiscover
@@ -21,6 +21,9 @@ from fleet_runner.core.sightings import UNSURE
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME = "cabling_infiniband"
+
+RECORDED = (Kind.REPLACED_HCA, Kind.REPLACED_SWITCH)
+"""Faults that somebody has to write down, and that keep no node from service."""
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -103,7 +106,7 @@ def _blind(expected: Expected) -> list[str]:
 def _own(fault: Fault, servers: frozenset[str]) -> Finding:
     """A new adapter whose link is as designed keeps no node from service: somebody has to write it down."""
     found = finding(fault, servers)
-    return replace(found, remedy=Remedy.RECORD) if fault.kind in {Kind.REPLACED_HCA, Kind.REPLACED_SWITCH} else found
+    return replace(found, remedy=Remedy.RECORD) if fault.kind in RECORDED else found
 
 
 CHECK = Check(
@@ -112,4 +115,6 @@ CHECK = Check(
     reads=("ibnetdiscover",),
     judge=judge,
     needs_fabric=True,
+    codes=codes(*RECORDED),
+    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is told.",
 )

@@ -1,7 +1,7 @@
 """Did the node's first boot come to its end?"""
 
 from fleet_runner.core.checks.answers import about, conclude, text_of
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers.cloud_init import CloudInit, parse
@@ -47,4 +47,12 @@ CHECK = Check(
     question="Did the node's first boot come to its end?",
     reads=("cloud_init",),
     judge=judge,
+    codes=(
+        Code("cloud_init.error", (Remedy.TRIAGE,), "cloud-init ended with an error"),
+        Code(
+            "cloud_init.disabled", (Remedy.TRIAGE,), "it is disabled: the node booted another image than the fleet's"
+        ),
+        Code("cloud_init.degraded", (Remedy.RECORD,), "cloud-init is done, but not all it was told could be done"),
+    ),
+    source="cloud-init's documentation of `cloud-init status`: its words count, not its exit status.",
 )

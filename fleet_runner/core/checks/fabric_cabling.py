@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from fleet_runner.core import profile
-from fleet_runner.core.cabling import extent
+from fleet_runner.core.cabling import extent, kinds
 from fleet_runner.core.cabling.design import designed, guids, infiniband, places, planned
-from fleet_runner.core.cabling.explain import Fault
+from fleet_runner.core.cabling.explain import Fault, Kind
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, hold
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.names import Bound, Names, bind, names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.excuses import READY
@@ -54,6 +54,19 @@ class LeftOut:
         away = f"; {len(self.away)} of devices that are not in service were not looked at" if self.away else ""
         later = f"; {len(self.planned)} planned cables are not in place yet" if self.planned else ""
         return away + later
+
+
+def codes(*recorded: Kind) -> tuple[Code, ...]:
+    """Return the kinds of cabling faults as codes; `recorded` are those that keep nothing from service."""
+    return tuple(
+        Code(f"cabling.{kind}", (Remedy.RECORD if kind in recorded else Remedy.RECABLE,), kinds.clause(kind))
+        for kind in kinds.KINDS
+    )
+
+
+SUSPECT = Code(
+    "cabling.suspect", (Remedy.RECABLE,), "so much is wrong at once that it, or the design, is wrong, not the cables"
+)
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -187,4 +200,6 @@ CHECK = Check(
     judge=judge,
     needs_fabric=True,
     also=("iblinkinfo",),
+    codes=(*codes(), SUSPECT),
+    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is told.",
 )

@@ -16,7 +16,7 @@ from fleet_runner.core.cabling.names import bind, bind_end
 from fleet_runner.core.cabling.quality import Count, Downs, End, Grown, Side, Window, Worn
 from fleet_runner.core.cabling.remembered import Joined, Memory, carried, marks, plain
 from fleet_runner.core.checks.answers import conclude, text_of
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.ends import CLEAN
 from fleet_runner.core.checks.fabric_cabling import known_names
 from fleet_runner.core.errors import EvidenceError
@@ -285,4 +285,12 @@ CHECK = Check(
     judge=judge,
     needs_fabric=True,
     remembers=True,
+    codes=(
+        Code("cabling.symbol_errors", (Remedy.RECABLE,), "a link counted more than 2.88 in 12 min or 3 in 125 min"),
+        Code("cabling.link_flaps", (Remedy.RECABLE,), "both ends saw it go down 3 times in an hour or 6 in a day"),
+        Code("cabling.suspect", (Remedy.RECABLE,), "more links are bad at once than their cables explain"),
+        Code("cabling.link_down", (Remedy.RECORD,), "both ends of a link saw it go down, too rarely for a fault"),
+        Code("cabling.one_end_down", (Remedy.RECORD,), "only one end of a link saw it go down"),
+    ),
+    source="UFM's plug-in for port isolation (its README): symbol errors, downs at both ends, cap; flaps are ours.",
 )

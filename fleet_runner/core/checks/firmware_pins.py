@@ -1,7 +1,7 @@
 """Is every firmware component on one of its accepted versions?"""
 
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.firmware import catalogue, inventory
 from fleet_runner.core.firmware.catalogue import Component
@@ -46,4 +46,8 @@ CHECK = Check(
     question="Is every firmware component on one of its accepted versions?",
     reads=("redfish_firmware",),
     judge=judge,
+    codes=(
+        Code("firmware.drift", (Remedy.REFLASH,), "a component has none of the versions that the catalogue accepts"),
+    ),
+    source="The profile's own `firmware`, a catalogue; vendors' versions have no order, so drift is inequality.",
 )

@@ -1,7 +1,7 @@
 """Was every firmware component brought to its pin, and if not, is that certain?"""
 
 from fleet_runner.core.checks.answers import about, conclude, text_of
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.firmware.progress_text import Report, Stand, parse
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
@@ -49,4 +49,8 @@ CHECK = Check(
     question="Was every firmware component brought to its pin?",
     reads=(READ,),
     judge=judge,
+    codes=(
+        Code("firmware.failed", (Remedy.REFLASH,), "a flash certainly failed, and so did what may be tried after it"),
+    ),
+    source="The stage's own report; `docs/firmware.md` says when a flash counts as failed.",
 )

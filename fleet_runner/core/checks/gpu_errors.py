@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.gpus import answering, described
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers.nvidia_smi import Gpu, component
@@ -77,4 +77,13 @@ CHECK = Check(
     question="Is any GPU's memory worn, waiting for a reset, or beyond its error limits?",
     reads=("nvidia_smi",),
     judge=judge,
+    codes=(
+        Code("gpu.remap_failed", (Remedy.RMA,), "a memory row could not be remapped"),
+        Code("gpu.remap_pending", (Remedy.RESET,), "a memory row is to be remapped at the next reset"),
+        Code("gpu.sram_threshold", (Remedy.RMA,), "the GPU says that its SRAM errors are over their limit"),
+        Code("gpu.sram_errors", (Remedy.TRIAGE,), "more uncorrectable SRAM errors than 4 (parity) or 2 (SECDED)"),
+        Code("gpu.uncorrectable", (Remedy.RECORD,), "uncorrectable memory errors since the driver was loaded"),
+        Code("gpu.recovery", (Remedy.WATCH, Remedy.RESET, Remedy.REBOOT), "the driver asks for a recovery action"),
+    ),
+    source="NVIDIA's A100 memory error management: row remapping, limits of SRAM errors, what sends a GPU back.",
 )

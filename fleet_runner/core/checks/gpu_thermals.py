@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fleet_runner.core import profile
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.gpus import answering, described
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers.nvidia_smi import Gpu, component
@@ -62,4 +62,10 @@ CHECK = Check(
     question="Are the GPUs far enough from the temperature at which they slow down?",
     reads=("nvidia_smi",),
     judge=judge,
+    codes=(
+        Code("gpu.thermal_slowdown", (Remedy.TRIAGE,), "the GPU slows itself because it is too hot"),
+        Code("gpu.hot", (Remedy.WATCH,), "it is closer to its limit than `limits.gpu_tlimit_margin_celsius`"),
+        Code("gpu.memory_hot", (Remedy.WATCH,), "likewise, of its memory"),
+    ),
+    source="NVML's documentation: from Ada on the margin to T.Limit counts, not degrees. The limit is the profile's.",
 )

@@ -30,4 +30,5 @@ CHECK = Check(
     question="Is anybody using the GPUs?",
     reads=("nvidia_smi",),
     judge=judge,
+    source="The processes and the utilisation that `nvidia-smi` lists; hidden processes show in the latter alone.",
 )

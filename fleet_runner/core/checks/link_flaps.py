@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.cabling.quality import DAY, DAY_FLAPS, HOUR, HOUR_FLAPS
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.ends import CLEAN, here, there
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import link_events, uptime
@@ -89,4 +89,10 @@ CHECK = Check(
     question="Do the node's links stay up, boots and drains left out?",
     reads=("dmesg", "uptime"),
     judge=judge,
+    codes=(
+        Code(
+            "link.flaps", (Remedy.RECABLE,), "3 losses of carrier in an hour or 6 in a day, without boots and drains"
+        ),
+    ),
+    source="The limits are ours; Azure's node health checks take 5 losses of carrier in 24 hours.",
 )

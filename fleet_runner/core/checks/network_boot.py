@@ -23,7 +23,7 @@ from fleet_runner.core.boot.progress import (
 )
 from fleet_runner.core.boot.progress_text import parse
 from fleet_runner.core.checks.answers import about, conclude, text_of
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 
@@ -285,4 +285,10 @@ CHECK = Check(
     question="Did the node boot over the network, and where did it stop if it did not?",
     reads=(READ,),
     judge=judge,
+    codes=(
+        *(Code(stop.code, (Remedy.TRIAGE,), f"it stopped there: {stop.missed}") for stop in STOPS.values()),
+        Code("boot.off", (Remedy.TRIAGE,), "it went off again before anything was heard of it"),
+        Code("boot.identity", (Remedy.TRIAGE,), "another machine asks from the node's own address"),
+    ),
+    source="The milestones' limits, each with its reason, in `docs/lifecycle.md`.",
 )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fleet_runner.core import profile
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.ends import CLEAN, here, there
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected, ReadEnd
@@ -145,4 +145,14 @@ CHECK = Check(
     reads=("mlxlink",),
     judge=judge,
     remembers=True,
+    codes=(
+        Code(
+            "optics.temperature",
+            (Remedy.RECABLE,),
+            "a module is too warm for `optics` or itself, or changed too fast",
+        ),
+        Code("optics.rx_power", (Remedy.RECABLE,), "a lane receives light outside of the module's own range"),
+        Code("optics.tx_power", (Remedy.RECABLE,), "a lane sends light outside of the module's own range"),
+    ),
+    source="UFM's plug-in for port isolation (temperatures); the range that each module gives for itself (light).",
 )

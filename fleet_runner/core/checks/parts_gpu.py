@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fleet_runner.core import profile
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.gpus import described, presence
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import nvidia_smi, xid
@@ -124,4 +124,14 @@ CHECK = Check(
     question="Are all GPUs that should be in the node there, of the right model and with the known serials?",
     reads=("nvidia_smi", "dmesg"),
     judge=judge,
+    codes=(
+        Code(
+            "gpu.lost", (Remedy.REBOOT,), "a GPU does not answer its driver, or fell off the bus since boot (Xid 79)"
+        ),
+        Code("gpu.missing", (Remedy.TRIAGE,), "fewer GPUs than the profile's `parts.gpu.count`"),
+        Code("gpu.model", (Remedy.TRIAGE,), "a GPU of another model than `parts.gpu.model`"),
+        Code("gpu.surplus", (Remedy.WATCH,), "more GPUs than the profile's"),
+        Code("gpu.serial", (Remedy.WATCH,), "the source of truth has a serial number that no GPU has"),
+    ),
+    source="The profile's `parts.gpu` and the source of truth's serial numbers; NVIDIA's Xid catalogue for Xid 79.",
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from fleet_runner.core import profile
 from fleet_runner.core.checks.answers import about, conclude, text_of
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import ibstat
@@ -98,4 +98,13 @@ CHECK = Check(
     question="Are all InfiniBand adapters that should be in the node there, with the known GUIDs?",
     reads=("ibstat", "ibstat_list"),
     judge=judge,
+    codes=(
+        Code(
+            "hca.missing",
+            (Remedy.TRIAGE,),
+            "an adapter of the profile's `hca_interfaces`, or of their number, is missing",
+        ),
+        Code("hca.guid", (Remedy.WATCH,), "an adapter has another port GUID than the source of truth says"),
+    ),
+    source="The profile's `parts.hca` and `hca_interfaces`, and the source of truth's GUIDs.",
 )

@@ -2,7 +2,7 @@
 
 from fleet_runner.core import profile
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers.redfish import PowerSupply, power_supplies
 from fleet_runner.core.verdicts import Finding, Remedy, Result
@@ -74,4 +74,10 @@ CHECK = Check(
     question="Does every power supply that should be in the node give power?",
     reads=("redfish_power",),
     judge=judge,
+    codes=(
+        Code("psu.missing", (Remedy.TRIAGE,), "fewer power supplies of the profile's model than `parts.psu.count`"),
+        Code("psu.faulty", (Remedy.TRIAGE,), "a power supply reports Warning or Critical"),
+        Code("psu.no_input", (Remedy.TRIAGE,), "a power supply gets 0 V at its input"),
+    ),
+    source="The profile's `parts.psu`; DMTF's Redfish schema Power: Status.Health, and LineInputVoltage.",
 )

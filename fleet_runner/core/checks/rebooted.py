@@ -1,7 +1,7 @@
 """Has the node booted since it was to be rebooted?"""
 
 from fleet_runner.core.checks.answers import about, conclude, text_of
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import uptime
@@ -63,4 +63,6 @@ CHECK = Check(
     question="Has the node booted since it was to be rebooted?",
     reads=("uptime",),
     judge=judge,
+    codes=(Code("node.not_rebooted", (Remedy.TRIAGE,), "the node has not booted since it was to"),),
+    source="The moment at which the runner asked for the boot; ages are compared, so no clock need be right.",
 )

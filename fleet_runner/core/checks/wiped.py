@@ -9,13 +9,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.wipe.planner import Missing, Next
 from fleet_runner.core.wipe.progress_text import READ, Progress, parse
 
 NAME = "wiped"
+
+REFUSED = {
+    "wipe.model": "a disk's model is in no row of the profile's `wipe`",
+    "wipe.serial": "the source of truth does not list a disk's serial number",
+    "wipe.too_many": "more disks of a model are there than should be, and nothing says which is not the node's",
+    "wipe.hurdle": "something stands in the way: the disk is in use, frozen or locked",
+    "wipe.stuck": "an erase does not end within the profile's `wipe.hours`",
+    "wipe.failed": "every method that the disk knows was tried, and failed",
+    "wipe.no_method": "the disk knows none of the methods that the profile allows",
+}
+"""Why a disk is refused, by the code of its finding."""
 
 FIND = "Find that disk: if it was replaced, see that it was wiped or destroyed, and say so in the source of truth."
 
@@ -99,4 +110,10 @@ CHECK = Check(
     question="Is every disk of the node erased and its TPM cleared, with proof?",
     reads=(READ,),
     judge=judge,
+    codes=(
+        *(Code(code, (Remedy.TRIAGE,), meaning) for code, meaning in REFUSED.items()),
+        Code("wipe.missing", (Remedy.TRIAGE,), "a disk that the node should have is not there, with what it holds"),
+        Code("wipe.left", (Remedy.RECORD,), "a disk that is none of the node's own was not touched"),
+    ),
+    source="The profile's `wipe`; NVMe (Sanitize, Format) and ATA (Security Erase) as `docs/wiping.md` tells.",
 )

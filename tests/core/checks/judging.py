@@ -3,15 +3,16 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone
 from fleet_runner.core.boot.progress import Progress
 from fleet_runner.core.boot.progress_text import to_json
 from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.checks.check import run
+from fleet_runner.core.checks.check import Check, Code, run
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.verdicts import Remedy, Result
+from fleet_runner.core.verdicts import Finding, Remedy, Result
 from tests.core.checks.healthy import active, bmc, gpu, host, network, text_of
 
 KINDS = (gpu, host, network, bmc, active)
@@ -119,10 +120,27 @@ for _kind in KINDS:
 """What a healthy node answers, check by check."""
 
 
+UNDOCUMENTED = frozenset({"dcgm", "gpu_burn", "xid"})
+"""Checks whose kinds of findings are still to be written down."""
+
+
 def judged(name: str, texts: Mapping[str, str], expected: Expected = EXPECTED, rc: int = 0) -> Result:
     """Run a check over texts that were read without trouble."""
     readings = {read: Reading(read, ReadEnd.OK, text, rc=rc, at=READ_AT) for read, text in texts.items()}
-    return run(CHECKS[name], readings, expected)
+    return documented(CHECKS[name], run(CHECKS[name], readings, expected))
+
+
+def documented(check: Check, result: Result) -> Result:
+    """Return a result whose every finding is of a kind, and with a remedy, that its check's page names."""
+    if check.name in UNDOCUMENTED:
+        return result
+    strange = [each for each in result.findings if not any(_names(code, each) for code in check.codes)]
+    assert not strange, f"{check.name}'s codes lack {[(each.code, each.remedy.value) for each in strange]}"
+    return result
+
+
+def _names(code: Code, finding: Finding) -> bool:
+    return fnmatchcase(finding.code, code.code) and finding.remedy in code.remedies
 
 
 def changed(section: str, value: Any) -> Expected:

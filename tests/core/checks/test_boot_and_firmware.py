@@ -14,7 +14,7 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
-from tests.core.checks.judging import DEVICE, HEALTHY, NODE, READ_AT, changed, judged, remedies
+from tests.core.checks.judging import DEVICE, HEALTHY, NODE, READ_AT, changed, documented, judged, remedies
 from tests.core.parsers.test_redfish import captured
 
 BOOTED = 1_740_821_400.0
@@ -56,13 +56,14 @@ def test_a_degraded_boot_passes_and_is_recorded() -> None:
 def test_a_tool_that_fails_without_a_word_is_unknown() -> None:
     """Nothing printed, and an exit status."""
     readings = {"cloud_init": Reading("cloud_init", ReadEnd.OK, "", rc=127, error="not found\nat all")}
-    result = run(CHECKS["cloud_init"], readings, Expected(NODE))
+    result = documented(CHECKS["cloud_init"], run(CHECKS["cloud_init"], readings, Expected(NODE)))
     assert result.message == "cloud_init exited with 127: not found; expected 0"
 
 
 def rebooted(at: float = READ_AT, text: str = "2025-03-01 09:30:00\n", **since: float) -> Result:
     """Judge a node that says when it booted."""
-    return run(CHECKS["rebooted"], {"uptime": Reading("uptime", ReadEnd.OK, text, at=at)}, Expected(NODE, run=since))
+    readings = {"uptime": Reading("uptime", ReadEnd.OK, text, at=at)}
+    return documented(CHECKS["rebooted"], run(CHECKS["rebooted"], readings, Expected(NODE, run=since)))
 
 
 def test_without_a_moment_that_counts_any_boot_will_do() -> None:

@@ -1,6 +1,7 @@
 """What holds for every check of the catalogue."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,12 @@ from fleet_runner.core.evidence import Expected
 from fleet_runner.core.profile import Profile
 from fleet_runner.core.reads import READS, SUPPLIED
 from fleet_runner.core.verdicts import Result, Verdict
-from tests.core.checks.judging import DEVICE, HEALTHY, NODE, PROFILE, cuts, judged
+from tests.core.checks.judging import DEVICE, HEALTHY, NODE, PROFILE, UNDOCUMENTED, cuts, judged
 
 MINE = sorted(HEALTHY)
+
+FINDS_NOTHING = {"gpu_usage"}
+"""Checks whose answer is a fact, and no fault."""
 
 ONE_READ = [(check, read) for check in MINE for read in HEALTHY[check]]
 
@@ -27,6 +31,20 @@ def test_a_check_is_listed_under_its_name_and_asks_only_for_known_reads(name: st
     assert set(CHECKS[name].reads) <= set(READS) | SUPPLIED | job
     assert job <= set(CHECKS[name].reads)
     assert not job or CHECKS[name].active
+
+
+@pytest.mark.parametrize("name", sorted(CHECKS))
+def test_a_check_says_what_it_can_find_and_where_its_rules_come_from(name: str) -> None:
+    """Both make its page; `judging.documented` holds every test of every check to the first."""
+    check = CHECKS[name]
+    assert check.codes or name in FINDS_NOTHING | UNDOCUMENTED
+    assert check.source or name in UNDOCUMENTED
+    assert len({code.code for code in check.codes}) == len(check.codes)
+    for code in check.codes:
+        assert re.fullmatch(r"[a-z_0-9]+\.[a-z_0-9*]+", code.code), code
+        assert code.remedies, code
+        assert not code.meaning.endswith("."), code
+        assert "|" not in code.meaning, code
 
 
 @pytest.mark.parametrize("name", MINE)

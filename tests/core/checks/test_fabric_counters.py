@@ -13,7 +13,7 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
-from tests.core.checks.judging import cuts, text_of
+from tests.core.checks.judging import cuts, documented, text_of
 
 SEEN = text_of("ibnetdiscover/by_port.txt")
 NOW = 1_740_900_000.0
@@ -87,7 +87,7 @@ def look(
     fabric = {**EXPECTED.fabric, "links": [row for row in EXPECTED.fabric["links"] if row[:2] != without]}
     data = {"now": NOW + at, "before": {"fabric_counters": told}, **run_data}
     held = Expected(FABRIC, device=EXPECTED.device, fabric=fabric, profiles=EXPECTED.profiles, run=data)
-    return run(CHECKS["fabric_counters"], readings, held)
+    return documented(CHECKS["fabric_counters"], run(CHECKS["fabric_counters"], readings, held))
 
 
 def looks(*steps: tuple[float, Counts], seen: str = SEEN) -> list[Result]:

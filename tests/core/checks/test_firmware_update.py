@@ -11,11 +11,12 @@ from fleet_runner.core.checks.firmware_update import CHECK, READ
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.firmware.progress_text import Report, Stand
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
+from tests.core.checks.judging import documented
 
 
 def judged(report: Report) -> Result:
     text = json.dumps(report.to_json())
-    return run(CHECK, {READ: Reading(READ, ReadEnd.OK, text)}, Expected("gpu-01"))
+    return documented(CHECK, run(CHECK, {READ: Reading(READ, ReadEnd.OK, text)}, Expected("gpu-01")))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
-from tests.core.checks.judging import NODE
+from tests.core.checks.judging import NODE, documented
 
 NOW = 1_740_900_000.0
 HOUR, DAY = 3600.0, 86_400.0
@@ -39,7 +39,9 @@ def asked(*ages: float, interface: str = "ib0", up: float = 5 * DAY, log: str = 
         "dmesg": Reading("dmesg", ReadEnd.OK, f"{stamp(NOW - up)} Linux version 6.8\n{''.join(lines)}{log}", at=NOW),
         "uptime": Reading("uptime", ReadEnd.OK, booted, at=NOW),
     }
-    return run(CHECKS["link_flaps"], readings, Expected(NODE, device=DEVICE, run=run_data))
+    return documented(
+        CHECKS["link_flaps"], run(CHECKS["link_flaps"], readings, Expected(NODE, device=DEVICE, run=run_data))
+    )
 
 
 @given(st.lists(st.floats(0, 3 * DAY), max_size=12))

@@ -9,7 +9,19 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
-from tests.core.checks.judging import DEVICE, DMESG, EXPECTED, HEALTHY, NODE, PROFILE, SMI, changed, judged, remedies
+from tests.core.checks.judging import (
+    DEVICE,
+    DMESG,
+    EXPECTED,
+    HEALTHY,
+    NODE,
+    PROFILE,
+    SMI,
+    changed,
+    documented,
+    judged,
+    remedies,
+)
 
 SECOND = SMI.index('\t<gpu id="00000000:9B')
 ONE_GPU = SMI[:SECOND].replace("<attached_gpus>2", "<attached_gpus>1") + "</nvidia_smi_log>\n"
@@ -23,7 +35,7 @@ def gpus(smi: str, dmesg: str = DMESG, expected: Expected = EXPECTED, rc: int = 
         "nvidia_smi": Reading("nvidia_smi", ReadEnd.OK, smi, rc=rc),
         "dmesg": Reading("dmesg", ReadEnd.OK, dmesg),
     }
-    return run(CHECKS["parts_gpu"], readings, expected)
+    return documented(CHECKS["parts_gpu"], run(CHECKS["parts_gpu"], readings, expected))
 
 
 def test_a_missing_gpu_is_named_by_the_slot_and_serial_that_the_others_leave() -> None:
