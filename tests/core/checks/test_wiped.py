@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from fleet_runner.core.checks.wiped import REFUSED
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
-from fleet_runner.core.wipe.planner import Next
+from fleet_runner.core.wipe.planner import STEPS, Next
 from tests.core.checks.judging import NODE, judged
 
 
@@ -79,3 +80,8 @@ def test_check_mode_says_what_would_become_of_each_device_and_proves_nothing() -
         "Not the",
     ):
         assert part in result.message
+
+
+def test_every_way_to_refuse_a_disk_is_documented() -> None:
+    """The planner says what to do about it; the check's page says what it is."""
+    assert REFUSED.keys() == STEPS.keys()
