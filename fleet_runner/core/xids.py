@@ -162,9 +162,6 @@ RECOVERY: dict[str, Remedy] = {
 }
 """The driver's recovery actions, as Xid 154 and nvidia-smi's gpu_recovery_action spell them."""
 
-SXID_ALWAYS_FATAL = frozenset({10003, 12020, 22003, 22011, *range(23001, 23018)})
-"""NVSwitch errors after which the whole node must be restarted (NVIDIA's Fabric Manager guide)."""
-
 
 def row(code: int) -> Xid:
     """Return what is known about a code."""

@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from fleet_runner.core import nvlink5, sxids
 from fleet_runner.core.checks.answers import about, conclude, text_of
-from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import xid as parser
 from fleet_runner.core.parsers.xid import KernelLog, SxidLine, XidLine
 from fleet_runner.core.verdicts import Finding, Remedy, Result
-from fleet_runner.core.xids import NVLINK, NVLINK5, RECOVERY, RECOVERY_ACTION, SXID_ALWAYS_FATAL, row
+from fleet_runner.core.xids import NVLINK, NVLINK5, RECOVERY, RECOVERY_ACTION, row
+
+UNITS_SHOWN = 4
+"""Units that a message names: eighteen links can fail at once."""
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -42,7 +46,7 @@ def _finding(lines: Sequence[XidLine], node: str, *, paired: bool) -> Finding:
     times = f"{len(lines)} times" if len(lines) > 1 else "once"
     said = f"; the driver asks for: {last.action}" if last.action else ""
     return about(node, f"xid.{last.code}", f"GPU {last.pci}")(
-        message=f"GPU {last.pci}: Xid {last.code}{name}, {known.meaning}; logged {times}{when}{said}",
+        message=f"GPU {last.pci}: Xid {last.code}{name}, {known.meaning}; logged {times}{when}{said}{_units(lines)}",
         remedy=remedy(lines, paired=paired),
     )
 
@@ -50,17 +54,34 @@ def _finding(lines: Sequence[XidLine], node: str, *, paired: bool) -> Finding:
 def remedy(lines: Sequence[XidLine], *, paired: bool) -> Remedy:
     """Return what the lines of one GPU and code ask for; `paired` says that an NVSwitch reported a fatal error too.
 
-    Xid 154 announces a state: only its last word counts. NVLink 5 codes name their severity line by line, and their
-    bits are not decoded here: the Xid 154 that follows a fatal one carries the driver's own decision.
+    Xid 154 announces a state: only its last word counts. NVLink 5 errors are decoded bit by bit; where that fails the
+    line's own severity counts, and the Xid 154 that follows a fatal one carries the driver's own decision.
     """
     code = lines[-1].code
     if code == RECOVERY_ACTION:
         return RECOVERY.get(lines[-1].action or "", row(code).remedy)
     if code == NVLINK and paired:
         return Remedy.RESET
-    if code in NVLINK5 and not any(line.fatal for line in lines):
-        return Remedy.RECORD
+    if code in NVLINK5:
+        return max((_nvlink5(line) for line in lines), key=list(Remedy).index)
     return row(code).remedy
+
+
+def _nvlink5(line: XidLine) -> Remedy:
+    decoded = nvlink5.decode(line.code, line.text)
+    if decoded is not None:
+        return decoded.remedy
+    return row(line.code).remedy if line.fatal else Remedy.RECORD
+
+
+def _units(lines: Sequence[XidLine]) -> str:
+    """Say which units of which links NVLink 5 errors are about, and where to look."""
+    decoded = [found for line in lines if (found := nvlink5.decode(line.code, line.text)) is not None]
+    where = dict.fromkeys(f"{each.unit} of link {each.link}" if each.link >= 0 else each.unit for each in decoded)
+    look = dict.fromkeys(each.look for each in decoded if each.look)
+    told = [", ".join(list(where)[:UNITS_SHOWN])] if where else []
+    told += [f"look at {each}" for each in list(look)[:1]]
+    return "".join(f"; {each}" for each in told)
 
 
 def _sxids(log: KernelLog, node: str) -> list[Finding]:
@@ -72,13 +93,22 @@ def _sxids(log: KernelLog, node: str) -> list[Finding]:
 
 def _sxid(lines: Sequence[SxidLine], node: str) -> Finding:
     first = lines[0]
-    follows = Remedy.RESET if any(line.fatal for line in lines) else Remedy.RECORD
-    if first.code in SXID_ALWAYS_FATAL:
-        follows = Remedy.REBOOT
     component = f"NVSwitch {first.pci}"
     return about(node, f"sxid.{first.code}", component)(
-        message=f"{component}: SXid {first.code}, {first.text:.120}", remedy=follows
+        message=f"{component}: SXid {first.code}, {first.text:.120}", remedy=_of_sxid(lines)
     )
+
+
+def _of_sxid(lines: Sequence[SxidLine]) -> Remedy:
+    """Return what the lines of one switch and code ask for: their own severity, or that of NVIDIA's tables."""
+    code = lines[0].code
+    if code in sxids.ALWAYS_FATAL:
+        return Remedy.REBOOT
+    if code in sxids.COOLING:
+        return Remedy.WATCH
+    told = {line.fatal for line in lines} - {None}
+    fatal = any(told) if told else code in sxids.FATAL
+    return Remedy.RESET if fatal else Remedy.RECORD
 
 
 CHECK = Check(
@@ -86,4 +116,13 @@ CHECK = Check(
     question="Did the GPUs' driver log an error since boot that asks for more than to be recorded?",
     reads=("dmesg",),
     judge=judge,
+    codes=(
+        Code("xid.*", tuple(Remedy)[: tuple(Remedy).index(Remedy.RMA)], "an Xid of this number, as its row says"),
+        Code(
+            "sxid.*",
+            (Remedy.RECORD, Remedy.WATCH, Remedy.RESET, Remedy.REBOOT),
+            "an NVSwitch error of this number: its line's severity, or NVIDIA's tables where it names none",
+        ),
+    ),
+    source="NVIDIA's Xid catalogue (172 codes, and its table of bits for 144 to 150) and its Fabric Manager guide",
 )

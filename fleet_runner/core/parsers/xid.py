@@ -4,6 +4,7 @@ A line counts only if the driver begins it: other messages may quote one, and a 
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fleet_runner.core.errors import EvidenceError
@@ -11,6 +12,9 @@ from fleet_runner.core.pci import canonical
 
 MAX_LINES = 500_000
 """A kernel log longer than this is not a kernel's ring buffer."""
+
+_MARK = "Xid ("
+"""What every line of either kind holds."""
 
 _PREFIX = (
     r"^(?:<\d{1,3}>)?(?:\w+\s*:\w+\s*:\s)?"
@@ -64,22 +68,36 @@ class KernelLog:
 
 def parse(text: str) -> KernelLog:
     """Read the log; EvidenceError for an empty one: a kernel that booted has logged something."""
-    if not text.strip():
+    if not text or text.isspace():
         raise EvidenceError("the kernel log is empty, expected at least the boot's messages; was it cleared?")
     if text.count("\n") > MAX_LINES:
         raise EvidenceError(
             f"the kernel log has over {MAX_LINES} lines, which no ring buffer holds; look at the node"
         )
-    # Only the newline ends a line: a process may be named with any of the other characters that splitlines takes.
-    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
-    xids = [found for line in lines if (found := _xid(line)) is not None]
-    sxids = [switch for line in lines if (switch := _sxid(line)) is not None]
+    xids: list[XidLine] = []
+    sxids: list[SxidLine] = []
+    for line in _candidates(text):
+        if "NVRM: Xid" in line and (found := _xid(line)) is not None:
+            xids.append(found)
+        elif "SXid" in line and (switch := _sxid(line)) is not None:
+            sxids.append(switch)
     return KernelLog(tuple(xids), tuple(sxids))
 
 
+def _candidates(text: str) -> Iterator[str]:
+    """Yield the lines that can hold one, each with its end: most lines are others, and are only searched.
+
+    Only the newline ends a line: a process may be named with any of the other characters that splitlines takes.
+    """
+    at = text.find(_MARK)
+    while at >= 0:
+        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text)
+        yield text[begin:end]
+        at = text.find(_MARK, end)
+
+
 def _xid(line: str) -> XidLine | None:
-    # Most lines are others: looking for a word costs far less than the pattern.
-    found = _XID.match(line) if "NVRM: Xid" in line else None
+    found = _XID.match(line)
     pci = canonical(found["pci"]) if found else None
     if found is None or pci is None:
         return None
@@ -91,7 +109,7 @@ def _xid(line: str) -> XidLine | None:
 
 
 def _sxid(line: str) -> SxidLine | None:
-    found = _SXID.match(line) if "SXid" in line else None
+    found = _SXID.match(line)
     pci = canonical(found["pci"]) if found else None
     if found is None or pci is None:
         return None

@@ -240,6 +240,9 @@ def xid(*lines: str) -> Result:
         ("Xid (PCI:0000:9b:00): 145, RLW_CTRL Nonfatal XC0 i0 Link 00 (0x3", Remedy.RECORD),
         ("Xid (PCI:0000:9b:00): 145, RLW_REMAP Fatal XC0 i0 Link 00 (0x4", Remedy.WATCH),
         ("Xid (PCI:0000:9b:00): 145, RLW_REM", Remedy.RECORD),
+        ("Xid (PCI:0000:9b:00): 145, RLW_REMAP Fatal XC0 i0 Link 03 (0x00000004 0x00000040 0x0)", Remedy.WATCH),
+        ("Xid (PCI:0000:9b:00): 145, RLW_REMAP Fatal XC0 i0 Link 03 (0x00000004 0x00000040)", Remedy.RESET),
+        ("Xid (PCI:0000:9b:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 03 (0x026001c6 0x00000000)", Remedy.RECORD),
         (recovers("None", "Node Reboot Required"), Remedy.REBOOT),
         (recovers("None", "GPU Reset Required"), Remedy.RESET),
         (recovers("None", "Drain P2P"), Remedy.WATCH),
@@ -289,6 +292,35 @@ def test_a_switchs_harmless_error_is_recorded_and_an_always_fatal_one_reboots() 
     fatal = "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12020, Link 32 sequence\n"
     found = remedies(judged("xid", {"dmesg": harmless + fatal}))
     assert found == {"sxid.12028": Remedy.RECORD, "sxid.12020": Remedy.REBOOT}
+
+
+def test_an_nvlink_5_error_names_its_units_and_where_to_look() -> None:
+    """A link that went down at its other end, and an error that belongs to no link."""
+    links = [
+        f"Xid (PCI:0000:9b:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link {number:02} (0x025001c6 0x00000000)"
+        for number in range(6)
+    ]
+    (down,) = [finding for finding in xid(*links).findings if finding.component == "GPU 0000:9b:00.0"]
+    named = ", ".join(f"NETIR_LINK_EVT of link {number}" for number in range(4))
+    assert down.message.endswith(f"; {named}; look at the device at the link's other end, whose own log tells more")
+    alone = xid("Xid (PCI:0000:9b:00): 150, MSE_WATCHDOG Fatal XC0 i0 Link -1 (0x00000000 0x00000000)")
+    assert alone.findings[-1].message.endswith("; MSE_WATCHDOG")
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("22012, Minion Link NA interrupt", Remedy.RESET),
+        ("11012, Single bit ECC errors", Remedy.RECORD),
+        ("26006, SOE HALT data[0] = 0x               0", Remedy.RECORD),
+        ("10004, Host_thermal_event_start", Remedy.WATCH),
+        ("20034, Non-fatal, Link 30", Remedy.RECORD),
+    ],
+)
+def test_a_switchs_error_that_names_no_severity_has_that_of_nvidias_tables(line: str, remedy: Remedy) -> None:
+    """Its own word wins; a code that no table has is only recorded."""
+    found = remedies(judged("xid", {"dmesg": f"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): {line}\n"}))
+    assert found == {f"sxid.{line[:5]}": remedy}
 
 
 def test_what_is_only_recorded_is_told_in_the_pass() -> None:
