@@ -34,14 +34,42 @@ def read(reading: Reading) -> Job:
     return parser.parse(text_of(reading))
 
 
-def output_of(job: Job, expected: Expected) -> str:
-    """Return what a job printed that ended well; EvidenceError for one that is lost or failed."""
+def printed(job: Job, expected: Expected) -> str:
+    """Return what a job printed, whatever it exited with; EvidenceError for one that is lost.
+
+    For tools that end with an error to say what they found. Who uses this looks at `failed` as well.
+    """
     if job.state == "lost":
         raise EvidenceError(
             f"{expected.node}: it is gone without an end; did the node reboot? It must be started anew"
         )
-    if job.rc:
-        lines = job.output.strip().splitlines()
-        last = f", last said: {lines[-1]:.200}" if lines else ""
-        raise EvidenceError(f"it exited with {job.rc}{last}; expected 0")
     return job.output
+
+
+def output_of(job: Job, expected: Expected) -> str:
+    """Return what a job printed that ended well; EvidenceError for one that is lost or failed."""
+    output = printed(job, expected)
+    if job.rc:
+        raise EvidenceError(failed(job))
+    return output
+
+
+def failed(job: Job) -> str:
+    """Say how a job failed: its exit status and its last word."""
+    if job.rc in OVERDUE and job.elapsed > job.seconds:
+        return f"it hung: it was ended after {job.elapsed:.0f} s, expected {job.seconds:.0f}; look at the kernel log"
+    lines = job.output.strip().splitlines()
+    last = f", last said: {lines[-1]:.200}" if lines else ""
+    return f"it exited with {job.rc}{last}; expected 0"
+
+
+OVERDUE = (124, 137)
+"""What timeout(1) exits with when it had to end a command, or to kill it."""
+
+PATIENCE, GRACE, KILL = 3, 600, 60
+"""A job may take three times as long as it is meant to and ten minutes more; a minute after that it is killed."""
+
+
+def bounded(argv: tuple[str, ...], seconds: float) -> tuple[str, ...]:
+    """Return a command that cannot hang for ever: a GPU that stopped answering takes the tool along."""
+    return ("timeout", "-k", str(KILL), f"{seconds * PATIENCE + GRACE:.0f}", *argv)
