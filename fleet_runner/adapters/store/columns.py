@@ -20,16 +20,23 @@ def storable(text: str) -> str:
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
 
 
+def _words(value: str | None) -> str | None:
+    return None if value is None else storable(value)
+
+
+_json = json.JSONEncoder(separators=(",", ":")).encode
+
+
 class Words(TypeDecorator[str]):
     """Text from anywhere."""
 
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Make a value storable on its way in."""
+    def bind_processor(self, dialect: Dialect) -> Any:
+        """Return what makes a value storable on its way in; at once, for many are written."""
         del dialect
-        return None if value is None else storable(value)
+        return _words
 
 
 class Json(TypeDecorator[Any]):
@@ -38,10 +45,10 @@ class Json(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: object, dialect: Dialect) -> str:
-        """Write it."""
+    def bind_processor(self, dialect: Dialect) -> Any:
+        """Return what writes it; at once, for much is written."""
         del dialect
-        return json.dumps(value, separators=(",", ":"))
+        return _json
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """Read it."""
