@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Scope = MutableMapping[str, Any]
@@ -46,8 +45,7 @@ class Unanswerable(Exception):  # noqa: N818  it is the request that is wrong
         self.answer = refusal(status, text)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One request: its path in parts, behind the first, and where it comes from."""
 
     scope: Scope

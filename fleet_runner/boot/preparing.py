@@ -32,6 +32,8 @@ async def prepare(desk: Desk, pause: float = PAUSE_SECONDS) -> None:
         with contextlib.suppress(FleetError):  # who asks is told what is wrong
             origin = desk.origin()
             for boot in tuple(desk.ledger.open.values()):
+                if Milestone.SCRIPT in boot.reached:
+                    continue
                 await _prepared(desk, boot, origin)
                 if loop.time() > until:
                     await asyncio.sleep(SLICE_SECONDS)
@@ -40,7 +42,7 @@ async def prepare(desk: Desk, pause: float = PAUSE_SECONDS) -> None:
 
 async def _prepared(desk: Desk, boot: Boot, origin: Origin) -> None:
     """Make what one boot is going to ask for, unless that was tried before from the same origin."""
-    if Milestone.SCRIPT in boot.reached or len(boot.expected.macs) > MOST_MACS:
+    if len(boot.expected.macs) > MOST_MACS:
         return
     session = desk.sessions.of(boot)
     for mac in boot.expected.macs:
