@@ -49,6 +49,14 @@ bench-boot: $(DEV) ## Boot 10,000 nodes at once over real sockets, beside nginx 
 bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from one process
 	@$(BIN)/python benchmarks/firmware.py $(BENCH_ARGS)
 
+.PHONY: bench-sweep
+bench-sweep: $(DEV) debian-packages ## Take what a passive sweep of 50 nodes over ssh costs, beside a bare ping
+	@PYTHONPATH=. $(BIN)/python benchmarks/sweep.py $(BENCH_ARGS)
+
+.PHONY: bench-xids
+bench-xids: $(RUN) ## Take how fast Xids are found in kernel logs, beside grep
+	@$(BIN)/python benchmarks/xids.py $(BENCH_ARGS)
+
 .PHONY: lint
 lint: ruff types imports yaml playbooks docs-check ## Style, types, layers, YAML, playbooks, generated files
 
