@@ -84,9 +84,8 @@ def main(arguments: list[str]) -> int:
         same = ("-i", str(listed), "--forks", str(options.forks))
         ping = ("ansible", "nodes", "-m", "ansible.builtin.ping", *same)
         sweep = ("ansible-playbook", "playbooks/health_passive.yml", *same)
-        print(
-            f"{options.nodes} nodes, {options.forks} forks; load {os.getloadavg()[0]:.1f}; CPU of the controller, a node"
-        )
+        load = f"load {os.getloadavg()[0]:.1f}"
+        print(f"{options.nodes} nodes, {options.forks} forks; {load}; CPU of the controller, a node")
         for name in ("cold", "warm"):
             rounds: list[tuple[float, float]] = []
             for _ in range(options.rounds):
