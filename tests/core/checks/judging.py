@@ -120,7 +120,7 @@ for _kind in KINDS:
 """What a healthy node answers, check by check."""
 
 
-UNDOCUMENTED = frozenset({"dcgm", "gpu_burn", "xid"})
+UNDOCUMENTED = frozenset({"dcgm", "gpu_burn"})
 """Checks whose kinds of findings are still to be written down."""
 
 
