@@ -8,6 +8,13 @@ from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import nvidia_smi
 
 
+BUSY_PERCENT = 50.0
+"""Of its time at work, from which on a GPU has left its power saving: what only shows under load is judged then."""
+
+INFOROM_CORRUPTED = 14
+"""nvidia-smi's exit status for a whole report with a warning about an InfoROM (its manual, return value)."""
+
+
 def presence(readings: Readings) -> nvidia_smi.Report:
     """Return a report that may have lost GPUs or none at all: nvidia-smi exits non-zero to say just that."""
     reading = readings["nvidia_smi"]
@@ -16,7 +23,7 @@ def presence(readings: Readings) -> nvidia_smi.Report:
     report = nvidia_smi.parse(reading.text)
     if not report.complete:
         return report
-    if report.gpus and not report.lost:
+    if report.gpus and not report.lost and reading.rc != INFOROM_CORRUPTED:
         text_of(reading)
     return nvidia_smi.whole(reading.text)
 
@@ -30,6 +37,11 @@ def answering(readings: Readings) -> tuple[nvidia_smi.Gpu, ...]:
     if not gpus:
         raise EvidenceError("nvidia-smi sees no GPU that answers; look at parts_gpu first")
     return gpus
+
+
+def busy(gpu: nvidia_smi.Gpu) -> bool:
+    """Whether a GPU works hard enough for its clocks and its link to be up; with MIG it is not told, and false."""
+    return (gpu.used_percent or 0.0) >= BUSY_PERCENT
 
 
 def described(gpu: nvidia_smi.Gpu, expected: Expected) -> str:

@@ -5,11 +5,28 @@ import xml.etree.ElementTree as ET
 
 from fleet_runner.core.errors import EvidenceError
 
-_ABSENT = frozenset({"", "N/A", "[N/A]", "Requested functionality has been deprecated", "ERR!", "[Not Supported]"})
+_ABSENT = frozenset(
+    {
+        "",
+        "N/A",
+        "[N/A]",
+        "ERR!",
+        "Not Supported",
+        "[Not Supported]",
+        "Insufficient Permissions",
+        "[Insufficient Permissions]",
+        "Requested functionality has been deprecated",
+    }
+)
 DEAD = ("GPU is lost", "Unknown Error", "GPU requires reset")
 """What the tool writes in place of every value of a GPU that no longer answers."""
 
 _NUMBER = re.compile(r"(-?\d{1,15}(?:\.\d{1,6})?)(?: \S{1,8})?")
+_TALLY = re.compile(r"([0-9]{1,15})x?(?: \S{1,8})?")
+_SWITCHES = {
+    **dict.fromkeys(("Yes", "True", "Active", "Enabled"), True),
+    **dict.fromkeys(("No", "False", "Not Active", "Disabled"), False),
+}
 
 
 def words(element: ET.Element, path: str) -> str | None:
@@ -55,3 +72,25 @@ def flag(element: ET.Element, path: str) -> bool | None:
     if value not in {"Yes", "No"}:
         raise EvidenceError(f"nvidia-smi's <{path}> is {value!r:.60}, expected Yes or No")
     return value == "Yes"
+
+
+def first(element: ET.Element, *paths: str) -> str | None:
+    """Return the words of the first field that has some: drivers have renamed many."""
+    return next((found for found in (words(element, path) for path in paths) if found is not None), None)
+
+
+def figure(element: ET.Element, *paths: str) -> float | None:
+    """Return the first number without its unit; None for anything else, which then counts as not told."""
+    found = _NUMBER.fullmatch(first(element, *paths) or "")
+    return float(found.group(1)) if found else None
+
+
+def tally(element: ET.Element, *paths: str) -> int | None:
+    """Return the first whole number ("16x", "2560 bank(s)", "93 us"); None for anything else."""
+    found = _TALLY.fullmatch(first(element, *paths) or "")
+    return int(found.group(1)) if found else None
+
+
+def switch(element: ET.Element, *paths: str) -> bool | None:
+    """Return the first Enabled, Yes, Active or True as true, their contraries as false; None for anything else."""
+    return _SWITCHES.get(first(element, *paths) or "")
