@@ -87,7 +87,7 @@ def _seat(gpu: Gpu) -> tuple[str, ...]:
 
 
 def _rate(gpu: Gpu, before: Earlier | None) -> float | None:
-    """Return replays per lane and minute since the last look; a look that was less than a minute ago counts as one."""
+    """Return replays per lane and minute since the last look, as if that had been a minute ago at least."""
     grown = before.growth(gpu.link.replays, "gpus", gpu.pci, "replays") if before else None
     if grown is None or before is None or not gpu.link.width:
         return None

@@ -7,7 +7,6 @@ from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import nvidia_smi
 
-
 BUSY_PERCENT = 50.0
 """Of its time at work, from which on a GPU has left its power saving: what only shows under load is judged then."""
 
