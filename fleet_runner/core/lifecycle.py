@@ -76,6 +76,7 @@ class Stage(StrEnum):
     HEALTH_PASSIVE = "health_passive"
     CABLING = "cabling"
     FABRIC = "fabric"
+    CHECK = "check"
 
 
 class Place(NamedTuple):
@@ -265,6 +266,7 @@ STAGES: dict[Stage, Work] = {
     Stage.HEALTH_PASSIVE: Work("Look at a node without disturbing it.", 10 * MINUTE, "It only reads."),
     Stage.CABLING: Work("Hold the links that are up against the designed ones.", 10 * MINUTE, "It only reads."),
     Stage.FABRIC: Work("Hold every link of an InfiniBand fabric against the design.", 20 * MINUTE, "It only reads."),
+    Stage.CHECK: Work("Ask a node what a person wants to know, now and by hand.", 10 * MINUTE, "It only reads."),
 }  # fmt: skip
 
 
