@@ -56,20 +56,12 @@ def output_of(job: Job, expected: Expected) -> str:
 
 def failed(job: Job) -> str:
     """Say how a job failed: its exit status and its last word."""
-    if job.rc in OVERDUE and job.elapsed > job.seconds:
+    if job.rc == OVERDUE and job.elapsed > job.seconds:
         return f"it hung: it was ended after {job.elapsed:.0f} s, expected {job.seconds:.0f}; look at the kernel log"
     lines = job.output.strip().splitlines()
     last = f", last said: {lines[-1]:.200}" if lines else ""
     return f"it exited with {job.rc}{last}; expected 0"
 
 
-OVERDUE = (124, 137)
-"""What timeout(1) exits with when it had to end a command, or to kill it."""
-
-PATIENCE, GRACE, KILL = 3, 600, 60
-"""A job may take three times as long as it is meant to and ten minutes more; a minute after that it is killed."""
-
-
-def bounded(argv: tuple[str, ...], seconds: float) -> tuple[str, ...]:
-    """Return a command that cannot hang for ever: a GPU that stopped answering takes the tool along."""
-    return ("timeout", "-k", str(KILL), f"{seconds * PATIENCE + GRACE:.0f}", *argv)
+OVERDUE = 124
+"""What a job exits with that had to be ended after its limit, as with timeout(1)."""
