@@ -7,7 +7,7 @@ from collections.abc import Callable
 import structlog
 import typer
 
-from fleet_runner.cli import boot, cabling, demo, firmware, lab, reading, running, wiping, wishing
+from fleet_runner.cli import boot, cabling, checking, demo, firmware, lab, reading, running, wiping, wishing
 from fleet_runner.cli.session import Exit, errors
 from fleet_runner.core.errors import BmcError, FleetError, SourceError, StoreError
 
@@ -37,6 +37,7 @@ for panel, commands in _PANELS.items():
 lab.app.command()(demo.demo)
 app.add_typer(boot.app, name="boot", rich_help_panel="Work", help="Serve nodes that boot over the network.")
 app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold cables against their design.")
+app.add_typer(checking.app, name="check", rich_help_panel="Look", help="Ask nodes questions.")
 app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring firmware to what is pinned.")
 app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated data centre on this computer.")
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from fleet_runner.adapters.store import Store
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.excuses import STEADY, upset
 from fleet_runner.core.firmware.rollout import refusal
@@ -43,7 +44,7 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
             "fence": run.fence,
             "since": rows[name].since,
             "opened_at": run.opened_at,
-            "before": _before(outlook, name),
+            "before": before(world.store, name),
             "suspect_share": world.settings.cabling_suspect_share,
             "disturbed": {each: disturbed[each] for each in members[name] if each in disturbed},
         }
@@ -69,9 +70,8 @@ def _members(outlook: Outlook, row: Node) -> dict[str, Node]:
     return {name: outlook.rows()[name] for name in names}
 
 
-def _before(outlook: Outlook, name: str) -> dict[str, dict[str, Any]]:
-    """Return what the checks that remember saw last; an answer that said nothing is looked for behind."""
-    store = outlook.world.store
+def before(store: Store, name: str) -> dict[str, dict[str, Any]]:
+    """Return what the checks that remember saw last, by check; an answer that said nothing is passed over."""
     latest = [each for each in store.latest_results(name) if _remembers(each.result.check)]
     spoke = [each for each in latest if speaks(each.result)]
     spoke += store.before(each for each in latest if not speaks(each.result))
