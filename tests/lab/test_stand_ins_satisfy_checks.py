@@ -38,6 +38,8 @@ BURN_SECONDS = 0.2
 HUNG_SECONDS = 0.5
 """How long a read of a tool that hangs is waited for; all others have the time that they have in service."""
 
+DIAGNOSTIC = Read("what a job prints", ReadKind.COMMAND, ("dcgmi", "diag", "-r", "3", "-j"))
+
 ELSEWHERE = frozenset({"fabric_cabling", "fabric_counters", "network_boot", "firmware_update", "wiped"})
 """Checks that are asked of a fabric as a whole, of what the store knows, or of what their own stage came to."""
 
@@ -93,7 +95,7 @@ def readings(lab: Lab, node: str, profile: Mapping[str, Any], hung: str) -> dict
     asked = {name: spread(each, modules(profile)) for name, each in READS.items()}
     parts = [each for mine in asked.values() for each in mine]
     answers = {each.name: _ask(lab, node, each) for each in parts if each.kind is ReadKind.REDFISH}
-    own = [replace(each, seconds=HUNG_SECONDS) if hung in each.argv else each for each in parts]
+    own = [replace(each, seconds=HUNG_SECONDS) if hung in each.argv else each for each in (*parts, DIAGNOSTIC)]
     with patch.dict(os.environ, environment(str(lab.root), node, TOOLS_DIR), clear=True):
         found = COLLECT.collect([each.to_json() for each in own if each.kind is not ReadKind.REDFISH])
     answers |= {each["name"]: Reading.from_json(each) for each in found}
@@ -102,7 +104,10 @@ def readings(lab: Lab, node: str, profile: Mapping[str, Any], hung: str) -> dict
     elapsed = time.monotonic() - began
     ended = {"state": "ended", "rc": 0, "elapsed": elapsed, "seconds": BURN_SECONDS, "output": output}
     burnt = Reading("gpu_burn_job", ReadEnd.OK, json.dumps(ended))
-    return {name: gathered(READS[name], answers) for name in asked} | {burnt.name: burnt}
+    diagnosed = answers[DIAGNOSTIC.name]
+    diagnosis = ended | {"rc": diagnosed.rc, "output": diagnosed.text}
+    tested = Reading("dcgm_job", ReadEnd.OK, json.dumps(diagnosis))
+    return {name: gathered(READS[name], answers) for name in asked} | {burnt.name: burnt, tested.name: tested}
 
 
 def _ask(lab: Lab, node: str, each: Read) -> Reading:
@@ -139,8 +144,8 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
     [
         ("swapped_cables", {}, {"cabling_infiniband": FAIL}),
         ("swapped_cables", {"with": "gpu-03"}, {"cabling_infiniband": FAIL}),
-        ("missing_gpu", {}, {"parts_gpu": FAIL, "gpu_burn": FAIL}),
-        ("xid", {"code": 79}, {"xid": FAIL, "parts_gpu": FAIL, "gpu_burn": FAIL}),
+        ("missing_gpu", {}, {"parts_gpu": FAIL, "gpu_burn": FAIL, "dcgm": UNKNOWN}),
+        ("xid", {"code": 79}, {"xid": FAIL, "parts_gpu": FAIL, "gpu_burn": FAIL, "dcgm": UNKNOWN}),
         ("xid", {"code": 48}, {"xid": FAIL}),
         ("xid", {"code": 63}, {"gpu_errors": FAIL}),
         ("xid", {"code": 64}, {"xid": FAIL, "gpu_errors": FAIL}),

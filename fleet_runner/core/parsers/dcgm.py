@@ -1,100 +1,163 @@
-"""What `dcgmi diag -j` says: the JSON of DCGM 3 and of DCGM 4."""
+"""What `dcgmi diag -j` says: the JSON of DCGM 2, 3 and 4."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers.json_text import json_object, objects
 
 ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
-"""The report's first key, in version 4 and in version 3."""
+"""The report's first key: in version 4, and before."""
 
 STATUSES = frozenset({"pass", "fail", "warn", "skip", "not run"})
 
+BAD = frozenset({"fail", "warn"})
+
 DEPLOYMENT = "deployment"
 """The category (in lower case) of the tests that look at the software around the GPUs, not at the GPUs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One test's answer for one entity ("GPU 3", or empty where it speaks for all).
-
-    `status` is in lower case. `severity` is DCGM's number for the worst of its messages, None where it gives none.
-    """
-
-    category: str
-    test: str
-    entity: str
-    status: str
-    severity: int | None
-    message: str
-
-
-def parse(text: str) -> tuple[Outcome, ...]:
-    """Read the report; EvidenceError for anything that is none. Lines that dcgmi prints before it are passed over."""
-    start = text.find("{")
-    raw = json_object(text[start:] if start >= 0 else text, "dcgmi's report")
-    root = next((raw[name] for name in ROOTS if isinstance(raw.get(name), dict)), None)
-    if root is None:
-        raise EvidenceError(f"dcgmi's report has none of {', '.join(ROOTS)}: it says {str(raw)[:160]}")
-    found = tuple(
-        outcome
-        for category in objects(root.get("test_categories"), "dcgmi's test_categories")
-        for test in objects(category.get("tests"), "dcgmi's tests")
-        for outcome in _outcomes(str(category.get("category", "")), test)
-    )
-    if not found:
-        raise EvidenceError("dcgmi's report holds no test result; run the diagnostic again")
-    return found
-
-
-def _outcomes(category: str, test: Mapping[str, Any]) -> Iterator[Outcome]:
-    name = str(test.get("name", ""))
-    for result in objects(test.get("results"), f"dcgmi's results of {name:.40}"):
-        status = str(result.get("status", "")).strip().lower()
-        if status not in STATUSES:
-            raise EvidenceError(
-                f"dcgmi's test {name:.40} has status {status!r:.40}, expected one of {sorted(STATUSES)}"
-            )
-        messages = tuple(_messages(result.get("warnings")))
-        severities = [severity for severity, _ in messages if severity is not None]
-        yield Outcome(
-            category=category,
-            test=name,
-            entity=_entity(result),
-            status=status,
-            severity=_worst(severities),
-            message="; ".join(text for _, text in messages)[:300],
-        )
-
-
-def _messages(warnings: object) -> Iterator[tuple[int | None, str]]:
-    """Version 4 and late 3 give objects with a severity, earlier ones texts or a single text."""
-    for warning in warnings if isinstance(warnings, list) else [warnings]:
-        if isinstance(warning, dict):
-            severity = warning.get("error_severity")
-            known = isinstance(severity, int) and not isinstance(severity, bool)
-            yield (severity if known else None), str(warning.get("warning", "")).strip()
-        elif isinstance(warning, str):
-            yield None, warning.strip()
-
 
 CONFIGURATION = 5
 """DCGM's severity for what is set wrongly on the node, with nothing wrong about the hardware."""
 
 UNSEVERE = frozenset({0, CONFIGURATION})
 
+LONGEST = 300
+"""Characters of a message that are kept."""
 
-def _worst(severities: list[int]) -> int | None:
-    """Any severity about hardware weighs more than one about configuration, whatever their numbers."""
-    hard = [severity for severity in severities if severity not in UNSEVERE]
-    return max(hard or severities) if severities else None
+
+class Warned(NamedTuple):
+    """One message of a test. `severity` and `error` are DCGM's numbers, None where the report gives none."""
+
+    severity: int | None
+    error: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One test's answer for one entity ("GPU 3", or empty where it speaks for all); `status` is in lower case."""
+
+    category: str
+    test: str
+    entity: str
+    status: str
+    warned: tuple[Warned, ...] = ()
+
+    @property
+    def severity(self) -> int | None:
+        """Return the worst of its messages; any about hardware weighs more than one about settings."""
+        severities = [each.severity for each in self.warned if each.severity is not None]
+        hard = [severity for severity in severities if severity not in UNSEVERE]
+        return max(hard or severities) if severities else None
+
+    @property
+    def message(self) -> str:
+        """Return what the test says, in one line."""
+        return "; ".join(each.text for each in self.warned if each.text)[:LONGEST]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole report. `serials` are those of the entities, where it knows them ({"GPU 3": "165..."})."""
+
+    outcomes: tuple[Outcome, ...]
+    serials: Mapping[str, str]
+    version: str = ""
+    driver: str = ""
+
+
+def parse(text: str) -> Report:
+    """Read the report; EvidenceError for anything that is none. Lines that dcgmi prints around it are passed over."""
+    start, end = text.find("{"), text.rfind("}")
+    raw = json_object(text[start : end + 1] if 0 <= start < end else text, "dcgmi's report")
+    runs = [raw]
+    if "iterations" in raw:
+        runs = objects(raw["iterations"], "dcgmi's iterations")
+    outcomes = tuple(outcome for run in runs for outcome in _run(run))
+    if not outcomes:
+        raise EvidenceError("dcgmi's report holds no test result; run the diagnostic again")
+    last = runs[-1]
+    metadata = last.get("metadata")
+    about = metadata if isinstance(metadata, dict) else last
+    return Report(outcomes, _serials(last), _text(about.get("version")), _text(about.get("Driver Version Detected")))
+
+
+def _run(raw: Mapping[str, Any]) -> Iterator[Outcome]:
+    root = next((raw[name] for name in ROOTS if isinstance(raw.get(name), dict)), None)
+    if root is None:
+        raise EvidenceError(f"dcgmi's report has none of {', '.join(ROOTS)}: it says {str(raw)[:160]}")
+    if root.get("runtime_error"):
+        raise EvidenceError(f"dcgmi could not run its diagnostic: {_text(root['runtime_error'])}")
+    for category in objects(root.get("test_categories"), "dcgmi's test_categories"):
+        for test in objects(category.get("tests"), "dcgmi's tests"):
+            yield from _outcomes(_text(category.get("category")), test)
+
+
+def _outcomes(category: str, test: Mapping[str, Any]) -> Iterator[Outcome]:
+    """Version 4 leaves out the results of a test that no entity ran, and sums up what is about none of them."""
+    name = _text(test.get("name"))
+    found = [
+        _outcome(category, name, result)
+        for result in objects(test.get("results", []), f"dcgmi's results of {name:.40}")
+    ]
+    yield from found
+    summary = test.get("test_summary")
+    if isinstance(summary, dict):
+        whole = _outcome(category, name, summary)
+        told = any(each.status in BAD for each in found)
+        if not found or (whole.status in BAD and not told):
+            yield whole
+    elif not found:
+        raise EvidenceError(f"dcgmi's test {name:.40} has no results; was its report cut short?")
+
+
+def _outcome(category: str, name: str, result: Mapping[str, Any]) -> Outcome:
+    status = _text(result.get("status")).lower() or "not run"
+    if status not in STATUSES:
+        raise EvidenceError(f"dcgmi's test {name:.40} has status {status!r:.40}, expected one of {sorted(STATUSES)}")
+    return Outcome(category, name, _entity(result), status, tuple(_warned(result.get("warnings"))))
+
+
+def _warned(warnings: object) -> Iterator[Warned]:
+    """Late 3 and 4 give objects with a severity, earlier ones texts; 3.3 calls some texts "warnings" by mistake."""
+    for warning in warnings if isinstance(warnings, list) else [warnings]:
+        if isinstance(warning, dict):
+            text = warning.get("warning", warning.get("warnings"))
+            yield Warned(_whole(warning.get("error_severity")), _whole(warning.get("error_id")), _text(text))
+        elif isinstance(warning, str):
+            yield Warned(None, None, _text(warning))
+
+
+def _serials(raw: Mapping[str, Any]) -> dict[str, str]:
+    """Version 4 lists its entities by group, 3 the serial numbers of GPUs by number."""
+    known = raw.get("GPU Device Serials")
+    if isinstance(known, dict):
+        return {f"GPU {number}": serial for number, serial in known.items() if isinstance(serial, str) and serial}
+    groups = raw.get("entity_groups")
+    return {
+        f"{group.get('entity_group')} {entity.get('entity_id')}": entity["serial_num"]
+        for group in (groups if isinstance(groups, list) else [])
+        if isinstance(group, dict) and isinstance(group.get("entities"), list)
+        for entity in group["entities"]
+        if isinstance(entity, dict) and isinstance(entity.get("serial_num"), str) and entity["serial_num"]
+    }
 
 
 def _entity(result: Mapping[str, Any]) -> str:
-    group, number = result.get("entity_group"), result.get("entity_id")
-    if isinstance(group, str) and isinstance(number, int):
+    group, number = result.get("entity_group"), _whole(result.get("entity_id"))
+    if isinstance(group, str) and number is not None:
         return f"{group} {number}"
     ids = result.get("gpu_ids", result.get("gpu_id"))
-    return f"GPU {ids}" if isinstance(ids, int | str) and str(ids) != "" else ""
+    known = isinstance(ids, int | str) and not isinstance(ids, bool) and str(ids) != ""
+    return f"GPU {ids!s:.40}" if known else ""
+
+
+def _whole(value: object) -> int | None:
+    """Return a small whole number; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**6 else None
+
+
+def _text(value: object) -> str:
+    """Return a text in one line of bounded length; "" for anything else."""
+    return " ".join(value.split())[:LONGEST] if isinstance(value, str) else ""

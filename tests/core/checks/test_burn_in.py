@@ -1,19 +1,15 @@
-"""The burn-in's load and NVIDIA's diagnostic."""
+"""The burn-in's load."""
 
 import gzip
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fleet_runner.core.checks import CHECKS, dcgm
+from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import Order
-from fleet_runner.core.parsers.dcgm import Outcome
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
-from tests.core.checks.judging import NODE, PROFILE, Expected, burn_job, changed, judged, remedies, text_of
+from tests.core.checks.judging import NODE, PROFILE, SMI, Expected, burn_job, changed, judged, remedies, text_of
 
 OK = text_of("gpu_burn/ok.txt")
 
@@ -31,13 +27,25 @@ def test_a_load_that_runs_is_work_not_an_answer() -> None:
     assert result.message == "it runs: 42 of 100 s (42%)"
 
 
+def test_a_load_that_runs_tells_how_far_each_gpu_is() -> None:
+    """From its last whole line of progress."""
+    half = OK[: OK.index("\tSummary")]
+    observed = burn(half, state="running", elapsed=50).observed
+    assert {name: observed[name] for name in ("percent", "gflops", "errors", "celsius")} == {
+        "percent": 50.0, "gflops": [51300, 51210], "errors": [0, 0], "celsius": [58, 60],
+    }  # fmt: skip
+    bare = "proc'd: 9 (7 Gflop/s)   errors: 0   temps: 5 C"
+    assert "percent" not in burn(bare, state="running", elapsed=50).observed
+
+
 def test_the_load_is_gpu_burn_on_tensor_cores_unless_the_profile_says_otherwise() -> None:
     """For as long as the profile asks."""
     job = CHECKS["gpu_burn"].job
     assert job is not None
-    assert job(Expected(NODE, PROFILE)) == Order(("gpu_burn", "-tc", "100"), 100.0)
+    by_pci = ("env", "CUDA_DEVICE_ORDER=PCI_BUS_ID")
+    assert job(Expected(NODE, PROFILE)) == Order((*by_pci, "gpu_burn", "-tc", "100"), 100.0)
     own = PROFILE | {"burn_in": PROFILE["burn_in"] | {"argv": ["burn", "it"]}}
-    assert job(Expected(NODE, own)) == Order(("burn", "it"), 100.0)
+    assert job(Expected(NODE, own)) == Order((*by_pci, "burn", "it"), 100.0)
 
 
 def test_a_faulty_gpu_fails_burn_in() -> None:
@@ -45,7 +53,7 @@ def test_a_faulty_gpu_fails_burn_in() -> None:
     result = burn(text_of("gpu_burn/faulty.txt"))
     assert remedies(result) == {"gpu_burn.faulty": Remedy.TRIAGE}
     assert result.findings[0].fault == "gpu-01/gpu_burn.faulty/GPU 1"
-    assert "4130 in the last count" in result.message
+    assert "4130 in the worst count" in result.message
 
 
 def test_a_gpu_that_counted_errors_fails_whatever_the_summary_says() -> None:
@@ -76,7 +84,7 @@ def test_a_gpu_that_was_not_loaded_fails() -> None:
 @pytest.mark.parametrize(
     ("state", "why"),
     [
-        ({"state": "lost"}, "the load is gone without an end"),
+        ({"state": "lost"}, "it is gone without an end"),
         ({"elapsed": 50}, "the load ran 50 s, expected 100"),
         ({"seconds": 6}, "the load ran 6 s, expected 100"),
         ({"rc": 1}, "exited with 1"),
@@ -91,7 +99,7 @@ def test_a_load_that_did_not_run_to_its_end_proves_nothing(state: dict[str, Any]
 
 @pytest.mark.parametrize(
     ("output", "why"),
-    [("", "the load exited with 127; gpu-burn's output has no summary"),
+    [("", "it exited with 127; expected 0; gpu-burn's output has no summary"),
      ("No such file or directory: 'gpu_burn'\n", "last said: No such file or directory: 'gpu_burn'")],
 )  # fmt: skip
 def test_a_load_that_died_says_its_last_word(output: str, why: str) -> None:
@@ -101,7 +109,7 @@ def test_a_load_that_died_says_its_last_word(output: str, why: str) -> None:
     assert why in result.message
 
 
-@pytest.mark.parametrize("output", [OK[OK.index("Killing") :], OK.replace("1310 (51210", "0 (0")])
+@pytest.mark.parametrize("output", [OK[OK.index("Killing") :], OK.replace("(51210 ", "(0 ")])
 def test_a_speed_that_is_not_told_is_unknown(output: str) -> None:
     """0 Gflop/s is a GPU that was not measured yet."""
     result = burn(output)
@@ -119,99 +127,38 @@ def test_a_captured_run_passes_and_cutting_it_never_fails(samples: Path) -> None
         assert burn(text[:end], expected).verdict is not Verdict.FAIL
 
 
-def diag(outcomes: list[dict[str, Any]], category: str = "Hardware", rc: int = 226) -> Result:
-    """Judge a report of one test with these results beside a passing one."""
-    tests = [{"name": "Diagnostic", "results": outcomes}]
-    fine = {"category": "Stress", "tests": [{"name": "Stress", "results": [{"gpu_ids": "0", "status": "Pass"}]}]}
-    report = {"DCGM Diagnostic": {"test_categories": [{"category": category, "tests": tests}, fine]}}
-    return judged("dcgm", {"dcgm_diag": json.dumps(report)}, rc=rc)
+def test_a_gpu_is_named_by_its_address_where_nvidia_smi_tells_it() -> None:
+    """The ticket of one fault is the same whoever finds it."""
+    texts = {"gpu_burn_job": burn_job(text_of("gpu_burn/faulty.txt")), "nvidia_smi": SMI}
+    [finding] = judged("gpu_burn", texts, Expected(NODE, PROFILE)).findings
+    assert finding.component == "GPU 0000:9b:00.0"
+    lost = SMI.replace("</nvidia_smi_log>", "")
+    [finding] = judged("gpu_burn", texts | {"nvidia_smi": lost}, Expected(NODE, PROFILE)).findings
+    assert finding.component == "GPU 1"
 
 
-def failure(severity: int | None, gpu: str = "0") -> dict[str, Any]:
-    """Return a failed result."""
-    known = {} if severity is None else {"error_severity": severity}
-    return {"gpu_ids": gpu, "status": "Fail", "warnings": [{"warning": "it broke", **known}]}
+def test_a_gpu_below_its_learned_mark_is_slow_though_its_neighbours_are_as_well() -> None:
+    """The median of a node says nothing about a node that is slow as a whole."""
+    wanted = changed("burn_in", PROFILE["burn_in"] | {"gpu_gflops_min": 51_250})
+    result = burn(OK, wanted)
+    assert remedies(result) == {"gpu_burn.slow": Remedy.TRIAGE}
+    assert result.message == "GPU 1 reached 51210 Gflop/s, expected at least 51250"
 
 
-@pytest.mark.parametrize(
-    ("severity", "remedy"),
-    [(1, Remedy.WATCH), (2, Remedy.TRIAGE), (3, Remedy.TRIAGE), (4, Remedy.TRIAGE), (6, Remedy.RESET),
-     (77, Remedy.TRIAGE), (None, Remedy.TRIAGE)],
-)  # fmt: skip
-def test_a_failed_test_asks_for_what_its_severity_says(severity: int | None, remedy: Remedy) -> None:
-    """Without one, a test of the hardware is for a person."""
-    result = diag([failure(severity)])
-    assert result.verdict is Verdict.FAIL
-    assert remedies(result) == {"dcgm.diagnostic": remedy}
-    assert result.message == "DCGM's Diagnostic failed on GPU 0: it broke"
+DIED = "100.0%  proc'd: 1310 (51300 Gflop/s) - -1 (900 Gflop/s)   errors: 0 - -1  (DIED!)  temps: 58 C - -- \n"
 
 
-@pytest.mark.parametrize("severity", [0, 5])
-def test_configuration_alone_never_fails_a_node(severity: int) -> None:
-    """Persistence mode off exits 226 as well."""
-    result = diag([failure(severity)])
-    assert result.verdict is Verdict.PASS
-    assert remedies(result) == {"dcgm.diagnostic": Remedy.RECORD}
-    assert result.message == "1 test results passed, 1 only about settings"
+def test_a_load_that_died_on_one_gpu_is_its_own_fault() -> None:
+    """gpu-burn calls the GPU faulty, for it counts the end as an error."""
+    text = DIED.replace("(900 ", "(51200 ") + OK[OK.index("Killing") :].replace("GPU 1: OK", "GPU 1: FAULTY")
+    result = burn(text)
+    assert remedies(result) == {"gpu_burn.died": Remedy.TRIAGE}
+    assert result.message == "the load on GPU 1 died in the middle"
 
 
-@given(severity=st.sampled_from([0, 5]), gpus=st.lists(st.integers(0, 7), min_size=1), rc=st.integers(0, 255))
-def test_no_number_of_configuration_failures_fails_a_node(severity: int, gpus: list[int], rc: int) -> None:
-    """Whatever dcgmi exits with."""
-    assert diag([failure(severity, str(gpu)) for gpu in gpus], rc=rc).verdict is not Verdict.FAIL
-
-
-def test_version_4_with_persistence_mode_off_passes() -> None:
-    """The tests of the hardware ran all the same."""
-    result = judged("dcgm", {"dcgm_diag": text_of("dcgm/v4_persistence_off.json")}, rc=226)
-    assert result.verdict is Verdict.PASS
-
-
-def test_captured_reports_of_both_kinds_never_fail(samples: Path) -> None:
-    """Persistence mode off kept the tests from running: that is no PASS either."""
-    texts = {
-        name: (samples / "gpu" / f"gcm_dcgmi_diag_{name}_output.json").read_text(encoding="utf-8")
-        for name in ("pass", "fail")
-    }
-    assert judged("dcgm", {"dcgm_diag": texts["pass"]}).verdict is Verdict.PASS
-    result = judged("dcgm", {"dcgm_diag": texts["fail"]}, rc=226)
+def test_a_load_that_never_began_on_a_gpu_is_unknown() -> None:
+    """Another process may hold its memory."""
+    text = DIED.replace("(900 ", "(0 ") + OK[OK.index("Killing") :].replace("GPU 1: OK", "GPU 1: FAULTY")
+    result = burn(text)
     assert result.verdict is Verdict.UNKNOWN
-    assert "because of the node's settings (Persistence Mode)" in result.message
-
-
-def test_a_deployment_test_of_the_hardware_is_about_the_hardware() -> None:
-    """A row that could not be remapped is found before any test runs."""
-    remap = Outcome("Deployment", "Page Retirement/Row Remap", "", "fail", None, "")
-    assert dcgm.remedy(remap) is Remedy.TRIAGE
-    driver = Outcome("Deployment", "CUDA Main Library", "", "fail", None, "")
-    assert dcgm.remedy(driver) is Remedy.RECORD
-
-
-def test_settings_that_kept_every_test_from_running_are_unknown() -> None:
-    """A burn-in without a test is no burn-in."""
-    names = ("Persistence Mode", "Environment Variables")
-    tests = [{"name": name, "results": [{"status": "Fail"}]} for name in names]
-    report = {"DCGM GPU Diagnostic": {"test_categories": [{"category": "Deployment", "tests": tests}]}}
-    result = judged("dcgm", {"dcgm_diag": json.dumps(report)}, rc=226)
-    assert result.verdict is Verdict.UNKNOWN
-    assert "(Environment Variables, Persistence Mode)" in result.message
-
-
-def test_an_exit_status_without_a_failure_is_unknown() -> None:
-    """One of the two lies."""
-    result = diag([{"gpu_ids": "0", "status": "Pass"}])
-    assert result.verdict is Verdict.UNKNOWN
-    assert "exited with 226" in result.message
-
-
-def test_a_test_that_fails_twice_on_one_gpu_is_one_fault() -> None:
-    """And a result that speaks for all is about the GPUs."""
-    result = diag([failure(2), failure(2), {"status": "Fail"}])
-    assert [finding.component for finding in result.findings] == ["GPU 0", "GPUs"]
-
-
-def test_a_diagnostic_that_cannot_run_is_unknown() -> None:
-    """Its own failure condemns nothing."""
-    result = judged("dcgm", {"dcgm_diag": "Error: Unable to complete diagnostic for group 2147483647.\n"}, rc=1)
-    assert result.verdict is Verdict.UNKNOWN
-    assert judged("dcgm", {"dcgm_diag": ""}, rc=1).message == "dcgm_diag exited with 1; expected 0"
+    assert result.message == "the load could not start on GPU 1; is its memory in use?"

@@ -12,8 +12,6 @@ from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.firmware import inventory
 from fleet_runner.core.parsers import (
     cloud_init,
-    dcgm,
-    gpu_burn,
     hdparm,
     ibqueryerrors,
     ibstat,
@@ -36,9 +34,6 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "nvidia_smi": (nvidia_smi.parse, SMI),
     "nvidia_smi.whole": (nvidia_smi.whole, SMI),
     "xid": (xid.parse, DMESG),
-    "dcgm v3": (dcgm.parse, text_of("dcgm/v3_pass.json")),
-    "dcgm v4": (dcgm.parse, text_of("dcgm/v4_persistence_off.json")),
-    "gpu_burn": (gpu_burn.parse, BURN),
     "job": (job.parse, burn_job(BURN)),
     "cloud_init": (cloud_init.parse, text_of("cloud_init/done.json")),
     "uptime": (uptime.parse, "2025-03-01 09:30:00\n"),

@@ -1,0 +1,30 @@
+"""Of a healthy node: what the tests that load its GPUs and adapters print, check by check."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from fleet_runner.core.parsers import dcgm, gpu_burn
+from tests.core.checks.healthy import text_of
+
+PROFILE: dict[str, Any] = {"active": {"dcgm": {"level": 3}}}
+"""Sections of the profile; `parts` and `active` are laid over those of `judging`."""
+
+
+def ended(output: str, /, **changed: Any) -> str:
+    """Return the state of a job that ended well with an output, with changes."""
+    return json.dumps({"state": "ended", "rc": 0, "elapsed": 100.4, "seconds": 100.0, "output": output} | changed)
+
+
+HEALTHY: dict[str, dict[str, str]] = {
+    "gpu_burn": {"gpu_burn_job": ended(text_of("gpu_burn/ok.txt"))},
+    "dcgm": {"dcgm_job": ended(text_of("dcgm/v3_pass.json"))},
+}
+
+PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
+    "dcgm v3": (dcgm.parse, text_of("dcgm/v3_pass.json")),
+    "dcgm v4": (dcgm.parse, text_of("dcgm/v4_persistence_off.json")),
+    "gpu_burn": (gpu_burn.parse, text_of("gpu_burn/ok.txt")),
+    "gpu_burn.progress": (gpu_burn.progress, text_of("gpu_burn/ok.txt")),
+}
+"""Parsers, each with a text that it can read."""
