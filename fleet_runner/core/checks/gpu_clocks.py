@@ -24,7 +24,7 @@ CAPPED_SHARE = 0.7
 
 
 class Slowdown(NamedTuple):
-    """A reason for which clocks are lowered that a healthy node does not have; heat itself is gpu_thermals' matter."""
+    """A reason for lower clocks that a healthy node does not have."""
 
     code: str
     meaning: str
@@ -42,6 +42,7 @@ SLOWDOWNS: Mapping[str, Slowdown] = {
         "its hardware slows it, by heat or by power",
         ("Check fans, air baffles and power supplies.",),
     ),
+    "hw_thermal_slowdown": Slowdown("gpu.hw_thermal_slowdown", "its hardware slowed it because it was hot", ()),
     "sw_thermal_slowdown": Slowdown(
         "gpu.sw_thermal_slowdown",
         "the driver slows it because it is warm",
@@ -80,7 +81,8 @@ def _slowed(gpu: Gpu, before: Earlier | None, expected: Expected) -> Iterator[Fi
     """A reason that is met once is watched; one that was there at the last look too is looked into."""
     active = {name for name, on in gpu.clocks.reasons.items() if on}
     if active & {"hw_thermal_slowdown", "hw_power_brake_slowdown"}:
-        active.discard("hw_slowdown")  # the words for both; these say which
+        active.discard("hw_slowdown")  # the word for both; these say which
+    active.discard("hw_thermal_slowdown")  # of this very moment gpu_thermals speaks
     then = before.value("gpus", gpu.pci, "reasons") if before else None
     for name, each in SLOWDOWNS.items():
         share = _share(gpu, name, before)
@@ -162,12 +164,13 @@ CHECK = Check(
     codes=(
         Code("gpu.power_brake", (Remedy.WATCH, Remedy.TRIAGE), "the power supply's brake slows it"),
         Code("gpu.hw_slowdown", (Remedy.WATCH, Remedy.TRIAGE), "its hardware slows it; an older driver says no more"),
+        Code("gpu.hw_thermal_slowdown", (Remedy.WATCH,), "its hardware slowed it by heat since the last look"),
         Code("gpu.sw_thermal_slowdown", (Remedy.WATCH, Remedy.TRIAGE), "the driver slows it because it is warm"),
         Code("gpu.clock_max_*", (Remedy.TRIAGE,), "a clock (graphics, sm, mem) cannot reach the profile's MHz"),
         Code("gpu.application_clocks", (Remedy.WATCH,), "somebody set application clocks below the default"),
         Code("gpu.slow_clock", (Remedy.WATCH,), "it works below the profile's share of its clock"),
         Code("gpu.power_cap", (Remedy.WATCH,), "a power cap holds it below 70 % of its power limit"),
     ),
-    source="NVML's clocks event reasons: what each means and which are harmless (idle, application clocks, sync boost);"
-    " azurehpc-health-checks leaves out the same. Shares of time and power are ours.",
+    source="NVML's clocks event reasons: what each means, and which are harmless (idle, application clocks, sync"
+    " boost); azurehpc-health-checks leaves out the same. Shares of time and power are ours.",
 )

@@ -55,7 +55,7 @@ def _findings(gpu: Gpu, section: Section, expected: Expected) -> Iterator[Findin
     empty = spares.banks.get("none", 0)
     if empty:
         yield about(expected.node, "gpu.no_spare_rows", component(gpu))(
-            message=f"{empty} memory banks of {name} have no spare row left; the next bad row there cannot be remapped",
+            message=f"{empty} memory banks of {name} have no spare row left; a bad row there cannot be remapped",
             remedy=Remedy.WATCH,
         )
     worn = spares.banks.get("low", 0) + spares.banks.get("partial", 0)
@@ -91,6 +91,6 @@ CHECK = Check(
         Code("gpu.worn", (Remedy.RECORD,), "some rows or pages were replaced"),
         Code("gpu.sram_sources", (Remedy.RECORD,), "where SRAM met uncorrectable errors"),
     ),
-    source="NVIDIA's memory error management (row remapping, its histogram of banks); DCGM's limit of 63 retired pages;"
-    " azurehpc-health-checks' limit of 512 rows.",
+    source="NVIDIA's memory error management (row remapping, its histogram of banks); DCGM's limit of 63 retired"
+    " pages; azurehpc-health-checks' limit of 512 rows.",
 )

@@ -17,7 +17,7 @@ from fleet_runner.core.parsers import (
 )
 from fleet_runner.core.parsers.smi_clocks import Clocks
 from fleet_runner.core.parsers.smi_fabric import Fabric
-from fleet_runner.core.parsers.smi_fields import DEAD, count, flag, number, words
+from fleet_runner.core.parsers.smi_fields import DEAD, count, figure, flag, number, words
 from fleet_runner.core.parsers.smi_link import Link
 from fleet_runner.core.parsers.smi_memory import Memory
 from fleet_runner.core.parsers.smi_power import Power
@@ -60,6 +60,7 @@ class Gpu:
     fabric: Fabric
     processes: int | None
     used_percent: float | None
+    used_mib: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,7 @@ def _gpu(element: ET.Element) -> Gpu:
         fabric=smi_fabric.read(element),
         processes=None if listed is None or (listed.text or "").strip() else len(listed.findall("process_info")),
         used_percent=number(element, "utilization/gpu_util"),
+        used_mib=figure(element, "fb_memory_usage/used"),
     )
 
 

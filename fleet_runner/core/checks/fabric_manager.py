@@ -1,0 +1,161 @@
+"""Does Fabric Manager run, in the driver's own version, and without errors since it was started?"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fleet_runner.core import profile
+from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
+from fleet_runner.core.checks.check import Check, Code, Readings
+from fleet_runner.core.checks.gpus import presence
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers import fabric_manager, systemd_show
+from fleet_runner.core.verdicts import Finding, Remedy, Result
+
+NAME, SECTION = "fabric_manager", "fabric_manager"
+
+PART = "Fabric Manager"
+
+PASSING = frozenset({"activating", "reloading", "deactivating", "maintenance"})
+"""States of a unit in which nothing is decided yet."""
+
+
+class Kind(NamedTuple):
+    """A kind of error in the log: its code, words that only it has, and what should follow."""
+
+    code: str
+    words: re.Pattern[str]
+    remedy: Remedy
+    steps: tuple[str, ...] = ()
+
+
+SWITCHES = ("Look at the NVSwitches in the BMC's inventory, and at `lspci -d 10de:`; one that is missing is faulty.",)
+
+KINDS = (
+    Kind(
+        "fabric_manager.topology",
+        re.compile(r"number of NVSwitches don't match with any supported"),
+        Remedy.TRIAGE,
+        SWITCHES,
+    ),
+    Kind("fabric_manager.no_nvswitch", re.compile(r"NV_WARN_NOTHING_TO_DO"), Remedy.TRIAGE, SWITCHES),
+    Kind("fabric_manager.nvswitch_fatal", re.compile(r"detected NVSwitch fatal error \d"), Remedy.RESET),
+    Kind("fabric_manager.nvswitch_error", re.compile(r"detected NVSwitch non-fatal error \d"), Remedy.RECORD),
+    Kind(
+        "fabric_manager.multicast",
+        re.compile(r"failed to find the GPU handle \d{1,20} in the multicast team"),
+        Remedy.WATCH,
+    ),
+    Kind("fabric_manager.log_error", re.compile(r""), Remedy.RECORD),
+)
+"""Errors by what they say, first come first served; the last is any other. Fatal errors of a switch also lie in the
+kernel's log, where the check xid tells them apart by their codes."""
+
+MISMATCH = re.compile(r"don't match with driver version")
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Judge the unit, its version against the driver that is loaded, and what it logged since it was started."""
+    section = profile.section(expected.profile, SECTION)
+    restarts_max = section.whole("restarts_max")
+    unit = systemd_show.parse(text_of(readings["fabric_manager_unit"]))
+    if unit["LoadState"] != "loaded":
+        raise EvidenceError(
+            f"nvidia-fabricmanager is {unit['LoadState']:.40} on {expected.node}, expected a loaded unit; put it into"
+            " the image, or take fabric_manager out of the profile"
+        )
+    driver, found = presence(readings).driver, _version(readings)
+    logged, unread = _logged(readings, unit)
+    findings = [*_state(unit, restarts_max, expected), *_errors(logged, expected)]
+    mismatch = any(MISMATCH.search(each.words) for each in logged)
+    if (found is not None and driver is not None and found != driver) or mismatch:
+        findings.append(_mismatch(expected, (found, driver), running=unit["ActiveState"] == "active"))
+    unread += [] if found is not None or "fabric_manager_version" not in readings else ["its version is not told"]
+    unread += [] if "NRestarts" in unit else ["systemctl does not tell how often it was restarted"]
+    observed = {"state": unit["ActiveState"], "version": found, "driver": driver, "errors": len(logged)}
+    return unless_unread(conclude(NAME, findings, f"Fabric Manager {found or ''} runs", observed), unread)
+
+
+def _version(readings: Readings) -> str | None:
+    reading = readings.get("fabric_manager_version")
+    return fabric_manager.version(reading.text) if reading is not None and reading.rc == 0 else None
+
+
+def _logged(readings: Readings, unit: dict[str, str]) -> tuple[list[fabric_manager.LogError], list[str]]:
+    """Return what was logged since the unit was started, both in the node's own time, and what could not be told."""
+    reading = readings.get("fabric_manager_log")
+    found = fabric_manager.errors(reading.text) if reading is not None and reading.rc == 0 else ()
+    since = systemd_show.stamp(unit.get("InactiveExitTimestamp", ""))
+    if found and not since:
+        return [], ["systemctl does not tell when it was started, so its log's errors have no age"]
+    return [each for each in found if each.at >= since], []
+
+
+def _state(unit: dict[str, str], restarts_max: int, expected: Expected) -> Iterator[Finding]:
+    state, restarts = unit["ActiveState"], unit.get("NRestarts", "")
+    why = f" ({unit['Result']:.40})" if unit.get("Result", "success") != "success" else ""
+    if state in PASSING:
+        yield about(expected.node, "fabric_manager.starting", PART)(
+            message=f"Fabric Manager of {expected.node} is {state}{why}, expected active; look again",
+            remedy=Remedy.WATCH,
+        )
+    elif state != "active":
+        yield about(expected.node, "fabric_manager.down", PART)(
+            message=f"Fabric Manager of {expected.node} is {state:.40}{why}, expected active; without it no GPU"
+            " reaches another over NVLink",
+            remedy=Remedy.REBOOT,
+        )
+    if restarts.isdecimal() and int(restarts[:9]) > restarts_max:
+        yield about(expected.node, "fabric_manager.restarts", PART)(
+            message=f"systemd restarted Fabric Manager of {expected.node} {restarts[:9]} times, expected at most"
+            f" {restarts_max}; read its journal",
+            remedy=Remedy.WATCH,
+        )
+
+
+def _mismatch(expected: Expected, versions: tuple[str | None, str | None], *, running: bool) -> Finding:
+    """While it runs it runs on, but it will not start again; a reboot loads the driver that lies beside it."""
+    found, driver = versions
+    return about(expected.node, "fabric_manager.version", PART)(
+        message=f"Fabric Manager of {expected.node} has version {found or 'unknown'}, expected the driver's"
+        f" {driver or 'unknown'}; was one of the two updated alone?",
+        remedy=Remedy.WATCH if running else Remedy.REBOOT,
+    )
+
+
+def _errors(logged: list[fabric_manager.LogError], expected: Expected) -> Iterator[Finding]:
+    kinds = [next(kind for kind in KINDS if kind.words.search(each.words)) for each in logged]
+    count, last = Counter(kind.code for kind in kinds), dict(zip((kind.code for kind in kinds), logged, strict=True))
+    for kind in KINDS:
+        if kind.code in last:
+            yield about(expected.node, kind.code, PART)(
+                message=f"Fabric Manager of {expected.node} logged {count[kind.code]} times since its start, last at"
+                f" {last[kind.code].at}: {last[kind.code].words:.200}",
+                remedy=kind.remedy,
+                steps=kind.steps,
+            )
+
+
+CHECK = Check(
+    name=NAME,
+    question="Does Fabric Manager run, in the driver's version and without errors?",
+    reads=("nvidia_smi", "fabric_manager_unit"),
+    judge=judge,
+    also=("fabric_manager_version", "fabric_manager_log"),
+    section=SECTION,
+    codes=(
+        Code("fabric_manager.down", (Remedy.REBOOT,), "the unit is not active"),
+        Code("fabric_manager.starting", (Remedy.WATCH,), "the unit is about to start or to stop"),
+        Code("fabric_manager.restarts", (Remedy.WATCH,), "systemd restarted it more often than the profile allows"),
+        Code(
+            "fabric_manager.version", (Remedy.WATCH, Remedy.REBOOT), "another version than the driver's; it is down"
+        ),
+        *(
+            Code(kind.code, (kind.remedy,), f"its log says: {kind.words.pattern or 'any other error'}")
+            for kind in KINDS
+        ),
+    ),
+    source="NVIDIA's Fabric Manager guide (its version must be the driver's own); gpud's catalogue of its log.",
+)
