@@ -31,10 +31,15 @@ def _findings(gpu: Gpu, expected: Expected) -> Iterator[Finding]:
     name, memory = described(gpu, expected), gpu.memory
     if memory.remap_failed:
         yield _finding(gpu, expected, "remap_failed", (Remedy.RMA, f"{name} could not remap a memory row"))
-    if memory.remap_pending:
-        yield _finding(
-            gpu, expected, "remap_pending", (Remedy.RESET, f"{name} has a row remap pending until its reset")
-        )
+    if memory.unrepairable:
+        yield _finding(gpu, expected, "unrepairable", (Remedy.RMA, f"{name} says its memory cannot be repaired"))
+    for what, pending, told in (
+        ("remap_pending", memory.remap_pending, "a row remap"),
+        ("retirement_pending", memory.retirement_pending, "the retirement of memory pages"),
+        ("repair_pending", memory.repair_pending, "the repair of a memory channel or a core"),
+    ):
+        if pending:
+            yield _finding(gpu, expected, what, (Remedy.RESET, f"{name} has {told} pending until its reset"))
     if memory.sram_over_threshold:
         yield _finding(
             gpu, expected, "sram_threshold", (Remedy.RMA, f"{name} says its SRAM errors are over their limit")
@@ -51,7 +56,9 @@ def _findings(gpu: Gpu, expected: Expected) -> Iterator[Finding]:
         told = f"{name} met {memory.uncorrectable} uncorrectable memory errors since its driver was loaded"
         yield _finding(gpu, expected, "uncorrectable", (Remedy.RECORD, told))
     asked = RECOVERY.get(gpu.recovery, Remedy.WATCH)
-    if asked is not Remedy.RECORD and not memory.remap_pending:
+    if asked is not Remedy.RECORD and not (
+        memory.remap_pending or memory.retirement_pending or memory.repair_pending
+    ):
         yield _finding(gpu, expected, "recovery", (asked, f"the driver asks for {gpu.recovery!r:.40} of {name}"))
 
 
@@ -66,9 +73,11 @@ def _finding(gpu: Gpu, expected: Expected, what: str, answer: tuple[Remedy, str]
 
 
 def _unread(gpu: Gpu) -> Iterator[str]:
-    if gpu.memory.remap_pending is None or gpu.memory.remap_failed is None:
+    memory = gpu.memory
+    # Before Ampere there are no rows to remap: pages are retired instead.
+    if memory.retirement_pending is None and (memory.remap_pending is None or memory.remap_failed is None):
         yield f"{component(gpu)} does not tell its row-remap state (with MIG on it never does)"
-    if gpu.memory.uncorrectable is None:
+    if memory.uncorrectable is None:
         yield f"{component(gpu)} counts no memory errors; is its ECC on?"
 
 
@@ -80,6 +89,9 @@ CHECK = Check(
     codes=(
         Code("gpu.remap_failed", (Remedy.RMA,), "a memory row could not be remapped"),
         Code("gpu.remap_pending", (Remedy.RESET,), "a memory row is to be remapped at the next reset"),
+        Code("gpu.unrepairable", (Remedy.RMA,), "the GPU says that its memory cannot be repaired"),
+        Code("gpu.retirement_pending", (Remedy.RESET,), "memory pages are to be retired at the next reset"),
+        Code("gpu.repair_pending", (Remedy.RESET,), "a channel or core is to be repaired at the next reset"),
         Code("gpu.sram_threshold", (Remedy.RMA,), "the GPU says that its SRAM errors are over their limit"),
         Code("gpu.sram_errors", (Remedy.TRIAGE,), "more uncorrectable SRAM errors than 4 (parity) or 2 (SECDED)"),
         Code("gpu.uncorrectable", (Remedy.RECORD,), "uncorrectable memory errors since the driver was loaded"),

@@ -56,5 +56,5 @@ CHECK = Check(
     codes=(
         Code("gpu.memory_held", (Remedy.WATCH, Remedy.RESET), "memory held without a process, at one look or two"),
     ),
-    source="GCM's check of memory still used between jobs (its limit is 15 MiB; drivers differ, so the profile says).",
+    source="GCM's check of memory still used between jobs (its limit is 15 MiB; drivers keep more or less).",
 )
