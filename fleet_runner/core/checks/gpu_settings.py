@@ -43,7 +43,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = [*_versions(report, section, expected, unread), *_corrupted(readings, report, expected)]
     for gpu in gpus:
         findings += [*_ecc(gpu, section, expected, unread), *_modes(gpu, section, expected, unread)]
-        findings += [*_words(gpu, section, expected, unread), *_gsp(gpu, report, expected)]
+        findings += [*_words(gpu, section, expected, unread), *_gsp(gpu, report, expected, unread)]
     observed = {"driver": report.driver, "cuda": report.cuda, "vbios": {gpu.pci: gpu.vbios for gpu in gpus}}
     passed = f"{len(gpus)} GPUs are set up as the profile says, with driver {report.driver}"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
@@ -136,13 +136,18 @@ def _words(gpu: Gpu, section: Section, expected: Expected, unread: list[str]) ->
             )
 
 
-def _gsp(gpu: Gpu, report: Report, expected: Expected) -> Iterator[Finding]:
+def _gsp(gpu: Gpu, report: Report, expected: Expected, unread: list[str]) -> Iterator[Finding]:
     """A GPU's system processor gets its firmware from the driver: another version is an update half done."""
-    gsp = gpu.settings.gsp_firmware
-    if gsp is not None and report.driver is not None and gsp != report.driver:
+    section = profile.section(expected.profile, SECTION)
+    if not section.has("gsp_firmware"):
+        return
+    on, found = section.flag("gsp_firmware"), gpu.settings.gsp_firmware
+    if on and (found is None or report.driver is None):
+        unread.append(f"{component(gpu)} does not tell its system processor's firmware")
+    elif found != (report.driver if on else None):
         yield about(expected.node, "gpu.gsp_firmware", component(gpu))(
-            message=f"the system processor of {described(gpu, expected)} runs {gsp:.40},"
-            f" expected the driver's {report.driver:.40}; a reboot loads it anew",
+            message=f"the system processor of {described(gpu, expected)} runs {found or 'nothing':.40},"
+            f" expected {report.driver if on else 'nothing':.40}; a reboot loads it anew",
             remedy=Remedy.REBOOT,
         )
 
@@ -159,7 +164,7 @@ CHECK = Check(
         Code("gpu.vbios", (Remedy.REFLASH,), "a VBIOS that the profile does not name"),
         Code("gpu.inforom_image", (Remedy.REFLASH,), "an InfoROM image that the profile does not name"),
         Code("gpu.inforom", (Remedy.TRIAGE,), "nvidia-smi warns of a corrupted InfoROM"),
-        Code("gpu.gsp_firmware", (Remedy.REBOOT,), "the system processor's firmware is not the driver's"),
+        Code("gpu.gsp_firmware", (Remedy.REBOOT,), "the system processor does not run the firmware it should"),
         Code("gpu.ecc", (Remedy.TRIAGE,), "ECC is not as the profile says, or will not be after a reboot"),
         Code("gpu.ecc_pending", (Remedy.REBOOT,), "ECC will be as the profile says after a reboot"),
         Code("gpu.persistence", (Remedy.WATCH,), "persistence mode is not as the profile says"),

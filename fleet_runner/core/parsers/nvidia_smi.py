@@ -17,7 +17,7 @@ from fleet_runner.core.parsers import (
 )
 from fleet_runner.core.parsers.smi_clocks import Clocks
 from fleet_runner.core.parsers.smi_fabric import Fabric
-from fleet_runner.core.parsers.smi_fields import DEAD, count, figure, flag, number, words
+from fleet_runner.core.parsers.smi_fields import DEAD, LOST, count, figure, flag, number, words
 from fleet_runner.core.parsers.smi_link import Link
 from fleet_runner.core.parsers.smi_memory import Memory
 from fleet_runner.core.parsers.smi_power import Power
@@ -160,7 +160,7 @@ def _gpu(element: ET.Element) -> Gpu:
         model=words(element, "product_name") or "",
         serial=None if serial in {None, "0"} else serial,
         vbios=words(element, "vbios_version"),
-        lost=any(word in (element.findtext(name) or "") for word in DEAD for name in ("product_name", "uuid")),
+        lost=_lost(element),
         recovery=_recovery(element),
         memory=smi_memory.read(element),
         spares=smi_spares.read(element),
@@ -174,6 +174,13 @@ def _gpu(element: ET.Element) -> Gpu:
         used_percent=number(element, "utilization/gpu_util"),
         used_mib=figure(element, "fb_memory_usage/used"),
     )
+
+
+def _lost(element: ET.Element) -> bool:
+    """Whether the driver cannot reach a GPU: its name says so or, where that is remembered, what must be measured."""
+    named = any(word in (element.findtext(name) or "") for word in DEAD for name in ("product_name", "uuid"))
+    measured = ("performance_state", "temperature/gpu_temp", "utilization/gpu_util", "fb_memory_usage/used")
+    return named or any(LOST in (element.findtext(path) or "") for path in measured)
 
 
 def _recovery(element: ET.Element) -> str:

@@ -20,6 +20,7 @@ _ABSENT = frozenset(
 )
 DEAD = ("GPU is lost", "Unknown Error", "GPU requires reset")
 """What the tool writes in place of every value of a GPU that no longer answers."""
+LOST = DEAD[0]
 
 _NUMBER = re.compile(r"(-?\d{1,15}(?:\.\d{1,6})?)(?: \S{1,8})?")
 _TALLY = re.compile(r"([0-9]{1,15})x?(?: \S{1,8})?")

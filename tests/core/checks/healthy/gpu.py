@@ -18,6 +18,7 @@ PROFILE: dict[str, Any] = {
         "vbios": ["96.00.A5.00.01"],
         "inforom_image": "G520.0200.00.05",
         "persistence": True,
+        "gsp_firmware": True,
         "ecc": True,
         "mig": False,
         "confidential_compute": False,
