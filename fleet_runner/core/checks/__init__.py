@@ -25,6 +25,7 @@ from fleet_runner.core.checks import (
     gpu_usage,
     ib_ports,
     link_flaps,
+    nccl_allreduce,
     network_boot,
     nic_ports,
     nvlink,
@@ -79,4 +80,5 @@ CHECKS: dict[str, Check] = {
     "bios_settings": bios_settings.CHECK,
     "gpu_burn": gpu_burn.CHECK,
     "dcgm": dcgm.CHECK,
+    "nccl_allreduce": nccl_allreduce.CHECK,
 }
