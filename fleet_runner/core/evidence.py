@@ -31,6 +31,9 @@ class ReadEnd(StrEnum):
 class Read:
     """One thing to read. `argv` for a command, or the patterns of files; `path` for a file or a Redfish URI.
 
+    A Redfish read with `argv` is many: patterns of `adapters.redfish.gathering`, whose answer is {URI: body, or null
+    for what could not be read}.
+
     `seconds` is its time limit, `max_bytes` the most it may return. `by_adapter` tools read a whole fabric and take
     the adapter to read it through (`-C`, `-P`).
     """

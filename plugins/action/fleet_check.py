@@ -240,7 +240,7 @@ def _asked(bmc: Bmc, read: Read) -> tuple[Reading, str]:
     """
     started = time.monotonic()
     try:
-        text = json.dumps(bmc.read(read.path), sort_keys=True)
+        text = json.dumps(bmc.gather(read.argv) if read.argv else bmc.read(read.path), sort_keys=True)
     except FleetError as error:
         return _unread(read, ReadEnd.UNREACHABLE, str(error)), str(error) if isinstance(error, BmcRefused) else ""
     except Exception as error:  # noqa: BLE001  a BMC's nonsense is UNKNOWN, whatever it breaks

@@ -1,7 +1,7 @@
 """One BMC: read resources by pattern, power, one-time boot, the age of the last reset."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 
 from fleet_runner.adapters.redfish.breaker import Breaker
 from fleet_runner.adapters.redfish.exchange import DroppedError, Limits, Reply
+from fleet_runner.adapters.redfish.gathering import gather
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.adapters.redfish.wire import ROOT, Wire
 from fleet_runner.core.errors import BmcError
@@ -85,6 +86,14 @@ class Bmc:
                 uris = [link for body in bodies if (link := self.resources.link(body, *name.split(":")))]
         found = {uri: self.resources.read(uri, missing_ok=bool(rest)) for uri in uris}
         return {uri: body for uri, body in found.items() if body is not None}
+
+    def gather(self, patterns: Iterable[str]) -> dict[str, Body | None]:
+        """Return {URI: body} of every resource that some patterns name, None where it could not be read.
+
+        `gathering` tells what stands in a pattern.
+        """
+        self._wire.begin()
+        return gather(self.resources, patterns)
 
     def power(self, action: str) -> None:
         """Do a power action: On, ForceOff, GracefulShutdown, ForceRestart, PowerCycle. It is never sent twice."""

@@ -54,7 +54,7 @@ class Resources:
         while page is not None and page not in pages and len(found) < MOST_MEMBERS:
             pages.add(page)
             body = self.get(page)
-            found += [self.wire.own(member.get("@odata.id")) for member in self._listed(page, body)]
+            found += [self.wire.own(member.get("@odata.id")) for member in self.listed(page, body)]
             page = self._next(body)
         return found
 
@@ -78,7 +78,7 @@ class Resources:
         found: dict[str, Body | None] = {}
         try:
             body = self.get(f"{collection}?{query}")
-            listed = self._listed(collection, body)
+            listed = self.listed(collection, body)
             for member in listed:
                 found[self.wire.own(member.get("@odata.id"))] = member if "@odata.type" in member else None
             whole = not body.get("Members@odata.nextLink") and body.get("Members@odata.count", len(found)) == len(
@@ -177,7 +177,8 @@ class Resources:
             else:  # "Oem", and a vendor's own folders in it
                 yield from self._actions(body, depth - 1)
 
-    def _listed(self, page: str, body: Body) -> list[Body]:
+    def listed(self, page: str, body: Body) -> list[Body]:
+        """Return the members that a collection, or a page of it, lists; some are links alone, some whole."""
         listed = body.get("Members") or []  # some storage collections have none
         if not isinstance(listed, list) or not all(isinstance(member, dict) for member in listed):
             raise BmcError(f"{self.wire.url}{page}: Members is not a list of links; this is not Redfish")

@@ -125,8 +125,19 @@ def degraded_fault(joined: Link, rate: str, against: str, places: Places) -> Fau
     """Return the fault of a link that joins what it should and runs below what it is held against."""
     step = f"Reseat the cable at {places.port(joined.a)} and {places.port(joined.b)}; if it stays, replace it."
     message = f"The link {says(joined)} runs at {rate}, {against}."
-    key = f"cabling/degraded/{joined.a.device}/{joined.a.interface}"
-    return Fault(Kind.DEGRADED, key, message, (step,), (Reseat(joined, rate),), joined, (joined,), (joined,))
+    return Fault(
+        Kind.DEGRADED, degraded_key(joined), message, (step,), (Reseat(joined, rate),), joined, (joined,), (joined,)
+    )
+
+
+def degraded_key(joined: Link) -> str:
+    """Return the key of the fault that a link is slow, for whoever sees it elsewhere than in a fabric."""
+    return f"cabling/degraded/{joined.a.device}/{joined.a.interface}"
+
+
+def missing_key(joined: Link) -> str:
+    """Return the key of the fault that a designed link alone is not there, likewise."""
+    return _key(joined)
 
 
 def shape(component: Component, places: Places) -> Kind:

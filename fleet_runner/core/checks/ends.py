@@ -1,5 +1,10 @@
 """Both ends of a node's own link in a technician's words, from the node's own record."""
 
+from collections.abc import Mapping
+
+from fleet_runner.core.cabling.explain import degraded_key
+from fleet_runner.core.cabling.explain import missing_key as key_of_missing
+from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.evidence import Expected
 
 CLEAN = "unplug the cable, clean plug and port if it is optical, and plug it in until it clicks"
@@ -17,3 +22,26 @@ def there(expected: Expected, interface: str) -> str:
     if far is None:
         return "the other end"
     return f"{far['far_device']} port {far['far_interface']} ({far['far_place']})"
+
+
+def missing_key(expected: Expected, interface: str) -> str:
+    """Return the key that the cabling's checks give to a port's link that is not there; "" where none is designed.
+
+    A check that sees no more than the node's own end of a link finds the same fault under the same key.
+    """
+    joined = _designed(expected, interface)
+    return key_of_missing(joined) if joined else ""
+
+
+def slow_key(expected: Expected, interface: str) -> str:
+    """Return the key that they give to a port's link that is slower than designed; "" where none is designed."""
+    joined = _designed(expected, interface)
+    return degraded_key(joined) if joined else ""
+
+
+def _designed(expected: Expected, interface: str) -> Link | None:
+    for each in expected.device.get("links") or ():
+        if isinstance(each, Mapping) and each.get("interface") == interface and each.get("far_device"):
+            far = Port(str(each["far_device"]), str(each.get("far_interface") or ""))
+            return link(Port(expected.node, interface), far)
+    return None

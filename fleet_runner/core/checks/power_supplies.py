@@ -3,8 +3,10 @@
 from fleet_runner.core import profile
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
+from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
-from fleet_runner.core.parsers.redfish import PowerSupply, power_supplies
+from fleet_runner.core.parsers import redfish, redfish_power
+from fleet_runner.core.parsers.redfish import PowerSupply
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 FAULTY = frozenset({"Warning", "Critical"})
@@ -17,7 +19,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     those out. A supply of which the BMC tells no health is not faulty, but nothing proves that it works.
     """
     wanted = profile.parts(expected.profile, "psu")
-    every = power_supplies(text_of(readings["redfish_power"]))
+    every = _every(readings)
     supplies = [supply for supply in every if supply.present and wanted.model in {"", supply.model}]
     findings = [_missing(every, supplies, wanted, expected.node)] if len(supplies) < wanted.count else []
     findings += [_faulty(supply, expected.node) for supply in supplies if supply.health in FAULTY]
@@ -32,6 +34,17 @@ def judge(readings: Readings, expected: Expected) -> Result:
     }
     passed = f"{len(supplies)} of {wanted.count} power supplies give power"
     return unless_unread(conclude("power_supplies", findings, passed, observed), unread)
+
+
+def _every(readings: Readings) -> tuple[PowerSupply, ...]:
+    """Return the supplies of the chassis' Power; where it lists none, those that have resources of their own."""
+    text = text_of(readings["redfish_power"])
+    if "redfish_supplies" not in readings or redfish.lists_supplies(text):
+        return redfish.power_supplies(text)
+    found = redfish.gathered(text_of(readings["redfish_supplies"]), "the power supplies")
+    if found.unread:
+        raise EvidenceError("; ".join(found.told()))
+    return redfish_power.units(found) or redfish.power_supplies(text)
 
 
 def _missing(
@@ -73,11 +86,13 @@ CHECK = Check(
     name="power_supplies",
     question="Does every power supply that should be in the node give power?",
     reads=("redfish_power",),
+    also=("redfish_supplies",),
     judge=judge,
     codes=(
         Code("psu.missing", (Remedy.TRIAGE,), "fewer power supplies of the profile's model than `parts.psu.count`"),
         Code("psu.faulty", (Remedy.TRIAGE,), "a power supply reports Warning or Critical"),
         Code("psu.no_input", (Remedy.TRIAGE,), "a power supply gets 0 V at its input"),
     ),
-    source="The profile's `parts.psu`; DMTF's Redfish schema Power: Status.Health, and LineInputVoltage.",
+    source="The profile's `parts.psu`; DMTF's Redfish schemas Power and PowerSupply: Status.Health, LineInputVoltage,"
+    " LineInputStatus, and PowerSupplyRedundancy for supplies that tell no health of themselves.",
 )

@@ -10,7 +10,33 @@ CONGESTION = ("PortXmitWait", "PortXmitDiscards", "PortRcvSwitchRelayErrors", "V
 
 IBQUERYERRORS = ("ibqueryerrors", "--skip-sl", "--threshold-file", "/dev/null", "-s", ",".join(CONGESTION))
 
+COUNTERS = (
+    "symbol_error", "link_downed", "link_error_recovery", "port_rcv_errors", "port_rcv_remote_physical_errors",
+    "local_link_integrity_errors", "excessive_buffer_overrun_errors", "VL15_dropped",
+)  # fmt: skip
+HW_COUNTERS = ("out_of_sequence", "packet_seq_err", "local_ack_timeout_err")
+"""Counters of an adapter's port that are read: each costs its firmware a query."""
+
+IB, NET = "/sys/class/infiniband/*", "/sys/class/net/*"
+
+INFINIBAND = (
+    *(f"{IB}/{name}" for name in ("fw_ver", "board_id", "hca_type", "node_guid")),
+    *(f"{IB}/ports/*/{name}" for name in ("state", "phys_state", "rate", "link_layer", "lid")),
+    *(f"{IB}/ports/*/counters/{name}" for name in COUNTERS),
+    *(f"{IB}/ports/*/hw_counters/{name}" for name in HW_COUNTERS),
+)
+
+INTERFACES = (
+    *(f"{NET}/{name}" for name in ("operstate", "carrier", "speed", "duplex", "mtu", "carrier_changes")),
+    *(f"{NET}/statistics/{name}" for name in (
+        "rx_packets", "rx_errors", "tx_errors", "rx_crc_errors", "rx_missed_errors", "rx_dropped",
+    )),
+    "/proc/net/bonding/*",
+)  # fmt: skip
+
 READS = (
+    Read("infiniband", ReadKind.FILES, INFINIBAND),
+    Read("network_interfaces", ReadKind.FILES, INTERFACES),
     Read("lldp", ReadKind.COMMAND, ("lldpctl", "-f", "json0")),
     # The whole fabric comes back: 4,096 servers print about 100 MB, one building block of 64 about 2 MB.
     Read(

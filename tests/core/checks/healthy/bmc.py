@@ -3,10 +3,41 @@
 from collections.abc import Callable
 from typing import Any
 
-PROFILE: dict[str, Any] = {}
+from fleet_runner.core.parsers import redfish, redfish_log, redfish_power, redfish_sensors
+from tests.core.checks.healthy import text_of
+
+SUPPLIES, SENSORS = text_of("redfish/supplies.json"), text_of("redfish/sensors.json")
+LOGS, HEALTH = text_of("redfish/logs.json"), text_of("redfish/health.json")
+
+PROFILE: dict[str, Any] = {
+    "sensors": {"celsius_margin": 5, "inlet": ["Inlet Temp"], "inlet_celsius_max": 35, "fans": 3, "leak_detectors": 1},
+    "sel": {"days": 7},
+    "power": {"redundancy": True, "limit_watts_min": 10_000},
+    "chassis_health": {"clock_seconds_max": 300},
+}
 """Sections of the profile; `parts` are laid over those of `judging`."""
 
-HEALTHY: dict[str, dict[str, str]] = {}
+HEALTHY: dict[str, dict[str, str]] = {
+    "sensors": {"redfish_sensors": SENSORS},
+    "sel": {"redfish_logs": LOGS},
+    "power_redundancy": {"redfish_power": text_of("redfish/power.json"), "redfish_supplies": SUPPLIES},
+    "chassis_health": {"redfish_health": HEALTH},
+}
 
-PARSERS: dict[str, tuple[Callable[[str], object], str]] = {}
+
+def _power(text: str) -> object:
+    found = redfish.gathered(text, "the BMC's resources")
+    return redfish_power.units(found), redfish_power.groups(found), redfish_power.controls(found)
+
+
+def _sensors(text: str) -> object:
+    found = redfish.gathered(text, "the BMC's resources")
+    return redfish_sensors.sensors(found), redfish_sensors.detectors(found)
+
+
+PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
+    "redfish_power": (_power, SUPPLIES),
+    "redfish_sensors": (_sensors, SENSORS),
+    "redfish_log": (lambda text: redfish_log.logs(redfish.gathered(text, "the BMC's logs")), LOGS),
+}
 """Parsers, each with a text that it can read."""

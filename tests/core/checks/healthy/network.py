@@ -3,10 +3,25 @@
 from collections.abc import Callable
 from typing import Any
 
-PROFILE: dict[str, Any] = {}
+from fleet_runner.core.parsers import bonding, infiniband_ports, net_interfaces
+from tests.core.checks.healthy import text_of
+
+PORTS, INTERFACES = text_of("infiniband/ports.json"), text_of("network/interfaces.json")
+
+PROFILE: dict[str, Any] = {
+    "infiniband": {"rate_gbps": 400, "firmware": ["28.41.1000"]},
+    "network": {"interfaces": {"eth1": {"speed_mbps": 25_000}, "eth2": {}}, "bonds": {"bond0": 2}, "mtu": 9000},
+}
 """Sections of the profile; `parts` are laid over those of `judging`."""
 
-HEALTHY: dict[str, dict[str, str]] = {}
+HEALTHY: dict[str, dict[str, str]] = {
+    "ib_ports": {"infiniband": PORTS},
+    "nic_ports": {"network_interfaces": INTERFACES},
+}
 
-PARSERS: dict[str, tuple[Callable[[str], object], str]] = {}
+PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
+    "infiniband_ports": (infiniband_ports.parse, PORTS),
+    "net_interfaces": (net_interfaces.parse, INTERFACES),
+    "bonding": (bonding.parse, "Bonding Mode: active-backup\n\nSlave Interface: eth1\nMII Status: up\n"),
+}
 """Parsers, each with a text that it can read."""
