@@ -1,0 +1,134 @@
+"""Did the kernel log since its boot that it, or a process in it, cannot go on?"""
+
+import re
+
+from fleet_runner.core.checks import logged
+from fleet_runner.core.checks.answers import conclude
+from fleet_runner.core.checks.check import Check, Code, Readings
+from fleet_runner.core.checks.logged import Known
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers.kernel_log import Rule
+from fleet_runner.core.verdicts import Remedy, Result
+
+NAME = "kernel_log"
+
+_OOPS = "the kernel met an error of its own and cannot be trusted any more"
+
+_OOM = "it was ended because memory ran out, which is its owner's matter"
+
+LOGGED = (
+    Known(
+        Rule("kernel.oops", "BUG: ", re.compile(r"BUG: (?P<why>(?:unable to handle|kernel NULL)[^\n]{0,160})")),
+        Remedy.REBOOT,
+        _OOPS,
+        NAME,
+    ),
+    Known(Rule("kernel.oops", "Oops: ", re.compile(r"Oops: (?P<why>[^\n]{0,160})")), Remedy.REBOOT, _OOPS, NAME),
+    Known(
+        Rule("kernel.oops", "kernel BUG at ", re.compile(r"kernel BUG at (?P<why>[^\n]{0,160})")),
+        Remedy.REBOOT,
+        _OOPS,
+        NAME,
+    ),
+    Known(
+        Rule(
+            "kernel.oops",
+            "general protection fault",
+            re.compile(r"general protection fault[,:] (?P<why>[^\n]{0,160})"),
+        ),
+        Remedy.REBOOT,
+        _OOPS,
+        NAME,
+    ),
+    Known(
+        Rule("kernel.oops", "Kernel panic - ", re.compile(r"Kernel panic - (?P<why>[^\n]{0,160})")),
+        Remedy.REBOOT,
+        _OOPS,
+        NAME,
+    ),
+    Known(
+        Rule(
+            "kernel.hard_lockup",
+            "hard LOCKUP on cpu",
+            re.compile(r"(?:NMI watchdog|watchdog): Watchdog detected hard LOCKUP on (?P<what>cpu \d{1,5})"),
+        ),
+        Remedy.REBOOT,
+        "it stopped answering, interrupts too",
+    ),
+    Known(
+        Rule(
+            "kernel.soft_lockup",
+            "soft lockup - CPU#",
+            re.compile(
+                r"(?:NMI )?(?:watchdog: )?BUG: soft lockup - (?P<what>CPU#\d{1,5}) "
+                r"(?P<why>stuck for \d{1,6}s![^\n]{0,80})"
+            ),
+        ),
+        Remedy.WATCH,
+        "it did nothing else for long",
+    ),
+    Known(
+        Rule(
+            "kernel.stall",
+            "detected stall",
+            re.compile(r"rcu: INFO: (?P<what>rcu_\w{1,20}) (?:self-)?detected (?:expedited )?stalls?"),
+        ),
+        Remedy.WATCH,
+        "a processor held the kernel's housekeeping up",
+    ),
+    Known(
+        Rule(
+            "kernel.hung_task",
+            " blocked for more than ",
+            re.compile(r"INFO: task (?P<what>[^\n]{1,32}?):\d{1,8} (?P<why>blocked for more than \d{1,6} seconds)"),
+        ),
+        Remedy.WATCH,
+        "it waits for a device or a file server and cannot be ended",
+        "process {}",
+    ),
+    Known(
+        Rule(
+            "kernel.out_of_files", "VFS: file-max limit", re.compile(r"VFS: file-max limit (?P<why>\d{1,15} reached)")
+        ),
+        Remedy.WATCH,
+        "no more files can be opened",
+        "open files",
+    ),
+    Known(
+        Rule(
+            "kernel.out_of_memory",
+            "ut of memory: Kill",
+            re.compile(r"(?:Memory cgroup o|O)ut of memory: Kill(?:ed)? process \d{1,8} \((?P<what>[^\n]{1,32}?)\)"),
+        ),
+        Remedy.RECORD,
+        _OOM,
+        "process {}",
+    ),
+)
+"""What the kernel logs about itself; gpud looks for the same, but for what it says of the first two kinds."""
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Make one finding per kind and part, however often it was logged."""
+    findings = logged.findings(readings["dmesg"], LOGGED, expected.node)
+    observed = {"kinds": sorted({finding.code for finding in findings})}
+    return conclude(NAME, findings, "the kernel logged nothing about itself that asks for anything", observed)
+
+
+CHECK = Check(
+    name=NAME,
+    question="Did the kernel log since its boot that it, or a process in it, cannot go on?",
+    reads=("dmesg",),
+    judge=judge,
+    section=NAME,
+    codes=(
+        Code("kernel.oops", (Remedy.REBOOT,), "an oops, a BUG or a panic of the kernel"),
+        Code("kernel.hard_lockup", (Remedy.REBOOT,), "a processor stopped answering, interrupts too"),
+        Code("kernel.soft_lockup", (Remedy.WATCH,), "a processor did nothing else for long"),
+        Code("kernel.stall", (Remedy.WATCH,), "a processor held the kernel's housekeeping (RCU) up"),
+        Code("kernel.hung_task", (Remedy.WATCH,), "a process waits and cannot be ended"),
+        Code("kernel.out_of_files", (Remedy.WATCH,), "the limit of open files was reached"),
+        Code("kernel.out_of_memory", (Remedy.RECORD,), "a process was ended because memory ran out"),
+    ),
+    source="The messages of the Linux kernel's watchdogs; gpud looks for most of them.",
+)

@@ -1,0 +1,65 @@
+"""Is the node's clock right? What it logs, signs and joins depends on it."""
+
+from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
+from fleet_runner.core.checks.check import Check, Code, Readings
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers import clocks
+from fleet_runner.core.parsers.clocks import Clock
+from fleet_runner.core.profile import section
+from fleet_runner.core.verdicts import Finding, Remedy, Result
+
+NAME = "time_sync"
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Take chronyd's word where it answers, else systemd's, which tells no offset."""
+    wanted = section(expected.profile, NAME)
+    clock = _clock(readings)
+    findings: list[Finding] = []
+    unread: list[str] = []
+    if not clock.synchronised:
+        findings.append(
+            about(expected.node, "time.unsynchronised", "clock")(
+                message="the clock follows no source; look at its daemon and at the way to its time servers",
+                remedy=Remedy.WATCH,
+            )
+        )
+    elif wanted.has("offset_seconds_max"):
+        most = wanted.number("offset_seconds_max")
+        if clock.offset is None:
+            unread.append("nothing tells how far the clock is off; chronyc would")
+        elif clock.offset > most:
+            findings.append(
+                about(expected.node, "time.offset", "clock")(
+                    message=f"the clock is {clock.offset:.3g} s off {clock.source:.60}, expected at most {most:g}",
+                    remedy=Remedy.WATCH,
+                )
+            )
+    observed = {"synchronised": clock.synchronised, "offset_seconds": clock.offset, "bound_seconds": clock.bound}
+    told = f", {clock.offset:.3g} s off" if clock.offset is not None else ""
+    return unless_unread(conclude(NAME, findings, f"the clock follows {clock.source:.60}{told}", observed), unread)
+
+
+def _clock(readings: Readings) -> Clock:
+    chronyc, systemd = readings.get("chronyc"), readings.get("timedatectl")
+    if chronyc is not None and (chronyc.rc == 0 or systemd is None):
+        return clocks.tracking(text_of(chronyc))
+    if systemd is not None:
+        return clocks.timedatectl(text_of(systemd))
+    raise EvidenceError("neither chronyc nor timedatectl answers; what keeps the clock?")
+
+
+CHECK = Check(
+    name=NAME,
+    question="Does the node's clock follow a source, and is it near enough to it?",
+    reads=(),
+    also=("chronyc", "timedatectl"),
+    judge=judge,
+    section=NAME,
+    codes=(
+        Code("time.unsynchronised", (Remedy.WATCH,), "the clock follows no source"),
+        Code("time.offset", (Remedy.WATCH,), "the clock is farther off than `time_sync.offset_seconds_max`"),
+    ),
+    source="The profile's `time_sync`; chrony's documentation of `tracking`.",
+)
