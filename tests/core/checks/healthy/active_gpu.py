@@ -4,10 +4,20 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import dcgm, gpu_burn, nccl_tests
+from fleet_runner.core.parsers import dcgm, gpu_burn, nccl_tests, nvbandwidth
 from tests.core.checks.healthy import text_of
 
-PROFILE: dict[str, Any] = {"active": {"dcgm": {"level": 3}, "nccl_allreduce": {"bus_gbps_min": 460, "compare": True}}}
+PROFILE: dict[str, Any] = {
+    "active": {
+        "dcgm": {"level": 3},
+        "nccl_allreduce": {"bus_gbps_min": 460, "compare": True},
+        "gpu_bandwidth": {
+            "host_to_device_gbps_min": 48,
+            "device_to_host_gbps_min": 48,
+            "device_to_device_gbps_min": 335,
+        },
+    }
+}
 """Sections of the profile; `parts` and `active` are laid over those of `judging`."""
 
 
@@ -19,12 +29,15 @@ def ended(output: str, /, **changed: Any) -> str:
 HEALTHY: dict[str, dict[str, str]] = {
     "gpu_burn": {"gpu_burn_job": ended(text_of("gpu_burn/ok.txt"))},
     "nccl_allreduce": {"nccl_allreduce_job": ended(text_of("nccl_tests/h100_two.txt"))},
+    "gpu_bandwidth": {"gpu_bandwidth_job": ended(text_of("nvbandwidth/v0.8_two.txt"))},
     "dcgm": {"dcgm_job": ended(text_of("dcgm/v3_pass.json"))},
 }
 
 PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "nccl_tests": (nccl_tests.parse, text_of("nccl_tests/h100_two.txt")),
     "nccl_tests, crashed": (nccl_tests.parse, text_of("nccl_tests/crashed.txt")),
+    "nvbandwidth": (nvbandwidth.parse, text_of("nvbandwidth/v0.8_two.txt")),
+    "nvbandwidth's JSON": (nvbandwidth.parse, text_of("nvbandwidth/v0.7_two.json")),
     "dcgm v3": (dcgm.parse, text_of("dcgm/v3_pass.json")),
     "dcgm v4": (dcgm.parse, text_of("dcgm/v4_persistence_off.json")),
     "gpu_burn": (gpu_burn.parse, text_of("gpu_burn/ok.txt")),
