@@ -24,6 +24,7 @@ from fleet_runner.adapters.store import (
 from fleet_runner.adapters.store.database import PATIENCE, Database, connect
 from fleet_runner.adapters.store.firmware import FirmwareMethods
 from fleet_runner.adapters.store.schema import REVISION
+from fleet_runner.adapters.store.searching import SearchMethods, Sought
 from fleet_runner.core.actions import Decision
 from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
 from fleet_runner.core.errors import NoStoreError, StoreError
@@ -32,10 +33,10 @@ from fleet_runner.core.records import Device
 from fleet_runner.core.runs import Entry, Intent, Node, Outcome, Run, Stored, Ticket, Wish
 from fleet_runner.core.spool import Ended, Evidence, Line
 
-__all__ = ["Store"]
+__all__ = ["Sought", "Store"]
 
 
-class Store(FirmwareMethods):
+class Store(FirmwareMethods, SearchMethods):
     """One connected store. Every method is one transaction; every failure is a StoreError, nothing half-written.
 
     Methods that raise ConflictError found that somebody else was first: read again and decide again.

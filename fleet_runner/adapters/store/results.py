@@ -57,7 +57,7 @@ def add_evidence(connection: Connection, packed: Sequence[Mapping[str, Any]]) ->
 
 def known_evidence(connection: Connection, hashes: Iterable[str]) -> frozenset[str]:
     """Return which of the hashes have their text stored."""
-    return frozenset(row.hash for row in _in_chunks(connection, select(evidence.c.hash), evidence.c.hash, hashes))
+    return frozenset(row.hash for row in in_chunks(connection, select(evidence.c.hash), evidence.c.hash, hashes))
 
 
 def text(connection: Connection, digest: str) -> str | None:
@@ -70,21 +70,21 @@ def text(connection: Connection, digest: str) -> str | None:
 def of_run(connection: Connection, run: int) -> tuple[Stored, ...]:
     """Return a run's results in the order they came."""
     mine = select(results).where(results.c.run == run).order_by(results.c.id)
-    return tuple(_stored(row) for row in connection.execute(mine).all())
+    return tuple(from_row(row) for row in connection.execute(mine).all())
 
 
 def latest_of(connection: Connection, node: str) -> tuple[Stored, ...]:
     """Return the newest result of each check on a node, by check."""
     mine = select(results).join_from(latest, results, results.c.id == latest.c.result)
     return tuple(
-        _stored(row) for row in connection.execute(mine.where(latest.c.node == node).order_by(latest.c.check)).all()
+        from_row(row) for row in connection.execute(mine.where(latest.c.node == node).order_by(latest.c.check)).all()
     )
 
 
 def newest(connection: Connection, check: str, names: Iterable[str]) -> dict[str, Stored]:
     """Return the newest result of one check on each of some nodes; those that it never ran on are left out."""
     mine = select(results).join_from(latest, results, results.c.id == latest.c.result).where(latest.c.check == check)
-    return {row.node: _stored(row) for row in _in_chunks(connection, mine, latest.c.node, names)}
+    return {row.node: from_row(row) for row in in_chunks(connection, mine, latest.c.node, names)}
 
 
 def before(connection: Connection, given: Iterable[Stored]) -> tuple[Stored, ...]:
@@ -102,16 +102,16 @@ def before_query(stored: Stored) -> Select[Any]:
 
 
 def _spoken(connection: Connection, stored: Stored) -> Stored | None:
-    earlier = (_stored(row) for row in connection.execute(before_query(stored)))
+    earlier = (from_row(row) for row in connection.execute(before_query(stored)))
     return next((each for each in earlier if speaks(each.result)), None)
 
 
 def some(connection: Connection, ids: Iterable[int]) -> tuple[Stored, ...]:
     """Return results by their ids, in the order of the ids; unknown ones are left out."""
-    return tuple(_stored(row) for row in _in_chunks(connection, select(results), results.c.id, ids))
+    return tuple(from_row(row) for row in in_chunks(connection, select(results), results.c.id, ids))
 
 
-def _in_chunks(connection: Connection, wanted: Select[Any], column: Any, values: Iterable[Any]) -> list[Row[Any]]:
+def in_chunks(connection: Connection, wanted: Select[Any], column: Any, values: Iterable[Any]) -> list[Row[Any]]:
     """Ask for many keys without meeting either database's limit of parameters."""
     keys = sorted(set(values))
     query = wanted.where(column.in_(bindparam("keys", expanding=True))).order_by(column)
@@ -135,7 +135,8 @@ def _row(run: Run, line: Judged) -> dict[str, Any]:
     }
 
 
-def _stored(row: Row[Any]) -> Stored:
+def from_row(row: Row[Any]) -> Stored:
+    """Return a row as a value."""
     result = Result(
         check=row.check,
         verdict=Verdict(row.verdict),

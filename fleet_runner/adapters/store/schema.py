@@ -24,7 +24,7 @@ from fleet_runner.adapters.store.columns import Id, Json, Words
 metadata = firmware_schema.flashes.metadata
 """Of the tables here and of those there."""
 
-REVISION = "0003"
+REVISION = "0004"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")
@@ -32,6 +32,9 @@ LIVE = text("nodes.state <> 'retired'")
 
 SPOKEN = text("outcome IN ('passed', 'failed')")
 """Runs that came to a verdict; only their durations foretell anything. Written out for the same reason."""
+
+NOTABLE = text("verdict IN ('FAIL', 'UNKNOWN')")
+"""Verdicts that somebody looks for, and few results have. Written out, likewise."""
 
 REFUSED = text("kind = 'refused'")
 STEPS = text("kind <> 'refused'")
@@ -136,6 +139,9 @@ results = Table(
     Column("evidence", Json, nullable=False),
 )
 Index("results_run", results.c.run, results.c.id)
+Index("results_node", results.c.node, results.c.id)
+Index("results_check", results.c.check, results.c.id)
+Index("results_notable", results.c.verdict, results.c.id, sqlite_where=NOTABLE, postgresql_where=NOTABLE)
 
 latest = Table(
     "latest",
