@@ -6,6 +6,7 @@ import pytest
 
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers.nvidia_smi import MAX_GPUS, parse, whole
+from tests.core.checks.healthy.gpu import ONE
 from tests.core.checks.judging import SMI
 
 LOST_LINE = "Unable to determine the device handle for GPU0000:9B:00.0: GPU is lost.  Reboot the system to recover\n"
@@ -175,3 +176,62 @@ def test_a_gpu_without_a_serial_has_none() -> None:
     """Boards without one print 0 or N/A."""
     assert parse(SMI.replace("1650000000001", "0")).gpus[0].serial is None
     assert parse(SMI.replace("1650000000001", "N/A")).gpus[0].serial is None
+
+
+def test_a_full_report_reads_as_it_is() -> None:
+    """One example of what newer drivers tell beside errors and temperatures."""
+    report = whole(ONE)
+    assert (report.driver, report.cuda, report.corrupted) == ("580.105.08", "13.0", frozenset())
+    gpu = report.gpus[0]
+    assert gpu.uuid == "GPU-00000000-0000-4000-8000-00000000001b"
+    link = gpu.link
+    assert (link.generation, link.generation_max, link.width, link.width_max) == (5, 5, 16, 16)
+    assert (link.replays, link.rollovers) == (150, 0)
+    assert gpu.clocks.current == {"graphics": 345.0, "sm": 345.0, "mem": 2619.0}
+    assert gpu.clocks.most["sm"] == 1980.0
+    assert gpu.clocks.reasons["gpu_idle"]
+    assert not gpu.clocks.reasons["hw_slowdown"]
+    assert gpu.clocks.slowed_us["sw_power_cap"] == 7015662857
+    assert (gpu.power.draw_watts, gpu.power.limit_watts, gpu.power.module_limit_watts) == (68.57, 700.0, None)
+    assert (gpu.settings.persistence, gpu.settings.ecc, gpu.settings.mig) == (True, True, False)
+    assert (gpu.settings.compute_mode, gpu.settings.gsp_firmware) == ("Default", "580.105.08")
+    assert gpu.spares.banks == {"max": 2560, "high": 0, "partial": 0, "low": 0, "none": 0}
+    assert (gpu.spares.uncorrected, gpu.spares.retired) == (0, None)
+    assert (gpu.fabric.state, gpu.fabric.status, gpu.fabric.clique) == ("Completed", "Success", "0")
+    assert gpu.fabric.health == (("summary", "Healthy"), ("access_timeout_recovery", "False"))
+    assert (gpu.memory.repair_pending, gpu.memory.unrepairable, gpu.used_mib) == (False, None, 1.0)
+
+
+@pytest.mark.parametrize("path", ["<gpu_util>0 %", "<used>1 MiB"])
+def test_a_gpu_whose_measures_are_lost_is_lost(path: str) -> None:
+    """Its name may be remembered from better days."""
+    tag = path[: path.index(">") + 1]
+    assert parse(ONE.replace(path, tag + "GPU is lost")).gpus[0].lost
+
+
+def test_a_fabric_health_without_end_is_cut() -> None:
+    """Sizes are bounded."""
+    many = "".join(f"<word{n}>True</word{n}>" for n in range(1000))
+    assert len(parse(ONE.replace("<health>", f"<health>{many}")).gpus[0].fabric.health) == 32
+
+
+def test_a_report_without_its_count_of_gpus_is_taken_by_what_it_describes() -> None:
+    """Somebody trimmed it; with no GPU at all it is no report."""
+    bare = ONE.replace("<attached_gpus>1</attached_gpus>", "")
+    assert whole(bare).attached == 1
+    with pytest.raises(EvidenceError, match="sane number"):
+        parse("<nvidia_smi_log></nvidia_smi_log>")
+
+
+WARNING = "WARNING: infoROM is corrupted at gpu 0000:1B:00.0\n"
+
+
+@pytest.mark.parametrize("text", [ONE + WARNING, WARNING + ONE, WARNING.replace("0000:1B", "00000000:1b") + ONE])
+def test_a_warning_of_the_tool_is_no_part_of_its_report(text: str) -> None:
+    """It stands before or behind it, and names a GPU."""
+    assert parse(text).corrupted == {"0000:1b:00.0"}
+
+
+def test_other_warnings_are_passed_over() -> None:
+    """They name no InfoROM."""
+    assert parse(ONE + "WARNING: something else\n").corrupted == frozenset()
