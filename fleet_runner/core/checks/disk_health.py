@@ -22,6 +22,7 @@ NAME = "disk_health"
 WORN_OUT = 100
 """Percent of its endurance that a drive has used, by its vendor's own estimate (NVM Express Base Specification)."""
 
+_CONTROLLER = re.compile(r"nvme\d{1,4}", re.ASCII)
 _NVME = r"nvme (?P<what>nvme\d{1,4}): "
 _DISK = r"(?P<what>(?:nvme\d{1,4}(?:c\d{1,4})?n\d{1,6}|sd[a-z]{1,3}))"
 
@@ -93,6 +94,10 @@ BITS: tuple[tuple[Warnings, str, Remedy, str], ...] = (
 )
 
 
+Names = Mapping[str, tuple[str, str]]
+"""How findings and people name a disk, by the kernel's name for its controller ("/dev/nvme0")."""
+
+
 class Disk(NamedTuple):
     """A disk, how findings name it, and how people find it."""
 
@@ -104,7 +109,8 @@ class Disk(NamedTuple):
 def judge(readings: Readings, expected: Expected) -> Result:
     """Take each disk's own word, then what it counted since the last look, then the kernel's log."""
     wanted = section(expected.profile, NAME)
-    disks, unread = _disks(readings, wanted)
+    known = _known(readings)
+    disks, unread = _disks(readings, wanted, known)
     counts = {
         f"{disk.component} {name}": count
         for disk in disks
@@ -117,7 +123,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     }
     growth = counted.growth(NAME, counts, readings["nvme_smart"], expected)
     findings = [finding for disk in disks for finding in _findings(disk, wanted, growth, expected.node)]
-    findings += logged.findings(readings["dmesg"], LOGGED, expected.node)
+    findings += logged.findings(readings["dmesg"], LOGGED, expected.node, lambda name: _stable(name, known))
     observed = {
         "disks": len(disks),
         "used_percent": {disk.component: disk.health.used for disk in disks},
@@ -127,9 +133,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     return unless_unread(conclude(NAME, findings, f"{len(disks)} disks say that they are well", observed), unread)
 
 
-def _disks(readings: Readings, wanted: Section) -> tuple[list[Disk], list[str]]:
+def _disks(readings: Readings, wanted: Section, known: Names) -> tuple[list[Disk], list[str]]:
     """Return the disks that told their health, and why others did not."""
-    known = _known(readings)
     answers: dict[str, Health | None] = smart.parse(text_of(readings["nvme_smart"]))
     told = set(answers)
     unread = [
@@ -159,7 +164,7 @@ def _why(readings: Readings, name: str) -> str:
     return f"the tool said: {said[-1]:.120}" if said else "its answer is not whole"
 
 
-def _known(readings: Readings) -> dict[str, tuple[str, str]]:
+def _known(readings: Readings) -> Names:
     """Return how the NVMe drives of the node are named: their logs do not say who they are."""
     drives = nvme_files.controllers(files.parse(text_of(readings["nvme_controllers"])))
     return {
@@ -169,6 +174,12 @@ def _known(readings: Readings) -> dict[str, tuple[str, str]]:
         )
         for drive in drives
     }
+
+
+def _stable(name: str, known: Names) -> str:
+    """Return the name that no reboot changes of "nvme4" and of its namespaces; of others, the kernel's."""
+    controller = _CONTROLLER.match(name)
+    return known.get(f"/dev/{controller[0]}", (name, name))[0] if controller else name
 
 
 def _named(name: str, health: Health) -> tuple[str, str]:

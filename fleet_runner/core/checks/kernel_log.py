@@ -21,14 +21,14 @@ LOGGED = (
         Rule("kernel.oops", "BUG: ", re.compile(r"BUG: (?P<why>(?:unable to handle|kernel NULL)[^\n]{0,160})")),
         Remedy.REBOOT,
         _OOPS,
-        NAME,
+        "kernel",
     ),
-    Known(Rule("kernel.oops", "Oops: ", re.compile(r"Oops: (?P<why>[^\n]{0,160})")), Remedy.REBOOT, _OOPS, NAME),
+    Known(Rule("kernel.oops", "Oops: ", re.compile(r"Oops: (?P<why>[^\n]{0,160})")), Remedy.REBOOT, _OOPS, "kernel"),
     Known(
         Rule("kernel.oops", "kernel BUG at ", re.compile(r"kernel BUG at (?P<why>[^\n]{0,160})")),
         Remedy.REBOOT,
         _OOPS,
-        NAME,
+        "kernel",
     ),
     Known(
         Rule(
@@ -38,13 +38,13 @@ LOGGED = (
         ),
         Remedy.REBOOT,
         _OOPS,
-        NAME,
+        "kernel",
     ),
     Known(
         Rule("kernel.oops", "Kernel panic - ", re.compile(r"Kernel panic - (?P<why>[^\n]{0,160})")),
         Remedy.REBOOT,
         _OOPS,
-        NAME,
+        "kernel",
     ),
     Known(
         Rule(
@@ -98,7 +98,9 @@ LOGGED = (
         Rule(
             "kernel.out_of_memory",
             "ut of memory: Kill",
-            re.compile(r"(?:Memory cgroup o|O)ut of memory: Kill(?:ed)? process \d{1,8} \((?P<what>[^\n]{1,32}?)\)"),
+            re.compile(
+                r"(?:Memory cgroup o|O)ut of memory: Kill(?:ed)? process \d{1,8} \((?P<what>[^\n]{1,32})\)[ ,]"
+            ),
         ),
         Remedy.RECORD,
         _OOM,
@@ -110,7 +112,7 @@ LOGGED = (
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """Make one finding per kind and part, however often it was logged."""
-    findings = logged.findings(readings["dmesg"], LOGGED, expected.node)
+    findings = list(logged.findings(readings["dmesg"], LOGGED, expected.node))
     observed = {"kinds": sorted({finding.code for finding in findings})}
     return conclude(NAME, findings, "the kernel logged nothing about itself that asks for anything", observed)
 

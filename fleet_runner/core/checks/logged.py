@@ -1,6 +1,6 @@
 """What checks over the kernel's log share: a table of messages, with the remedy of each and what it means."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from fleet_runner.core.checks.answers import about, text_of
@@ -27,15 +27,23 @@ class Known(NamedTuple):
     steps: tuple[str, ...] = ()
 
 
-def findings(reading: Reading, table: Sequence[Known], node: str) -> list[Finding]:
-    """Return a finding for each part and kind of message, however often it was logged."""
+def findings(
+    reading: Reading, table: Sequence[Known], node: str, named: Callable[[str], str] = str
+) -> Iterator[Finding]:
+    """Yield a finding for each part and kind of message, however often it was logged.
+
+    `named` turns the kernel's name of a part ("nvme4n1") into the one that no reboot changes.
+    """
     known = {each.rule.code: each for each in reversed(table)}
-    events = kernel_log.parse(text_of(reading), [each.rule for each in table])
-    return [_finding(event, known[event.code], node) for event in events]
+    seen: set[tuple[str, str]] = set()
+    for event in kernel_log.parse(text_of(reading), [each.rule for each in table]):
+        part = known[event.code].part.format("" if event.component == event.code else named(event.component)).strip()
+        if (event.code, part) not in seen:
+            seen.add((event.code, part))
+            yield _finding(event, part, known[event.code], node)
 
 
-def _finding(event: Event, known: Known, node: str) -> Finding:
-    part = known.part.format("" if event.component == event.code else event.component).strip()
+def _finding(event: Event, part: str, known: Known, node: str) -> Finding:
     said = f": {event.text:.120}" if event.text else ""
     return about(node, event.code, part)(
         message=f"{part}: {known.meaning}; {event.told}{said}",

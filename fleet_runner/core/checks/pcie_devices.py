@@ -26,6 +26,8 @@ ALLOWED: Mapping[float, float] = {8.0: 0.48, 16.0: 0.96, 32.0: 1.92, 64.0: 3.84}
 _PORT = r"[\w-]{1,30} (?P<what>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): (?:AER: )?"
 _BUS = _PORT + "PCIe Bus Error: severity="
 
+PART = "PCIe device {}"
+
 LOGGED = (
     Known(
         Rule(
@@ -33,11 +35,13 @@ LOGGED = (
         ),
         Remedy.REBOOT,
         "the link had to be reset after a fatal error",
+        PART,
     ),
     Known(
         Rule("pcie.fatal", "DPC: containment event", re.compile(_PORT + "DPC: containment event")),
         Remedy.REBOOT,
         "the link had to be reset after a fatal error",
+        PART,
     ),
     Known(
         Rule(
@@ -47,11 +51,13 @@ LOGGED = (
         ),
         Remedy.WATCH,
         "a transfer was lost",
+        PART,
     ),
     Known(
         Rule("pcie.corrected", "PCIe Bus Error", re.compile(_BUS + r"(?P<why>Correct(?:ed|able)[^\n]{0,80})")),
         Remedy.RECORD,
         "errors were corrected",
+        PART,
     ),
     Known(
         Rule(
@@ -87,7 +93,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
         for each in named[name]:
             findings += [*_link(name, each, wanted, expected.node), *_errors(name, each, growth, expected.node)]
             unread += _unread(name, each, wanted)
-    findings += logged.findings(readings["dmesg"], LOGGED, expected.node)
+    counting = {finding.fault for finding in findings}
+    said = logged.findings(readings["dmesg"], LOGGED, expected.node)
+    findings += [finding for finding in said if finding.fault not in counting]
     observed = {"devices": {name: len(there) for name, there in named.items()}, "looks": growth.looks}
     told = ", ".join(f"{len(there)} {name}" for name, there in named.items())
     return unless_unread(conclude(NAME, findings, f"links run as they should: {told}", observed), unread)
@@ -143,7 +151,8 @@ def _link(name: str, each: Device, wanted: Section, node: str) -> Iterator[Findi
 
 
 def _errors(name: str, each: Device, growth: Growth, node: str) -> Iterator[Finding]:
-    component = f"{name} {each.pci}"
+    """Name the device as the log's findings do: what was counted is what was logged."""
+    component = PART.format(each.pci)
     for kind, code, remedy in (
         ("fatal", "pcie.fatal", Remedy.REBOOT),
         ("nonfatal", "pcie.nonfatal", Remedy.WATCH),
@@ -151,7 +160,7 @@ def _errors(name: str, each: Device, growth: Growth, node: str) -> Iterator[Find
         more = growth.grown.get(f"{each.pci} {kind}", 0)
         if more:
             yield about(node, code, component)(
-                message=f"{component} counted {more} {kind} errors within {growth.hours}, expected none",
+                message=f"{name} {each.pci} counted {more} {kind} errors within {growth.hours}, expected none",
                 remedy=remedy,
             )
     more, allowed = growth.grown.get(f"{each.pci} correctable", 0), ALLOWED.get(each.speed or 0.0)
@@ -160,7 +169,7 @@ def _errors(name: str, each: Device, growth: Growth, node: str) -> Iterator[Find
     most = allowed * each.width * max(1.0, growth.seconds / 60)
     beyond = more > most
     yield about(node, "pcie.corrected", component)(
-        message=f"{component} counted {more} corrected errors within {growth.hours}, expected at most {most:.0f}",
+        message=f"{name} {each.pci} counted {more} corrected errors within {growth.hours}, expected up to {most:.0f}",
         remedy=Remedy.WATCH if beyond else Remedy.RECORD,
     )
 
