@@ -1,6 +1,5 @@
 """Do copies to, from, between and within the GPUs go as fast as they should?"""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from statistics import median
@@ -9,6 +8,7 @@ from typing import NamedTuple
 from fleet_runner.core import profile
 from fleet_runner.core.checks import gpu_names, jobs
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
+from fleet_runner.core.checks.blame import culprits
 from fleet_runner.core.checks.check import Check, Code, Measure, Order, Readings
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
@@ -164,7 +164,7 @@ def _findings(way: str, rates: Rates, names: Mapping[int, str], whose: tuple[Sec
             steps=(_NODE,),
         )
         return
-    for culprit, pairs in _culprits(bad):
+    for culprit, pairs in culprits(bad):
         who, slowest = _called(culprit, names), min(bad[pair] for pair in pairs)
         yield about(node, f"gpu_bandwidth.{way}", who)(
             message=f"{who} copies {WAYS[way].words} at {slowest:.1f} GB/s, expected {mark:g} or more"
@@ -173,7 +173,7 @@ def _findings(way: str, rates: Rates, names: Mapping[int, str], whose: tuple[Sec
             steps=tuple(step.format(gpu=who) for step in WAYS[way].steps),
         )
     share = wanted.number("share_min") if wanted.has("share_min") else 0.0
-    for culprit, pairs in _culprits(
+    for culprit, pairs in culprits(
         {key: rate for key, rate in rates.items() if key not in bad and rate < usual * share}
     ):
         who, slowest = _called(culprit, names), min(rates[pair] for pair in pairs)
@@ -182,17 +182,6 @@ def _findings(way: str, rates: Rates, names: Mapping[int, str], whose: tuple[Sec
             f" {slowest / usual:.0%} of the node's median, expected at least {share:.0%}",
             remedy=Remedy.WATCH,
         )
-
-
-def _culprits(bad: Rates) -> Iterator[tuple[frozenset[int], tuple[frozenset[int], ...]]]:
-    """Yield the fewest GPUs that explain all slow pairs, the worst first; a pair with no other to blame is both."""
-    left = set(bad)
-    while left:
-        counts = Counter(number for key in left for number in key)
-        worst = min(counts, key=lambda number: (-counts[number], number))
-        mine = tuple(sorted((key for key in left if worst in key), key=sorted))
-        yield (mine[0] if len(mine) == 1 else frozenset({worst})), mine
-        left -= set(mine)
 
 
 def _called(culprit: frozenset[int], names: Mapping[int, str]) -> str:

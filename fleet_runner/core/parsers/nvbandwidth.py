@@ -79,7 +79,8 @@ def _text(output: str) -> Report:
 
 def _matrices(lines: list[str]) -> Iterator[Matrix]:
     """Of each test the first matrix: those of both directions at once print one for each, and a sum."""
-    test, columns = "", ()
+    test = ""
+    columns: tuple[int, ...] = ()
     rows: list[tuple[int, tuple[float | None, ...]]] = []
     for line in [*lines, ""]:
         words = line.split()
@@ -114,7 +115,7 @@ def _json(text: str) -> Report:
     if not isinstance(root, dict):
         raise EvidenceError("nvbandwidth's report has no nvbandwidth in it; was it cut short?")
     tests = objects(root.get("testcases", []), "nvbandwidth's testcases")
-    listed = next((root[key] for key in ("GPU Device list", "GPU Device info") if key in root), [])
+    listed: Any = next((root[key] for key in ("GPU Device list", "GPU Device info") if key in root), [])
     told = [name for name in (listed if isinstance(listed, list) else [listed]) if isinstance(name, str)]
     errors = [error for each in (root, *tests) if isinstance(error := each.get("error"), str) and error]
     failed = [f"{each.get('name')!s:.80}: {each['status']}" for each in tests if each.get("status") == "Error"]
