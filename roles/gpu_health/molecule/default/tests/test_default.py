@@ -2,7 +2,6 @@
 
 from tests.scenario import found
 
-
 FROM_ITS_TOOL = (
     "gpu_errors",
     "gpu_thermals",
