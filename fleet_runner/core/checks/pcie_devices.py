@@ -67,6 +67,7 @@ LOGGED = (
         ),
         Remedy.WATCH,
         "the device behind it went away",
+        PART,
     ),
 )
 """What the kernel logs about PCIe; Meta's GCM looks for bus errors likewise."""

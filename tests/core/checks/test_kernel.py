@@ -1,0 +1,104 @@
+"""The kernel: what runs, how it is set, and what it logged about itself."""
+
+import pytest
+
+from fleet_runner.core.verdicts import Remedy, Verdict
+from tests.core.checks.healthy import text_of
+from tests.core.checks.hosting import asked, edited, host
+from tests.core.checks.judging import HEALTHY, remedies
+
+SEEN = HEALTHY["kernel"]["kernel_files"]
+MODULES = "nvidia 56000000 40 nvidia_peermem, Live 0x0 (POE)\nmlx5_core 2000000 1 mlx5_ib, Live 0x0 (OE)"
+
+
+@pytest.mark.parametrize(
+    ("ending", "said", "code", "remedy"),
+    [
+        ("osrelease", "6.8.0-51-generic", "kernel.release", Remedy.REBOOT),
+        ("os-release", 'ID="rocky"\nVERSION_ID="9.4"', "kernel.system", Remedy.REBOOT),
+        ("bios_date", "02/05/2024", "kernel.bios_date", Remedy.REFLASH),
+        ("module__nvidia__version", "535.183.01", "kernel.driver", Remedy.REBOOT),
+        ("modules", MODULES, "kernel.module_missing", Remedy.REBOOT),
+        ("modules", MODULES + "\nnvidia_peermem 1 0 - Loading 0x0", "kernel.module_missing", Remedy.REBOOT),
+        ("cmdline", "root=/dev/ram0", "kernel.cmdline", Remedy.REBOOT),
+        ("cmdline", "iommu=pt nosmt=force", "kernel.cmdline", Remedy.REBOOT),
+        ("numa_balancing", "1", "kernel.setting", Remedy.REBOOT),
+        ("enabled", "always madvise [never]", "kernel.setting", Remedy.REBOOT),
+        ("current_clocksource", "hpet", "kernel.setting", Remedy.REBOOT),
+        ("cpu1__cpufreq__scaling_governor", "powersave", "kernel.setting", Remedy.REBOOT),
+        ("swaps", "Filename Type Size\n/swap.img file 8388604", "kernel.setting", Remedy.REBOOT),
+        ("groups__0__type", "DMA-FQ", "kernel.iommu", Remedy.REBOOT),
+        ("tainted", "12416", "kernel.died", Remedy.REBOOT),
+        ("tainted", "16", "kernel.machine_check", Remedy.RECORD),
+    ],
+)
+def test_each_difference_has_its_own_remedy(ending: str, said: str, code: str, remedy: Remedy) -> None:
+    """A node boots its image anew: what is in it changes with a boot."""
+    result = host("kernel", kernel_files=edited(SEEN, **{ending: said}))
+    assert remedies(result) == {code: remedy}
+
+
+def test_a_module_that_must_not_be_there_is_a_fault() -> None:
+    """The free driver keeps the GPUs from the other one."""
+    modules = MODULES + "\nnvidia-peermem 1 0 - Live 0x0\nnouveau 2000000 0 - Live 0x0"
+    result = host("kernel", kernel_files=edited(SEEN, modules=modules))
+    assert remedies(result) == {"kernel.module_forbidden": Remedy.REBOOT}
+
+
+def test_a_node_without_an_iommu_has_it_off() -> None:
+    """Which the profile may want, too."""
+    none = edited(SEEN, groups__0__type=None, groups__1__type=None)
+    assert host("kernel", kernel_files=none).verdict is Verdict.PASS
+    result = host("kernel", asked("kernel", {"iommu": "passthrough"}), kernel_files=none)
+    assert "the IOMMU is off (no groups), expected passthrough" in result.message
+
+
+@pytest.mark.parametrize(
+    ("ending", "said"),
+    [
+        ("modules", None),
+        ("modules", "x" * 65_000),
+        ("cmdline", None),
+        ("bios_date", None),
+        ("module__nvidia__version", None),
+        ("numa_balancing", None),
+        ("os-release", ""),
+        ("swaps", ""),
+        ("osrelease", None),
+    ],
+)
+def test_what_was_not_read_is_unknown_where_the_profile_asks(ending: str, said: str | None) -> None:
+    """A list of modules that fills the reader's measure was cut."""
+    assert host("kernel", kernel_files=edited(SEEN, **{ending: said})).verdict is Verdict.UNKNOWN
+
+
+def test_a_profile_may_ask_for_nothing_in_particular() -> None:
+    """Then the kernel is only looked at for its own troubles."""
+    section = dict.fromkeys(("release", "system", "bios_date", "drivers", "modules", "modules_forbidden"), None)
+    section |= dict.fromkeys(("cmdline", "cmdline_forbidden", "iommu", "settings"), None)
+    alone = '{"/proc/sys/kernel/osrelease": "5.15.0"}'
+    assert host("kernel", asked("kernel", section), kernel_files=alone).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("left", ["modules", "cmdline"])
+def test_what_is_forbidden_must_be_read_too(left: str) -> None:
+    """Nobody knows that it is not there."""
+    changes = {left: None}
+    result = host("kernel", asked("kernel", changes), kernel_files=edited(SEEN, **{f"proc__{left}": None}))
+    assert result.verdict is Verdict.UNKNOWN
+
+
+def test_what_the_kernel_logs_about_itself_has_its_remedy() -> None:
+    """A process that memory ran out for is its owner's matter."""
+    result = host("kernel_log", dmesg=text_of("dmesg/host_faults.txt"))
+    found = {(each.code, each.component, each.remedy) for each in result.findings}
+    assert found == {
+        ("kernel.oops", "kernel", Remedy.REBOOT),
+        ("kernel.hard_lockup", "cpu 7", Remedy.REBOOT),
+        ("kernel.soft_lockup", "CPU#18", Remedy.WATCH),
+        ("kernel.stall", "rcu_sched", Remedy.WATCH),
+        ("kernel.hung_task", "process jfsmount", Remedy.WATCH),
+        ("kernel.out_of_files", "open files", Remedy.WATCH),
+        ("kernel.out_of_memory", "process my (job) 1", Remedy.RECORD),
+    }
+    assert "logged 5 times" in result.findings[0].message
