@@ -19,6 +19,10 @@ class Verdict(StrEnum):
     SKIPPED = "SKIPPED"
 
 
+PREEMPTED = "preempted"
+"""What a SKIPPED result observed whose test gave way: unlike one that nobody wants, it has to be run again."""
+
+
 class Remedy(StrEnum):
     """What should follow a finding, from the mildest to the hardest."""
 

@@ -97,7 +97,7 @@ def context(lab: Lab, name: str, bmc_port: int) -> Row:
         "ansible_ssh_transfer_method": "piped",
         "ansible_python_interpreter": os.path.realpath(sys.executable),
         "fleet_environment": {"PATH": f"{lab.node(name) / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"},
-        "gpu_burn_job_dir": str(lab.node(name) / "tmp" / "jobs"),
+        "active_job_dir": str(lab.node(name) / "tmp" / "jobs"),
         "fleet_bmc_url": f"http://127.0.0.1:{bmc_port}",
         "network_boot_limits": {str(milestone): seconds for milestone, seconds in MILESTONES.items()},
         # A simulated power cycle takes the old system away at once.

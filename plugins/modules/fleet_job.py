@@ -1,11 +1,15 @@
-"""Work that outlives the play: started once by name, found again by name, whoever asks and however often."""
+"""Work that outlives the play: a chain of jobs, started once by its key and found again, whoever asks how often."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,133 +19,266 @@ from ansible.module_utils.basic import AnsibleModule
 
 DOCUMENTATION = r"""
 module: fleet_job
-short_description: Starts a detached job on a node once, and reads its state
+short_description: Starts detached jobs on a node once, one after the other, and reads their states
 description:
-  - The first call with a name starts the job; every later one finds it, whether it still runs or has ended.
-  - A job whose lock is free and whose exit status nobody wrote is lost. It is not started again under its name.
-  - The folder lies on a file system that a boot empties, so a booted node knows no jobs.
+  - The first call with a key starts its jobs, which a supervisor runs in their order; every later call finds them.
+  - A job that has ended is left as it is. One that gave way, or was not begun, is begun by the next call.
+  - A job whose supervisor is gone and whose exit status nobody wrote is lost. It is not started again under its key.
 options:
-  name: {description: What the job is called; the key under which it is found again., type: str, required: true}
-  argv: {description: The command and its arguments., type: list, elements: str, required: true}
+  key:
+    description:
+      - What the chain is called; the key under which it is found again. One chain runs at a time on a node.
+      - "C(burn_in-2000) takes the place of C(burn_in-1000): what is before the last dash is older work of the kind."
+    type: str
+    required: true
+  jobs:
+    description: The jobs, in the order in which they run.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name: {description: What the job is called., type: str, required: true}
+      argv: {description: The command and its arguments., type: list, elements: str, required: true}
+      seconds: {description: How long it is meant to run; given back as it is., type: float, default: 0.0}
+      limit: {description: Seconds after which it is ended with the status 124., type: float, required: true}
+      program: {description: One of C(programs); C({program}) in C(argv) is its path., type: str, default: ""}
+      helpers:
+        description: Names of processes that do its work without being its children; they end with it.
+        type: list
+        elements: str
+        default: []
+      gave_way: {description: Words of its output that say to whom it gave way., type: dict, default: {}}
+      cancel: {description: What ends what it started elsewhere., type: list, elements: str, default: []}
+  supervisor: {description: The text of the program that runs the jobs., type: str, required: true}
+  programs: {description: Texts of programs that jobs need; by their names., type: dict, default: {}}
+  yield_to:
+    description:
+      - Whose work the jobs give way to at once; they give way to nobody without it.
+      - C(devices) are patterns of files that a process holds open which works; C(names) those of processes that work.
+      - C(ignored) are names of those that hold such a file and do not work.
+    type: dict
+  stop: {description: Why the chain is to end now; nothing is started., type: str, default: ""}
   dir: {description: Where jobs keep their files., type: path, default: /run/fleet-runner/jobs}
-  seconds: {description: How long it is meant to run; given back as it is., type: float, default: 0.0}
-  tail_bytes: {description: How much of the end of its output to return., type: int, default: 65536}
+  tail_bytes: {description: How much of the end of the output of an ended job to return., type: int, default: 1000000}
 author: [fleet-runner]
 """
 
 EXAMPLES = r"""
 - name: The load runs
   fleet_job:
-    name: burn_in-1763697123
-    argv: [gpu_burn, -tc, "172800"]
-    seconds: 172800
+    key: burn_in-1763697123
+    jobs: [{name: gpu_burn, argv: [gpu_burn, -tc, "172800"], seconds: 172800, limit: 180000}]
+    supervisor: "{{ lookup('ansible.builtin.file', 'supervise.py') }}"
 """
 
 RETURN = r"""
-job:
-  description: What is known about the job.
-  returned: always
+jobs:
+  description: What is known about each job by its name.
   type: dict
   contains:
-    state: {description: "One of running, ended, lost; in check mode absent before it was started.", type: str}
+    state: {description: "One of waiting, running, ended, lost, preempted.", type: str}
     rc: {description: The job's exit status once it has ended; 127 if it could not be started., type: int}
     elapsed: {description: Seconds since it was started or that it took., type: float}
     seconds: {description: How long it is meant to run., type: float}
     output: {description: The end of what it printed., type: str}
+    reason: {description: What it waits for or whom it gave way to., type: str}
 """
 
-SUPERVISOR = r"""
-import json, os, subprocess, sys, time
-
-folder, argv, lock = sys.argv[1], sys.argv[3:], int(sys.argv[2])
-os.chdir("/")
-begun = time.clock_gettime(time.CLOCK_BOOTTIME)
-started = os.open(folder + "/started", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
-os.write(started, json.dumps({"boottime": begun, "argv": argv}).encode())
-os.close(started)
-output = os.open(folder + "/output", os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o644)
-try:
-    # The job holds the lock as well: while it lives, it is not lost, whatever becomes of this supervisor.
-    job = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, pass_fds=[lock])
-except OSError as error:
-    os.write(output, (str(error) + "\n").encode())
-    rc = 127
-else:
-    while job.poll() is None:
-        time.sleep(0.2)
-        if os.fstat(output).st_size > 2000000:
-            # Days of progress lines in memory-backed storage would take the node's memory.
-            end = os.pread(output, 1000000, os.fstat(output).st_size - 1000000)
-            os.ftruncate(output, 0)
-            os.write(output, end)
-    rc = job.returncode
-taken = time.clock_gettime(time.CLOCK_BOOTTIME) - begun
-with open(folder + "/rc.new", "w") as new:
-    json.dump({"rc": rc, "elapsed": round(taken, 3)}, new)
-    new.flush()
-    os.fsync(new.fileno())
-os.rename(folder + "/rc.new", folder + "/rc")
-"""
+RUNNING_TAIL = 16_000  # bytes of output of a job that runs: enough for its last lines of progress
+KEPT = 5  # chains that are over and whose files stay
+SOON = 5.0  # seconds for a chain that was started to begin, or for one that was stopped to end
+TAG = b"FLEET_JOB="
 
 
 def ensure(params: dict, *, start: bool = True) -> tuple[bool, dict]:
-    """Return whether the job was (or, with `start` false, would be) started now, and what is known about it.
+    """Return whether jobs were (or, with `start` false, would be) started now, and what is known about each.
 
-    The lock is taken before anything is looked at and handed to the supervisor while held, so two callers cannot
-    both start the job and nobody can see it started but unlocked.
+    One call at a time starts or stops anything under `dir`. A chain's lock is taken before anything is looked at and
+    handed to the supervisor while held, so nobody can see it started but unlocked.
     """
-    folder = Path(params["dir"], params["name"])
+    folder = Path(params["dir"], params["key"])
     if not start:
-        exists = (folder / "started").exists()
-        return not exists, look(folder, params) if exists else _job(params, "absent")
+        todo = [job["name"] for job in _todo(folder, params)]
+        known = look(folder, params) if folder.exists() else {}
+        return bool(todo), known | {
+            job["name"]: _job(job, "waiting", reason="it would be started")
+            for job in params["jobs"]
+            if job["name"] in todo
+        }
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-    lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o644)
+    with _lock(folder.parent / "turn", wait=True):
+        with _lock(folder / "lock", wait=(folder / "over").exists()) as lock:  # a supervisor whose chain is over ends
+            if params.get("stop"):
+                behind, changed = params["stop"], lock is None and _stop(folder, params["stop"])
+            elif lock is None:
+                behind, changed = "", False
+            else:
+                behind, changed = _start(folder, params, lock)
+        return changed, look(folder, params, behind)
+
+
+def look(folder: Path, params: dict, behind: str = "") -> dict:
+    """Return what is known about each job, without changing anything."""
+    with _lock(folder / "lock") as lock:
+        over = lock is not None or (folder / "over").exists()
+        runs = [] if over else [job["name"] for job in _facts(folder / "spec.json").get("jobs", ())]
+        return {job["name"]: _known(folder, job, params, behind, runs) for job in params["jobs"]}
+
+
+def _start(folder: Path, params: dict, lock: int) -> tuple[str, bool]:
+    """Start what has not ended; return what it waits for, or "", and whether it was started."""
+    todo = _todo(folder, params)
+    if not todo:
+        return "", False
+    for other in _others(folder):
+        if not _older(other.name, folder.name):
+            return f"behind {other.name}", False
+        _stop(other, f"{folder.name}, which took its place")
+    _sweep(folder)
+    paths = {name: str(_placed(params, name, text)) for name, text in (params.get("programs") or {}).items()}
+    jobs = [dict(job, argv=_argv(job, paths)) for job in todo]
+    spec = {"jobs": jobs, "yield_to": params.get("yield_to")}
+    for name in ("over", "stop", "processes"):
+        with contextlib.suppress(FileNotFoundError):
+            (folder / name).unlink()
+    _write(folder / "spec.json", json.dumps(spec))
+    _spawn(folder, _placed(params, "supervise.py", params["supervisor"]), lock)
+    until, first = time.monotonic() + SOON, folder / todo[0]["name"] / "started"
+    while time.monotonic() < until and not (folder / "over").exists() and not first.exists():
+        time.sleep(0.02)
+    return "", first.exists()
+
+
+def _todo(folder: Path, params: dict) -> list[dict]:
+    """Return the jobs that were not begun, or gave way."""
+    return [
+        job
+        for job in params["jobs"]
+        if not (folder / job["name"] / "started").exists()
+        or _facts(folder / job["name"] / "end").get("state") == "preempted"
+    ]
+
+
+def _known(folder: Path, job: dict, params: dict, behind: str, running: list) -> dict:
+    """Return what is known about one job; `running` names those of the chain that runs now, in their order."""
+    mine, waits = folder / job["name"], job["name"] in running
+    ended = _facts(mine / "end")
+    if ended and not (waits and ended.get("state") == "preempted"):  # one that waits for another try has not ended
+        return _job(job, **{"state": "lost", **ended}, output=_tail(mine / "output", params["tail_bytes"]))
+    if (mine / "started").exists() and not ended:
+        begun = _facts(mine / "started").get("boottime", _uptime())
+        taken, tail = round(max(0.0, _uptime() - begun), 3), min(RUNNING_TAIL, params["tail_bytes"])
+        return _job(job, "running" if waits else "lost", elapsed=taken, output=_tail(mine / "output", tail))
+    if waits or (behind and not params.get("stop")):
+        return _job(job, "waiting", reason=behind or _behind(folder, running))
+    gave_way = _facts(folder / "over").get("reason") or params.get("stop")
+    return _job(job, "preempted" if gave_way else "lost", reason=gave_way or "")
+
+
+def _job(job: dict, state: str, **known: object) -> dict:
+    nothing = {"rc": 0, "elapsed": 0.0, "seconds": job["seconds"], "output": "", "reason": ""}
+    return {"state": state, **nothing, **known}
+
+
+def _behind(folder: Path, running: list) -> str:
+    """Say which job is before the ones that have not begun."""
+    going = [
+        name for name in running if (folder / name / "started").exists() and not (folder / name / "end").exists()
+    ]
+    return f"behind {going[0]}" if going else "it begins now"
+
+
+def _others(folder: Path) -> list[Path]:
+    """Return the other chains of this node that run; the files of those that are long over are removed."""
+    found, over = [], []
+    for path in folder.parent.glob("*/lock"):
+        if path.parent == folder:
+            continue
+        with _lock(path, wait=(path.parent / "over").exists()) as lock:
+            (found if lock is None else over).append(path.parent)
+    over.sort(key=lambda chain: chain.stat().st_mtime)
+    for chain in over[:-KEPT]:
+        shutil.rmtree(chain, ignore_errors=True)
+    return sorted(found)
+
+
+def _older(key: str, than: str) -> bool:
+    """Whether a key names an older stay of the same kind."""
+    (kind, _, began), (mine, _, now) = key.rpartition("-"), than.rpartition("-")
+    with contextlib.suppress(ValueError):
+        return kind == mine and float(began) < float(now)
+    return False
+
+
+def _stop(folder: Path, why: str) -> bool:
+    """Have a chain that runs ended, and wait until it is."""
+    (folder / "stop").write_text(why, encoding="utf-8")
+    until = time.monotonic() + 3 * SOON
+    while time.monotonic() < until:
+        with _lock(folder / "lock") as lock:
+            if lock is not None:
+                return True
+        time.sleep(0.05)
+    raise OSError(f"{folder.name} does not end within {3 * SOON:g} s")
+
+
+def _sweep(folder: Path) -> None:
+    """End what a supervisor left behind that was killed: nobody else would."""
+    mine = TAG + str(folder).encode() + b"/"
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if any(entry.startswith(mine) for entry in path.read_bytes().split(b"\0")):
+                os.kill(int(path.parent.name), signal.SIGKILL)
+
+
+def _placed(params: dict, name: str, text: str) -> Path:
+    """Return where a program of ours lies on this node, under a name that tells its content."""
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    path = Path(params["dir"]).parent / "programs" / f"{digest}-{name}"
+    if not path.exists():
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        _write(path, text, mode=0o755)
+    return path
+
+
+def _argv(job: dict, paths: dict) -> list[str]:
+    """Return a job's command; a program is run by its interpreter, because the file system may forbid to run it."""
+    path = paths.get(job.get("program") or "", "{program}")
+    argv = [path if word == "{program}" else word for word in job["argv"]]
+    if path not in argv or (argv.index(path) and argv[argv.index(path) - 1] != "--"):
+        return argv
+    first = Path(path).read_text(encoding="utf-8").partition("\n")[0]
+    argv[argv.index(path) : argv.index(path)] = first[2:].split() if first.startswith("#!") else []
+    return argv
+
+
+def _write(path: Path, text: str, mode: int = 0o644) -> None:
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    new.write_text(text, encoding="utf-8")
+    new.chmod(mode)
+    new.replace(path)
+
+
+@contextlib.contextmanager
+def _lock(path: Path, *, wait: bool = False):  # noqa: ANN202  an iterator of the descriptor, or None if another has it
+    """Hold a lock; it is let go when the last process that has it open closes it."""
+    lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
     try:
-        if not _locked(lock) or (folder / "started").exists():
-            return False, _look(folder, params, lock)
-        _spawn(folder, params["argv"], lock)
-        return True, _job(params, "running")
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(lock)
+        yield None
+        return
+    try:
+        yield lock
     finally:
         os.close(lock)
-
-
-def look(folder: Path, params: dict) -> dict:
-    """Return what is known about a job that was started, without changing anything."""
-    lock = os.open(folder / "lock", os.O_RDONLY)
-    try:
-        return _look(folder, params, lock)
-    finally:
-        os.close(lock)
-
-
-def _look(folder: Path, params: dict, lock: int) -> dict:
-    free = _locked(lock)
-    output = _tail(folder / "output", params["tail_bytes"])
-    # Asked after the lock: a supervisor that ended in between has written its status before letting go.
-    ended = _facts(folder / "rc")
-    if ended:
-        return _job(params, "ended", rc=ended["rc"], elapsed=ended["elapsed"], output=output)
-    begun = _facts(folder / "started").get("boottime", _uptime())
-    return _job(params, "lost" if free else "running", elapsed=round(max(0.0, _uptime() - begun), 3), output=output)
-
-
-def _job(params: dict, state: str, rc: int = 0, elapsed: float = 0.0, output: str = "") -> dict:
-    return {"state": state, "rc": rc, "elapsed": elapsed, "seconds": params["seconds"], "output": output}
-
-
-def _locked(lock: int) -> bool:
-    """Take the lock if it is free; it is let go when the last process that has it open closes it."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _facts(path: Path) -> dict:
     """A file that is not there, or not yet whole, says nothing."""
-    with contextlib.suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
-        return json.load(file)
+    with contextlib.suppress(OSError, ValueError):
+        return dict(json.loads(path.read_text(encoding="utf-8")))
     return {}
 
 
@@ -153,13 +290,13 @@ def _tail(path: Path, limit: int) -> str:
 
 
 def _uptime() -> float:
-    """Seconds since boot: the node's calendar clock may jump while the job runs."""
+    """Seconds since boot: the node's calendar clock may jump while a job runs."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def _spawn(folder: Path, argv: list[str], lock: int) -> None:
+def _spawn(folder: Path, supervisor: Path, lock: int) -> None:
     process = subprocess.Popen(  # noqa: S603  the controller names the command; no shell is involved
-        [sys.executable, "-I", "-c", SUPERVISOR, str(folder), str(lock), *argv],
+        [sys.executable, "-I", str(supervisor), str(folder)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -169,26 +306,43 @@ def _spawn(folder: Path, argv: list[str], lock: int) -> None:
     process.returncode = 0  # it is meant to outlive us; without this Python would complain about it at its end
 
 
+JOB = {
+    "name": {"type": "str", "required": True},
+    "argv": {"type": "list", "elements": "str", "required": True},
+    "seconds": {"type": "float", "default": 0.0},
+    "limit": {"type": "float", "required": True},
+    "program": {"type": "str", "default": ""},
+    "helpers": {"type": "list", "elements": "str", "default": []},
+    "gave_way": {"type": "dict", "default": {}},
+    "cancel": {"type": "list", "elements": "str", "default": []},
+}
+
+
 def main() -> None:
-    """Start or find the job and say what is known about it."""
+    """Start or find the jobs and say what is known about them."""
     module = AnsibleModule(
         argument_spec={
-            "name": {"type": "str", "required": True},
-            "argv": {"type": "list", "elements": "str", "required": True},
+            "key": {"type": "str", "required": True, "no_log": False},
+            "jobs": {"type": "list", "elements": "dict", "required": True, "options": JOB},
+            "supervisor": {"type": "str", "required": True},
+            "programs": {"type": "dict", "default": {}},
+            "yield_to": {"type": "dict"},
+            "stop": {"type": "str", "default": ""},
             "dir": {"type": "path", "default": "/run/fleet-runner/jobs"},
-            "seconds": {"type": "float", "default": 0.0},
-            "tail_bytes": {"type": "int", "default": 65536},
+            "tail_bytes": {"type": "int", "default": 1_000_000},
         },
         supports_check_mode=True,
     )
-    name = module.params["name"]
-    if not name or name != Path(name).name or name.startswith("."):
-        module.fail_json(msg=f"name {name!r} is not usable as a file name; use letters, digits, '-', '_' and '.'")
+    names = [module.params["key"], *(job["name"] for job in module.params["jobs"])]
+    wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}", name)]
+    if wrong:
+        module.fail_json(msg=f"{wrong[0]!r} is no usable file name; use letters, digits, '-', '_' and '.'")
     try:
-        changed, job = ensure(module.params, start=not module.check_mode)
+        changed, jobs = ensure(module.params, start=not module.check_mode)
     except OSError as error:
-        module.fail_json(msg=f"job {name!r} under {module.params['dir']}: {error}; is the folder writable there?")
-    module.exit_json(changed=changed, job=job)
+        where = f"jobs {module.params['key']!r} under {module.params['dir']}"
+        module.fail_json(msg=f"{where}: {error}; is the folder writable there?")
+    module.exit_json(changed=changed, jobs=jobs)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""fleet_job starts work once, finds it again, and tells running, ended and lost apart."""
+"""fleet_job starts a chain of jobs once, finds it again, and tells what each of them does."""
 
 import json
 import os
@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.playing import PROJECT
+
 Tool = Callable[[str, str], str]
+SUPERVISOR = (PROJECT / "roles/active/files/supervise.py").read_text()
 
 
 @pytest.fixture(scope="session")
@@ -24,133 +27,232 @@ def module(plugin: Callable[[str], ModuleType]) -> ModuleType:
 def jobs(tmp_path: Path) -> Iterator[Path]:
     """Where the test's jobs live; whatever still runs at its end is ended."""
     yield tmp_path / "jobs"
-    for pid in holders(tmp_path / "jobs"):
+    for pid in ours(tmp_path):
         os.kill(pid, signal.SIGKILL)
 
 
-def holders(jobs: Path) -> set[int]:
-    """The processes that hold a lock file of these jobs open: their supervisors and themselves."""
+def ours(tmp_path: Path) -> set[int]:
+    """The processes of this test's chains: supervisors hold their lock, jobs bear the tag."""
     found = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         try:
             target = str(link.readlink())
         except OSError:
             continue
-        if target.startswith(f"{jobs}/") and target.endswith("/lock"):
+        if target.startswith(f"{tmp_path}/jobs/") and target.endswith("/lock"):
             found.add(int(link.parts[2]))
-    return found - {os.getpid()}
+    return (found | tagged(tmp_path)) - {os.getpid()}
 
 
-def params(jobs: Path, *argv: str, name: str = "load") -> dict[str, Any]:
-    return {"name": name, "argv": list(argv), "dir": str(jobs), "seconds": 5.0, "tail_bytes": 100}
+def tagged(tmp_path: Path) -> set[int]:
+    """The processes of this test's jobs."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"FLEET_JOB={tmp_path}/jobs/".encode() in path.read_bytes():
+                found.add(int(path.parts[2]))
+        except OSError:
+            continue
+    return found
 
 
-def until(module: ModuleType, job: dict[str, Any], state: str) -> dict[str, Any]:
-    """Ask again until the job is in a state; the test's own time limit ends a wait in vain."""
+def job(*argv: str, name: str = "load", **values: Any) -> dict[str, Any]:
+    """One job."""
+    return {"name": name, "argv": list(argv), "seconds": 5.0, "limit": 60.0} | values
+
+
+def params(jobs: Path, *chain: dict[str, Any], key: str = "burn_in-1", **values: Any) -> dict[str, Any]:
+    given = {"key": key, "jobs": list(chain), "dir": str(jobs), "tail_bytes": 100, "supervisor": SUPERVISOR}
+    return given | values
+
+
+def until(module: ModuleType, asked: dict[str, Any], state: str, name: str = "load") -> dict[str, Any]:
+    """Ask again until a job is in a state; the test's own time limit ends a wait in vain."""
     while True:
-        changed, found = module.ensure(job)
-        assert not changed
+        found = module.look(Path(asked["dir"], asked["key"]), asked)[name]
         if found["state"] == state:
             return dict(found)
-        time.sleep(0.05)
+        time.sleep(0.02)
 
 
-def test_a_job_starts_once_however_often_it_is_asked_for(
+def appeared(path: Path) -> str:
+    """Wait for a file and return its text."""
+    while not path.exists() or not path.read_text():
+        time.sleep(0.02)
+    return path.read_text()
+
+
+def test_a_chain_starts_once_however_often_it_is_asked_for(
     module: ModuleType, jobs: Path, tool: Tool, tmp_path: Path
 ) -> None:
-    job = params(jobs, tool("load", f"echo run >>{tmp_path}/witness; echo burning; sleep 600"))
-    assert module.ensure(job)[0]
+    asked = params(jobs, job(tool("load", f"echo run >>{tmp_path}/witness; echo burning; sleep 600")))
+    assert module.ensure(asked)[0]
     for _ in range(3):
-        changed, found = module.ensure(job)
+        changed, found = module.ensure(asked)
         assert not changed
-        assert found["state"] == "running"
-    while not (tmp_path / "witness").exists():
-        time.sleep(0.05)
-    assert (tmp_path / "witness").read_text() == "run\n"
+        assert found["load"]["state"] == "running"
+    assert appeared(tmp_path / "witness") == "run\n"
 
 
-def test_the_end_of_a_job_is_known_with_its_status_and_the_end_of_its_output(
-    module: ModuleType, jobs: Path, tool: Tool
+def test_jobs_run_one_after_the_other_without_a_visit(
+    module: ModuleType, jobs: Path, tool: Tool, tmp_path: Path
 ) -> None:
-    job = params(jobs, tool("load", "seq 1000; exit 4"))
-    module.ensure(job)
-    found = until(module, job, "ended")
-    assert (found["rc"], found["seconds"]) == (4, 5.0)
+    """What ended stays as it is; what has not begun says behind whom it waits."""
+    first = job(tool("one", f"echo one; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done"), name="one")
+    second = job(tool("two", "seq 1000; exit 4"), name="two")
+    asked = params(jobs, first, second)
+    found = module.ensure(asked)[1]
+    assert (found["one"]["state"], found["two"]["state"]) == ("running", "waiting")
+    assert found["two"]["reason"] == "behind one"
+    (tmp_path / "go").touch()
+    found = until(module, asked, "ended", "two")
+    assert (found["rc"], found["seconds"], len(found["output"])) == (4, 5.0, 100)
     assert found["output"].endswith("999\n1000\n")
-    assert len(found["output"]) == 100
-
-
-def test_an_ended_job_is_adopted_and_another_name_starts_anew(module: ModuleType, jobs: Path) -> None:
-    module.ensure(params(jobs, "true", name="burn_in-1"))
-    until(module, params(jobs, "true", name="burn_in-1"), "ended")
-    assert not module.ensure(params(jobs, "true", name="burn_in-1"))[0]
-    assert module.ensure(params(jobs, "true", name="burn_in-2"))[0]
+    changed, known = module.ensure(asked)
+    assert (changed, known["one"]["state"], known["one"]["output"]) == (False, "ended", "one\n")
 
 
 def test_a_job_that_cannot_be_started_has_ended_with_127(module: ModuleType, jobs: Path) -> None:
-    job = params(jobs, "no-such-tool-anywhere")
-    module.ensure(job)
-    found = until(module, job, "ended")
+    asked = params(jobs, job("no-such-tool-anywhere"), job("true", name="next"))
+    module.ensure(asked)
+    found = until(module, asked, "ended")
     assert found["rc"] == 127
     assert "no-such-tool-anywhere" in found["output"]
+    assert until(module, asked, "ended", "next")["rc"] == 0
 
 
 def test_a_killed_job_has_ended_by_its_signal(module: ModuleType, jobs: Path, tool: Tool, tmp_path: Path) -> None:
-    job = params(jobs, tool("load", f"echo $$ >{tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid; sleep 600"))
-    module.ensure(job)
-    while not (tmp_path / "pid").exists():
-        time.sleep(0.05)
-    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
-    assert until(module, job, "ended")["rc"] == -signal.SIGKILL
+    asked = params(jobs, job(tool("load", f"echo $$ >{tmp_path}/pid; sleep 600")))
+    module.ensure(asked)
+    os.kill(int(appeared(tmp_path / "pid")), signal.SIGKILL)
+    assert until(module, asked, "ended")["rc"] == -signal.SIGKILL
 
 
-def test_a_job_whose_end_nobody_saw_is_lost_and_not_started_again(module: ModuleType, jobs: Path) -> None:
-    """First its supervisor is killed: it still runs. Then itself: now nobody will ever write its status."""
-    job = params(jobs, "sleep", "600")
-    module.ensure(job)
-    while not (jobs / "load" / "started").exists() or len(holders(jobs)) < 2:
-        time.sleep(0.05)
-    supervisor = min(holders(jobs), key=lambda pid: Path(f"/proc/{pid}/cmdline").read_bytes()[:9] == b"sleep\x00600")
-    os.kill(supervisor, signal.SIGKILL)
-    while supervisor in holders(jobs):
-        time.sleep(0.05)
-    assert module.ensure(job)[1]["state"] == "running"
-    [load] = holders(jobs)
-    os.kill(load, signal.SIGKILL)
-    assert until(module, job, "lost")["elapsed"] >= 0
-    assert not holders(jobs)
+def test_a_job_that_hangs_is_ended_at_its_limit_with_all_that_it_started(
+    module: ModuleType, jobs: Path, tool: Tool, tmp_path: Path
+) -> None:
+    """It ignores the signal, and its children left its session."""
+    asked = params(jobs, job(tool("load", "trap '' TERM; setsid sleep 600 & sleep 600; sleep 600"), limit=0.5))
+    module.ensure(asked)
+    found = until(module, asked, "ended")
+    assert found["rc"] == 124
+    assert "ended after 0.5 s, which is its time limit" in found["output"]
+    assert not tagged(tmp_path)
 
 
-def test_a_job_that_was_never_begun_is_begun(module: ModuleType, jobs: Path) -> None:
+def test_nothing_that_a_job_started_outlives_it(module: ModuleType, jobs: Path, tool: Tool, tmp_path: Path) -> None:
+    asked = params(jobs, job(tool("load", "setsid sleep 600 & exit 0")))
+    module.ensure(asked)
+    assert until(module, asked, "ended")["rc"] == 0
+    assert not tagged(tmp_path)
+
+
+def test_a_job_whose_supervisor_was_killed_is_lost_and_the_next_one_begins(
+    module: ModuleType, jobs: Path, tool: Tool, tmp_path: Path
+) -> None:
+    """The job goes with it, for nobody else would end it when work comes; what left its tree is swept up later."""
+    load = job(tool("load", f"setsid sleep 600 & echo $PPID >{tmp_path}/supervisor; sleep 600"))
+    asked = params(jobs, load, job("sleep", "600", name="next"))
+    module.ensure(asked)
+    os.kill(int(appeared(tmp_path / "supervisor")), signal.SIGKILL)
+    assert until(module, asked, "lost")["elapsed"] >= 0
+    changed, found = module.ensure(asked)
+    assert (changed, found["load"]["state"], found["next"]["state"]) == (True, "lost", "running")
+    while len(tagged(tmp_path)) != 1:  # what the killed one left is gone, the next one has begun
+        time.sleep(0.02)
+
+
+def test_a_chain_that_was_never_begun_is_begun(module: ModuleType, jobs: Path) -> None:
     """The module died between taking the lock and starting the supervisor: nothing has run yet."""
-    (jobs / "load").mkdir(parents=True)
-    (jobs / "load" / "lock").touch()
-    assert module.ensure(params(jobs, "true"))[0]
+    (jobs / "burn_in-1").mkdir(parents=True)
+    (jobs / "burn_in-1" / "lock").touch()
+    assert module.ensure(params(jobs, job("true")))[0]
+
+
+def test_a_supervisor_that_cannot_run_is_told(
+    module: ModuleType, jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SOON", 0.3)
+    asked = params(jobs, job("true"), supervisor="raise SystemExit(1)")
+    changed, found = module.ensure(asked)
+    assert (changed, found["load"]["state"]) == (False, "lost")
 
 
 def test_check_mode_says_what_would_start_and_starts_nothing(module: ModuleType, jobs: Path) -> None:
-    changed, found = module.ensure(params(jobs, "true"), start=False)
-    assert (changed, found["state"]) == (True, "absent")
+    asked = params(jobs, job("true"))
+    changed, found = module.ensure(asked, start=False)
+    assert (changed, found["load"]["state"], found["load"]["reason"]) == (True, "waiting", "it would be started")
     assert not jobs.exists()
-    module.ensure(params(jobs, "true"))
-    until(module, params(jobs, "true"), "ended")
-    changed, found = module.ensure(params(jobs, "true"), start=False)
-    assert (changed, found["state"]) == (False, "ended")
+    module.ensure(asked)
+    until(module, asked, "ended")
+    changed, found = module.ensure(asked, start=False)
+    assert (changed, found["load"]["state"]) == (False, "ended")
 
 
 def test_output_of_days_is_kept_to_its_end(module: ModuleType, jobs: Path, tool: Tool) -> None:
     """A load that prints its progress for days must not fill the memory that /run is made of."""
-    job = params(jobs, tool("load", "head -c 3000000 /dev/zero | tr '\\0' x; sleep 1; echo last"))
-    module.ensure(job)
-    assert until(module, job, "ended")["output"].endswith("xlast\n")
-    assert (jobs / "load" / "output").stat().st_size < 2_000_000
+    asked = params(jobs, job(tool("load", "head -c 3000000 /dev/zero | tr '\\0' x; sleep 0.3; echo last")))
+    module.ensure(asked)
+    assert until(module, asked, "ended")["output"].endswith("xlast\n")
+    assert (jobs / "burn_in-1" / "load" / "output").stat().st_size < 2_000_000
 
 
 def test_torn_files_are_read_as_nothing(module: ModuleType, jobs: Path) -> None:
     """A full disk can leave an empty `started`: the job is lost, and the module does not fall over it."""
-    folder = jobs / "load"
+    folder = jobs / "burn_in-1" / "load"
     folder.mkdir(parents=True)
-    (folder / "lock").touch()
     (folder / "started").write_text(json.dumps({"boottime": 1.0})[:5])
-    changed, found = module.ensure(params(jobs, "true"))
-    assert (changed, found["state"], found["output"]) == (False, "lost", "")
+    changed, found = module.ensure(params(jobs, job("true")))
+    assert (changed, found["load"]["state"], found["load"]["output"]) == (False, "lost", "")
+
+
+def test_a_newer_stay_takes_the_place_of_an_older_one(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
+    """The node left its burn-in for triage, and has come back."""
+    old, new = params(jobs, job("sleep", "600")), params(jobs, job("true"), key="burn_in-2.5")
+    module.ensure(old)
+    assert module.ensure(new)[0]
+    until(module, new, "ended")
+    found = module.look(jobs / "burn_in-1", old)["load"]
+    assert (found["state"], found["reason"]) == ("preempted", "burn_in-2.5, which took its place")
+    assert not tagged(tmp_path)
+
+
+def test_other_work_of_ours_is_waited_for(module: ModuleType, jobs: Path) -> None:
+    module.ensure(params(jobs, job("sleep", "600")))
+    changed, found = module.ensure(params(jobs, job("true"), key="health_active-7"))
+    assert (changed, found["load"]["state"], found["load"]["reason"]) == (False, "waiting", "behind burn_in-1")
+
+
+def test_a_chain_is_stopped_and_its_rest_is_not_begun(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
+    """One test found a fault: nobody waits for the others."""
+    asked = params(jobs, job("true"), job("sleep", "600", name="two"), job("true", name="three"))
+    module.ensure(asked)
+    until(module, asked, "running", "two")
+    changed, found = module.ensure(asked | {"stop": "what load found"})
+    assert changed
+    assert {name: each["state"] for name, each in found.items()} == {
+        "load": "ended", "two": "preempted", "three": "preempted",
+    }  # fmt: skip
+    assert found["three"]["reason"] == "what load found"
+    assert not tagged(tmp_path)
+    assert not module.ensure(asked | {"stop": "what load found"})[0]
+
+
+def test_files_of_chains_that_are_long_over_are_removed(module: ModuleType, jobs: Path) -> None:
+    """Tests of every hour must not fill the memory that /run is made of."""
+    for number in range(9):
+        asked = params(jobs, job("true"), key=f"health_active-{number}")
+        module.ensure(asked)
+        appeared(jobs / asked["key"] / "over")
+    assert len(list(jobs.glob("*/lock"))) == module.KEPT + 1
+
+
+def test_a_program_of_ours_runs_where_nothing_may_be_executed(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
+    """Its first line names its interpreter; it lies under its content's hash, once."""
+    programs = {"ask.py": "#!/usr/bin/env python3\nimport sys\nprint('asked', *sys.argv[1:])\n"}
+    asked = params(jobs, job("{program}", "twice", program="ask.py"), programs=programs)
+    for key in ("burn_in-1", "burn_in-2"):
+        module.ensure(asked | {"key": key})
+        assert until(module, asked | {"key": key}, "ended")["output"] == "asked twice\n"
+    [path] = (tmp_path / "programs").glob("*-ask.py")
+    assert path.stat().st_mode & 0o777 == 0o755

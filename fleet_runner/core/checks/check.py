@@ -41,12 +41,14 @@ class Order:
     """A job that a node is to run: the command, and how long it is meant to take, in seconds.
 
     `program` is a file of ours in roles/active/files that the command needs; PROGRAM in `argv` stands for its path on
-    the node.
+    the node. `helpers` are names of processes that do its work without being its children (15 characters, as the
+    kernel keeps them): they are no tenant's, and end with it.
     """
 
     argv: tuple[str, ...]
     seconds: float
     program: str = ""
+    helpers: tuple[str, ...] = ()
 
 
 PROGRAM = "{program}"

@@ -181,7 +181,8 @@ def order(expected: Expected) -> Order:
     section, level = profile.section(expected.profile, SECTION), _level(expected)
     seconds = section.number("seconds") if section.has("seconds") else SECONDS[level]
     words = ("-p", section.text("parameters")) if section.has("parameters") else ()
-    return Order(("dcgmi", "diag", "-r", str(level), *words, "-j"), seconds)
+    # nv-hostengine, not dcgmi, starts what does the work.
+    return Order(("dcgmi", "diag", "-r", str(level), *words, "-j"), seconds, helpers=("nvvs",))
 
 
 CHECK = Check(

@@ -8,7 +8,7 @@ from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected, Reading
 from fleet_runner.core.parsers import job as parser
 from fleet_runner.core.parsers.job import Job
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.verdicts import PREEMPTED, Result, Verdict
 
 
 def unended(name: str, job: Job, partial: Callable[[str], Mapping[str, Any]] = lambda _: {}) -> Result | None:
@@ -25,13 +25,17 @@ def unended(name: str, job: Job, partial: Callable[[str], Mapping[str, Any]] = l
         message = f"it runs: {job.elapsed:.0f} of {job.seconds:.0f} s{percent}"
         return Result(name, Verdict.UNKNOWN, message, observed=observed)
     if job.state == "preempted":
-        return Result(name, Verdict.SKIPPED, f"it gave way to {job.reason or 'a tenant'}")
+        observed = {PREEMPTED: True}
+        return Result(name, Verdict.SKIPPED, f"it gave way to {job.reason or 'a tenant'}", observed=observed)
     return None
 
 
 def read(reading: Reading) -> Job:
-    """Read a job's state from what the role brought."""
-    return parser.parse(text_of(reading))
+    """Read a job's state from what the role brought; EvidenceError for one that could not be asked for."""
+    job = parser.parse(text_of(reading))
+    if job.state == "refused":
+        raise EvidenceError(job.reason or "the job could not be asked for")
+    return job
 
 
 def printed(job: Job, expected: Expected) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers.json_text import json_object, number
 
-STATES = frozenset({"waiting", "running", "ended", "lost", "preempted"})
+STATES = frozenset({"waiting", "running", "ended", "lost", "preempted", "refused"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,8 @@ class Job:
     """The job's state, its exit status, and seconds: taken so far, and asked for.
 
     "waiting" has not begun: another one runs before it; "lost" is gone without an end; "preempted" gave way to a
-    tenant's work, or never began because of it, and `reason` says whose ("slurmstepd (1234)").
+    tenant's work, or never began because of it, and `reason` says whose ("slurmstepd (1234)"); "refused" could not
+    be asked for, and `reason` says why.
     """
 
     state: str

@@ -95,6 +95,7 @@ HEALTHY: dict[str, dict[str, str]] = {
     "network_boot": {"boot_progress": boot_progress()},
     "cloud_init": {"cloud_init": text_of("cloud_init/done.json")},
     "rebooted": {"uptime": "2025-03-01 09:30:00\n"},
+    "steady": {"uptime": "2025-03-01 09:30:00\n"},
     "parts_gpu": {"nvidia_smi": SMI, "dmesg": DMESG},
     "parts_hca": {
         "ibstat": text_of("ibstat/two_rails.txt"),

@@ -6,7 +6,7 @@ from fleet_runner.core.checks import jobs
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.parsers.job import Job
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.verdicts import PREEMPTED, Result, Verdict
 
 EXPECTED = Expected("gpu-01")
 
@@ -48,6 +48,15 @@ def test_a_job_that_gave_way_is_skipped(reason: str, who: str) -> None:
     """That is no failure."""
     result = still(job("preempted", reason=reason))
     assert (result.verdict, result.message) == (Verdict.SKIPPED, f"it gave way to {who}")
+    assert result.observed == {PREEMPTED: True}
+
+
+def test_a_job_that_could_not_be_asked_for_says_why() -> None:
+    """The profile lacks a key."""
+    text = '{"state": "refused", "elapsed": 0, "seconds": 0, "reason": %s}'
+    for reason, said in (('"no active.fio.seconds"', "no active.fio.seconds"), ('""', "could not be asked for")):
+        with pytest.raises(EvidenceError, match=said):
+            jobs.read(Reading("x_job", ReadEnd.OK, text % reason))
 
 
 def test_a_job_that_ended_well_gives_its_output() -> None:

@@ -1,0 +1,129 @@
+"""Has a node run active tests, or finds those that run; decided by `fleet_runner.core.active`."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
+from ansible.plugins.action import ActionBase
+
+from fleet_runner.core import active
+from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.evidence import Expected, ReadEnd, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fleet_runner.core.active import Plan
+
+DOCUMENTATION = r"""
+module: fleet_active
+short_description: Has a node run active tests, or finds those that run
+description:
+  - Hands the node the tests as one chain, under a key; the node runs them one after the other, and needs no visits.
+  - A later call with the key looks at all of them at once, starts nothing anew, and ends the rest after a fault.
+  - Never fails because of a test; C(fleet_check) judges what this brings.
+options:
+  checks: {description: "Names of checks, in their order.", type: list, elements: str, required: true}
+  key: {description: What the chain is called on the node; see C(fleet_job)., type: str, required: true}
+  yields: {description: Whether tests give way at once to whoever else works on the node., type: bool, default: true}
+  ignored: {description: Names of processes that hold a GPU and do not work., type: list, elements: str, default: []}
+  slurm: {description: Arguments of srun where work comes through Slurm., type: list, elements: str, default: []}
+  dir: {description: Where the node keeps the state of its jobs., type: path, default: /run/fleet-runner/jobs}
+author: [fleet-runner]
+"""
+
+EXAMPLES = r"""
+- name: The tests run on the node
+  fleet_active:
+    checks: [gpu_burn, dcgm]
+    key: burn_in-1763697123
+  register: active_tests
+"""
+
+RETURN = r"""
+readings: {description: "The readings \"<check>_job\".", returned: always, type: dict}
+checks: {description: The checks that may be asked now., returned: always, type: list}
+"""
+
+PROGRAMS = Path(__file__).resolve().parent.parent.parent / "roles" / "active" / "files"
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _supports_check_mode = True  # the module starts nothing then
+    _VALID_ARGS = frozenset({"checks", "key", "yields", "ignored", "slurm", "dir"})
+
+    def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Order, look, and end what need not go on."""
+        answer = super().run(tmp, task_vars)
+        self._variables = task_vars or {}
+        checks = [CHECKS[name] for name in self._names()]
+        expected = self._expected()
+        made = active.plan(checks, expected)
+        changed, jobs, trouble = self._module(made) if made.orders else (False, {}, "")
+        readings = active.brought(made, jobs, trouble)
+        fault = active.faulty(checks, _read(readings), expected)
+        if fault and any(each["state"] in {"running", "waiting"} for each in readings.values()):
+            _, jobs, trouble = self._module(made, f"what {fault} found")
+            readings = active.brought(made, jobs, trouble)
+        told = ", ".join(f"{name.removesuffix('_job')} {each['state']}" for name, each in readings.items())
+        answer.update(changed=changed, readings=_plain(readings), checks=active.asked(checks, readings), msg=told)
+        return answer
+
+    def _names(self) -> list[str]:
+        names = [str(name) for name in self._task.args.get("checks") or ()]
+        unknown = [name for name in names if name not in CHECKS]
+        if unknown or not names:
+            raise AnsibleActionFail(f"fleet_active: no check {', '.join(unknown)}; there are: {', '.join(CHECKS)}")
+        return names
+
+    def _expected(self) -> Expected:
+        node = str(self._variables["inventory_hostname"])
+        runs = _plain(self._templar.template(self._variables.get("fleet_runs"))) or {}
+        return Expected(
+            node=node,
+            profile=_plain(self._templar.template(self._variables.get("fleet_profile"))) or {},
+            device=_plain(self._variables.get("fleet_device")) or {},
+            run={**(runs.get(node) or {}), "now": time.time()},
+        )
+
+    def _module(self, made: Plan, stop: str = "") -> tuple[bool, Mapping[str, Any], str]:
+        """Have the node start or find the chain; return whether it started any, the jobs, and why none is known."""
+        asked = self._task.args
+        slurm, ignored = _plain(asked.get("slurm") or []), _plain(asked.get("ignored") or [])
+        programs = {order.program for order in made.orders.values() if order.program}
+        arguments = {
+            "key": str(asked["key"]),
+            "jobs": [active.wire(name, order, slurm) for name, order in made.orders.items()],
+            "supervisor": _text("supervise.py"),
+            "programs": {name: _text(name) for name in sorted(programs)},
+            "stop": stop,
+            **({"yield_to": active.gives_way(slurm, ignored)} if asked.get("yields", True) else {}),
+            **({"dir": str(asked["dir"])} if asked.get("dir") else {}),
+        }
+        try:
+            told = self._execute_module(module_name="fleet_job", module_args=arguments, task_vars=self._variables)
+        except AnsibleConnectionFailure:
+            raise
+        except AnsibleError as error:
+            told = {"failed": True, "msg": str(error)}
+        if told.get("failed") or not isinstance(told.get("jobs"), dict):
+            return False, {}, str(told.get("msg") or told.get("module_stderr") or "the node gave no answer")[:500]
+        return bool(told.get("changed")), _plain(told["jobs"]), ""
+
+
+def _text(program: str) -> str:
+    return (PROGRAMS / program).read_text(encoding="utf-8")
+
+
+def _read(readings: Mapping[str, Any]) -> dict[str, Reading]:
+    return {name: Reading(name, ReadEnd.OK, json.dumps(value), at=time.time()) for name, value in readings.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Strip Ansible's tags: only JSON's own types cross the border, in either direction."""
+    return json.loads(json.dumps(value, default=str))

@@ -1,0 +1,216 @@
+"""Jobs give way within seconds to whoever else works on the node, and not to those who only watch it.
+
+Real processes: a file stands for the GPU, and whoever holds it open works on it.
+"""
+
+import contextlib
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.playing import PROJECT
+
+SUPERVISOR = PROJECT / "roles/active/files/supervise.py"
+SECONDS = 10.0
+"""Work that came is alone after a look (1 s) and two seconds of patience; the rest is for a busy computer."""
+
+
+@pytest.fixture(scope="session")
+def module(plugin: Callable[[str], ModuleType]) -> ModuleType:
+    """The module, as Python."""
+    return plugin("modules/fleet_job")
+
+
+@pytest.fixture
+def gpu(tmp_path: Path) -> Path:
+    """What stands for a GPU."""
+    path = tmp_path / "nvidia-uvm"
+    path.touch()
+    return path
+
+
+@pytest.fixture
+def work(gpu: Path) -> Iterator[Callable[[], "subprocess.Popen[bytes]"]]:
+    """Start a tenant's work: a process that holds the GPU."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> "subprocess.Popen[bytes]":
+        code = f"import sys; held = open({str(gpu)!r}); print('held', flush=True); sys.stdin.read()"
+        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        return process
+
+    yield start
+    for process in started:
+        end(process)
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    process.communicate()
+
+
+@pytest.fixture
+def asked(tmp_path: Path, gpu: Path) -> Iterator[dict[str, Any]]:
+    """A test that uses the GPU, and would for ten minutes; what it started left its session and ignores a request."""
+    load = tmp_path / "load"
+    words = f"exec 3<{gpu}\necho begun >>{tmp_path}/witness\ntrap '' TERM\nsetsid sleep 600 &\nsleep 600; sleep 600\n"
+    load.write_text(f"#!/bin/sh\n{words}")
+    load.chmod(0o755)
+    chain = [{"name": name, "argv": [str(load)], "seconds": 600.0, "limit": 900.0} for name in ("load", "next")]
+    folder = tmp_path / "jobs"
+    yield {
+        "key": "health_active-1",
+        "jobs": chain,
+        "dir": str(folder),
+        "tail_bytes": 100,
+        "supervisor": SUPERVISOR.read_text(),
+        "yield_to": {"devices": [str(gpu)], "names": ["fleet-stepd"], "ignored": ["fleet-watch"]},
+    }
+    for pid in holders(gpu):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def running(path: Path, holding: str = os.devnull) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a process under a name of its own that holds a file."""
+    path.symlink_to("/bin/sleep")
+    with Path(holding).open() as held:
+        process = subprocess.Popen([str(path), "600"], stdin=held)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def holders(path: Path) -> set[int]:
+    """Everybody who holds a file open."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if link.readlink() == path:
+                found.add(int(link.parts[2]))
+    return found
+
+
+def look(module: ModuleType, asked: dict[str, Any]) -> dict[str, Any]:
+    return dict(module.look(Path(asked["dir"], asked["key"]), asked))
+
+
+def states(found: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(each["state"] for each in found.values())
+
+
+def gave_way(module: ModuleType, asked: dict[str, Any]) -> float:
+    """Wait until the chain gave way; return how long that took."""
+    began = time.monotonic()
+    while states(look(module, asked)) != ("preempted", "preempted"):
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def test_work_that_comes_has_the_node_for_itself_within_seconds(
+    module: ModuleType, asked: dict[str, Any], gpu: Path, work: Callable[[], "subprocess.Popen[bytes]"]
+) -> None:
+    """All that the test started is gone, though it left its session and ignored the request."""
+    changed, found = module.ensure(asked)
+    assert (changed, states(found)) == (True, ("running", "waiting"))
+    tenant = work()
+    assert gave_way(module, asked) < SECONDS
+    assert holders(gpu) == {tenant.pid}
+    found = look(module, asked)
+    name = Path(f"/proc/{tenant.pid}/comm").read_text().strip()
+    assert {each["reason"] for each in found.values()} == {f"{name} ({tenant.pid})"}
+    assert found["load"]["elapsed"] < SECONDS + 2
+
+
+def test_nothing_is_started_while_somebody_works_and_the_next_call_begins_anew(
+    module: ModuleType,
+    asked: dict[str, Any],
+    tmp_path: Path,
+    work: Callable[[], "subprocess.Popen[bytes]"],
+) -> None:
+    tenant = work()
+    changed, found = module.ensure(asked)
+    assert (changed, states(found)) == (False, ("preempted", "preempted"))
+    assert f"({tenant.pid})" in found["load"]["reason"]
+    assert not (tmp_path / "witness").exists()
+    end(tenant)
+    changed, found = module.ensure(asked)
+    assert (changed, states(found)) == (True, ("running", "waiting"))
+    again = work()
+    gave_way(module, asked)
+    end(again)
+    assert module.ensure(asked)[0]
+
+
+def test_a_schedulers_step_is_work_by_its_name(module: ModuleType, asked: dict[str, Any], tmp_path: Path) -> None:
+    """It comes before the work itself does: a process of that name need hold nothing."""
+    module.ensure(asked)
+    with running(tmp_path / "fleet-stepd") as step:
+        assert gave_way(module, asked) < SECONDS
+        assert look(module, asked)["load"]["reason"] == f"fleet-stepd ({step.pid})"
+
+
+def test_those_who_only_watch_the_gpus_are_no_work(
+    module: ModuleType, asked: dict[str, Any], tmp_path: Path, gpu: Path
+) -> None:
+    """An exporter of metrics holds the device for good; a job's helper does its work without being its child."""
+    asked["jobs"][0]["helpers"] = ["fleet-help"]
+    with running(tmp_path / "fleet-watch", str(gpu)) as watcher:
+        module.ensure(asked)
+        with running(tmp_path / "fleet-help", str(gpu)) as helper:
+            time.sleep(1.3)
+            told = json.loads((tmp_path / "jobs/health_active-1/processes").read_text())
+            assert states(look(module, asked)) == ("running", "waiting")
+            assert helper.pid in told["pids"]
+            assert watcher.pid not in told["pids"]
+            assert holders(gpu) - {os.getpid(), watcher.pid} <= set(told["pids"])
+            module.ensure(asked | {"stop": "enough"})
+            assert helper.wait(1) == -signal.SIGTERM
+
+
+def test_a_job_that_yields_is_the_last_to_get_anything(module: ModuleType, asked: dict[str, Any], gpu: Path) -> None:
+    module.ensure(asked)
+    while not holders(gpu):
+        time.sleep(0.02)
+    load = min(holders(gpu))
+    assert os.getpriority(os.PRIO_PROCESS, load) == 19
+    assert Path(f"/proc/{load}/oom_score_adj").read_text() == "1000\n"
+    told = subprocess.run(["ionice", "-p", str(load)], capture_output=True, text=True, check=True)
+    assert told.stdout == "idle\n"
+
+
+def test_whoever_cannot_wait_for_the_node_is_told_by_what_carries_the_job(
+    module: ModuleType, asked: dict[str, Any]
+) -> None:
+    """As srun does when Slurm takes the node back."""
+    words = "echo 'slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED DUE TO PREEMPTION ***'; exit 143"
+    asked["jobs"][0] |= {"argv": ["sh", "-c", words], "gave_way": {"DUE TO PREEMPTION": "a job of Slurm"}}
+    module.ensure(asked)
+    gave_way(module, asked)
+    assert look(module, asked)["next"]["reason"] == "a job of Slurm"
+
+
+def test_a_pods_work_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location("supervise", SUPERVISOR)
+    assert spec is not None
+    assert spec.loader is not None
+    supervise = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(supervise)
+    monkeypatch.setattr(supervise, "_text", lambda _: "0::/kubepods.slice/kubepods-pod1a2b.slice/cri-1\n")
+    assert supervise._described((0, 77, "pyth\x07n")) == "pyth?n (77) of a Kubernetes pod"
