@@ -16,6 +16,7 @@ from fleet_runner.core.checks.answers import about, conclude, text_of, unless_un
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.counted import Growth, growth
 from fleet_runner.core.checks.ends import CLEAN, here, missing_key, slow_key, there
+from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import infiniband_ports as parser
 from fleet_runner.core.parsers.infiniband_ports import Adapter, Port
@@ -65,6 +66,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Look at the adapters that the profile names; others may be down, or be somebody else's."""
     wanted = profile.section(expected.profile, SECTION)
     rails = profile.hca_interfaces(expected.profile)
+    if not rails:
+        raise EvidenceError("fleet_profile.hca_interfaces names no adapter; name those that must be up")
     adapters = parser.parse(text_of(readings["infiniband"]))
     ours = [found for name, interface in rails.items() if (found := _found(adapters, name, interface, expected))]
     counts = {f"{each.name}/{name}": count for each in ours for name, count in each.port.counters.items()}

@@ -44,15 +44,15 @@ def _rule(code: str, words: str, remedy: Remedy, meaning: str, *steps: str) -> R
     return Rule(code, re.compile(words, re.ASCII | re.IGNORECASE), remedy, meaning, steps)
 
 
+NOTES = re.compile(
+    r"AC Power on|Session Audit|LAN Link|Lockout changed|Clock Synch|Event Logging Disabled|ThrottleReason"
+    r"|Driver Event Message|\bXID\b",
+    re.ASCII,
+)
+"""What BMCs warn of and nobody repairs: power that came, logins, their own network; and what GPUs' drivers log, which
+`xid` reads where they do."""
+
 RULES: tuple[Rule, ...] = (
-    # What BMCs warn of and nobody repairs: AC power that came, logins, their own network, who may debug them.
-    _rule(
-        "sel.note",
-        r"AC Power on|Session Audit|LAN Link|Lockout changed|Clock Synch|Event Logging Disabled"
-        r"|ThrottleReason|Power Supply Installed|Driver Event Message|\bXID\b",
-        Remedy.RECORD,
-        "something that other checks look at, or nobody repairs",
-    ),
     _rule(
         "sel.memory_uncorrectable",
         r"uncorrectable (?:memory|ecc|machine check.*memory)|multi-?bit ecc|\bMEM0001\b|DIMM.*uncorrect"
@@ -147,7 +147,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     for log in every:
         clock = log.now if log.now is not None else now
         for each in log.entries:
-            if each.severity not in BAD or each.over:
+            if each.severity not in BAD or each.over or NOTES.search(_text(each)):
                 continue
             rule = meant(each)
             if each.at is None:
@@ -171,8 +171,12 @@ def judge(readings: Readings, expected: Expected) -> Result:
 
 def meant(entry: Entry) -> Rule:
     """Return the row that an entry falls under."""
-    text = f"{entry.kind}: {entry.message}"
+    text = _text(entry)
     return next((rule for rule in RULES if rule.pattern.search(text)), None) or OTHERS[entry.severity]
+
+
+def _text(entry: Entry) -> str:
+    return f"{entry.kind}: {entry.message}"
 
 
 def _window(wanted: Section, expected: Expected, now: float) -> float:
@@ -187,7 +191,7 @@ def _finding(entries: list[Entry], node: str) -> Finding:
     rule = meant(last)
     times = f", {len(entries)} times" if len(entries) > 1 else ""
     return about(node, rule.code, last.part)(
-        message=f"{last.log} entry {last.number}{times}, {last.part}: {printable(last.message)[:200]}; {rule.meaning}",
+        message=f"{last.log} {last.number}{times}, {last.part}: {printable(last.message)[:200]}; {rule.meaning}",
         remedy=rule.remedy,
         steps=(*rule.steps, CLEAR) if rule.steps else (),
     )

@@ -62,7 +62,7 @@ def _findings(sensor: Sensor, wanted: Section, expected: Expected) -> Iterator[F
             yield from _temperature(sensor, wanted, expected)
         case Kind.FAN:
             yield from _fan(sensor, expected)
-        case Kind.VOLTAGE:
+        case _:  # Kind.VOLTAGE
             yield from _voltage(sensor, expected)
 
 

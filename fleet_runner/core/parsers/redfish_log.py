@@ -17,7 +17,10 @@ MOST_ENTRIES = 20_000
 
 _RAW = re.compile(r"0x[0-9A-Fa-f]{6}", re.ASCII)
 _NAMED = re.compile(r"\[[A-Z]{2,5}-[0-9]{4}\] ([^,]{1,60}), ", re.ASCII)
-_POWERED = re.compile(r"AC Power on|Log Area Reset|[Ll]og (?:was )?[Cc]leared", re.ASCII)
+_POWERED = re.compile(r"AC Power on", re.ASCII)
+_CLEARED = re.compile(r"Log Area Reset|[Ll]og (?:was )?[Cc]leared", re.ASCII)
+_LASTING = re.compile(r"Power Supply|Power Unit|Fan|Temperature|Voltage|Current|Cooling|Drive", re.ASCII)
+"""Types of sensors that show a state: a BMC that starts logs it anew. Others log what happened once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +101,13 @@ def _order(number: str) -> int:
 def _ended(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """Mark what is over: a later entry says so, or the BMC lost its power and would have logged it anew."""
     over: set[tuple[str, ...]] = set()
-    all_over = False
+    powered = cleared = False
     marked: list[Entry] = []
     for each in reversed(entries):
-        if _POWERED.search(each.message):
-            all_over = True
-        gone = each.over or each.ends or all_over or each.same in over
+        powered = powered or _POWERED.search(each.message) is not None
+        cleared = cleared or _CLEARED.search(each.message) is not None
+        shown = powered and _LASTING.search(each.kind) is not None
+        gone = each.over or each.ends or cleared or shown or each.same in over
         if each.ends:
             over.add(each.same)
         marked.append(

@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +36,19 @@ class Wire:
         self.asked.append(uri)
         status = next((code for start, code in self.answers.items() if uri.startswith(start)), 200)
         body = self.tree.get(uri)
-        if status != 200:  # noqa: PLR2004  HTTP's OK
+        if status != 200:
             return Reply(status, {}, {"error": {"message": "told so"}})
         return Reply(404, {}, None) if body is None else Reply(200, {}, dict(body))
 
 
 def tree_of(samples: Path, name: str) -> dict[str, Any]:
-    """Return a captured tree."""
-    tree: dict[str, Any] = json.loads(gzip.decompress((samples / "redfish" / name).read_bytes()))
+    """Return a captured tree, to change at its top."""
+    return dict(_read(samples / "redfish" / name))
+
+
+@cache
+def _read(path: Path) -> dict[str, Any]:
+    tree: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
     return tree
 
 

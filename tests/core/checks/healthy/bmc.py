@@ -10,7 +10,13 @@ SUPPLIES, SENSORS = text_of("redfish/supplies.json"), text_of("redfish/sensors.j
 LOGS, HEALTH = text_of("redfish/logs.json"), text_of("redfish/health.json")
 
 PROFILE: dict[str, Any] = {
-    "sensors": {"celsius_margin": 5, "inlet": ["Inlet Temp"], "inlet_celsius_max": 35, "fans": 3, "leak_detectors": 1},
+    "sensors": {
+        "celsius_margin": 5,
+        "inlet": ["Inlet Temp"],
+        "inlet_celsius_max": 35,
+        "fans": 3,
+        "leak_detectors": 1,
+    },
     "sel": {"days": 7},
     "power": {"redundancy": True, "limit_watts_min": 10_000},
     "chassis_health": {"clock_seconds_max": 300},
