@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import dcgm, gpu_burn, nccl_tests, nvbandwidth
+from fleet_runner.core.parsers import dcgm, gpu_burn, nccl_tests, nvbandwidth, perftest
 from tests.core.checks.healthy import text_of
 
 PROFILE: dict[str, Any] = {
@@ -16,6 +16,7 @@ PROFILE: dict[str, Any] = {
             "device_to_host_gbps_min": 48,
             "device_to_device_gbps_min": 335,
         },
+        "ib_write": {"write_gbitps_min": 380, "latency_us_max": 3},
     }
 }
 """Sections of the profile; `parts` and `active` are laid over those of `judging`."""
@@ -30,6 +31,7 @@ HEALTHY: dict[str, dict[str, str]] = {
     "gpu_burn": {"gpu_burn_job": ended(text_of("gpu_burn/ok.txt"))},
     "nccl_allreduce": {"nccl_allreduce_job": ended(text_of("nccl_tests/h100_two.txt"))},
     "gpu_bandwidth": {"gpu_bandwidth_job": ended(text_of("nvbandwidth/v0.8_two.txt"))},
+    "ib_write": {"ib_write_job": ended(text_of("perftest/two_rails.jsonl"))},
     "dcgm": {"dcgm_job": ended(text_of("dcgm/v3_pass.json"))},
 }
 
@@ -38,6 +40,8 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "nccl_tests, crashed": (nccl_tests.parse, text_of("nccl_tests/crashed.txt")),
     "nvbandwidth": (nvbandwidth.parse, text_of("nvbandwidth/v0.8_two.txt")),
     "nvbandwidth's JSON": (nvbandwidth.parse, text_of("nvbandwidth/v0.7_two.json")),
+    "perftest": (perftest.parse, text_of("perftest/sweep_both_ways.txt")),
+    "perftest, by our program": (perftest.measured, text_of("perftest/two_rails.jsonl")),
     "dcgm v3": (dcgm.parse, text_of("dcgm/v3_pass.json")),
     "dcgm v4": (dcgm.parse, text_of("dcgm/v4_persistence_off.json")),
     "gpu_burn": (gpu_burn.parse, text_of("gpu_burn/ok.txt")),
