@@ -1,0 +1,80 @@
+"""Do the nodes of a group add up rightly together, and as fast as their network should let them?"""
+
+from collections.abc import Iterator
+
+from fleet_runner.core import profile
+from fleet_runner.core.checks import jobs
+from fleet_runner.core.checks.answers import about, conclude, unless_unread
+from fleet_runner.core.checks.check import Check, Code, Measure, Readings
+from fleet_runner.core.checks.marks import missed
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers import allreduce
+from fleet_runner.core.parsers.allreduce import Sums
+from fleet_runner.core.profile import Section
+from fleet_runner.core.verdicts import Finding, Remedy, Result
+
+NAME = "allreduce"
+SECTION = f"active.{NAME}"
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Judge one node's part in a group: any of the group may be the one at fault, so each is only watched.
+
+    Which of them it is, smaller groups tell (`fleet-runner allreduce`, `core.bisection`).
+    """
+    wanted = profile.section(expected.profile, SECTION)
+    job = jobs.read(readings[f"{NAME}_job"])
+    still = jobs.unended(NAME, job)
+    if still is not None:
+        return still
+    sums = allreduce.parse(jobs.output_of(job, expected))
+    findings = list(_findings(sums, wanted, expected))
+    observed = {"nodes": sums.nodes, "ranks": sums.ranks, "backend": sums.backend, "wrong": sums.wrong}
+    observed |= {"bus_gbps": sums.bus_gbps} if not sums.troubles else {}
+    passed = (
+        f"{sums.ranks} ranks on {sums.nodes} nodes added up rightly with {sums.bus_gbps:.4g} GB/s ({sums.backend})"
+    )
+    unread = [f"the group did not add up: {text}" for text in sums.troubles]
+    return unless_unread(conclude(NAME, findings, passed, observed), unread)
+
+
+def mark(backend: str) -> str:
+    """Return the profile's key for a backend: what processors and GPUs reach is not the same."""
+    return f"{backend}_bus_gbps_min"
+
+
+def _findings(sums: Sums, wanted: Section, expected: Expected) -> Iterator[Finding]:
+    group = f"a group of {sums.nodes} nodes"
+    if sums.wrong:
+        yield about(expected.node, "allreduce.wrong", "all-reduce")(
+            message=f"{expected.node} got {sums.wrong} wrong sums in {group}, expected none; "
+            "fleet-runner allreduce tells which of them it is",
+            remedy=Remedy.WATCH,
+        )
+    low = missed(wanted, mark(sums.backend), sums.bus_gbps, " GB/s") if not sums.troubles else ""
+    if low:
+        yield about(expected.node, "allreduce.slow", "all-reduce")(
+            message=f"{group} adds up with {low} bus bandwidth ({sums.backend}); "
+            "fleet-runner allreduce tells which of them it is",
+            remedy=Remedy.WATCH,
+        )
+
+
+CHECK = Check(
+    name=NAME,
+    question="Do the nodes of a group add up rightly together, and as fast as their network should let them?",
+    reads=(f"{NAME}_job",),
+    judge=judge,
+    active=True,
+    section=SECTION,
+    codes=(
+        Code("allreduce.wrong", (Remedy.WATCH,), "a sum of whole numbers came out wrong on this node of the group"),
+        Code(
+            "allreduce.slow",
+            (Remedy.WATCH,),
+            f"less bus bandwidth than `{SECTION}.gloo_bus_gbps_min` or `nccl_bus_gbps_min`",
+        ),
+    ),
+    source="Bus bandwidth as nccl-tests define it (PERFORMANCE.md). Marks depend on the site's network.",
+    measures=(Measure("bus_gbps", f"{SECTION}.nccl_bus_gbps_min"),),
+)
