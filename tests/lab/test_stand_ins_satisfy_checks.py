@@ -18,7 +18,7 @@ from fleet_runner.adapters import redfish, sitefiles
 from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.core import inventory
 from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.checks.check import run
+from fleet_runner.core.checks.check import run, wanted
 from fleet_runner.core.errors import BmcError
 from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
 from fleet_runner.core.reads import READS, gathered, modules, spread
@@ -121,9 +121,10 @@ def _ask(lab: Lab, node: str, each: Read) -> Reading:
 
 
 def judged(lab: Lab, expected: Mapping[str, Expected], node: str, hung: str = "") -> dict[str, Result]:
-    """Judge every check that a node is asked; what a tool is asked that hangs is ended soon."""
+    """Judge every check that the lab's profile asks a node; what a tool is asked that hangs is ended soon."""
     seen = readings(lab, node, expected[node].profile, hung)
-    return {name: run(check, seen, expected[node]) for name, check in CHECKS.items() if name not in ELSEWHERE}
+    asked = {name: check for name, check in CHECKS.items() if wanted(check, expected[node].profile)}
+    return {name: run(check, seen, expected[node]) for name, check in asked.items() if name not in ELSEWHERE}
 
 
 def troubled(results: Mapping[str, Result]) -> dict[str, Verdict]:
