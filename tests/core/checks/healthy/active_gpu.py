@@ -41,7 +41,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "nvbandwidth": (nvbandwidth.parse, text_of("nvbandwidth/v0.8_two.txt")),
     "nvbandwidth's JSON": (nvbandwidth.parse, text_of("nvbandwidth/v0.7_two.json")),
     "perftest": (perftest.parse, text_of("perftest/sweep_both_ways.txt")),
-    "perftest, by our program": (perftest.measured, text_of("perftest/two_rails.jsonl")),
+    "perftest, by our program": (perftest.measured, "\n" + text_of("perftest/two_rails.jsonl")),
     "dcgm v3": (dcgm.parse, text_of("dcgm/v3_pass.json")),
     "dcgm v4": (dcgm.parse, text_of("dcgm/v4_persistence_off.json")),
     "gpu_burn": (gpu_burn.parse, text_of("gpu_burn/ok.txt")),
