@@ -57,10 +57,15 @@ def read(settings: Settings, device_type: str) -> dict[str, Any]:
 
 
 def _variables(path: Path) -> dict[str, Any]:
+    found = load(path)
+    return found if isinstance(found, dict) else {}
+
+
+def load(path: Path) -> object:
+    """Return what a YAML file of variables holds, tags aside; SettingsError where it cannot be read."""
     try:
-        found = yaml.load(path.read_bytes(), _Loader)  # noqa: S506  it is a SafeLoader that knows no tag
+        return yaml.load(path.read_bytes(), _Loader)  # noqa: S506  it is a SafeLoader that knows no tag
     except yaml.YAMLError as error:
         raise SettingsError(f"{path}: it is not YAML: {' '.join(str(error).split())}") from error
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"{path}: it cannot be read: {' '.join(str(error).split())}") from error
-    return found if isinstance(found, dict) else {}

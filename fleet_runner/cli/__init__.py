@@ -7,7 +7,7 @@ from collections.abc import Callable
 import structlog
 import typer
 
-from fleet_runner.cli import boot, cabling, checking, demo, firmware, lab, reading, running, wiping, wishing
+from fleet_runner.cli import boot, cabling, checking, demo, firmware, lab, reading, running, stored, wiping, wishing
 from fleet_runner.cli.session import Exit, errors
 from fleet_runner.core.errors import BmcError, FleetError, SourceError, StoreError
 
@@ -23,7 +23,10 @@ app = typer.Typer(
 )
 
 _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Look": (reading.status, reading.node, reading.history, reading.explain, reading.evidence, reading.tickets),
+    "Look": (
+        reading.status, reading.node, reading.history, reading.explain, reading.evidence, reading.tickets,
+        stored.results,
+    ),
     "Ask": (
         wishing.certify, wishing.hold, wishing.release, wishing.cancel, wishing.reboot, wishing.triage,
         wishing.debug, wishing.rma, wishing.repaired, wishing.retry, wiping.wipe, wishing.retire, wishing.run,
@@ -34,6 +37,7 @@ _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
 for panel, commands in _PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.command("replay", rich_help_panel="Look")(stored.replaying)
 lab.app.command()(demo.demo)
 app.add_typer(boot.app, name="boot", rich_help_panel="Work", help="Serve nodes that boot over the network.")
 app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold cables against their design.")

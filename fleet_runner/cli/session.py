@@ -3,6 +3,7 @@
 import dataclasses
 import getpass
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -79,6 +80,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(plain(each) for each in value)
     return value
+
+
+UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+_SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(s|min|m|h|d|w)")
+
+
+def span(text: str) -> float:
+    """Return the seconds of "90m", "12h", "30d" or "4w"; FleetError for anything else."""
+    found = _SPAN.fullmatch(text.strip())
+    if found is None:
+        raise FleetError(f"{text!r} is no span of time; expected one such as 90m, 12h, 30d or 4w")
+    return float(found.group(1)) * UNITS[found.group(2)]
 
 
 def age(seconds: float) -> str:
