@@ -23,9 +23,10 @@ PASSING = frozenset({"activating", "reloading", "deactivating", "maintenance"})
 
 
 class Kind(NamedTuple):
-    """A kind of error in the log: its code, words that only it has, and what should follow."""
+    """A kind of error in the log: its code, what it means, words that only it has, and what should follow."""
 
     code: str
+    meaning: str
     words: re.Pattern[str]
     remedy: Remedy
     steps: tuple[str, ...] = ()
@@ -36,19 +37,37 @@ SWITCHES = ("Look at the NVSwitches in the BMC's inventory, and at `lspci -d 10d
 KINDS = (
     Kind(
         "fabric_manager.topology",
+        "it found another number of NVSwitches than any system has",
         re.compile(r"number of NVSwitches don't match with any supported"),
         Remedy.TRIAGE,
         SWITCHES,
     ),
-    Kind("fabric_manager.no_nvswitch", re.compile(r"NV_WARN_NOTHING_TO_DO"), Remedy.TRIAGE, SWITCHES),
-    Kind("fabric_manager.nvswitch_fatal", re.compile(r"detected NVSwitch fatal error \d"), Remedy.RESET),
-    Kind("fabric_manager.nvswitch_error", re.compile(r"detected NVSwitch non-fatal error \d"), Remedy.RECORD),
+    Kind(
+        "fabric_manager.no_nvswitch",
+        "it found no NVSwitch at all",
+        re.compile(r"NV_WARN_NOTHING_TO_DO"),
+        Remedy.TRIAGE,
+        SWITCHES,
+    ),
+    Kind(
+        "fabric_manager.nvswitch_fatal",
+        "an NVSwitch met a fatal error",
+        re.compile(r"detected NVSwitch fatal error \d"),
+        Remedy.RESET,
+    ),
+    Kind(
+        "fabric_manager.nvswitch_error",
+        "an NVSwitch met an error that is not fatal",
+        re.compile(r"detected NVSwitch non-fatal error \d"),
+        Remedy.RECORD,
+    ),
     Kind(
         "fabric_manager.multicast",
+        "a GPU was not there when a team of GPUs was made",
         re.compile(r"failed to find the GPU handle \d{1,20} in the multicast team"),
         Remedy.WATCH,
     ),
-    Kind("fabric_manager.log_error", re.compile(r""), Remedy.RECORD),
+    Kind("fabric_manager.log_error", "any other error in its log", re.compile(r""), Remedy.RECORD),
 )
 """Errors by what they say, first come first served; the last is any other. Fatal errors of a switch also lie in the
 kernel's log, where the check xid tells them apart by their codes."""
@@ -152,10 +171,7 @@ CHECK = Check(
         Code(
             "fabric_manager.version", (Remedy.WATCH, Remedy.REBOOT), "another version than the driver's; it is down"
         ),
-        *(
-            Code(kind.code, (kind.remedy,), f"its log says: {kind.words.pattern or 'any other error'}")
-            for kind in KINDS
-        ),
+        *(Code(kind.code, (kind.remedy,), f"{kind.meaning}, since its start") for kind in KINDS),
     ),
     source="NVIDIA's Fabric Manager guide (its version must be the driver's own); gpud's catalogue of its log.",
 )

@@ -41,6 +41,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     report, gpus = presence(readings), answering(readings)
     unread: list[str] = []
     findings = [*_versions(report, section, expected, unread), *_corrupted(readings, report, expected)]
+    findings += _mixed(gpus, expected)
     for gpu in gpus:
         findings += [*_ecc(gpu, section, expected, unread), *_modes(gpu, section, expected, unread)]
         findings += [*_words(gpu, section, expected, unread), *_gsp(gpu, report, expected, unread)]
@@ -74,6 +75,17 @@ def _corrupted(readings: Readings, report: Report, expected: Expected) -> Iterat
                 f"Run a field diagnostic of {f'GPU {pci}' if pci else 'every GPU'}.",
                 "A GPU whose InfoROM cannot be repaired goes back.",
             ),
+        )
+
+
+def _mixed(gpus: tuple[Gpu, ...], expected: Expected) -> Iterator[Finding]:
+    """GPUs of one model with several VBIOS: one was replaced, or an update left one out."""
+    versions = {(gpu.model, gpu.vbios) for gpu in gpus if gpu.vbios is not None}
+    if len(versions) > len({model for model, _ in versions}):
+        told = ", ".join(sorted(f"{vbios:.40}" for _, vbios in versions))
+        yield about(expected.node, "gpu.vbios_mixed", "GPUs")(
+            message=f"the GPUs of {expected.node} run several VBIOS ({told:.200}), expected one",
+            remedy=Remedy.WATCH,
         )
 
 
@@ -162,6 +174,7 @@ CHECK = Check(
         Code("gpu.driver", (Remedy.REFLASH,), "a driver that the profile does not name"),
         Code("gpu.cuda", (Remedy.REFLASH,), "a CUDA version that the profile does not name"),
         Code("gpu.vbios", (Remedy.REFLASH,), "a VBIOS that the profile does not name"),
+        Code("gpu.vbios_mixed", (Remedy.WATCH,), "several VBIOS among GPUs of one model"),
         Code("gpu.inforom_image", (Remedy.REFLASH,), "an InfoROM image that the profile does not name"),
         Code("gpu.inforom", (Remedy.TRIAGE,), "nvidia-smi warns of a corrupted InfoROM"),
         Code("gpu.gsp_firmware", (Remedy.REBOOT,), "the system processor does not run the firmware it should"),

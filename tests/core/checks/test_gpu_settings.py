@@ -112,3 +112,21 @@ def test_a_slip_in_the_profile_names_its_key(values: dict[str, Any]) -> None:
     result = seen(NAME, expected=asked(NAME, **values))
     assert result.verdict is Verdict.UNKNOWN
     assert f"fleet_profile.gpu_settings.{next(iter(values))}" in result.message
+
+
+@pytest.mark.parametrize(
+    ("model", "vbios", "mixed"),
+    [
+        ("NVIDIA H100 80GB HBM3", "96.00.89.00.01", True),
+        ("NVIDIA H100 80GB HBM3", "N/A", False),
+        ("NVIDIA L40S", "95.02.66.00.0D", False),
+    ],
+)
+def test_gpus_of_one_model_have_one_vbios(model: str, vbios: str, mixed: bool) -> None:
+    """A GPU that was replaced brings its own."""
+    one = bent()
+    gpu = one[one.index("\t<gpu") : one.index("</nvidia_smi_log>")].replace("1B:00", "9B:00")
+    other = bent(("NVIDIA H100 80GB HBM3", model), ("96.00.A5.00.01", vbios), text=gpu)
+    text = one.replace("</nvidia_smi_log>", other + "</nvidia_smi_log>").replace("gpus>1<", "gpus>2<")
+    result = judged(NAME, {"nvidia_smi": text}, asked(NAME, vbios=None))
+    assert remedies(result) == ({"gpu.vbios_mixed": Remedy.WATCH} if mixed else {})
