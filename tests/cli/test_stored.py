@@ -98,7 +98,10 @@ def test_a_limit_is_tried_on_what_was_read_and_what_cannot_be_is_counted(
         "4 results of the last 30d: 2 were reproduced with the profile of today; of those 2 would differ"
         in said.words
     )
-    assert "2 were not, and are left out: 2: it was UNKNOWN because of a read, and how that failed is not kept" in said.words
+    assert (
+        "2 were not, and are left out: 2: it was UNKNOWN because of a read, and how that failed is not kept"
+        in said.words
+    )
     assert "without serial numbers" in said.err
     told = json.loads(typed("replay", "--with", file, "--node", "gpu-02", "--json").out)
     assert (told["reproduced"], told["left_out"]) == (1, {"unread": 1})
