@@ -1,6 +1,6 @@
 """What the catalogue tells people of a check: its page in docs/checks, the index there, its lines in the CLI."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fleet_runner.core.checks.check import Check, Code
@@ -76,8 +76,8 @@ def section(check: Check) -> str:
     return f"`{check.section}`" if check.section else "asked of every node"
 
 
-def page(check: Check) -> str:
-    """Return a check's page."""
+def page(check: Check, stages: Sequence[str] = ()) -> str:
+    """Return a check's page; `stages` are those whose playbooks ask it."""
     lines = [
         f"# {check.name}",
         "",
@@ -87,6 +87,7 @@ def page(check: Check) -> str:
         "",
         f"- It is {kind(check)}: {_manner(check)}.",
         f"- Profile: {_profile(check)}.",
+        f"- Stages: {', '.join(f'`{stage}`' for stage in stages) or 'none asks it yet'}.",
         *_more(check),
         "",
         "## What it reads",

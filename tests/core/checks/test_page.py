@@ -58,6 +58,11 @@ def test_a_page_says_who_asks_and_how() -> None:
     assert ("designed cables" in told(needs_fabric=True), "designed cables" in passive) == (True, False)
 
 
+def test_a_page_names_the_stages_that_ask() -> None:
+    assert "- Stages: `verify`, `drain`." in page.page(CHECK, ["verify", "drain"])
+    assert "- Stages: none asks it yet." in page.page(CHECK)
+
+
 def test_a_finding_is_told_with_its_remedies() -> None:
     assert "| `some.fault` | it is not well | WATCH, RMA |" in told()
     assert "No fault: its answer is a fact that others use." in told(codes=())
