@@ -16,18 +16,22 @@ from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME, SECTION = "gpu_fabric", "gpu_fabric"
 
-JOINED, WELL, UNABLE, UNHEALTHY = "Completed", "Success", "Not Supported", "Unhealthy"
+JOINED, WELL, UNHEALTHY = "Completed", "Success", "Unhealthy"
 
-HEALTHY = {
-    "summary": ("Healthy",),
-    "bandwidth": ("Full",),
-    "degraded_bandwidth": ("False",),
-    "route_recovery_in_progress": ("False",),
-    "route_unhealthy": ("False",),
-    "access_timeout_recovery": ("False",),
-    "incorrect_configuration": ("None",),
+JOINING = frozenset({"In Progress", "Not Started"})
+
+ILL = {
+    "summary": frozenset({UNHEALTHY, "Limited Capacity"}),
+    "bandwidth": frozenset({"Degraded"}),
+    "degraded_bandwidth": frozenset({"True"}),
+    "route_recovery_in_progress": frozenset({"True"}),
+    "route_unhealthy": frozenset({"True"}),
+    "access_timeout_recovery": frozenset({"True"}),
 }
-"""What a well fabric says of itself (NVML's GPU fabric health, from R560 on); words unknown here are not judged."""
+"""What an ill fabric says of itself (NVML's GPU fabric health, from R560 on); other words are not judged."""
+
+CONFIGURATION, RIGHT = "incorrect_configuration", "None"
+"""Names what is wrong of a partition's configuration, in words of its own."""
 
 HEALING = frozenset({"route_recovery_in_progress", "access_timeout_recovery"})
 """What passes by itself."""
@@ -54,7 +58,7 @@ def _partition(gpu: Gpu) -> str:
 
 def _findings(gpu: Gpu, before: Earlier | None, expected: Expected) -> Iterator[Finding]:
     name, fabric = described(gpu, expected), gpu.fabric
-    if fabric.state is not None and fabric.state not in {JOINED, UNABLE}:
+    if fabric.state in JOINING:
         # Joining takes minutes after a boot; at the second look it is stuck.
         stuck = before is not None and before.value("gpus", gpu.pci, "state") == fabric.state
         yield about(expected.node, "gpu.fabric_state", component(gpu))(
@@ -67,7 +71,9 @@ def _findings(gpu: Gpu, before: Earlier | None, expected: Expected) -> Iterator[
             message=f"{name} could not join the fabric: {fabric.status}, expected {WELL}", remedy=Remedy.REBOOT
         )
     told = dict(fabric.health)
-    bad = {what: told[what] for what, well in HEALTHY.items() if what in told and told[what] not in well}
+    bad = {what: told[what] for what, ill in ILL.items() if told.get(what) in ill}
+    if told.get(CONFIGURATION, RIGHT) != RIGHT:
+        bad[CONFIGURATION] = told[CONFIGURATION]
     if bad.keys() - HEALING - {"summary"} or bad == {"summary": UNHEALTHY}:
         words = ", ".join(f"{what.replace('_', ' ')} {word}" for what, word in bad.items())
         yield about(expected.node, "gpu.fabric_health", component(gpu))(
@@ -111,7 +117,7 @@ def _unclustered(gpus: tuple[Gpu, ...], expected: Expected) -> Iterator[Finding]
 
 def _unread(gpu: Gpu, *, cluster: bool) -> Iterator[str]:
     fabric = gpu.fabric
-    if fabric.state in {None, UNABLE} or (fabric.state == JOINED and fabric.status is None):
+    if fabric.state not in {JOINED, *JOINING} or (fabric.state == JOINED and fabric.status is None):
         yield f"{component(gpu)} does not tell whether it joined a fabric (state {fabric.state or 'N/A'})"
     elif cluster and (fabric.clique is None or fabric.cluster is None):
         yield f"{component(gpu)} does not tell its clique and cluster; its driver may be too old"

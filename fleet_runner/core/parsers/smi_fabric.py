@@ -3,6 +3,8 @@
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 
+from fleet_runner.core.parsers.smi_fields import told
+
 NO_CLUSTER = "00000000-0000-0000-0000-000000000000"
 
 MOST_WORDS = 32
@@ -29,17 +31,16 @@ def read(element: ET.Element) -> Fabric:
     """Read a GPU's fabric, whatever the case of its names: drivers differ."""
     found = {child.tag.lower(): child for child in element.findall("fabric/*")}
     health = found.get("health")
-    told = [(child.tag.lower(), _words(child)) for child in health] if health is not None else []
+    said = [(child.tag.lower(), _words(child)) for child in health] if health is not None else []
     return Fabric(
         state=_words(found.get("state")),
         status=_words(found.get("status")),
         clique=_words(found.get("cliqueid")),
         cluster=_words(found.get("clusteruuid")),
-        health=tuple((name, value) for name, value in told[:MOST_WORDS] if value is not None),
+        health=tuple((name, value) for name, value in said[:MOST_WORDS] if value is not None),
     )
 
 
 def _words(element: ET.Element | None) -> str | None:
-    """Return the words as they are but for N/A: a status "Unknown Error" is an answer here, not a dead GPU's."""
-    value = "" if element is None else (element.text or "").strip()[:80]
-    return None if value in {"", "N/A", "[N/A]"} else value
+    found = told(element.text) if element is not None else None
+    return found[:80] if found is not None else None

@@ -32,7 +32,12 @@ _SWITCHES = {
 
 def words(element: ET.Element, path: str) -> str | None:
     """Return a field's words."""
-    value = (element.findtext(path) or "").strip()
+    return told(element.findtext(path))
+
+
+def told(text: str | None) -> str | None:
+    """Return a text, or None for one that stands for no value."""
+    value = (text or "").strip()
     dead = any(word in value for word in DEAD)
     return None if dead or value in _ABSENT else value
 

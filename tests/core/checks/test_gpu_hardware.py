@@ -1,6 +1,8 @@
 """Links, clocks, power and memory of GPUs, as nvidia-smi tells of them."""
 
+import re
 from typing import Any
+from xml.sax.saxutils import escape
 
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.checks.gpu_pcie import REPLAYS_MAX
 from fleet_runner.core.verdicts import Remedy, Verdict
-from tests.core.checks.judging import NODE, judged, remedies
+from tests.core.checks.judging import HEALTHY, NODE, judged, remedies
 from tests.core.checks.looking import GPU, PCI, asked, bent, remembering, seen
 
 BUSY = ("<gpu_util>0 %", "<gpu_util>97 %")
@@ -354,3 +356,31 @@ def test_a_profile_that_asks_for_nothing_skips_and_a_wrong_one_is_unknown(name: 
     wrong = seen(name, expected=type(expected)(NODE, bare | {SECTIONS[name]: "x"}))
     assert wrong.verdict is Verdict.UNKNOWN
     assert "fleet_profile." in wrong.message
+
+
+VALUES = [(found.group(1), found.group(2)) for found in re.finditer(r"<(\w+)>([^<\n]+)</", bent())]
+
+ABSENT = ["N/A", "[N/A]", "[Not Supported]", "[Unknown Error]", "ERR!", "[Insufficient Permissions]", ""]
+
+FROM_SMI = (*sorted(SECTIONS), "gpu_errors", "gpu_thermals", "gpu_usage")
+
+
+@given(data=st.data())
+def test_a_value_that_is_not_told_never_fails_a_node(data: st.DataObject) -> None:
+    """Any of them, and any number of them: nvidia-smi says N/A everywhere."""
+    chosen = data.draw(st.lists(st.sampled_from(VALUES), unique=True))
+    text = bent()
+    for tag, value in chosen:
+        text = text.replace(f"<{tag}>{value}</", f"<{tag}>{data.draw(st.sampled_from(ABSENT))}</")
+    for name in FROM_SMI:
+        result = judged(name, HEALTHY[name] | {"nvidia_smi": text}, remembering(name, before(0)))
+        assert result.verdict is not Verdict.FAIL, f"{name}: {result.message}"
+
+
+@given(word=st.text(min_size=1, max_size=20), at=st.integers(0, len(VALUES) - 1))
+def test_a_value_that_is_nonsense_is_read_or_refused(word: str, at: int) -> None:
+    """No judge raises anything, whatever stands in a field."""
+    tag, value = VALUES[at]
+    text = bent().replace(f"<{tag}>{value}</", f"<{tag}>{escape(word)}</")
+    for name in FROM_SMI:
+        judged(name, HEALTHY[name] | {"nvidia_smi": text}, remembering(name, before(0)))
