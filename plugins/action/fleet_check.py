@@ -150,7 +150,7 @@ class ActionModule(ActionBase):
         """Return what the node is held against, and why its fabric is unknown if it should be known and is not."""
         node = str(variables["inventory_hostname"])
         runs = _plain(self._templar.template(variables.get("fleet_runs"))) or {}
-        mine = runs.get(node) or {"since": self._task.args.get("since")}
+        mine = runs.get(node) or {"since": _since(self._task.args.get("since"))}
         file = str(self._templar.template(variables.get("fleet_fabric_file")) or "")
         links, trouble = _fabric(file) if fabric else ({}, "")
         observer = self._task.args.get("observer")
@@ -163,6 +163,14 @@ class ActionModule(ActionBase):
             profiles=_profiles(variables, links),
         )
         return expected, trouble
+
+
+def _since(value: object) -> float | None:
+    """Return a moment; one from the command line (-e reboot_since=…) is text."""
+    try:
+        return None if value is None else float(str(value))
+    except ValueError:
+        raise AnsibleActionFail(f"fleet_check: since is {value!r}, expected epoch seconds") from None
 
 
 def _checks(names: object) -> list[Check]:

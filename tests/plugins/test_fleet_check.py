@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 import yaml
+from ansible.errors import AnsibleActionFail
 
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading
@@ -43,6 +44,13 @@ def playbook(tmp_path: Path, *tasks: dict[str, object]) -> Path:
     play = {"hosts": "nodes", "gather_facts": False, "environment": {"PATH": path_of_node}}
     path.write_text(yaml.safe_dump([{"name": "Play", **play, "tasks": named}]))
     return path
+
+
+def test_a_moment_may_be_text_as_from_the_command_line(module: ModuleType) -> None:
+    """Ignored, it would let any boot count."""
+    assert [module._since(each) for each in (None, 12, 12.5, "12.5")] == [None, 12.0, 12.5, 12.5]
+    with pytest.raises(AnsibleActionFail, match="since is 'now', expected epoch seconds"):
+        module._since("now")
 
 
 def checking(*checks: str) -> dict[str, object]:
