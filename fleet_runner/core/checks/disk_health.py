@@ -74,6 +74,15 @@ LOGGED = (
     ),
     Known(
         Rule(
+            "disk.io",
+            "Buffer I/O error on dev",
+            re.compile(r"Buffer I/O error on dev(?:ice)? (?P<what>[\w.-]{1,40}), logical block"),
+        ),
+        Remedy.WATCH,
+        "reading or writing failed",
+    ),
+    Known(
+        Rule(
             "disk.array",
             "Disk failure on ",
             re.compile(r"md/raid[0-9a-z]{0,4}:(?P<what>md\w{1,30}): (?P<why>Disk failure on \w{1,30})"),

@@ -55,6 +55,16 @@ LOGGED = (
         "the kernel found an error in it",
     ),
     Known(
+        Rule(
+            "fs.beyond",
+            "beyond end of device",
+            re.compile(r"[^\n:]{1,40}(?::\d{1,8})?: (?P<why>attempt to access beyond end of device)"),
+        ),
+        Remedy.WATCH,
+        "a file system is larger than what it lies on",
+        "disks",
+    ),
+    Known(
         Rule("fs.server", "not responding, ", re.compile(r"nfs: server (?P<what>[\w.:-]{1,80}) not responding, ")),
         Remedy.RECORD,
         "the file server did not answer for a while",
@@ -130,6 +140,7 @@ CHECK = Check(
             "fs.errors", (Remedy.REBOOT,), "the kernel made a file system read-only, or shut it down, after an error"
         ),
         Code("fs.logged", (Remedy.WATCH,), "the kernel logged an error in a file system"),
+        Code("fs.beyond", (Remedy.WATCH,), "the kernel was asked for blocks that a disk does not have"),
         Code("fs.full", (Remedy.WATCH,), "less space, or fewer inodes, left than `file_systems` asks for"),
         Code("fs.server", (Remedy.RECORD,), "a file server did not answer for a while; no fault of the node"),
     ),

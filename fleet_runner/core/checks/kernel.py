@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
-from fleet_runner.core.parsers import files, kernel_files
+from fleet_runner.core.parsers import files, kernel_files, ldconfig
 from fleet_runner.core.parsers.kernel_files import Kernel
 from fleet_runner.core.profile import Section, section
 from fleet_runner.core.verdicts import Finding, Remedy, Result
@@ -27,6 +27,14 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = [*_versions(seen, wanted, expected), *_modules(seen, wanted, expected.node)]
     findings += [*_words(seen, wanted, expected.node), *_settings(seen, wanted, expected)]
     findings += [*_iommu(seen, wanted, expected.node), *_tainted(seen, expected.node)]
+    unread = _unread(seen, wanted, expected)
+    if wanted.has("libraries"):
+        reading = readings.get("ldconfig")
+        if reading is None:
+            unread.append("ldconfig was not asked, or did not answer")
+        else:
+            there = ldconfig.parse(text_of(reading))
+            findings += [_library(name, expected.node) for name in wanted.texts("libraries") if name not in there]
     observed = {
         "release": seen.release,
         "system": seen.system,
@@ -36,7 +44,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "settings": {name: sorted(values) for name, values in seen.settings.items()},
     }
     passed = f"kernel {seen.release} of {seen.system or 'an unknown system'} is set as the profile says"
-    return unless_unread(conclude(NAME, findings, passed, observed), _unread(seen, wanted, expected))
+    return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
 def _is_one(value: str, patterns: tuple[str, ...]) -> bool:
@@ -115,6 +123,12 @@ def _settings(seen: Kernel, wanted: Section, expected: Expected) -> Iterator[Fin
             )
 
 
+def _library(name: str, node: str) -> Finding:
+    return about(node, "kernel.library", f"library {name}")(
+        message=f"the library {name} is not on the node, expected it in the linker's cache", remedy=Remedy.REBOOT
+    )
+
+
 def _iommu(seen: Kernel, wanted: Section, node: str) -> Iterator[Finding]:
     """With domains of their own, devices reach memory, and each other, through the IOMMU's tables."""
     if not wanted.has("iommu"):
@@ -172,6 +186,7 @@ CHECK = Check(
     name=NAME,
     question="Does the node run the kernel, the drivers and the settings that its device type asks for?",
     reads=("kernel_files",),
+    also=("ldconfig",),
     judge=judge,
     section=NAME,
     codes=(
@@ -184,6 +199,7 @@ CHECK = Check(
         Code(
             "kernel.cmdline", (Remedy.REBOOT,), "a word is missing on the kernel's command line, or forbidden there"
         ),
+        Code("kernel.library", (Remedy.REBOOT,), "a library of `kernel.libraries` is not on the node"),
         Code("kernel.setting", (Remedy.REBOOT,), "a setting is none of its `kernel.settings`"),
         Code("kernel.iommu", (Remedy.REBOOT,), "the IOMMU is not as `kernel.iommu`: off, passthrough or translating"),
         Code("kernel.died", (Remedy.REBOOT,), "the kernel has met an oops since it booted"),

@@ -106,6 +106,29 @@ LOGGED = (
         _OOM,
         "process {}",
     ),
+    Known(
+        Rule(
+            "kernel.segfault",
+            "segfault at ",
+            re.compile(
+                r"(?P<what>[^\n\[\]]{1,40})\[\d{1,8}\]: segfault at [0-9a-f]{1,16} [^\n]{1,120}"
+                r"(?P<why>in lib(?:nccl|cuda|nvidia-ml)\.so[\w.]{0,20})"
+            ),
+        ),
+        Remedy.RECORD,
+        "it crashed in a library of the GPUs, which is its owner's matter",
+        "process {}",
+    ),
+    Known(
+        Rule(
+            "kernel.peermem",
+            "ERROR detected invalid context",
+            re.compile(r"nvidia-peermem [\w:]{1,60} (?P<why>ERROR detected invalid context)"),
+        ),
+        Remedy.RECORD,
+        "a process that used memory of a GPU over the network is gone",
+        "nvidia_peermem",
+    ),
 )
 """What the kernel logs about itself; gpud looks for the same, but for what it says of the first two kinds."""
 
@@ -131,6 +154,8 @@ CHECK = Check(
         Code("kernel.hung_task", (Remedy.WATCH,), "a process waits and cannot be ended"),
         Code("kernel.out_of_files", (Remedy.WATCH,), "the limit of open files was reached"),
         Code("kernel.out_of_memory", (Remedy.RECORD,), "a process was ended because memory ran out"),
+        Code("kernel.segfault", (Remedy.RECORD,), "a process crashed in libnccl, libcuda or libnvidia-ml"),
+        Code("kernel.peermem", (Remedy.RECORD,), "nvidia_peermem met a context that was gone"),
     ),
     source="The messages of the Linux kernel's watchdogs; gpud looks for most of them.",
 )

@@ -20,6 +20,7 @@ READS = (
     Read("pci_devices", ReadKind.FILES, pci_files.PATTERNS),
     Read("lspci", ReadKind.COMMAND, ("lspci", "-D", "-vvv", "-nn"), seconds=60.0),
     Read("kernel_files", ReadKind.FILES, kernel_files.PATTERNS),
+    Read("ldconfig", ReadKind.COMMAND, ("ldconfig", "-p")),
     Read("chronyc", ReadKind.COMMAND, ("chronyc", "-n", "-c", "tracking")),
     Read("timedatectl", ReadKind.COMMAND, ("timedatectl", "show")),
     Read("units", ReadKind.COMMAND, systemctl.ARGV),

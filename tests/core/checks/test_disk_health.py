@@ -121,6 +121,7 @@ def test_what_the_kernel_logs_about_a_known_drive_is_named_by_its_place() -> Non
         ("disk.resets", "NVMe 0000:66:00.0"),
         ("disk.medium", "nvme2n1"),
         ("disk.io", "sda"),
+        ("disk.io", "dm-0"),
         ("disk.array", "md1"),
     }
 

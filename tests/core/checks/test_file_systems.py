@@ -63,6 +63,7 @@ def test_what_the_kernel_logs_has_its_remedy() -> None:
         ("fs.errors", "sdb1", Remedy.REBOOT),
         ("fs.logged", "md0", Remedy.WATCH),
         ("fs.logged", "dm-0", Remedy.WATCH),
+        ("fs.beyond", "disks", Remedy.WATCH),
         ("fs.server", "nfs1.example", Remedy.RECORD),
     }
 

@@ -75,9 +75,19 @@ def test_what_was_not_read_is_unknown_where_the_profile_asks(ending: str, said: 
 def test_a_profile_may_ask_for_nothing_in_particular() -> None:
     """Then the kernel is only looked at for its own troubles."""
     section = dict.fromkeys(("release", "system", "bios_date", "drivers", "modules", "modules_forbidden"), None)
-    section |= dict.fromkeys(("cmdline", "cmdline_forbidden", "iommu", "settings"), None)
+    section |= dict.fromkeys(("cmdline", "cmdline_forbidden", "iommu", "settings", "libraries"), None)
     alone = '{"/proc/sys/kernel/osrelease": "5.15.0"}'
     assert host("kernel", asked("kernel", section), kernel_files=alone).verdict is Verdict.PASS
+
+
+def test_a_library_that_is_not_there_is_a_fault() -> None:
+    """Where nobody asked the linker, nobody knows."""
+    result = host("kernel", asked("kernel", {"libraries": ["libcuda.so.1", "libnccl.so.2"]}))
+    assert remedies(result) == {"kernel.library": Remedy.REBOOT}
+    assert result.findings[0].component == "library libnccl.so.2"
+    assert host("kernel", ldconfig=None).verdict is Verdict.UNKNOWN
+    short = HEALTHY["kernel"]["ldconfig"].replace("2 libs", "3 libs")
+    assert host("kernel", ldconfig=short).verdict is Verdict.UNKNOWN
 
 
 @pytest.mark.parametrize("left", ["modules", "cmdline"])
@@ -100,5 +110,7 @@ def test_what_the_kernel_logs_about_itself_has_its_remedy() -> None:
         ("kernel.hung_task", "process jfsmount", Remedy.WATCH),
         ("kernel.out_of_files", "open files", Remedy.WATCH),
         ("kernel.out_of_memory", "process my (job) 1", Remedy.RECORD),
+        ("kernel.segfault", "process python3", Remedy.RECORD),
+        ("kernel.peermem", "nvidia_peermem", Remedy.RECORD),
     }
     assert "logged 5 times" in result.findings[0].message

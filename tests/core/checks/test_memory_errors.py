@@ -74,6 +74,11 @@ def test_without_an_edac_driver_only_the_log_can_tell() -> None:
     assert remedies(host("memory_errors", edac="{}", dmesg=hot)) == {"cpu.hot": Remedy.WATCH}
 
 
+def test_a_controller_that_counts_nothing_is_none() -> None:
+    """Its name alone says nothing."""
+    assert host("memory_errors", edac='{"/sys/devices/system/edac/mc/mc0/mc_name": "x"}').verdict is Verdict.UNKNOWN
+
+
 def test_a_count_that_was_not_read_is_unknown() -> None:
     """Half an answer is none."""
     result = host("memory_errors", edac=edited(EDAC, dimm1__dimm_ue_count=None))
