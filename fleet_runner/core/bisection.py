@@ -183,7 +183,7 @@ class _Search:
             return True
         self.pairs += [_pair(name, each) for each in bad]
         if not bad:
-            self.flaky.append(self.company | {name})
+            self._odd(self.company | {name})
         return False
 
     def _neighbours(self, name: str, circle: Sequence[str]) -> None:
@@ -195,7 +195,7 @@ class _Search:
             for half in _halves(circle):
                 self._neighbours(name, half)
         elif self.passes({name, *circle}):
-            self.flaky.append(frozenset({name, *circle, *partner}))
+            self._odd(frozenset({name, *circle, *partner}))
         else:
             self.pairs.append(_pair(name, circle[0]))
 
