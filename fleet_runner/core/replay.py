@@ -110,7 +110,7 @@ def _unfit(check: Check, stored: Stored, pieces: Mapping[str, Evidence], setting
     result = stored.result
     if result.verdict is Verdict.SKIPPED and not result.evidence and wanted(check, setting.changed):
         return Left.SKIPPED
-    if result.verdict is Verdict.UNKNOWN and len(result.evidence) < len(check.reads):
+    if result.verdict is Verdict.UNKNOWN and len(result.evidence) < max(1, len(check.reads)):
         return Left.UNREAD
     return None if pieces.keys() >= {*result.evidence} else Left.GONE
 
