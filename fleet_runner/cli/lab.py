@@ -75,6 +75,8 @@ def inject(
     code: Annotated[int | None, typer.Option(help="xid: its number.")] = None,
     gpu: Annotated[int | None, typer.Option(help="The GPU, counted from 0.")] = None,
     psu: Annotated[int | None, typer.Option(help="dead_psu: the power supply, counted from 0.")] = None,
+    fan: Annotated[int | None, typer.Option(help="dead_fan: the fan, counted from 0.")] = None,
+    dimm: Annotated[str | None, typer.Option(help="memory_error: the memory module.")] = None,
     rail: Annotated[int | None, typer.Option(help="The node's rail, counted from 0.")] = None,
     other: Annotated[str | None, typer.Option("--with", help="swapped_cables: the other node.")] = None,
     with_rail: Annotated[int | None, typer.Option(help="swapped_cables: the rail it is exchanged with.")] = None,
@@ -87,8 +89,8 @@ def inject(
 ) -> None:
     """Put a fault into a node. The same fault again changes nothing."""
     given: dict[str, Any] = {
-        "code": code, "gpu": gpu, "psu": psu, "rail": rail, "with": other, "with_rail": with_rail, "tool": tool,
-        "at": at, "share": share, "component": component, "version": version, "times": times,
+        "code": code, "gpu": gpu, "psu": psu, "fan": fan, "dimm": dimm, "rail": rail, "with": other,
+        "with_rail": with_rail, "tool": tool, "at": at, "share": share, "component": component, "version": version, "times": times,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}
     force = catalogue.inject(open_lab(folder), fault, node, options)

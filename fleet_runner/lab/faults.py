@@ -145,6 +145,10 @@ FAULTS: dict[str, Fault] = {
         {"at": "kernel"},
     ),
     "dead_psu": Fault("One power supply gives no power.", {"psu": 2}),
+    "dead_fan": Fault("One fan stands still.", {"fan": 4}),
+    "memory_error": Fault(
+        "The BMC logged an uncorrectable memory error of one DIMM (--dimm).", {"dimm": "P1-DIMMA1"}
+    ),
     "wrong_firmware": Fault(
         "A component (--component) has another version than its pin.",
         {"component": "BIOS", "version": "1.9a"},
@@ -155,6 +159,7 @@ FAULTS: dict[str, Fault] = {
 LIMITS: Mapping[str, int] = {
     "gpu": plan.GPUS,
     "psu": plan.PSUS,
+    "fan": plan.FANS,
     "rail": plan.RAILS,
     "with_rail": plan.RAILS,
     "times": 100,

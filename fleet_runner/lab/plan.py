@@ -16,6 +16,7 @@ ETHERNET_SWITCH = "mgmt-1"
 GPUS = 8
 RAILS = 8
 PSUS = 6
+FANS = 10
 SPINES = 2
 UPLINKS = 2  # cables between one leaf and one spine
 SWITCH_PORTS = 64

@@ -13,6 +13,8 @@ REPAIRS: Mapping[str, tuple[str, ...]] = {
     "cabling_ethernet": ("swapped_cables",),
     "parts_gpu": ("missing_gpu", "xid"),
     "power_supplies": ("dead_psu",),
+    "sensors": ("dead_fan",),
+    "sel": ("memory_error",),
     "firmware_pins": ("wrong_firmware",),
     "gpu_burn": ("bad_gpu", "slow_gpu", "hot_gpu"),
     "dcgm": ("bad_gpu",),

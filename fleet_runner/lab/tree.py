@@ -17,6 +17,12 @@ INVENTORY = f"{ROOT}/UpdateService/FirmwareInventory"
 TARGETS = ("None", *sorted(NETWORK_TARGETS), "Hdd", "BiosSetup")
 PSU_WATTS = 3000
 HEALTHY = {"Health": "OK", "State": "Enabled"}
+LOG = f"{SYSTEM}/LogServices/Log1"
+LOG_SERVICE = {
+    "@odata.type": "#LogService.v1_2_0.LogService", "Id": "Log1", "Name": "Event log", "MaxNumberOfRecords": 4096,
+    "OverWritePolicy": "WrapsWhenFull", "Entries": {"@odata.id": f"{LOG}/Entries"},
+}  # fmt: skip
+CPUS = {"Model": "Intel(R) Xeon(R) 8480C", "Status": HEALTHY}
 
 Body = dict[str, Any]
 
@@ -28,14 +34,22 @@ def tree(state: Mapping[str, Any]) -> Tree:
     boot = {"BootSourceOverrideTarget@Redfish.AllowableValues": list(TARGETS)}
     reset = {"Name": "ResetType", "Required": True, "DataType": "String", "AllowableValues": list(POWER_ACTIONS)}
     links = {name: {"@odata.id": f"{CHASSIS}/{name}"} for name in ("Power", "Thermal")}
+    logs, log = {"@odata.id": f"{SYSTEM}/LogServices"}, {"@odata.id": LOG}
     found = _small().changed(
         {
             ROOT: {"UUID": f"1ab00000-0000-4000-8000-{state['index']:012d}"},
-            SYSTEM: {**kind, "UUID": uuid, "Boot": boot, "ProcessorSummary": {"Model": "Intel(R) Xeon(R) 8480C"}},
+            SYSTEM: {**kind, "UUID": uuid, "Boot": boot, "LogServices": logs, "ProcessorSummary": CPUS},
+            f"{SYSTEM}/LogServices": {
+                "@odata.type": "#LogServiceCollection.LogServiceCollection",
+                "Name": "Logs",
+                "Members": [log],
+            },
+            LOG: LOG_SERVICE,
+            f"{LOG}/Entries": {"@odata.type": "#LogEntryCollection.LogEntryCollection", "Name": "Entries"},
             f"{SYSTEM}/ResetActionInfo": {"Parameters": [reset]},
             CHASSIS: {**kind, **links},
             f"{CHASSIS}/Power": {"@odata.type": "#Power.v1_7_1.Power", "Id": "Power", "Name": "Power"},
-            f"{CHASSIS}/Thermal": _thermal(),
+            f"{CHASSIS}/Thermal": {"@odata.type": "#Thermal.v1_7_1.Thermal", "Id": "Thermal", "Name": "Thermal"},
             MANAGER: {"LastResetTime": None},
             **dict.fromkeys((uri for uri in _small().bodies if uri.startswith(f"{INVENTORY}/")), None),
             INVENTORY: {"Members": [{"@odata.id": f"{INVENTORY}/{name}"} for name in sorted(state["firmware"])]},
@@ -63,16 +77,6 @@ def _entries(versions: Mapping[str, str]) -> Iterator[tuple[str, Body]]:
         yield f"{INVENTORY}/{name}", {**kind, "Updateable": True, "Version": version, "Status": HEALTHY}
 
 
-def _thermal() -> Body:
-    fans = [
-        {"MemberId": str(fan), "Name": f"FAN{fan + 1}", "ReadingUnits": "RPM", "Status": HEALTHY} for fan in range(10)
-    ]
-    inlet = {"MemberId": "0", "Name": "Inlet Temp", "PhysicalContext": "Intake", "ReadingCelsius": 24,
-             "UpperThresholdCritical": 45, "Status": HEALTHY}  # fmt: skip
-    kind = {"@odata.type": "#Thermal.v1_7_1.Thermal", "Id": "Thermal", "Name": "Thermal"}
-    return {**kind, "Fans": fans, "Temperatures": [inlet]}
-
-
 def _system(state: Mapping[str, Any], now: float) -> Body:
     override = state["override"]
     ready = state["boot"]["ready"]
@@ -90,11 +94,51 @@ def _system(state: Mapping[str, Any], now: float) -> Body:
     }
 
 
+def _thermal(state: Mapping[str, Any], now: float) -> Body:
+    del now
+    speed = 4400 if state["power"] == "On" else 0
+    dead = state["faults"].get("dead_fan", {}).get("fan")
+    fans = [_fan(fan, 0 if fan == dead else speed, dead=fan == dead) for fan in range(plan.FANS)]
+    inlet = {"MemberId": "0", "Name": "Inlet Temp", "PhysicalContext": "Intake", "ReadingCelsius": 24,
+             "UpperThresholdCritical": 45, "Status": HEALTHY}  # fmt: skip
+    return {"Fans": fans, "Temperatures": [inlet]}
+
+
+def _fan(fan: int, speed: int, *, dead: bool) -> Body:
+    health = "Critical" if dead else "OK"
+    told = {"Reading": speed, "ReadingUnits": "RPM", "LowerThresholdCritical": 420}
+    return {"MemberId": str(fan), "Name": f"FAN{fan + 1}", **told, "Status": {"Health": health, "State": "Enabled"}}
+
+
 def _power(state: Mapping[str, Any], now: float) -> Body:
     del now
     dead = state["faults"].get("dead_psu")
     supplies = [_supply(state, psu, dead=dead is not None and dead["psu"] == psu) for psu in range(plan.PSUS)]
-    return {"PowerSupplies": supplies}
+    group = {"MemberId": "0", "Name": "Power supplies", "Mode": "N+m", "MinNumNeeded": 4}
+    health = "Critical" if dead else "OK"
+    return {
+        "PowerSupplies": supplies,
+        "Redundancy": [{**group, "Status": {"Health": health, "State": "Enabled"}}],
+    }
+
+
+def _log(state: Mapping[str, Any], now: float) -> Body:
+    del state
+    return {"DateTime": moment(now)}
+
+
+def _logged(state: Mapping[str, Any], now: float) -> Body:
+    entry = state["faults"].get("memory_error")
+    members = [_memory_error(entry, now)] if entry else []
+    return {"Members": members, "Members@odata.count": len(members)}
+
+
+def _memory_error(options: Mapping[str, Any], now: float) -> Body:
+    """Logged just now, whenever it is read."""
+    kind = {"@odata.id": f"{LOG}/Entries/1", "@odata.type": "#LogEntry.v1_7_0.LogEntry", "Id": "1", "Name": "Entry 1"}
+    told = {"EntryType": "SEL", "EntryCode": "Assert", "Severity": "Critical", "Created": moment(now)}
+    sensor = {"SensorType": "Memory", "SensorNumber": 12, "MessageId": "0x01FFFF"}
+    return {**kind, **told, **sensor, "Message": f"[MEM-0001] {options['dimm']}, Uncorrectable ECC"}
 
 
 def _supply(state: Mapping[str, Any], psu: int, *, dead: bool) -> Body:
@@ -125,5 +169,12 @@ def _version(state: Mapping[str, Any], name: str) -> str:
     return version
 
 
-SHOWN = {SYSTEM: _system, f"{CHASSIS}/Power": _power, MANAGER: _manager}
+SHOWN = {
+    SYSTEM: _system,
+    f"{CHASSIS}/Power": _power,
+    f"{CHASSIS}/Thermal": _thermal,
+    LOG: _log,
+    f"{LOG}/Entries": _logged,
+    MANAGER: _manager,
+}
 """What changes, by URI; the entries of the firmware inventory are found by their name."""

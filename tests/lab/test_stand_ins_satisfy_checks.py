@@ -43,6 +43,9 @@ DIAGNOSTIC = Read("what a job prints", ReadKind.COMMAND, ("dcgmi", "diag", "-r",
 ELSEWHERE = frozenset({"fabric_cabling", "fabric_counters", "network_boot", "firmware_update", "wiped"})
 """Checks that are asked of a fabric as a whole, of what the store knows, or of what their own stage came to."""
 
+FROM_BMC = (
+    "power_supplies", "power_redundancy", "sensors", "sel", "chassis_health", "firmware_pins", "bios_settings",
+)  # fmt: skip
 FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage")
 
 
@@ -115,9 +118,13 @@ def _ask(lab: Lab, node: str, each: Read) -> Reading:
     url = f"http://127.0.0.1:{read(lab.about)['bmc_ports'][node]}"
     try:
         with Bmc(url, username, password) as bmc:
-            return Reading(each.name, ReadEnd.OK, json.dumps(bmc.read(each.path)))
+            return Reading(each.name, ReadEnd.OK, json.dumps(_told(bmc, each)))
     except BmcError as error:
         return Reading(each.name, ReadEnd.UNREACHABLE, error=str(error))
+
+
+def _told(bmc: Bmc, each: Read) -> object:
+    return bmc.gather(each.argv) if each.argv else bmc.read(each.path)
 
 
 def judged(lab: Lab, expected: Mapping[str, Expected], node: str, hung: str = "") -> dict[str, Result]:
@@ -153,12 +160,14 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
         ("slow_gpu", {}, {"gpu_burn": FAIL}),
         ("bad_gpu", {}, {"gpu_burn": FAIL, "dcgm": FAIL}),
         ("hot_gpu", {}, {"gpu_thermals": FAIL}),
-        ("bmc_down", {}, dict.fromkeys(("power_supplies", "firmware_pins", "bios_settings"), UNKNOWN)),
+        ("bmc_down", {}, dict.fromkeys(FROM_BMC, UNKNOWN)),
         ("tool_hang", {"tool": "nvidia-smi"}, dict.fromkeys(FROM_SMI, UNKNOWN)),
         ("tool_hang", {"tool": "dmesg"}, dict.fromkeys(("xid", "parts_gpu", "link_flaps"), UNKNOWN)),
         ("tool_hang", {"tool": "mlxlink"}, {"optics": UNKNOWN}),
         ("tool_hang", {"tool": "ibnetdiscover"}, {"cabling_infiniband": UNKNOWN}),
         ("dead_psu", {}, {"power_supplies": FAIL}),
+        ("dead_fan", {}, {"sensors": FAIL}),
+        ("memory_error", {}, {"sel": FAIL}),
         ("wrong_firmware", {}, {"firmware_pins": FAIL}),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())) or "plain",
