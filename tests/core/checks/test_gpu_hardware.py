@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.checks.gpu_pcie import REPLAYS_MAX
-from fleet_runner.core.verdicts import Remedy, Verdict
-from tests.core.checks.judging import HEALTHY, NODE, judged, remedies
+from fleet_runner.core.evidence import Expected
+from fleet_runner.core.verdicts import Remedy, Result, Verdict
+from tests.core.checks.healthy import text_of
+from tests.core.checks.judging import DEVICE, HEALTHY, NODE, judged, remedies
 from tests.core.checks.looking import GPU, PCI, asked, bent, remembering, seen
 
 BUSY = ("<gpu_util>0 %", "<gpu_util>97 %")
@@ -299,14 +301,42 @@ def test_repairs_that_wait_or_failed_are_found_with_the_errors(
     assert remedies(judged("gpu_errors", {"nvidia_smi": bent(*swaps)})) == {code: remedy}
 
 
-def test_a_gpu_from_before_ampere_is_judged_by_its_pages_and_its_double_bit_errors() -> None:
-    """It has no rows to remap: that it does not tell of any is no gap."""
-    volatile = "<ecc_errors><volatile><double_bit><total>{}</total></double_bit></volatile>"
-    swaps = [("<ecc_errors>", volatile.format(0)), ("pending_retirement>N/A", "pending_retirement>No")]
-    result = judged("gpu_errors", {"nvidia_smi": bent(*swaps)})
+VOLTA: dict[str, dict[str, Any]] = {
+    "pcie": {"gpu": {"generation": 3, "width": 16}},
+    "gpu_clocks": {"graphics_mhz": 1530, "memory_mhz": 877, "busy_share_min": 0.5},
+    "gpu_power": {"limit_watts": 300},
+    "gpu_settings": {"drivers": ["460.73.01"], "persistence": True, "ecc": True},
+}
+
+
+def volta(name: str, *swaps: tuple[str, str]) -> Result:
+    """Judge a check over the report of a GPU at work, from before Ampere, by a driver of its time."""
+    expected = Expected(NODE, {**asked().profile, **VOLTA}, DEVICE)
+    return judged(name, {"nvidia_smi": bent(*swaps, text=text_of("nvidia_smi/v100_one.xml"))}, expected)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gpu_pcie", "gpu_clocks", "gpu_power", "gpu_settings", "gpu_retired", "gpu_memory_held", "gpu_errors",
+     "gpu_thermals", "gpu_usage"],
+)  # fmt: skip
+def test_a_gpu_from_before_ampere_passes_by_the_names_of_its_time(name: str) -> None:
+    """It has pages to retire and no rows to remap: that it does not tell of any is no gap."""
+    result = volta(name)
     assert result.verdict is Verdict.PASS, result.message
-    swaps[0] = ("<ecc_errors>", volatile.format(2))
-    assert remedies(judged("gpu_errors", {"nvidia_smi": bent(*swaps)})) == {"gpu.uncorrectable": Remedy.RECORD}
+
+
+def test_a_gpu_from_before_ampere_is_judged_by_its_pages_and_its_double_bit_errors() -> None:
+    """Pages that wait need a reset; what they were retired for is on record."""
+    two = ("</texture_memory>\n\t\t\t\t\t<total>0", "</texture_memory>\n\t\t\t\t\t<total>2")
+    assert remedies(volta("gpu_errors", two)) == {"gpu.uncorrectable": Remedy.RECORD}
+    waits = ("pending_retirement>No", "pending_retirement>Yes")
+    assert remedies(volta("gpu_errors", waits)) == {"gpu.retirement_pending": Remedy.RESET}
+    many = ("<retired_count>1<", "<retired_count>64<")
+    assert remedies(volta("gpu_retired", many)) == {
+        "gpu.retired_pages": Remedy.TRIAGE,
+        "gpu.worn": Remedy.RECORD,
+    }
 
 
 HELD = ("<used>1 MiB", "<used>20000 MiB")
