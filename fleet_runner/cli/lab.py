@@ -90,7 +90,8 @@ def inject(
     """Put a fault into a node. The same fault again changes nothing."""
     given: dict[str, Any] = {
         "code": code, "gpu": gpu, "psu": psu, "fan": fan, "dimm": dimm, "rail": rail, "with": other,
-        "with_rail": with_rail, "tool": tool, "at": at, "share": share, "component": component, "version": version, "times": times,
+        "with_rail": with_rail, "tool": tool, "at": at, "share": share, "component": component, "version": version,
+        "times": times,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}
     force = catalogue.inject(open_lab(folder), fault, node, options)
