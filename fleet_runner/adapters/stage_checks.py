@@ -17,7 +17,12 @@ ACTIONS = frozenset({"fleet_check", "fleet_active"})
 IMPORTS = frozenset({"import_role", "include_role", "ansible.builtin.import_role", "ansible.builtin.include_role"})
 
 VARIABLE = re.compile(r"\{\{ *(\w+) *\}\}")
-"""A list that is a variable's value as it stands; what a template works out is not followed."""
+"""A list that is a variable's value as it stands; of what a template works out, only names in quotes are seen."""
+
+QUOTED = re.compile(r"'(\w+)'")
+
+PROFILED = "fleet_profile."
+"""In a template: the device type's profile lists the tests, so any of them may be asked."""
 
 Variables = Mapping[str, Any]
 
@@ -72,9 +77,12 @@ def _of_role(name: str, variables: Variables, roles: Path) -> Iterator[str]:
 
 
 def _listed(arguments: Variables, variables: Variables) -> Iterable[str]:
-    found = arguments.get("checks", arguments.get("check"))
+    found = arguments.get("checks")
     named = VARIABLE.fullmatch(found) if isinstance(found, str) else None
     value = variables.get(named.group(1)) if named else found
+    if isinstance(value, str) and "{{" in value:
+        tests = [name for name, check in CHECKS.items() if check.active] if PROFILED in value else []
+        return [*QUOTED.findall(value), *tests]
     return [str(each) for each in value] if isinstance(value, list) else [str(value)]
 
 

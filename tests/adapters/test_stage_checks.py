@@ -27,6 +27,12 @@ def test_a_playbooks_own_variables_win_over_the_roles(asked: dict[Stage, tuple[s
     assert "cabling_infiniband" not in asked[Stage.CABLING]
 
 
+def test_tests_that_a_profile_lists_may_all_be_asked(asked: dict[Stage, tuple[str, ...]]) -> None:
+    active = {name for name, check in CHECKS.items() if check.active}
+    assert active | {"steady"} == set(asked[Stage.BURN_IN])
+    assert active == set(asked[Stage.HEALTH_ACTIVE])
+
+
 def test_what_is_asked_by_hand_is_no_stages(asked: dict[Stage, tuple[str, ...]]) -> None:
     assert asked[Stage.CHECK] == ()
 
