@@ -127,6 +127,10 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(60.0, ge=0, description="pause before a draining node is asked again if it is idle")
     drain_deadline_seconds: float = Field(86_400.0, ge=0, description="the longest a pending remedy waits for idle")
     passive_seconds: float = Field(300.0, gt=0, description="pause between passive sweeps of a production node")
+    active_seconds: float = Field(
+        3600.0, ge=0, description="pause between active tests of an idle production node; 0: never"
+    )
+    active_visit_seconds: float = Field(60.0, gt=0, description="pause before active tests that run are looked at")
     cabling_seconds: float = Field(
         14_400.0, gt=0, description="pause between cabling checks of a fabric, and of a production node"
     )

@@ -10,7 +10,6 @@ from typing import Any
 from fleet_runner.core.checks.check import Check, Order, Readings, run, wanted
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
-from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.verdicts import Verdict
 
@@ -18,7 +17,7 @@ LATE_SHARE, LATE_SECONDS = 0.5, 600.0
 """How much longer than asked for a test may take before it is ended: by half, and by ten minutes at least."""
 
 DEVICES = ("/dev/nvidia-uvm",)
-"""What every process holds open that computes on a GPU. Monitoring (NVML) opens /dev/nvidia0 as well, but not this."""
+"""What every process holds open that computes on a GPU. Monitoring (NVML) opens /dev/nvidia0 as well, not this."""
 
 WORKERS = ("slurmstepd",)
 """Processes that are somebody's work by their names: Slurm's, of each step that it runs on a node."""
@@ -127,8 +126,3 @@ def began(runs: Iterable[Run], opened: Run) -> float:
             break
         at = run_before.opened_at
     return at
-
-
-def key(stage: Stage, since: float | None) -> str:
-    """Return the name of the chain of a stay or a round on the node; by hand there is one for each boot."""
-    return f"{stage}-{since if since is not None else 'by-hand'}"

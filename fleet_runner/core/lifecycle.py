@@ -74,6 +74,7 @@ class Stage(StrEnum):
     DRAIN = "drain"
     WIPE = "wipe"
     HEALTH_PASSIVE = "health_passive"
+    HEALTH_ACTIVE = "health_active"
     CABLING = "cabling"
     FABRIC = "fabric"
     CHECK = "check"
@@ -256,14 +257,16 @@ STAGES: dict[Stage, Work] = {
     Stage.VERIFY: Work("Hold parts, power and cabling against the design.", 20 * MINUTE, "It only reads."),
     Stage.FIRMWARE: Work("Bring firmware to its pins.", 6 * HOUR,
                          "A flash is written down before it is sent, and its BMC is asked what became of it."),
-    Stage.BURN_IN: Work("Start or look at the load that runs on the node.", 30 * MINUTE,
-                        "The load is found again on the node by its name."),
+    Stage.BURN_IN: Work("Start the tests that run on the node one after the other, or look at them.", 30 * MINUTE,
+                        "The tests are found again on the node by their stay."),
     Stage.REBOOT: Work("Power-cycle the node once and wait for it.", 40 * MINUTE,
                        "The role asks the BMC, and the boot that it armed, before it resets the node again."),
     Stage.DRAIN: Work("Take no new work, wait for the running one.", 10 * MINUTE, "Cordoning twice is cordoning."),
     Stage.WIPE: Work("Erase every disk of the node and clear its TPM, and keep the evidence.", 30 * MINUTE,
                      "What each device does, or did, is read from it and from the node's log before any is begun."),
     Stage.HEALTH_PASSIVE: Work("Look at a node without disturbing it.", 10 * MINUTE, "It only reads."),
+    Stage.HEALTH_ACTIVE: Work("Start tests on an idle node, or look at those that run; they give way at once.",
+                              20 * MINUTE, "The tests are found again on the node by their round."),
     Stage.CABLING: Work("Hold the links that are up against the designed ones.", 10 * MINUTE, "It only reads."),
     Stage.FABRIC: Work("Hold every link of an InfiniBand fabric against the design.", 20 * MINUTE, "It only reads."),
     Stage.CHECK: Work("Ask a node what a person wants to know, now and by hand.", 10 * MINUTE, "It only reads."),

@@ -2,14 +2,16 @@
 
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.spool import Ended, PlayEnd
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.verdicts import PREEMPTED, Result, Verdict
 
 
 def judge(results: tuple[Result, ...], ended: Ended | None) -> tuple[Outcome, str]:
     """Return the outcome of a run and one sentence for people.
 
     A FAIL stands however the play went on. Without one, only a play that ended well and whose checks all passed
-    is PASSED: a tool, a task or a connection that failed says nothing about hardware.
+    is PASSED: a tool, a task or a connection that failed says nothing about hardware. While one of its tests goes on,
+    the run is WORKING, whatever the others say. Checks that nobody asks for do not count, unless all are such; a test
+    that gave way has to be run again, so nothing has passed.
     """
     failed = [result for result in results if result.verdict is Verdict.FAIL]
     if failed:
@@ -18,11 +20,14 @@ def judge(results: tuple[Result, ...], ended: Ended | None) -> tuple[Outcome, st
     if silence:
         return Outcome.UNKNOWN, silence
     open_questions = [result for result in results if result.verdict is Verdict.UNKNOWN]
-    if not open_questions:
-        return Outcome.PASSED, f"{len(results)} checks passed"
-    if all(result.observed.get("working") is True for result in open_questions):
-        return Outcome.WORKING, _sentence(open_questions)
-    return Outcome.UNKNOWN, _sentence(open_questions)
+    if open_questions:
+        working = any(result.observed.get("working") is True for result in open_questions)
+        return Outcome.WORKING if working else Outcome.UNKNOWN, _sentence(open_questions)
+    skipped = [result for result in results if result.verdict is Verdict.SKIPPED]
+    gave_way = [result for result in skipped if result.observed.get(PREEMPTED) is True]
+    if gave_way or len(skipped) == len(results):
+        return Outcome.SKIPPED, _sentence(gave_way or skipped)
+    return Outcome.PASSED, f"{len(results) - len(skipped)} checks passed"
 
 
 def _silence(results: tuple[Result, ...], ended: Ended | None) -> str:

@@ -6,10 +6,10 @@ moves the node asks for another look at once, so that each decision stays about 
 
 from dataclasses import replace
 
-from fleet_runner.core import production, stages, watching, wishes
-from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenTicket
+from fleet_runner.core import production, stages, testing, watching, wishes
+from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenRun, OpenTicket
 from fleet_runner.core.excuses import READY
-from fleet_runner.core.lifecycle import FABRICS, MOVING, STATES, Condition, Event, State
+from fleet_runner.core.lifecycle import FABRICS, MOVING, STATES, Condition, Event, Stage, State
 from fleet_runner.core.sightings import speaks, weigh
 from fleet_runner.core.tickets import follow
 from fleet_runner.core.verdicts import Remedy
@@ -51,7 +51,15 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
         return _KEPT[node.state](view, timing, now)
     if node.state is State.REGISTERED:
         return _start(view, now)
-    return Decision((), _resting(view), now + FAR)
+    return _rest(view, timing, now)
+
+
+def _rest(view: View, timing: Timing, now: float) -> Decision:
+    """Tests that a person asked for are looked at until they have ended; nothing else happens by itself."""
+    again = testing.look_again(view, timing)
+    if again is not None and now >= again:
+        return Decision((OpenRun(Stage.HEALTH_ACTIVE, "its tests run"),), "", now)
+    return Decision((), _resting(view), now + FAR if again is None else again)
 
 
 def _tickets(view: View) -> tuple[Action, ...]:

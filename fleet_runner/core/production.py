@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+from fleet_runner.core import testing
 from fleet_runner.core.actions import Action, ClearCondition, Decision, OpenRun, SetCondition
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle import Condition, Event, Stage
 from fleet_runner.core.records import Management
 from fleet_runner.core.remedies import CARRIED_OUT, EVENTS, Need, calling, needed
-from fleet_runner.core.runs import Held, Run, Stored
+from fleet_runner.core.runs import Held, Outcome, Run, Stored
 from fleet_runner.core.sightings import seen_once
 from fleet_runner.core.stages import NO_VERDICT
 from fleet_runner.core.verdicts import Remedy, Verdict
@@ -113,6 +114,12 @@ def _usage(view: View) -> Stored | None:
     return usage if usage is not None and usage.result.verdict is Verdict.PASS else None
 
 
+def idle(view: View) -> bool:
+    """Whether the newest answer is that nobody uses the node."""
+    usage = _usage(view)
+    return usage is not None and usage.result.observed.get("in_use") is False
+
+
 def _note_usage(view: View, usage: Stored | None) -> tuple[Action, ...]:
     if usage is None:
         return ()
@@ -154,6 +161,18 @@ def _why_pending(pending: Held, usage: Stored | None, timing: Timing, now: float
 def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
     if view.status is None:
         return Decision((), "the source of truth does not know it any more; nothing is run on it", now + FAR)
+    sweeps = _keep_sweeps(view, timing, now)
+    if any(isinstance(action, OpenRun) for action in sweeps.actions):
+        return sweeps
+    again = testing.look_again(view, timing)
+    due = testing.due(view, _usage(view), timing, now) if again is None else again
+    if now < due:
+        return replace(sweeps, wake_at=min(due, sweeps.wake_at))
+    why = "scheduled tests of an idle node" if again is None else "its tests run"
+    return Decision((OpenRun(Stage.HEALTH_ACTIVE, why),), "", now)
+
+
+def _keep_sweeps(view: View, timing: Timing, now: float) -> Decision:
     again = {stored.stage for stored, _ in seen_once(view)}
     pauses = {Stage.HEALTH_PASSIVE: timing.passive, Stage.CABLING: timing.cabling}
     due = {
@@ -171,9 +190,9 @@ def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
 
 def _health(view: View) -> str:
     """What `status` says of a node that serves: nothing while all is well."""
-    for stage in (Stage.HEALTH_PASSIVE, Stage.CABLING):
+    for stage in (Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.HEALTH_ACTIVE):
         last = _last(view, stage)
-        if last is not None and last.outcome in NO_VERDICT:
+        if last is not None and last.outcome in NO_VERDICT - {Outcome.SKIPPED}:
             return f"UNKNOWN: {stage}: {last.detail or last.outcome}"
     return ""
 

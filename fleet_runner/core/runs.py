@@ -50,6 +50,7 @@ class Outcome(StrEnum):
     WORKING = "working"  # what it started goes on on the node; look again later
     LOST = "lost"  # nobody saw its end
     CANCELLED = "cancelled"
+    SKIPPED = "skipped"  # nothing was asked, or what was gave way to a tenant: no news about the node
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ def _worth(view: View, stored: Stored, finding: Finding) -> Worth:
 
 def speaks(result: Result) -> bool:
     """Whether a result says anything: one that names what it is unsure of has an answer about everything else."""
-    return result.verdict is not Verdict.UNKNOWN or bool(unsure(result))
+    return result.verdict in {Verdict.PASS, Verdict.FAIL} or bool(unsure(result))
 
 
 def suspect(result: Result) -> Finding | None:

@@ -11,7 +11,7 @@ LONGEST_RETRY = 900.0
 BY_HAND = 0
 """The fencing number of a play that a person ran: its results are kept and ticketed, it decides no state."""
 
-NO_VERDICT = frozenset({Outcome.UNKNOWN, Outcome.LOST})
+NO_VERDICT = frozenset({Outcome.UNKNOWN, Outcome.LOST, Outcome.SKIPPED})
 """Outcomes that count against the attempt cap. A cancelled run does not, nor one whose work goes on."""
 
 

@@ -123,9 +123,11 @@ class Result:
 
 
 def worst(verdicts: tuple[Verdict, ...]) -> Verdict:
-    """FAIL if any failed, else UNKNOWN if any is unknown or none says anything, else PASS."""
+    """FAIL if any failed, SKIPPED if all were, else UNKNOWN if any is unknown or none says anything, else PASS."""
     if Verdict.FAIL in verdicts:
         return Verdict.FAIL
+    if verdicts and set(verdicts) == {Verdict.SKIPPED}:
+        return Verdict.SKIPPED
     if Verdict.UNKNOWN in verdicts or Verdict.PASS not in verdicts:
         return Verdict.UNKNOWN
     return Verdict.PASS

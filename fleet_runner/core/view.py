@@ -26,6 +26,8 @@ class Timing:
     drain: float = 60.0
     drain_deadline: float = 86_400.0
     passive: float = 300.0
+    active: float = 3600.0
+    active_visit: float = 60.0
     cabling: float = 14_400.0
     confirm: float = 600.0
     reboots_per_day: int = 3
@@ -43,7 +45,8 @@ class View:
     ticket is opened about a device; `observers` are the ports through which a fabric can be read, the best first.
     `began_at` is when the first run of its stay in `firmware` was opened, None where none was; `waited_until`, until
     when its stay was or is a rollout's pause; `called_off`, why a rollout asks its pending remedy no more. `flash` is
-    the open one of a node in `firmware_failed`.
+    the open one of a node in `firmware_failed`. `tested` says whether its device type's profile asks for active
+    tests in service.
     """
 
     node: Node
@@ -64,6 +67,7 @@ class View:
     waited_until: float = 0.0
     called_off: str = ""
     flash: Flash | None = None
+    tested: bool = False
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle import FABRICS, STATES, Condition, Event, Refusal, Stage, State, step
-from fleet_runner.core.production import clear, pend, waive
+from fleet_runner.core.production import clear, idle, pend, waive
 from fleet_runner.core.runs import WISH_EVENTS, Held, Intent, Wish
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import View
@@ -13,6 +13,9 @@ from fleet_runner.core.watching import NO_OBSERVER
 
 READ_ONLY = frozenset({Stage.VERIFY, Stage.HEALTH_PASSIVE, Stage.CABLING})
 """Stages that a person may run on a node in any state."""
+
+AT_HAND = frozenset({State.TRIAGE, State.DEBUG})
+"""States in which a person may have a node tested: nobody else uses it."""
 
 OF_FABRICS = frozenset({Stage.FABRIC})
 """Stages that a person may run on a fabric; they only read, too."""
@@ -103,18 +106,27 @@ def _cancel(view: View, intent: Intent) -> tuple[Action, ...]:
 
 def _run(view: View, intent: Intent) -> tuple[Action, ...]:
     fabric = view.node.state in FABRICS
-    known = OF_FABRICS if fabric else READ_ONLY | set(STATES[view.node.state].stages)
+    known = OF_FABRICS if fabric else READ_ONLY | set(STATES[view.node.state].stages) | _tests(view)
     stage = next((stage for stage in known if stage.value == intent.detail), None)
     if stage is None:
         names = ", ".join(sorted(known))
         return _no(
             intent, f"Stage '{intent.detail}' cannot be run on a node in {view.node.state}; it can run: {names}."
         )
+    if stage is Stage.HEALTH_ACTIVE and view.node.state is State.PRODUCTION and not idle(view):
+        return _no(
+            intent, "Whether the node is idle is not known, or it is not: tests would stand in a tenant's way."
+        )
     if fabric and not view.observers:
         return _no(intent, NO_OBSERVER)
     if Condition.HELD in view.node.conditions and stage not in READ_ONLY | OF_FABRICS:
         return _no(intent, f"The node is held; release it before '{stage}' can run.")
     return _yes(intent, f"{stage} starts.", OpenRun(stage, intent.reason or f"{intent.by} asked for it", intent.by))
+
+
+def _tests(view: View) -> frozenset[Stage]:
+    """Return the stage of active tests where a person may ask for it; only an idle node is tested in service."""
+    return frozenset({Stage.HEALTH_ACTIVE}) if view.node.state in AT_HAND | {State.PRODUCTION} else frozenset()
 
 
 _AT_ONCE = frozenset({Wish.HOLD, Wish.RELEASE, Wish.CANCEL})

@@ -1,7 +1,7 @@
 """What a decision is made from, gathered for one node or fabric at a time; what many need is read once a tick."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fleet_runner.core.excuses import excused
 from fleet_runner.core.fabrics import Fabric
@@ -26,6 +26,7 @@ class Outlook:
     world: World
     fleet: Fleet
     known: Mapping[str, Node] | None = None
+    tested: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def rows(self) -> Mapping[str, Node]:
         """Return every node, by name, as it was when the tick first asked."""
@@ -63,7 +64,16 @@ class Outlook:
             waited_until=self._waited(node, now),
             called_off=self._called_off(node),
             flash=store.open_flash(node.name) if node.state is State.FIRMWARE_FAILED else None,
+            tested=node.state in SERVING and self._tested(node.device_type),
         )
+
+    def _tested(self, device_type: str) -> bool:
+        """Whether the profile of a device type asks for active tests in service; read once a tick."""
+        if device_type not in self.tested:
+            world = self.world
+            asked = world.settings.active_seconds > 0 and world.active.asked(world.settings, device_type)
+            self.tested[device_type] = asked
+        return self.tested[device_type]
 
     def _waited(self, node: Node, now: float) -> float:
         """Return until when the rollout that brought a node to `firmware` was paused, or is."""

@@ -17,7 +17,7 @@ log = structlog.get_logger()
 LAUNCH_GRACE = 60.0
 """Seconds a batch may take to show its first sign of life; later, nobody knows whether another machine has it."""
 
-TOLD = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.WORKING})
+TOLD = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.WORKING, Outcome.SKIPPED})
 """Outcomes that came with all there is to know."""
 
 LATE = 1.2

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.core import active
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.excuses import STEADY, upset
 from fleet_runner.core.firmware.rollout import refusal
@@ -27,7 +28,8 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
     `run`, `fence`, `since` (when the node came to its state) and `opened_at`; `before`, what its checks that
     remember saw last, by check: {"at", "observed"}; `suspect_share`, as the settings have it; `disturbed`, until
     when (epoch seconds) links may have gone down for reasons that are no fault, by node; of a fabric `observers`,
-    [[node, interface]], the best first; and of a run of `firmware` that: {"start": why no flash may begin, or ""}.
+    [[node, interface]], the best first; of a run of `firmware` that: {"start": why no flash may begin, or ""}; and of
+    one of active tests `round`, when the first run was opened that looked at the tests that it is to find.
     """
     world = outlook.world
     opened = {run.node: run for run in runs}
@@ -50,6 +52,8 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
         }
         if run.stage is Stage.FIRMWARE:
             told[name]["firmware"] = {"start": _may_start(outlook, run)}
+        if run.stage is Stage.HEALTH_ACTIVE:
+            told[name]["round"] = active.began(world.store.runs(name, since=rows[name].since), run)
         if name in world.fabrics:
             told[name]["observers"] = [list(port) for port in outlook.observers(name)]
     return told

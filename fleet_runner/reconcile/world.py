@@ -13,6 +13,7 @@ from fleet_runner.core.runs import Run
 from fleet_runner.core.spool import Decoded
 from fleet_runner.core.view import Timing
 from fleet_runner.reconcile.catalogues import Catalogues
+from fleet_runner.reconcile.tested import ActiveTests
 from fleet_runner.settings import Settings
 
 
@@ -50,6 +51,7 @@ class World:
     fleet_read_at: float = 0.0
     source_seconds: float = 30.0
     catalogues: Catalogues = field(default_factory=Catalogues)
+    active: ActiveTests = field(default_factory=ActiveTests)
 
 
 @dataclass(slots=True)
@@ -72,6 +74,8 @@ def timing(settings: Settings) -> Timing:
         drain=settings.drain_seconds,
         drain_deadline=settings.drain_deadline_seconds,
         passive=settings.passive_seconds,
+        active=settings.active_seconds,
+        active_visit=settings.active_visit_seconds,
         cabling=settings.cabling_seconds,
         confirm=settings.cabling_confirm_seconds,
         reboots_per_day=settings.reboots_per_day,

@@ -20,7 +20,10 @@ def ended(end: PlayEnd = PlayEnd.OK, message: str = "") -> Ended:
     return Ended("gpu-01", 0.0, end, message)
 
 
-results = st.lists(st.sampled_from([GOOD, BAD, UNSURE, WORKING]), max_size=4).map(tuple)
+UNWANTED = Result("fio", Verdict.SKIPPED, "the profile has no active.fio")
+GAVE_WAY = Result("burn", Verdict.SKIPPED, "it gave way to python (7)", observed={"preempted": True})
+
+results = st.lists(st.sampled_from([GOOD, BAD, UNSURE, WORKING, UNWANTED, GAVE_WAY]), max_size=4).map(tuple)
 ends = st.none() | st.sampled_from(list(PlayEnd)).map(ended)
 
 
@@ -33,9 +36,10 @@ def test_only_a_check_that_failed_fails_a_run(results: tuple[Result, ...], end: 
 
 @given(results, ends)
 def test_a_run_passes_only_when_all_was_asked_and_all_passed(results: tuple[Result, ...], end: Ended | None) -> None:
-    """Missing answers are not good answers."""
+    """Missing answers are not good answers, nor is a test that gave way."""
     outcome, _ = judge(results, end)
-    everything = bool(results) and {result.verdict for result in results} == {Verdict.PASS} and end == ended()
+    answers = [result for result in results if result != UNWANTED]
+    everything = bool(answers) and {result.verdict for result in answers} == {Verdict.PASS} and end == ended()
     assert (outcome is Outcome.PASSED) == everything
 
 
@@ -48,7 +52,11 @@ def test_a_run_passes_only_when_all_was_asked_and_all_passed(results: tuple[Resu
         ((GOOD,), ended(PlayEnd.FAILED), Outcome.UNKNOWN, "a task failed: no reason given"),
         ((), ended(), Outcome.UNKNOWN, "no check gave an answer"),
         ((GOOD, WORKING), ended(), Outcome.WORKING, "burn: 3 of 48 h"),
-        ((WORKING, UNSURE), ended(), Outcome.UNKNOWN, "burn: 3 of 48 h; gpu: nvidia-smi hung"),
+        ((WORKING, UNSURE), ended(), Outcome.WORKING, "burn: 3 of 48 h; gpu: nvidia-smi hung"),
+        ((UNSURE, GAVE_WAY), ended(), Outcome.UNKNOWN, "gpu: nvidia-smi hung"),
+        ((UNWANTED, UNWANTED), ended(), Outcome.SKIPPED, "; ".join(["fio: the profile has no active.fio"] * 2)),
+        ((GOOD, UNWANTED, GAVE_WAY), ended(), Outcome.SKIPPED, "burn: it gave way to python (7)"),
+        ((GOOD, UNWANTED), ended(), Outcome.PASSED, "1 checks passed"),
         ((GOOD, GOOD), ended(), Outcome.PASSED, "2 checks passed"),
     ],
 )

@@ -9,7 +9,7 @@ from fleet_runner.core.lifecycle import STATES, Condition, Stage, State
 from fleet_runner.core.runs import Wish
 from fleet_runner.core.view import View
 from fleet_runner.core.wishes import OF_FABRICS, READ_ONLY, answer
-from tests.making import a_finding, a_node, a_run, a_view, a_wish, conditions, held, stored
+from tests.making import a_finding, a_node, a_run, a_view, a_wish, conditions, held, stored, usage
 
 HELD = conditions(Condition.HELD)
 
@@ -110,9 +110,20 @@ def test_a_stage_is_run_on_request() -> None:
     (action,), _ = asked(Wish.RUN, State.TRIAGE, detail="verify")
     assert action == OpenRun(Stage.VERIFY, "ann asked for it", "ann")
     assert asked(Wish.RUN, State.BURN_IN, detail="burn_in")[1].accepted
-    assert "it can run: cabling, health_passive, verify" in asked(Wish.RUN, State.TRIAGE, detail="reboot")[1].sentence
+    refused = asked(Wish.RUN, State.TRIAGE, detail="reboot")[1].sentence
+    assert "it can run: cabling, health_active, health_passive, verify" in refused
     held = asked(Wish.RUN, State.BURN_IN, detail="burn_in", conditions=HELD)[1]
     assert held.sentence == "The node is held; release it before 'burn_in' can run."
+
+
+def test_a_node_is_tested_on_request_while_nobody_uses_it() -> None:
+    """In triage nobody does; in service somebody must have looked."""
+    assert asked(Wish.RUN, State.TRIAGE, detail="health_active")[1].accepted
+    assert asked(Wish.RUN, detail="health_active", latest=(usage(in_use=False),))[1].accepted
+    for latest in ((), (usage(in_use=True),)):
+        said = asked(Wish.RUN, detail="health_active", latest=latest)[1]
+        assert (said.accepted, said.sentence[:31]) == (False, "Whether the node is idle is not")
+    assert "cannot be run on a node in wipe" in asked(Wish.RUN, State.WIPE, detail="health_active")[1].sentence
 
 
 def test_a_wish_to_move_waits_for_the_open_run() -> None:

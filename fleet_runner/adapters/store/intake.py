@@ -19,6 +19,7 @@ OUTCOMES: dict[Verdict, Outcome] = {
     Verdict.PASS: Outcome.PASSED,
     Verdict.FAIL: Outcome.FAILED,
     Verdict.UNKNOWN: Outcome.UNKNOWN,
+    Verdict.SKIPPED: Outcome.SKIPPED,
 }
 
 

@@ -26,12 +26,34 @@ def add(connection: Connection, by_node: Mapping[str, Run], lines: Iterable[Judg
     stored = insert(results).returning(results.c.id, sort_by_parameter_order=True)
     ids = connection.execute(stored, rows).scalars().all()
     newest = {
-        (row["node"], row["check"]): {"node": row["node"], "check": row["check"], "result": number}
+        (row["node"], row["check"]): {
+            "node": row["node"],
+            "check": row["check"],
+            "result": _told(connection, row, number),
+        }
         for row, number in zip(rows, ids, strict=True)
     }
     pointed = database.insert(connection, latest)
     moved = pointed.on_conflict_do_update(index_elements=["node", "check"], set_={"result": pointed.excluded.result})
     connection.execute(moved, list(newest.values()))
+
+
+def _told(connection: Connection, row: Mapping[str, Any], number: int) -> int:
+    """Return which result is the newest of a check: one that was skipped is no news, and hides none."""
+    if row["verdict"] != Verdict.SKIPPED:
+        return number
+    mine = (results.c.node == row["node"], results.c.check == row["check"])
+    known = select(results).join_from(latest, results, results.c.id == latest.c.result).where(*mine)
+    earlier = select(results).where(*mine, results.c.id < number).order_by(results.c.id.desc()).limit(LOOKED_BACK)
+    rows = (*connection.execute(known), *connection.execute(earlier))
+    return next((found.id for found in rows if _is_news(found)), number)
+
+
+def _is_news(row: Row[Any]) -> bool:
+    """Whether a result says something about the node: a test that runs, or gave way, says nothing."""
+    return row.verdict != Verdict.SKIPPED and not (
+        row.verdict == Verdict.UNKNOWN and row.observed.get("working") is True
+    )
 
 
 def pack(lines: Iterable[Evidence]) -> tuple[dict[str, Any], ...]:

@@ -13,7 +13,7 @@ from fleet_runner.core.runs import Entry, Outcome, Run
 from fleet_runner.core.spool import Ended, PlayEnd
 from fleet_runner.core.view import RUNNER
 
-SWEEPS = frozenset({Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.FABRIC})
+SWEEPS = frozenset({Stage.HEALTH_PASSIVE, Stage.HEALTH_ACTIVE, Stage.CABLING, Stage.FABRIC})
 """Stages that run by schedule: one that ends like the one before it adds nothing to the history."""
 
 

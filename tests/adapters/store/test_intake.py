@@ -98,6 +98,20 @@ def test_the_newest_result_of_each_check_is_known(stocked: Store) -> None:
     assert stocked.latest_results("gpu-02") == ()
 
 
+def test_a_result_that_was_skipped_hides_none_that_says_something(stocked: Store) -> None:
+    """Nor does a test that ran for a while and gave way: what was known before it is known again."""
+    working = Result("xid", Verdict.UNKNOWN, "it runs", observed={"working": True})
+    skipped = Result("xid", Verdict.SKIPPED, "it gave way", observed={"preempted": True})
+    seen = []
+    for number, verdict in enumerate((skipped, Verdict.FAIL, skipped, working, skipped, Verdict.UNKNOWN, skipped)):
+        mine = opened(stocked, stage=Stage.HEALTH_ACTIVE, batch=f"b-{number}")
+        line = judged(verdict=verdict) if isinstance(verdict, Verdict) else Judged("gpu-01", 201.0, verdict)
+        stocked.ingest(f"b-{number}", 0, 10, [line])
+        stocked.close_run(mine, Outcome.SKIPPED, "", 300.0)
+        seen.append([stored.result.verdict.value for stored in stocked.latest_results("gpu-01")])
+    assert seen == [["SKIPPED"], ["FAIL"], ["FAIL"], ["UNKNOWN"], ["FAIL"], ["UNKNOWN"], ["UNKNOWN"]]
+
+
 def test_the_same_evidence_is_kept_once(stocked: Store) -> None:
     opened(stocked)
     opened(stocked, "gpu-02")

@@ -1,0 +1,99 @@
+"""What a node is to run for its active tests."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from fleet_runner.core import active
+from fleet_runner.core.checks.check import Check, Order, Readings
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.runs import Outcome, Run
+from fleet_runner.core.verdicts import Result, Verdict
+from tests.making import NOW, a_run
+
+EXPECTED = Expected("gpu-01", {"active": {"disk": {}}})
+
+
+def judge(readings: Readings, _expected: Expected) -> Result:
+    """The verdict is what the job printed."""
+    said = json.loads(next(iter(readings.values())).text)["output"]
+    return Result("disk", Verdict(said), said)
+
+
+def lacking(_expected: Expected) -> Order:
+    """A profile without what the test needs."""
+    raise EvidenceError("fleet_profile.active.disk.seconds: found None, expected a number")
+
+
+DISK = Check("disk", "?", ("disk_job",), judge, active=True, section="active.disk",
+             job=lambda _: Order(("fio", "x"), 100.0, helpers=("fiod",)))  # fmt: skip
+READ = Check("read", "?", ("nvidia_smi",), judge, active=True)
+STEADY = Check("steady", "?", ("uptime",), judge)
+
+
+def test_what_the_profile_wants_is_ordered() -> None:
+    """What it does not want is left out; what it does not tell enough about is refused, with the reason."""
+    unwanted = replace(DISK, name="nvme", section="active.nvme")
+    refused = replace(DISK, name="fio", job=lacking)
+    made = active.plan([DISK, unwanted, refused, STEADY], EXPECTED)
+    assert made.orders == {"disk": Order(("fio", "x"), 100.0, helpers=("fiod",))}
+    readings = active.brought(made, {"disk": {"state": "running"}, "forged": {}})
+    assert readings["disk_job"] == {"state": "running"}
+    assert readings["fio_job"]["reason"].startswith("fleet_profile.active.disk.seconds: found None")
+    assert readings.keys() == {"disk_job", "fio_job"}
+
+
+@pytest.mark.parametrize(("trouble", "reason"), [("", "the node's answer lacks it"), ("no python", "no python")])
+def test_a_node_that_does_not_answer_for_a_test_makes_it_unknown(trouble: str, reason: str) -> None:
+    made = active.plan([DISK], EXPECTED)
+    [reading] = active.brought(made, {"disk": "nonsense"}, trouble).values()
+    assert (reading["state"], reading["reason"]) == ("refused", reason)
+
+
+def test_a_test_has_its_time_and_some_more() -> None:
+    """Ten minutes at least, half of it where that is more."""
+    short, long = (active.wire("disk", Order(("fio",), seconds)) for seconds in (100.0, 172_800.0))
+    assert (short["limit"], long["limit"]) == (700.0, 259_200.0)
+    assert (short["argv"], short["helpers"], "gave_way" in short) == (["fio"], [], False)
+
+
+def test_under_slurm_a_test_is_work_of_its_own() -> None:
+    """Slurm preempts it and says so; its steps are then not somebody else's."""
+    job = active.wire("disk", Order(("fio", "x"), 100.0), ["--partition=idle"])
+    assert job["argv"][0] == "srun"
+    assert job["argv"][-5:] == ["--time=12", "--partition=idle", "--", "fio", "x"]
+    assert job["gave_way"]["DUE TO PREEMPTION"] == "a job of Slurm"
+    assert job["cancel"][-1] == "--name=fleet-runner-disk"
+    assert active.gives_way(["--partition=idle"])["names"] == []
+    assert active.gives_way(ignored=["our-exporter"])["ignored"][-1] == "our-exporter"
+    assert active.gives_way()["names"] == ["slurmstepd"]
+
+
+@pytest.mark.parametrize(("state", "checks"), [
+    ("running", ("disk", "steady")), ("waiting", ("disk", "steady")), ("ended", ("disk", "read", "steady")),
+])  # fmt: skip
+def test_what_uses_the_node_by_being_read_waits_for_the_tests(state: str, checks: tuple[str, ...]) -> None:
+    assert active.asked([DISK, READ, STEADY], {"disk_job": {"state": state}}) == checks
+
+
+@pytest.mark.parametrize(("said", "fault"), [("FAIL", "disk"), ("PASS", ""), ("UNKNOWN", "")])
+def test_after_a_fault_the_rest_need_not_run(said: str, fault: str) -> None:
+    readings = {"disk_job": Reading("disk_job", ReadEnd.OK, json.dumps({"output": said}))}
+    assert active.faulty([STEADY, replace(DISK, name="other"), DISK], readings, EXPECTED) == fault
+
+
+def test_a_run_goes_on_with_the_tests_of_those_before_it_that_did_not_end() -> None:
+    """A run that was lost, or could not be started, has ended nothing."""
+
+    def run(number: int, outcome: Outcome | None, **values: object) -> Run:
+        stage = {"stage": Stage.HEALTH_ACTIVE, "id": number, "opened_at": NOW + number}
+        return a_run(outcome=outcome, **stage | values)
+
+    before = [run(1, Outcome.PASSED), run(2, Outcome.WORKING), run(3, Outcome.LOST), run(4, Outcome.WORKING, fence=0),
+              run(5, Outcome.WORKING), run(6, Outcome.PASSED, stage=Stage.HEALTH_PASSIVE)]  # fmt: skip
+    assert active.began([*before, run(7, None)], run(7, None)) == NOW + 2
+    assert active.began([run(1, Outcome.PASSED)], run(2, None)) == NOW + 2
+    assert active.began([run(1, Outcome.WORKING)], run(2, None)) == NOW + 1

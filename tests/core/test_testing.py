@@ -1,0 +1,130 @@
+"""When a node that serves is tested."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle import Condition, Stage, State
+from fleet_runner.core.policy import decide
+from fleet_runner.core.production import watch
+from fleet_runner.core.records import Management
+from fleet_runner.core.runs import Outcome, Run
+from fleet_runner.core.testing import NEVER, due
+from fleet_runner.core.verdicts import Remedy, Verdict
+from fleet_runner.core.view import Timing, View
+from tests.making import NOW, a_finding, a_node, a_run, a_view, conditions, held, stored, usage
+
+TIMING = Timing(passive=300, cabling=14_400, active=3600, active_visit=60)
+SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
+IDLE = usage(in_use=False)
+LATE = NOW + 4000.0
+
+
+def a_look(outcome: Outcome, **values: object) -> Run:
+    """A run of active tests that ended 10 seconds ago."""
+    return a_run(Stage.HEALTH_ACTIVE, outcome, **{"id": 9} | values)
+
+
+def view(*runs: Run, **values: object) -> View:
+    """An idle node whose profile asks for tests."""
+    return a_view(**{"tested": True, "latest": (IDLE,), "runs": (*SWEPT, *runs)} | values)
+
+
+def opens(decision: Decision) -> Stage | None:
+    """The stage that starts, if any."""
+    return next((action.stage for action in decision.actions if isinstance(action, OpenRun)), None)
+
+
+@given(st.text(min_size=1), st.floats(0, 2e9))
+def test_a_node_is_tested_once_in_each_pause_at_its_own_minute(name: str, since: float) -> None:
+    """Soon after the last time, but never at once."""
+    at = due(view(runs=(), node=a_node(name=name, since=since)), IDLE, TIMING, NOW)
+    assert 0 < at - since <= TIMING.active + 1e-3
+    again = due(view(a_look(Outcome.PASSED, ended_at=at)), IDLE, TIMING, at + 1)
+    assert again > at
+
+
+def test_nodes_of_a_fleet_do_not_all_begin_at_once() -> None:
+    """After a pause of the runner, or a job that ran on all of them."""
+    at = {round(due(view(runs=(), node=a_node(name=f"gpu-{n:03}")), IDLE, TIMING, NOW)) for n in range(100)}
+    assert len(at) > 80
+
+
+def test_an_idle_node_is_tested_when_it_is_due() -> None:
+    """And the sweeps go first."""
+    fresh = replace(IDLE, at=LATE - 10)
+    swept = (replace(SWEPT[0], ended_at=LATE - 10), SWEPT[1])
+    ready = a_view(tested=True, latest=(fresh,), runs=swept)
+    assert watch(ready, TIMING, LATE).actions == (OpenRun(Stage.HEALTH_ACTIVE, "scheduled tests of an idle node"),)
+    assert opens(watch(a_view(tested=True, latest=(fresh,), runs=SWEPT), TIMING, LATE)) is Stage.HEALTH_PASSIVE
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tested": False},
+        {"latest": ()},
+        {"latest": (usage(in_use=True),)},
+        {"latest": (usage(in_use=False, at=NOW - 700),)},
+        {"latest": (usage(in_use=False, verdict=Verdict.UNKNOWN),)},
+        {"node": a_node(management=Management.CUSTOMER)},
+        *({"node": a_node(conditions=conditions(each))} for each in Condition if each is not Condition.WAIVED),
+    ],
+)
+def test_nobody_is_disturbed(changed: dict[str, object]) -> None:
+    """Not a tenant, not a customer's node, and none that something else is to happen to."""
+    seen = view(**changed)
+    found = next((each for each in seen.latest if each.result.verdict is Verdict.PASS), None)
+    assert due(seen, found, TIMING, NOW) == NEVER
+    assert due(view(), IDLE, replace(TIMING, active=0), NOW) == NEVER
+
+
+def test_tests_that_run_are_looked_at_until_they_have_ended() -> None:
+    """Also when work has come meanwhile: then they gave way, and the look says so."""
+    running = a_look(Outcome.WORKING)
+    for latest in ((IDLE,), (usage(in_use=True),)):
+        seen = view(running, latest=latest)
+        assert watch(seen, TIMING, NOW).wake_at == NOW + 50
+        assert opens(watch(seen, TIMING, NOW + 50)) is Stage.HEALTH_ACTIVE
+    by_hand = replace(running, fence=0)
+    assert opens(watch(view(by_hand), TIMING, NOW + 50)) is None
+
+
+@pytest.mark.parametrize(("outcome", "waiting"), [
+    (Outcome.SKIPPED, ""), (Outcome.PASSED, ""), (Outcome.UNKNOWN, "UNKNOWN: health_active: dcgm: no nvidia-smi"),
+])  # fmt: skip
+def test_a_test_that_gave_way_is_no_alarm(outcome: Outcome, waiting: str) -> None:
+    """It is tried again at the next turn."""
+    ended = a_look(outcome, detail="dcgm: no nvidia-smi")
+    decision = watch(view(ended), TIMING, NOW)
+    assert (decision.actions, decision.waiting) == ((), waiting)
+
+
+def test_a_fault_that_a_test_found_leads_to_its_remedy() -> None:
+    """As any other."""
+    found = stored(a_finding(Remedy.TRIAGE), check="gpu_burn", stage=Stage.HEALTH_ACTIVE)
+    decision = watch(view(a_look(Outcome.FAILED), latest=(found, IDLE)), TIMING, NOW)
+    assert [action.condition for action in decision.actions if not isinstance(action, OpenRun)] == [
+        Condition.PENDING, Condition.CORDONED, Condition.DRAINING,
+    ]  # fmt: skip
+
+
+def test_a_test_that_was_skipped_changes_nothing() -> None:
+    """It clears no remedy, ends no waiver while another check is silent, and closes no ticket."""
+    skipped = stored(check="gpu_burn", verdict=Verdict.SKIPPED, observed={"preempted": True}, id=12)
+    fault = stored(a_finding(Remedy.REBOOT))
+    pending = a_node(conditions={Condition.PENDING: held("Xid 79", "runner", detail="REBOOT")})
+    decision = decide(view(node=pending, latest=(fault, skipped, usage(in_use=True))), TIMING, NOW)
+    assert {type(action).__name__ for action in decision.actions} <= {"OpenRun", "OpenTicket", "SetCondition"}
+
+
+def test_tests_that_a_person_asked_for_in_triage_are_looked_at_to_their_end() -> None:
+    """Nothing else happens there by itself."""
+    resting = a_view(a_node(State.TRIAGE), runs=(a_look(Outcome.WORKING),))
+    assert decide(resting, TIMING, NOW).wake_at == NOW + 50
+    assert opens(decide(resting, TIMING, NOW + 50)) is Stage.HEALTH_ACTIVE
+    ended = replace(resting, runs=(a_look(Outcome.PASSED),))
+    assert decide(ended, TIMING, NOW + 50).actions == ()
