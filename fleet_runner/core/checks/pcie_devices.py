@@ -139,12 +139,13 @@ def _link(name: str, each: Device, wanted: Section, node: str) -> Iterator[Findi
         f"Power the node off and reseat the {name} at {each.pci} and the riser or cable that it hangs on.",
         "If its link still comes up so, exchange it with a neighbour: either the device or its slot is faulty.",
     )
-    lanes = wanted.whole("lanes") if wanted.has("lanes") else each.width_most
+    full = wanted.has("full_link") and wanted.flag("full_link")
+    lanes = wanted.whole("lanes") if wanted.has("lanes") else each.width_most if full else None
     if each.width is not None and lanes is not None and each.width < lanes:
         yield about(node, "pcie.width", component)(
             message=f"{component} runs on {each.width} lanes, expected {lanes}", remedy=Remedy.TRIAGE, steps=steps
         )
-    speed = wanted.number("gigatransfers") if wanted.has("gigatransfers") else each.speed_most
+    speed = wanted.number("gigatransfers") if wanted.has("gigatransfers") else each.speed_most if full else None
     if each.speed is not None and speed is not None and each.speed < speed:
         yield about(node, "pcie.speed", component)(
             message=f"{component} runs at {each.speed:g} GT/s, expected {speed:g}", remedy=Remedy.TRIAGE, steps=steps
@@ -176,7 +177,7 @@ def _errors(name: str, each: Device, growth: Growth, node: str) -> Iterator[Find
 
 
 def _unread(name: str, each: Device, wanted: Section) -> Iterator[str]:
-    asked = [word for word in ("lanes", "gigatransfers") if wanted.has(word)]
+    asked = [word for word in ("lanes", "gigatransfers", "full_link") if wanted.has(word)]
     if asked and (each.width is None or each.speed is None):
         yield f"the kernel does not tell how the link of {name} {each.pci} runs"
 
@@ -190,8 +191,8 @@ CHECK = Check(
     section=NAME,
     codes=(
         Code("pcie.missing", (Remedy.TRIAGE,), "fewer devices of a kind than its `count` in `pcie_devices.devices`"),
-        Code("pcie.width", (Remedy.TRIAGE,), "a link on fewer lanes than the profile's, or than the device has"),
-        Code("pcie.speed", (Remedy.TRIAGE,), "a link slower than the profile's, or than the device can"),
+        Code("pcie.width", (Remedy.TRIAGE,), "a link on fewer `lanes`, or with `full_link` than the device has"),
+        Code("pcie.speed", (Remedy.TRIAGE,), "a link below `gigatransfers`, or with `full_link` what the device can"),
         Code("pcie.fatal", (Remedy.REBOOT,), "a fatal error of a link, counted or logged"),
         Code("pcie.nonfatal", (Remedy.WATCH,), "an uncorrected error that cost a transfer, counted or logged"),
         Code(
