@@ -7,7 +7,20 @@ from collections.abc import Callable
 import structlog
 import typer
 
-from fleet_runner.cli import boot, cabling, checking, demo, firmware, lab, reading, running, stored, wiping, wishing
+from fleet_runner.cli import (
+    baseline,
+    boot,
+    cabling,
+    checking,
+    demo,
+    firmware,
+    lab,
+    reading,
+    running,
+    stored,
+    wiping,
+    wishing,
+)
 from fleet_runner.cli.session import Exit, errors
 from fleet_runner.core.errors import BmcError, FleetError, SourceError, StoreError
 
@@ -38,6 +51,7 @@ for panel, commands in _PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
 app.command("replay", rich_help_panel="Look")(stored.replaying)
+app.command("baseline", rich_help_panel="Look")(baseline.baseline)
 lab.app.command()(demo.demo)
 app.add_typer(boot.app, name="boot", rich_help_panel="Work", help="Serve nodes that boot over the network.")
 app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold cables against their design.")

@@ -1,0 +1,162 @@
+"""fleet-runner baseline: pass marks learned from nodes that are known to be good, proposed as a difference."""
+
+import difflib
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from fleet_runner.adapters import profiles
+from fleet_runner.adapters.marks_in_yaml import edited
+from fleet_runner.adapters.store import Sought, Store
+from fleet_runner.cli.checking import known as known_checks
+from fleet_runner.cli.session import Exit, errors, opened, print_json, span
+from fleet_runner.core import baseline as core
+from fleet_runner.core.baseline import Learned, Margin
+from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.errors import FleetError, SettingsError
+from fleet_runner.core.lifecycle import State
+from fleet_runner.core.runs import Stored
+from fleet_runner.core.verdicts import Verdict
+from fleet_runner.settings import Settings
+
+PAGE = 1000
+
+MOST = 100_000
+"""Results of one check that are looked at, the newest first."""
+
+
+def baseline(
+    device_type: Annotated[
+        str, typer.Argument(help="the device type whose marks are learned", metavar="DEVICE_TYPE")
+    ],
+    *,
+    nodes: Annotated[str, typer.Option(help="nodes that you know to be good", metavar="A,B,C")] = "",
+    good: Annotated[bool, typer.Option("--good", help="all in production that failed no check in that time")] = False,
+    check: Annotated[str, typer.Option("--check", "-c", help="only this check's marks", metavar="NAME")] = "",
+    since: Annotated[str, typer.Option(help="how far to look back: 12h, 30d or 4w", metavar="SPAN")] = "30d",
+    deviations: Annotated[
+        float, typer.Option(min=0, max=100, help="a mark lies so many median deviations below the median")
+    ] = Margin().deviations,
+    share: Annotated[float, typer.Option(min=0, max=0.5, help="and at least this share of it")] = Margin().share,
+    json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
+) -> None:
+    """Learn pass marks from known-good nodes, and propose them as a difference to the device type's file.
+
+    Nothing is changed: read the difference, and apply it (patch -p1) or not. Exits with 1 if nothing can be learned.
+    """
+    if bool(nodes) == good:
+        raise FleetError("give either --nodes A,B,C or --good: which nodes are known to be good?")
+    if check:
+        known_checks([check])
+    with opened() as (settings, store):
+        profile = profiles.read(settings, device_type)
+        at = time.time() - span(since)
+        chosen = _good(store, device_type, at) if good else _named(store, device_type, nodes)
+        learned = [
+            core.learn(each, measure, core.samples(measure, results, chosen), profile, Margin(deviations, share))
+            for name, each in sorted(CHECKS.items())
+            if each.measures and check in {"", name}
+            for results in [_results(store, Sought(check=name, since=at))]
+            for measure in each.measures
+        ]
+        path, difference = _difference(settings, device_type, core.changes(learned))
+    if json:
+        told = [{**_plain(each), "check": each.check} for each in learned]
+        print_json({"nodes": chosen, "marks": told, "file": str(path), "difference": difference})
+    else:
+        _tell(learned, chosen, difference)
+    if not any(each.mark is not None for each in learned):
+        raise typer.Exit(Exit.NO)
+
+
+def _named(store: Store, device_type: str, names: str) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    mine = {each.name for each in store.nodes() if each.device_type == device_type}
+    strange = [name for name in wanted if name not in mine]
+    if strange:
+        raise FleetError(f"{', '.join(strange)}: no node of device type {device_type} in the store")
+    return wanted
+
+
+def _good(store: Store, device_type: str, since: float) -> tuple[str, ...]:
+    here = [each.name for each in store.nodes() if each.device_type == device_type and each.state is State.PRODUCTION]
+    return core.good(here, _results(store, Sought(verdict=Verdict.FAIL, since=since)))
+
+
+def _results(store: Store, sought: Sought) -> list[Stored]:
+    found: list[Stored] = []
+    while len(found) < MOST:
+        page = store.find_results(sought, below=found[-1].id if found else None, limit=PAGE)
+        found += page
+        if len(page) < PAGE:
+            break
+    return found
+
+
+def _difference(settings: Settings, device_type: str, marks: dict[str, float]) -> tuple[Path, str]:
+    """Return the file of a device type, and how it would differ with these marks; "" where it would not."""
+    held = [path for path in profiles.files(settings, device_type) if _has_profile(path)]
+    path = held[-1]
+    before = path.read_text(encoding="utf-8")
+    try:
+        after = edited(before, {f"{profiles.PROFILE}.{key}": value for key, value in marks.items()})
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from error
+    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path.name
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{shown}", f"b/{shown}"
+    )
+    return path, "".join(lines)
+
+
+def _has_profile(path: Path) -> bool:
+    found = profiles.load(path)
+    return isinstance(found, dict) and profiles.PROFILE in found
+
+
+def _plain(each: Learned) -> dict[str, object]:
+    names = ("nodes", "numbers", "median", "deviation", "mark", "now", "outside", "why")
+    return {"key": each.measure.mark, "observed": each.measure.observed} | {
+        name: getattr(each, name) for name in names
+    }
+
+
+def _tell(learned: list[Learned], chosen: tuple[str, ...], difference: str) -> None:
+    """Print the difference, for patch to take, and beside it what it was drawn from."""
+    told = [each for each in learned if each.mark is not None]
+    if told:
+        errors.print(_table(told))
+    for each in told:
+        if each.outside:
+            some = ", ".join(each.outside[:5])
+            why = "would fail; are they as good as they are thought to be?"
+            errors.print(f"warning: {each.measure.mark}: {some} {why}", soft_wrap=True)
+    for each in learned:
+        if each.why and each.numbers:
+            errors.print(f"{each.measure.mark}: {each.why}", soft_wrap=True)
+    silent = ", ".join(each.measure.mark for each in learned if not each.numbers)
+    if silent:
+        errors.print(f"no number of these {len(chosen)} nodes: {silent}", style="dim", soft_wrap=True)
+    if told and not difference:
+        errors.print("the marks of today are these", style="dim")
+    sys.stdout.write(difference)
+
+
+def _table(told: list[Learned]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("MARK", "NOW", "MEDIAN", "DEVIATION", "OF", "PROPOSED"):
+        table.add_column(name, justify="left" if name == "MARK" else "right", overflow="fold")
+    for each in told:
+        cells = [_short(value) for value in (each.now, each.median, each.deviation)]
+        of = f"{each.numbers} of {each.nodes} nodes"
+        table.add_row(each.measure.mark, *cells, of, Text(_short(each.mark), style="bold"))
+    return table
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
