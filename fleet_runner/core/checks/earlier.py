@@ -6,12 +6,19 @@ from typing import Any, NamedTuple
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers.json_text import number
 
+DAY = 86_400.0
+"""For which a look is the one before: what was seen earlier than that says nothing of what lasts."""
+
 
 class Earlier(NamedTuple):
     """The last look: seconds ago, and what it observed."""
 
     seconds: float
     observed: Mapping[str, Any]
+
+    def again(self, *keys: str) -> object:
+        """Return what lay under some keys at a look not longer than a day ago."""
+        return self.value(*keys) if self.seconds <= DAY else None
 
     def value(self, *keys: str) -> object:
         """Return what lies under some keys; None where nothing does."""

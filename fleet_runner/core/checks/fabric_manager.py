@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fleet_runner.core import profile
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
-from fleet_runner.core.checks.gpus import presence
+from fleet_runner.core.checks.gpus import presence, settling
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import fabric_manager, systemd_show
@@ -85,6 +85,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
             f"nvidia-fabricmanager is {unit['LoadState']:.40} on {expected.node}, expected a loaded unit; put it into"
             " the image, or take fabric_manager out of the profile"
         )
+    if unit["ActiveState"] in PASSING and settling(readings):
+        raise EvidenceError(f"Fabric Manager of {expected.node} is {unit['ActiveState']} since the boot; look again")
     driver, found = presence(readings).driver, _version(readings)
     logged, unread = _logged(readings, unit)
     findings = [*_state(unit, restarts_max, expected), *_errors(logged, expected)]
@@ -162,7 +164,7 @@ CHECK = Check(
     question="Does Fabric Manager run, in the driver's version and without errors?",
     reads=("nvidia_smi", "fabric_manager_unit"),
     judge=judge,
-    also=("fabric_manager_version", "fabric_manager_log"),
+    also=("fabric_manager_version", "fabric_manager_log", "uptime"),
     section=SECTION,
     codes=(
         Code("fabric_manager.down", (Remedy.REBOOT,), "the unit is not active"),

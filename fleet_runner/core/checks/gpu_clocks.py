@@ -83,7 +83,7 @@ def _slowed(gpu: Gpu, before: Earlier | None, expected: Expected) -> Iterator[Fi
     if active & {"hw_thermal_slowdown", "hw_power_brake_slowdown"}:
         active.discard("hw_slowdown")  # the word for both; these say which
     active.discard("hw_thermal_slowdown")  # of this very moment gpu_thermals speaks
-    then = before.value("gpus", gpu.pci, "reasons") if before else None
+    then = before.again("gpus", gpu.pci, "reasons") if before else None
     for name, each in SLOWDOWNS.items():
         share = _share(gpu, name, before)
         if name not in active and share <= SLOWED_SHARE_MAX:

@@ -8,7 +8,7 @@ from fleet_runner.core.checks import earlier
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.earlier import Earlier
-from fleet_runner.core.checks.gpus import answering, described
+from fleet_runner.core.checks.gpus import answering, described, settling
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers.nvidia_smi import Gpu, component
 from fleet_runner.core.parsers.smi_fabric import NO_CLUSTER
@@ -41,9 +41,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Judge state, status and health of each GPU, then whether they all lie in one partition of one cluster."""
     cluster = profile.section(expected.profile, SECTION).flag("cluster")
     gpus, before = answering(readings), earlier.look(expected, NAME)
-    findings = [finding for gpu in gpus for finding in _findings(gpu, before, expected)]
-    findings += [*_apart(gpus, expected), *(_unclustered(gpus, expected) if cluster else ())]
+    joining = [gpu for gpu in gpus if gpu.fabric.state in JOINING] if settling(readings) else []
+    findings = [finding for gpu in gpus if gpu not in joining for finding in _findings(gpu, before, expected)]
     unread = [text for gpu in gpus for text in _unread(gpu, cluster=cluster)]
+    unread += [f"{component(gpu)} is still joining the fabric" for gpu in joining]
+    findings += [*_apart(gpus, expected), *(_unclustered(gpus, expected) if cluster else ())]
     observed = {
         gpu.pci: {"state": gpu.fabric.state, "status": gpu.fabric.status, "partition": _partition(gpu)}
         for gpu in gpus
@@ -59,8 +61,8 @@ def _partition(gpu: Gpu) -> str:
 def _findings(gpu: Gpu, before: Earlier | None, expected: Expected) -> Iterator[Finding]:
     name, fabric = described(gpu, expected), gpu.fabric
     if fabric.state in JOINING:
-        # Joining takes minutes after a boot; at the second look it is stuck.
-        stuck = before is not None and before.value("gpus", gpu.pci, "state") == fabric.state
+        # At the second look it is stuck.
+        stuck = before is not None and before.again("gpus", gpu.pci, "state") == fabric.state
         yield about(expected.node, "gpu.fabric_state", component(gpu))(
             message=f"{name} has not joined the fabric: {fabric.state}, expected {JOINED};"
             " look at fabric_manager, and at the switches of its rack",
@@ -129,6 +131,7 @@ CHECK = Check(
     reads=("nvidia_smi",),
     judge=judge,
     remembers=True,
+    also=("uptime",),
     section=SECTION,
     codes=(
         Code("gpu.fabric_state", (Remedy.WATCH, Remedy.REBOOT), "it has not joined, at one look or at two"),

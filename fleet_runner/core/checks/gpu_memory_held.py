@@ -37,7 +37,7 @@ def _findings(gpu: Gpu, most: float, before: Earlier | None, expected: Expected)
     """A process that has just ended frees its memory within seconds; what is held at two looks stays."""
     if not _idle(gpu) or gpu.used_mib is None or gpu.used_mib <= most:
         return
-    then = before.value("held_mib", gpu.pci) if before else None
+    then = before.again("held_mib", gpu.pci) if before else None
     again = isinstance(then, int | float) and then > most
     yield about(expected.node, "gpu.memory_held", component(gpu))(
         message=f"{described(gpu, expected)} holds {gpu.used_mib:g} MiB though no process uses it, expected at most"

@@ -36,7 +36,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = [finding for gpu in gpus for finding in _link(gpu, wanted, expected)]
     for gpu in gpus:
         if over[gpu.pci]:
-            again = before is not None and before.value("gpus", gpu.pci, "over") is True
+            again = before is not None and before.again("gpus", gpu.pci, "over") is True
             findings.append(_replays(gpu, expected, (rates[gpu.pci] or 0.0, _limit(gpu, wanted)), again=again))
         if before is not None and before.growth(gpu.link.rollovers, "gpus", gpu.pci, "rollovers"):
             findings.append(_rollovers(gpu, expected))

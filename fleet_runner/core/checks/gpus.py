@@ -5,10 +5,13 @@ from fleet_runner.core.checks.answers import text_of
 from fleet_runner.core.checks.check import Readings
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
-from fleet_runner.core.parsers import nvidia_smi
+from fleet_runner.core.parsers import nvidia_smi, uptime
 
 BUSY_PERCENT = 50.0
 """Of its time at work, from which on a GPU has left its power saving: what only shows under load is judged then."""
+
+SETTLING_SECONDS = 600.0
+"""After a boot, until which Fabric Manager has started and GPUs have joined their fabric."""
 
 INFOROM_CORRUPTED = 14
 """nvidia-smi's exit status for a whole report with a warning about an InfoROM (its manual, return value)."""
@@ -41,6 +44,17 @@ def answering(readings: Readings) -> tuple[nvidia_smi.Gpu, ...]:
 def busy(gpu: nvidia_smi.Gpu) -> bool:
     """Whether a GPU works hard enough for its clocks and its link to be up; with MIG it is not told, and false."""
     return (gpu.used_percent or 0.0) >= BUSY_PERCENT
+
+
+def settling(readings: Readings) -> bool:
+    """Whether the node booted so lately that GPUs and switches may still find one another; no where nobody tells."""
+    reading = readings.get("uptime")
+    if reading is None or reading.rc != 0:
+        return False
+    try:
+        return reading.at - uptime.parse(reading.text) < SETTLING_SECONDS
+    except EvidenceError:
+        return False
 
 
 def described(gpu: nvidia_smi.Gpu, expected: Expected) -> str:

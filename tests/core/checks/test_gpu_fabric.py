@@ -53,6 +53,28 @@ def test_a_gpu_that_is_still_joining_at_the_next_look_is_stuck() -> None:
     assert remedies(moved) == {"gpu.fabric_state": Remedy.WATCH}
 
 
+LATELY, LONG_AGO = "2025-03-01 09:30:00\n", "2025-03-01 06:00:00\n"
+
+
+@pytest.mark.parametrize(
+    ("uptime", "verdict"),
+    [(LATELY, Verdict.UNKNOWN), (LONG_AGO, Verdict.FAIL), ("two weeks\n", Verdict.FAIL), ("", Verdict.FAIL)],
+)
+def test_a_gpu_and_fabric_manager_have_ten_minutes_from_a_boot(uptime: str, verdict: Verdict) -> None:
+    """Where nobody tells when that was, none."""
+    texts = {"nvidia_smi": bent((STATE, "<state>In Progress"), (STATUS, "<status>N/A")), "uptime": uptime}
+    assert judged("gpu_fabric", texts, asked()).verdict is verdict
+    assert managed(("=active", "=activating"), uptime=uptime).verdict is verdict
+    assert judged("gpu_fabric", HEALTHY["gpu_fabric"] | {"uptime": uptime}, asked()).verdict is Verdict.PASS
+
+
+def test_what_was_seen_the_day_before_yesterday_does_not_last() -> None:
+    """A node that comes back from repair begins anew."""
+    swap = (STATE, "<state>In Progress")
+    old = remembering("gpu_fabric", seen("gpu_fabric", swap).observed, 2 * 86_400.0)
+    assert remedies(seen("gpu_fabric", swap, expected=old)) == {"gpu.fabric_state": Remedy.WATCH}
+
+
 def test_a_rack_of_gpus_has_a_clique_and_a_cluster() -> None:
     """Where the profile says so; all zero means that the rack's fabric manager does not know the tray."""
     rack = asked("gpu_fabric", cluster=True)

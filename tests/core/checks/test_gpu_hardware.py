@@ -59,7 +59,7 @@ def before(replays: int, rollovers: int = 0, *, over: bool = False) -> dict[str,
     return {"gpus": {PCI: {"replays": replays, "rollovers": rollovers, "over": over}}}
 
 
-@given(replays=st.integers(0, 10**6), more=st.integers(0, 10**6), seconds=st.floats(1, 10**6), over=st.booleans())
+@given(replays=st.integers(0, 10**6), more=st.integers(0, 10**6), seconds=st.floats(1, 80_000), over=st.booleans())
 def test_replays_are_judged_by_their_rate_over_lanes_and_minutes(
     replays: int, more: int, seconds: float, over: bool
 ) -> None:
