@@ -113,7 +113,7 @@ def _show(answers: Answers, name: str, said: str) -> None:
     console.print(Text(name, style="bold"))
     for line in answers.of(name):
         result = line.result
-        text = Text(f"{result.verdict:<8}", style=VERDICT_COLOURS.get(result.verdict, "dim"))
+        text = Text(f"{result.verdict:<8}", style=VERDICT_COLOURS[result.verdict])
         text.append(printable(f"{result.check}: {result.message}"), style="default")
         console.print(Padding(text, (0, 0, 0, 2)))
         for digest in result.evidence if result.verdict in {Verdict.FAIL, Verdict.UNKNOWN} else ():

@@ -39,7 +39,7 @@ PROOFS = frozenset({"wiped"})
 FEW = 5
 """Tickets that a fabric's line names; the rest is counted."""
 
-VERDICT_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.UNKNOWN: "yellow"}
+VERDICT_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.UNKNOWN: "yellow", Verdict.SKIPPED: "dim"}
 
 
 def status(
@@ -120,8 +120,12 @@ def node(name: NodeName, json: Json = False) -> None:
             console.print(f"  {short(flash, time.time())}: fleet-runner firmware show {name}", markup=False)
         for condition, held in row.conditions.items():
             console.print(f"  {condition} since {stamp(held.since)} by {held.by}: {held.reason}", markup=False)
-        for stored in latest:
+        told = [stored for stored in latest if stored.result.verdict is not Verdict.SKIPPED]
+        for stored in told:
             console.print(_answer(stored))
+        if len(latest) > len(told):
+            skipped = f"{len(latest) - len(told)} skipped: fleet-runner results --node {name} --verdict skipped"
+            console.print(skipped, style="dim", markup=False)
         for ticket in tickets:
             console.print(f"ticket #{ticket.id}: {ticket.title}", markup=False)
 
@@ -186,6 +190,7 @@ def _tell_results(store: Store, results: tuple[Stored, ...]) -> None:
     passed = [stored.result.check for stored in results if _only_counted(stored)]
     if passed:
         console.print(_indented(f"{len(passed)} passed: {', '.join(passed)}"))
+    results = tuple(stored for stored in results if stored.result.verdict is not Verdict.SKIPPED)
     for stored in results:
         if _only_counted(stored):
             continue

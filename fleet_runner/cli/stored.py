@@ -106,7 +106,7 @@ def _sought(store: Store, node: str, check: str, since: str, verdict: Verdict | 
 def _line(stored: Stored) -> Text:
     result = stored.result
     text = Text(f"{stamp(stored.at)} ", style="dim")
-    text.append(f"{result.verdict:<8}", style=VERDICT_COLOURS.get(result.verdict, "dim"))
+    text.append(f"{result.verdict:<8}", style=VERDICT_COLOURS[result.verdict])
     return text.append(printable(f"{stored.node} {result.check}: {result.message}"), style="default")
 
 

@@ -150,7 +150,7 @@ class CallbackModule(CallbackBase):
             counts = Counter(result.verdict for result in results)
             self._display.display(f"{node}: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict))
             for result in results:
-                if result.verdict is not Verdict.PASS:
+                if result.verdict in {Verdict.FAIL, Verdict.UNKNOWN}:
                     told = printable(f"    {result.verdict} {result.check}: {result.message}")
                     self._display.display(told)
 

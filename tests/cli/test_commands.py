@@ -52,7 +52,8 @@ def _a_failed_verification(store: Store) -> None:
     message = "GPU 0000:9b:00.0: Xid 79, it has fallen off the bus [red]\x1b[31m"
     finding = Finding("xid.79", "GPU 3", message, Remedy.TRIAGE, "f", ("gpu-01",), ("Reseat it.",))
     failed = Result("xid", Verdict.FAIL, message, (finding,), {}, (_hash(LOG),))
-    lines = [evidence, Judged("gpu-01", now, failed), Ended("gpu-01", now, PlayEnd.OK)]
+    skipped = Judged("gpu-01", now, Result("sel", Verdict.SKIPPED, "the device type's profile has no sel"))
+    lines = [evidence, Judged("gpu-01", now, failed), skipped, Ended("gpu-01", now, PlayEnd.OK)]
     store.ingest("b", 0, 10, lines)
     store.close_run(run, Outcome.FAILED, "xid: it fell off", now)
     results = tuple(stored.id for stored in store.results(run.id))
@@ -123,6 +124,15 @@ def test_explain_shows_the_line_it_was_decided_from(command: Command, store: Sto
     assert command("evidence", digest)[1] == LOG
     assert json.loads(command("evidence", digest, "--json")[1])["text"] == LOG
     assert command("evidence", "")[0] == 0  # there is only one that begins so
+
+
+def test_what_nobody_asked_is_only_counted(command: Command) -> None:
+    """A profile that says nothing of a kind is no news about a node."""
+    said = command("node", "gpu-01")[1]
+    assert "1 skipped: fleet-runner results --node gpu-01 --verdict skipped" in said
+    assert "sel" not in said
+    assert "sel" not in command("explain", "gpu-01")[1]
+    assert "SKIPPED gpu-01 sel: the device type's profile has no sel" in command("results")[1]
 
 
 @pytest.mark.parametrize(
