@@ -67,8 +67,9 @@ def spool(path: Path) -> tuple[Line, ...]:
 
 
 def verdicts(lines: tuple[Line, ...]) -> dict[tuple[str, str], Verdict]:
-    """Return {(node, check): verdict}."""
-    return {(line.node, line.result.check): line.result.verdict for line in lines if isinstance(line, Judged)}
+    """Return {(node, check): verdict}; a check for which the profile has no section is left out: nobody asked."""
+    judged = [line for line in lines if isinstance(line, Judged) and line.result.verdict is not Verdict.SKIPPED]
+    return {(line.node, line.result.check): line.result.verdict for line in judged}
 
 
 def unclean(answer: "subprocess.CompletedProcess[str]") -> list[str]:

@@ -96,7 +96,7 @@ def test_a_passive_sweep_is_one_round_trip(ansible: Ansible, lab: Lab) -> None:
     assert "ok=1 " in said
     tools = [line["tool"] for line in witness(lab, "gpu-01", "tool")[before:]]
     assert sorted(tools) == sorted(set(tools))
-    assert len([line for line in lines if isinstance(line, Judged)]) == 6
+    assert len(verdicts(lines)) == 6
 
 
 @pytest.mark.parametrize("stage", [*READING, "burn_in"])
@@ -111,7 +111,8 @@ def test_a_node_that_is_off_is_unreachable_or_only_its_bmc_is_asked(ansible: Ans
     ("fault", "stage", "check"),
     [
         ("missing_gpu", "verify", "parts_gpu"),
-        ("dead_psu", "verify", "power_supplies"),
+        ("dead_psu", "cabling", "power_supplies"),
+        ("dead_fan", "verify", "sensors"),
         ("xid", "health_passive", "xid"),
         ("hot_gpu", "health_passive", "gpu_thermals"),
     ],
