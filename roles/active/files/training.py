@@ -60,10 +60,10 @@ def main() -> int:
 
 def chosen(wanted: str) -> list[str]:
     """Return the devices by PyTorch's names; "cuda" stands for every GPU."""
-    import torch
-
     if wanted != "cuda":
         return wanted.split(",")
+    import torch
+
     return [f"cuda:{number}" for number in range(torch.cuda.device_count())]
 
 
