@@ -90,8 +90,8 @@ def again(stored: Stored, pieces: Mapping[str, Evidence], setting: Setting | Non
     if check is None:
         return Left.NO_CHECK
     if setting is None:
-        return Left.NO_PROFILE
-    why = _unfit(check, stored, pieces, setting)
+        return Left.FABRIC if check.needs_fabric else Left.NO_PROFILE
+    why = _unfit(check, stored.result, pieces, setting)
     if why is not None:
         return why
     found = _readings(check, stored, pieces)
@@ -102,14 +102,11 @@ def again(stored: Stored, pieces: Mapping[str, Evidence], setting: Setting | Non
     return Again(stored, before, _judge(check, found, replace(expected, profile=setting.changed)))
 
 
-def _unfit(check: Check, stored: Stored, pieces: Mapping[str, Evidence], setting: Setting) -> Left | None:
-    if check.needs_fabric:
-        return Left.FABRIC
-    if check.remembers:
-        return Left.REMEMBERS
-    result = stored.result
-    if result.verdict is Verdict.SKIPPED and not result.evidence and wanted(check, setting.changed):
-        return Left.SKIPPED
+def _unfit(check: Check, result: Result, pieces: Mapping[str, Evidence], setting: Setting) -> Left | None:
+    if result.verdict is Verdict.SKIPPED and not result.evidence:
+        return Left.SKIPPED if wanted(check, setting.changed) else None
+    if check.needs_fabric or check.remembers:
+        return Left.FABRIC if check.needs_fabric else Left.REMEMBERS
     if result.verdict is Verdict.UNKNOWN and len(result.evidence) < max(1, len(check.reads)):
         return Left.UNREAD
     return None if pieces.keys() >= {*result.evidence} else Left.GONE

@@ -123,6 +123,13 @@ def test_what_cannot_be_judged_again_says_why(result: Stored, texts: dict[str, E
 
 def test_a_device_type_without_a_profile_is_left_out() -> None:
     assert again(stored(Verdict.PASS), {}, None) is Left.NO_PROFILE
+    assert again(stored(Verdict.PASS, check="fabric_cabling"), {}, None) is Left.FABRIC
+
+
+def test_what_nobody_asked_then_and_nobody_would_ask_stays_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the check rests on besides."""
+    monkeypatch.setitem(CHECKS, "words", replace(WORDS, section="words", needs_fabric=True))
+    assert not judged(stored(Verdict.SKIPPED), {}, setting(words_max=9)).differs
 
 
 def test_what_was_unknown_for_what_was_read_stays_unknown() -> None:
