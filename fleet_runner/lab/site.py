@@ -96,7 +96,10 @@ def context(lab: Lab, name: str, bmc_port: int) -> Row:
         "ansible_ssh_executable": str(lab.root / "bin" / "ssh"),
         "ansible_ssh_transfer_method": "piped",
         "ansible_python_interpreter": os.path.realpath(sys.executable),
-        "fleet_environment": {"PATH": f"{lab.node(name) / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"},
+        "fleet_environment": {
+            "PATH": f"{lab.node(name) / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            "FLEET_JOBS": str(lab.node(name) / "tmp" / "jobs"),
+        },
         "active_job_dir": str(lab.node(name) / "tmp" / "jobs"),
         "fleet_bmc_url": f"http://127.0.0.1:{bmc_port}",
         "network_boot_limits": {str(milestone): seconds for milestone, seconds in MILESTONES.items()},

@@ -75,10 +75,10 @@ ERROR_BYTES = 2000
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"  # lldpctl and its like live here, and ssh does not always put it on PATH
 
 FILES = r"""
-import glob, json, sys
+import glob, json, os, sys
 
 found = {}
-for path in sorted(set(path for pattern in sys.argv[1:] for path in glob.glob(pattern))):
+for path in sorted(set(path for pattern in sys.argv[1:] for path in glob.glob(os.path.expandvars(pattern)))):
     try:
         with open(path, "rb") as file:
             found[path] = file.read(65536).decode("utf-8", "replace").strip()

@@ -141,6 +141,8 @@ def _start(folder: Path, params: dict, lock: int) -> tuple[str, bool]:
     for name in ("over", "stop", "processes"):
         with contextlib.suppress(FileNotFoundError):
             (folder / name).unlink()
+    for job in jobs:
+        shutil.rmtree(folder / job["name"], ignore_errors=True)
     _write(folder / "spec.json", json.dumps(spec))
     _spawn(folder, _placed(params, "supervise.py", params["supervisor"]), lock)
     until, first = time.monotonic() + SOON, folder / todo[0]["name"] / "started"
@@ -196,8 +198,7 @@ def _others(folder: Path) -> list[Path]:
             continue
         with _lock(path, wait=(path.parent / "over").exists()) as lock:
             (found if lock is None else over).append(path.parent)
-    over.sort(key=lambda chain: chain.stat().st_mtime)
-    for chain in over[:-KEPT]:
+    for chain in sorted(over, key=lambda chain: chain.stat().st_mtime)[:-KEPT]:
         shutil.rmtree(chain, ignore_errors=True)
     return sorted(found)
 

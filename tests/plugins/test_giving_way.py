@@ -154,6 +154,7 @@ def test_nothing_is_started_while_somebody_works_and_the_next_call_begins_anew(
     assert (changed, states(found)) == (True, ("running", "waiting"))
     again = work()
     gave_way(module, asked)
+    assert states(module.ensure(asked)[1]) == ("preempted", "preempted")
     end(again)
     assert module.ensure(asked)[0]
 

@@ -4,14 +4,17 @@ from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.checks.gpus import answering
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers import our_jobs
+from fleet_runner.core.parsers.nvidia_smi import Gpu
 from fleet_runner.core.verdicts import Result, Verdict
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
-    """PASS whenever it can be told, with `in_use` and `processes` observed.
+    """PASS whenever it can be told, with `in_use` and `processes` observed, and `ours`: those of active tests.
 
     In use means a process on any GPU, or work on one whose processes are hidden from the node. A GPU that is lost
     runs nothing. Where a process list is not given the answer is UNKNOWN: an idle guess could end somebody's work.
+    Active tests are nobody's use: they give way. While they run, load without a process is taken for theirs.
     """
     gpus = answering(readings)
     silent = [gpu.pci for gpu in gpus if gpu.processes is None]
@@ -19,16 +22,35 @@ def judge(readings: Readings, expected: Expected) -> Result:
         raise EvidenceError(
             f"{expected.node}: no process list from GPU {', '.join(silent)}; whether it is idle is open"
         )
-    processes = sum(gpu.processes or 0 for gpu in gpus)
-    busy = [gpu.pci for gpu in gpus if gpu.processes or gpu.used_percent]
+    ours = _ours(readings)
+    mine = sum(pid in ours for gpu in gpus for pid in gpu.pids)
+    processes = sum(gpu.processes or 0 for gpu in gpus) - mine
+    busy = [gpu.pci for gpu in gpus if _is_used(gpu, ours)]
     message = f"{len(busy)} of {len(gpus)} GPUs are in use by {processes} processes" if busy else "no GPU is in use"
-    return Result("gpu_usage", Verdict.PASS, message, observed={"in_use": bool(busy), "processes": processes})
+    if ours:
+        message += ", but by tests of ours" if not busy else ", beside tests of ours"
+    observed = {"in_use": bool(busy), "processes": processes, **({"ours": mine} if ours else {})}
+    return Result("gpu_usage", Verdict.PASS, message, observed=observed)
+
+
+def _is_used(gpu: Gpu, ours: frozenset[int]) -> bool:
+    theirs = [pid for pid in gpu.pids if pid not in ours]
+    return bool(theirs) or (bool(gpu.used_percent) and not ours)
+
+
+def _ours(readings: Readings) -> frozenset[int]:
+    """Return our tests' processes; none where nobody can tell: then whatever runs is somebody's."""
+    reading = readings.get("our_jobs")
+    try:
+        return our_jobs.parse(reading.text, reading.at) if reading is not None else frozenset()
+    except EvidenceError:
+        return frozenset()
 
 
 CHECK = Check(
     name="gpu_usage",
     question="Is anybody using the GPUs?",
     reads=("nvidia_smi",),
+    also=("our_jobs",),
     judge=judge,
-    source="The processes and the utilisation that `nvidia-smi` lists; hidden processes show in the latter alone.",
 )

@@ -18,7 +18,7 @@ from fleet_runner.core.parsers import (
 )
 from fleet_runner.core.parsers.smi_clocks import Clocks
 from fleet_runner.core.parsers.smi_fabric import Fabric
-from fleet_runner.core.parsers.smi_fields import DEAD, LOST, count, figure, flag, number, words
+from fleet_runner.core.parsers.smi_fields import DEAD, LOST, count, figure, flag, integer, number, words
 from fleet_runner.core.parsers.smi_link import Link
 from fleet_runner.core.parsers.smi_memory import Memory
 from fleet_runner.core.parsers.smi_power import Power
@@ -42,7 +42,10 @@ _HOSTILE = re.compile(r"<!ENTITY|<!DOCTYPE[^>]{0,1000}\[", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU of the report. `pci` is its canonical address; `lost` says that the driver cannot reach it."""
+    """One GPU of the report. `pci` is its canonical address; `lost` says that the driver cannot reach it.
+
+    `pids` are the ids of its `processes`, None for one without.
+    """
 
     pci: str
     uuid: str | None
@@ -62,6 +65,7 @@ class Gpu:
     processes: int | None
     used_percent: float | None
     used_mib: float | None
+    pids: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +183,7 @@ def _gpu(element: ET.Element) -> Gpu:
         processes=None if listed is None or (listed.text or "").strip() else len(listed.findall("process_info")),
         used_percent=number(element, "utilization/gpu_util"),
         used_mib=figure(element, "fb_memory_usage/used"),
+        pids=tuple(integer(each, "pid") for each in element.findall("processes/process_info")),
     )
 
 

@@ -1,0 +1,79 @@
+"""Active tests of an idle node, by the real playbook in the lab: nobody is in their way, nor they in anybody's."""
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet_runner.core.spool import Judged
+from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.lab.down import down
+from fleet_runner.lab.folder import Lab
+from fleet_runner.lab.up import up
+from tests.lab.bench import boot
+from tests.playing import Ansible, spool
+
+PROFILE = {
+    "parts": {"gpu": {"count": 8, "model": "NVIDIA H100 80GB HBM3"}},
+    "burn_in": {"seconds": 600, "gpu_gflops_share_min": 0.95},
+    "health_active": {"tests": ["gpu_burn", "dcgm", "disk_speed"]},
+    "active": {"dcgm": {}},
+}
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A lab of one server that has booted."""
+    made = up(tmp_path_factory.mktemp("active") / "lab", 1, boot_seconds=0.0)
+    try:
+        boot(made, "gpu-01")
+        yield made
+    finally:
+        down(made)
+
+
+@pytest.fixture
+def ansible(lab: Lab, tmp_path: Path) -> Ansible:
+    """Ansible on that lab, with a spool."""
+    return Ansible(
+        tmp_path / "home", {"FLEET_CONFIG": str(lab.settings), "FLEET_SPOOL": str(tmp_path / "spool.jsonl")}
+    )
+
+
+def play(ansible: Ansible, stage: str, profile: dict[str, Any] | None = None) -> dict[str, Result]:
+    """Run a stage's playbook as the runner does; return what its checks answered."""
+    path = Path(ansible.variables["FLEET_SPOOL"])
+    path.unlink(missing_ok=True)
+    run = {"run": 1, "fence": 1, "since": 1.0, "round": 2.5, "opened_at": 3.0}
+    extra = json.dumps({"fleet_runs": {"gpu-01": run}, "fleet_profile": profile or PROFILE})
+    answer = ansible("ansible-playbook", f"playbooks/{stage}.yml", "--limit", "gpu-01", "-e", extra)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return {line.result.check: line.result for line in spool(path) if isinstance(line, Judged)}
+
+
+def test_tests_of_an_idle_node_are_nobodys_use_and_give_way_to_work(
+    ansible: Ansible, lab: Lab, tmp_path: Path
+) -> None:
+    """What the profile does not want is skipped; what it does not tell enough about is unknown, and says what."""
+    found = play(ansible, "health_active", PROFILE | {"active": {"dcgm": {"level": 7}}})
+    assert (found["gpu_burn"].verdict, found["gpu_burn"].observed["working"]) == (Verdict.UNKNOWN, True)
+    assert "active.dcgm.level" in found["dcgm"].message
+    assert found["disk_speed"].verdict is Verdict.SKIPPED
+    usage = play(ansible, "drain")["gpu_usage"]
+    assert (usage.observed["in_use"], usage.message) == (False, "no GPU is in use, but by tests of ours")
+    step = tmp_path / "slurmstepd"
+    step.symlink_to("/bin/sleep")
+    with subprocess.Popen([str(step), "600"]) as work:
+        try:
+            left = lab.node("gpu-01") / "tmp" / "jobs" / "health_active-2.5" / "gpu_burn" / "end"
+            while not left.exists():
+                time.sleep(0.05)
+            burn = play(ansible, "health_active")["gpu_burn"]
+        finally:
+            work.kill()
+    assert (burn.verdict, burn.message) == (Verdict.SKIPPED, f"it gave way to slurmstepd ({work.pid})")
+    assert play(ansible, "drain")["gpu_usage"].message == "no GPU is in use"
