@@ -4,7 +4,7 @@ import difflib
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -119,7 +119,7 @@ def _has_profile(path: Path) -> bool:
     return isinstance(found, dict) and profiles.PROFILE in found
 
 
-def _plain(each: Learned) -> dict[str, object]:
+def _plain(each: Learned) -> dict[str, Any]:
     names = ("nodes", "numbers", "median", "deviation", "mark", "now", "outside", "why")
     return {"key": each.measure.mark, "observed": each.measure.observed} | {
         name: getattr(each, name) for name in names

@@ -58,6 +58,7 @@ RENAMED: Mapping[str, str] = {
     "blacklist": "denylist",
     "page_retirement": "page_retirement_row_remap",
     "ctxcreate": "context_create",
+    "permissions_and_os_related_blocks": "permissions_and_os_blocks",
 }
 """Names of the same tests in other versions: an update must not make a second ticket of one fault."""
 

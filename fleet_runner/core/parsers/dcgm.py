@@ -1,5 +1,6 @@
 """What `dcgmi diag -j` says: the JSON of DCGM 2, 3 and 4."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,6 +13,9 @@ ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
 
 STATUSES = frozenset({"pass", "fail", "warn", "skip", "not run"})
 
+RESPELT = {"": "not run", "skipped": "skip"}
+"""Statuses as early versions spell them; an empty one is what DCGM has no word for."""
+
 BAD = frozenset({"fail", "warn"})
 
 DEPLOYMENT = "deployment"
@@ -21,6 +25,9 @@ CONFIGURATION = 5
 """DCGM's severity for what is set wrongly on the node, with nothing wrong about the hardware."""
 
 UNSEVERE = frozenset({0, CONFIGURATION})
+
+_SERIAL = re.compile(r"[A-Za-z0-9-]{3,40}")
+"""A serial number; a GPU without one has "<<<NOT_SUPPORTED>>>"."""
 
 LONGEST = 300
 """Characters of a message that are kept."""
@@ -89,9 +96,15 @@ def _run(raw: Mapping[str, Any]) -> Iterator[Outcome]:
         raise EvidenceError(f"dcgmi's report has none of {', '.join(ROOTS)}: it says {str(raw)[:160]}")
     if root.get("runtime_error"):
         raise EvidenceError(f"dcgmi could not run its diagnostic: {_text(root['runtime_error'])}")
-    for category in objects(root.get("test_categories"), "dcgmi's test_categories"):
-        for test in objects(category.get("tests"), "dcgmi's tests"):
+    for category in _objects(root.get("test_categories"), "dcgmi's test_categories"):
+        for test in _objects(category.get("tests"), "dcgmi's tests"):
             yield from _outcomes(_text(category.get("category")), test)
+
+
+def _objects(value: Any, what: str) -> list[dict[str, Any]]:
+    """Return a list of objects, without the gaps (null) that some versions leave between them."""
+    kept = [entry for entry in value if entry is not None] if isinstance(value, list) else value
+    return objects(kept, what)
 
 
 def _outcomes(category: str, test: Mapping[str, Any]) -> Iterator[Outcome]:
@@ -99,7 +112,7 @@ def _outcomes(category: str, test: Mapping[str, Any]) -> Iterator[Outcome]:
     name = _text(test.get("name"))
     found = [
         _outcome(category, name, result)
-        for result in objects(test.get("results", []), f"dcgmi's results of {name:.40}")
+        for result in _objects(test.get("results", []), f"dcgmi's results of {name:.40}")
     ]
     yield from found
     summary = test.get("test_summary")
@@ -113,7 +126,8 @@ def _outcomes(category: str, test: Mapping[str, Any]) -> Iterator[Outcome]:
 
 
 def _outcome(category: str, name: str, result: Mapping[str, Any]) -> Outcome:
-    status = _text(result.get("status")).lower() or "not run"
+    said = _text(result.get("status")).lower()
+    status = RESPELT.get(said, said)
     if status not in STATUSES:
         raise EvidenceError(f"dcgmi's test {name:.40} has status {status!r:.40}, expected one of {sorted(STATUSES)}")
     return Outcome(category, name, _entity(result), status, tuple(_warned(result.get("warnings"))))
@@ -132,16 +146,16 @@ def _warned(warnings: object) -> Iterator[Warned]:
 def _serials(raw: Mapping[str, Any]) -> dict[str, str]:
     """Version 4 lists its entities by group, 3 the serial numbers of GPUs by number."""
     known = raw.get("GPU Device Serials")
-    if isinstance(known, dict):
-        return {f"GPU {number}": serial for number, serial in known.items() if isinstance(serial, str) and serial}
+    told = [(f"GPU {number}", serial) for number, serial in known.items()] if isinstance(known, dict) else []
     groups = raw.get("entity_groups")
-    return {
-        f"{group.get('entity_group')} {entity.get('entity_id')}": entity["serial_num"]
+    told += [
+        (f"{group.get('entity_group')} {entity.get('entity_id')}", entity.get("serial_num"))
         for group in (groups if isinstance(groups, list) else [])
         if isinstance(group, dict) and isinstance(group.get("entities"), list)
         for entity in group["entities"]
-        if isinstance(entity, dict) and isinstance(entity.get("serial_num"), str) and entity["serial_num"]
-    }
+        if isinstance(entity, dict)
+    ]
+    return {entity: serial for entity, serial in told if isinstance(serial, str) and _SERIAL.fullmatch(serial)}
 
 
 def _entity(result: Mapping[str, Any]) -> str:

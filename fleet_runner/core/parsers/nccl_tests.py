@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.pci import canonical
 
-_TAG = re.compile(r"(?:\[\d{1,4},\d{1,6}\]<\w{1,8}>:|\d{1,6}: )[ \t]*")
+_TAG = re.compile(r"^[ \t]*(?:\[\d{1,4},\d{1,6}\]<\w{1,8}>:|\d{1,6}: )[ \t]*")
 """What mpirun (`--tag-output`) and srun (`-l`) put before each line."""
 
 _RANK = re.compile(

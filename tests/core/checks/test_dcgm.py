@@ -119,7 +119,8 @@ def test_a_deployment_test_of_the_hardware_is_about_the_hardware() -> None:
     ("test", "code"),
     [("GPU Memory", "memory"), ("memory", "memory"), ("Pulse Test", "pulse_test"), ("EUD Test", "eud"),
      ("Targeted Stress", "targeted_stress"), ("targeted_stress", "targeted_stress"), ("???", "other"),
-     ("Page Retirement/Row Remap", "page_retirement_row_remap"), ("New Thing", "other"), ("PCIe", "pcie")],
+     ("Page Retirement/Row Remap", "page_retirement_row_remap"), ("New Thing", "other"), ("PCIe", "pcie"),
+     ("Permissions and OS-related Blocks", "permissions_and_os_blocks")],
 )  # fmt: skip
 def test_a_test_keeps_its_name_over_versions(test: str, code: str) -> None:
     """An update must not make a second ticket of one fault."""

@@ -96,15 +96,27 @@ def test_what_a_test_says_of_no_entity_is_in_its_summary() -> None:
     assert parse(json.dumps(bare)).outcomes == (Outcome("", "", "", "skip"),)
 
 
-def test_a_status_that_is_empty_is_a_test_that_was_not_run() -> None:
-    """So does DCGM write what it has no word for."""
-    assert parse(report({"gpu_id": 0, "status": ""})).outcomes[0].status == "not run"
+@pytest.mark.parametrize(
+    ("said", "status"), [("", "not run"), ("PASS", "pass"), ("SKIPPED", "skip"), ("Not Run", "not run")]
+)
+def test_statuses_are_read_as_each_version_spells_them(said: str, status: str) -> None:
+    """An empty one is what DCGM has no word for."""
+    assert parse(report({"gpu_id": 0, "status": said})).outcomes[0].status == status
+
+
+def test_gaps_between_tests_are_passed_over() -> None:
+    """Some versions leave null where a test is no longer valid."""
+    tests = [None, {"name": "x", "results": [None, {"status": "Pass"}]}, None]
+    text = json.dumps({"DCGM GPU Diagnostic": {"test_categories": [{"category": "", "tests": tests}, None]}})
+    assert [outcome.test for outcome in parse(text).outcomes] == ["x"]
 
 
 def test_serial_numbers_of_version_3_are_read() -> None:
     """Under a key of their own; what is no text is passed over."""
     raw = json.loads(report({"gpu_id": 0, "status": "Pass"}))
-    assert parse(json.dumps(raw | {"GPU Device Serials": {"0": "165", "1": 7}})).serials == {"GPU 0": "165"}
+    assert parse(
+        json.dumps(raw | {"GPU Device Serials": {"0": "165", "1": 7, "2": "<<<NOT_SUPPORTED>>>"}})
+    ).serials == {"GPU 0": "165"}
     for odd in ("x", [7], [{"entities": 7}], [{"entities": [7, {"serial_num": 7}]}]):
         assert parse(json.dumps(raw | {"entity_groups": odd})).serials == {}
 

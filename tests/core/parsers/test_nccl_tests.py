@@ -15,7 +15,7 @@ HALF = "time   algbw   busbw #wrong"
 HEADING = f"#       size         count      type   redop    root     {HALF}     {HALF}\n"
 
 
-@given(lines=st.permutations(NEW.splitlines()), tag=st.sampled_from(["", "[1,0]<stdout>:", "0: "]))
+@given(lines=st.permutations(NEW.splitlines()), tag=st.sampled_from(["", "[1,0]<stdout>:", "0: ", " 0:  "]))
 def test_lines_in_any_order_give_no_rate_that_was_not_printed(lines: list[str], tag: str) -> None:
     """A heading that comes late, or tags before each line, change no number."""
     found = parse("".join(f"{tag}{line}\n" for line in lines))

@@ -63,6 +63,13 @@ def test_a_measurement_that_failed_says_why() -> None:
     assert parse(" RDMA_Write BW Test\n\n")[0].device == ""
 
 
+def test_a_table_whose_heading_was_cut_off_is_read() -> None:
+    """It tells no device."""
+    text = text_of("perftest/sweep_both_ways.txt")
+    (table,) = parse(text[text.index(" #bytes") :])
+    assert (table.device, len(table.rows)) == ("", 3)
+
+
 @pytest.mark.parametrize(
     ("line", "trouble"),
     [
