@@ -149,16 +149,21 @@ def _errors(seen: Seen, before: Earlier | None, expected: Expected) -> Iterator[
         }
         if not grown:
             continue
-        failed = any(
-            name in FATAL or growth / minutes >= PER_MINUTE_MAX.get(name, inf) for name, growth in grown.items()
-        )
+        code, remedy = _weighed(grown, minutes)
         told = ", ".join(f"{growth:.0f} {name}" for name, growth in sorted(grown.items()))
-        yield about(
-            expected.node, "nvlink.failing" if failed else "nvlink.errors", f"{component(gpu)} NVLink {link}"
-        )(
+        yield about(expected.node, code, f"{component(gpu)} NVLink {link}")(
             message=f"NVLink {link} of {described(gpu, expected)} counted {told} in {minutes:.0f} min, expected none",
-            remedy=Remedy.RESET if failed else Remedy.WATCH,
+            remedy=remedy,
         )
+
+
+def _weighed(grown: Mapping[str, float], minutes: float) -> tuple[str, Remedy]:
+    """Return the code and the remedy for what a link's counters grew by."""
+    if any(name in FATAL or growth / minutes >= PER_MINUTE_MAX.get(name, inf) for name, growth in grown.items()):
+        return "nvlink.failing", Remedy.RESET
+    if all(name.startswith("CRC ") for name in grown):
+        return "nvlink.crc", Remedy.RECORD  # what was broken was sent again, and arrived
+    return "nvlink.errors", Remedy.WATCH
 
 
 def _unread(seen: Seen, wanted: int) -> Iterator[str]:
@@ -185,6 +190,7 @@ CHECK = Check(
         Code("nvlink.slow", (Remedy.REBOOT,), "a link below the profile's speed"),
         Code("nvlink.failing", (Remedy.RESET,), "errors beyond DCGM's limits, or a recovery that failed"),
         Code("nvlink.errors", (Remedy.WATCH,), "errors since the last look, below those limits"),
+        Code("nvlink.crc", (Remedy.RECORD,), "nothing but CRC errors since the last look, below their limit"),
     ),
     source="DCGM's health watch for NVLink (a replay or recovery a minute, 100 CRC errors a second; NVLink 5:"
     " recoveries that failed); links and speeds as `nvidia-smi nvlink -s` prints them on such GPUs.",
