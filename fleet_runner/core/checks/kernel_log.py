@@ -18,7 +18,11 @@ _OOM = "it was ended because memory ran out, which is its owner's matter"
 
 LOGGED = (
     Known(
-        Rule("kernel.oops", "BUG: ", re.compile(r"BUG: (?P<why>(?:unable to handle|kernel NULL)[^\n]{0,160})")),
+        Rule(
+            "kernel.oops",
+            "BUG: ",
+            re.compile(r"BUG: (?P<why>(?:unable to handle|kernel NULL|Bad page )[^\n]{0,160})"),
+        ),
         Remedy.REBOOT,
         _OOPS,
         "kernel",

@@ -9,7 +9,7 @@ from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import systemctl
 from fleet_runner.core.parsers.systemctl import Unit
-from fleet_runner.core.profile import section
+from fleet_runner.core.profile import Section, section
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME = "services"
@@ -45,9 +45,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
                     remedy=Remedy.WATCH,
                 )
             )
-    ignored = wanted.texts("failed_ignored") if wanted.has("failed_ignored") else ()
     others = [unit for unit in units.values() if unit.names.isdisjoint(needed)]
-    findings += _failed(others, ignored, expected.node)
+    findings += _failed(others, wanted, expected.node)
     observed = {
         "units": len(units),
         "failed": sorted(unit.name for unit in units.values() if unit.active == "failed"),
@@ -68,12 +67,14 @@ def _down(name: str, unit: Unit, node: str) -> Iterator[Finding]:
     )
 
 
-def _failed(units: list[Unit], ignored: tuple[str, ...], node: str) -> Iterator[Finding]:
+def _failed(units: list[Unit], wanted: Section, node: str) -> Iterator[Finding]:
+    """Many a failed unit matters to nobody: only where the profile says which do not, the others do."""
+    ignored = wanted.texts("failed_ignored") if wanted.has("failed_ignored") else None
     for unit in units:
-        if unit.active == "failed" and not any(fnmatchcase(unit.name, pattern) for pattern in ignored):
+        if unit.active == "failed" and not any(fnmatchcase(unit.name, each) for each in ignored or ()):
             yield about(node, "service.failed", unit.name)(
                 message=f"{unit.name} has failed ({unit.result or unit.sub}), expected no service to",
-                remedy=Remedy.WATCH,
+                remedy=Remedy.RECORD if ignored is None else Remedy.WATCH,
             )
 
 
@@ -87,7 +88,9 @@ CHECK = Check(
     codes=(
         Code("service.down", (Remedy.REBOOT,), "a service of `services.active` does not run"),
         Code(
-            "service.failed", (Remedy.WATCH,), "another service has failed, and is none of `services.failed_ignored`"
+            "service.failed",
+            (Remedy.WATCH, Remedy.RECORD),
+            "another service has failed, and is none of `services.failed_ignored`; recorded without such a list",
         ),
         Code(
             "service.restarts",

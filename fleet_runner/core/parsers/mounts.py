@@ -12,8 +12,8 @@ MOST = 10_000
 DEEPEST = 40
 
 FINDMNT_ARGV = ("findmnt", "--json", "--output", "TARGET,SOURCE,FSTYPE,OPTIONS")
-"""Without sizes it asks no file system, and so waits for none that hangs. A node that booted over the network may have
-its root in memory, which `--real` would leave out."""
+"""Without sizes it asks no file system, and so waits for none that hangs. A node that booted over the network may
+have its root in memory, which `--real` would leave out."""
 
 DF_ARGV = ("df", "--local", "--block-size=1", "--output=fstype,size,avail,itotal,iavail,target")
 """Only file systems of the node itself: one of another server may hang."""

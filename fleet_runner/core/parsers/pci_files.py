@@ -13,10 +13,10 @@ ERRORS = ("correctable", "nonfatal", "fatal")
 
 PATTERNS = (
     *(f"{FOLDER}/*/{name}" for name in ("vendor", "device", "class")),
-    *(f"{FOLDER}/*/{when}_link_{what}" for when in ("current", "max") for what in ("speed", "width")),
-    *(f"{FOLDER}/*/aer_dev_{kind}" for kind in ERRORS),
+    *(f"{FOLDER}/*:00.0/{when}_link_{what}" for when in ("current", "max") for what in ("speed", "width")),
+    *(f"{FOLDER}/*:00.0/aer_dev_{kind}" for kind in ERRORS),
 )
-"""What must be read."""
+"""What must be read: of every device who it is, and of the first at the end of each link how that runs."""
 
 _SPEED = re.compile(r"([0-9]{1,3}(?:\.[0-9])?) GT/s", re.ASCII)
 _TOTAL = re.compile(r"^TOTAL_ERR_[A-Z]{1,10} ([0-9]{1,15})$", re.MULTILINE | re.ASCII)

@@ -106,6 +106,8 @@ def test_another_service_that_failed_is_watched_unless_it_is_ignored() -> None:
     result = host("services", units=failed)
     assert remedies(result) == {"service.failed": Remedy.WATCH}
     assert result.findings[0].component == "systemd-modules-load.service"
+    recorded = host("services", asked("services", {"failed_ignored": None}), units=failed)
+    assert remedies(recorded) == {"service.failed": Remedy.RECORD}
     ignored = asked("services", {"failed_ignored": ["systemd-modules-load*"]})
     assert host("services", ignored, units=failed).verdict is Verdict.PASS
 
