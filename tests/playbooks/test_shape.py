@@ -66,6 +66,14 @@ def test_a_role_is_whole_and_its_variables_bear_its_name(role: Path) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_a_role_has_a_scenario_that_says_what_is_its_own_alone(role: Path) -> None:
+    """What all share is in .config/molecule; what was recorded and what changed is looked at by its tests."""
+    scenario = role / "molecule" / "default"
+    assert set(load(scenario / "molecule.yml")) <= {"platforms", "provisioner"}
+    assert (scenario / "tests" / "test_default.py").is_file()
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
 def test_a_role_asks_for_checks_that_exist(role: Path) -> None:
     defaults = load(role / "defaults" / "main.yml")
     asked = set(defaults.get(f"{role.name}_checks", []))

@@ -65,6 +65,6 @@ def _bmc() -> Iterator[Any]:
 
 
 def shown(path: str) -> Any:
-    """Return what the BMC shows."""
+    """Return a resource of the BMC."""
     with _bmc() as bmc:
-        return bmc.read(path)
+        return bmc.read(path)[path]

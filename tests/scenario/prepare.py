@@ -1,16 +1,17 @@
-"""What every scenario of molecule begins with: `python -m tests.scenario.prepare FOLDER <scenario.json`.
+"""What every scenario of molecule begins with: `python -m tests.scenario.prepare FOLDER TOOLS <scenario.json`.
 
 The scenario is JSON, from its role's `molecule.yml`; each part may be left out:
 
-    prints   {"ibstat": "ibstat/two_rails.txt", "ibstat -l": …}: tools that print a file of tests/evidence; words
-             after a tool's name say what it prints for just these
-    scripts  {"cat": "…"}: tools that are shell scripts; $evidence is the folder of evidence, $folder the scenario's
-    files    {"fabric.json": …}: files in the scenario's folder; what is no text becomes JSON
-    images   {"bmc.bin": {"BMC": "1.05.03"}}: firmware images with what they bring
-    state    a lifecycle state: there is a store, and the node is in that state
-    bmc      an emulated BMC answers: {"shows": {uri: file of tests/evidence}}; `bmc.url` says where
+    prints  {"ibstat": "ibstat/two_rails.txt", "ibstat -l": …}: tools that print a file of tests/evidence; words
+            after a tool's name say what it prints for just these
+    files   {"list.json": …}: files in the scenario's folder; what is no text becomes JSON
+    images  {"bmc.bin": {"BMC": "1.05.03"}}: firmware images, with what they bring
+    state   a state of the lifecycle: there is a store, and it knows the node in that state
+    bmc     what an emulated BMC shows beside its own, as {URI: body}, or files of tests/evidence with such
 
-Every call of a tool is written down (`tests.scenario.found.asked`).
+The other tools of the node are programs in the folder TOOLS, beside `molecule.yml`; they find the scenario's folder
+in $folder and that of the evidence in $evidence. Every call of a tool is written down (`tests.scenario.found.asked`),
+and `began` is older than whatever the role does.
 """
 
 import json
@@ -19,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ LONG = 30.0
 
 def main() -> None:
     """Empty the folder of what an earlier run left, and fill it."""
-    folder, scenario = Path(sys.argv[1]), json.load(sys.stdin)
+    folder, tools, scenario = Path(sys.argv[1]), Path(sys.argv[2]), json.load(sys.stdin)
     for name in ("bin", "state"):
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir()
@@ -42,7 +43,9 @@ def main() -> None:
         (folder / name).unlink(missing_ok=True)
     (folder / "fleet.toml").write_text(SETTINGS)
     (folder / "bmc.url").write_text("")
-    for name, body in {**_printing(scenario.get("prints", {})), **scenario.get("scripts", {})}.items():
+    (folder / "began").write_text(str(time.time()))
+    programs = {path.name: f'exec {shlex.quote(str(path))} "$@"' for path in tools.glob("*")}
+    for name, body in {**_printing(scenario.get("prints", {})), **programs}.items():
         _tool(folder, name, body)
     for name, value in scenario.get("files", {}).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +55,7 @@ def main() -> None:
     if "state" in scenario:
         _store(folder / "state" / "fleet.db", scenario["state"])
     if "bmc" in scenario:
-        _bmc(folder, scenario["bmc"] or {})
+        _bmc(folder, scenario["bmc"])
 
 
 def _printing(prints: Mapping[str, str]) -> dict[str, str]:
@@ -69,7 +72,7 @@ def _printing(prints: Mapping[str, str]) -> dict[str, str]:
 
 def _tool(folder: Path, name: str, body: str) -> None:
     path = folder / "bin" / name
-    known = f"evidence={shlex.quote(str(EVIDENCE))} folder={shlex.quote(str(folder))}"
+    known = f"export evidence={shlex.quote(str(EVIDENCE))} folder={shlex.quote(str(folder))}"
     path.write_text(f'#!/bin/sh\n{known}\necho "{name} $*" >>"$folder"/asked\n{body}\n')
     path.chmod(0o755)
 
@@ -91,7 +94,7 @@ def _store(path: Path, state: str) -> None:
     with Store.create(f"sqlite:///{path}") as store:
         store.register([Device(NODE, "lab", "gpu-server", "lab")], time.time())
         for transition in _way(state):
-            node = store.node(NODE)
+            (node,) = store.nodes()
             store.apply(node, Decision((Move(transition, "scenario", "it begins there"),), "", 1.0), time.time())
 
 
@@ -101,15 +104,15 @@ def _way(state: str) -> list[Any]:
     ways: dict[State, list[Any]] = {State.REGISTERED: []}
     for _ in State:
         for (begin, _event), transition in TRANSITIONS.items():
-            if begin in ways and transition.target not in ways:
-                ways[transition.target] = [*ways[begin], transition]
+            if begin in ways and transition.to not in ways:
+                ways[transition.to] = [*ways[begin], transition]
     return ways[State(state)]
 
 
-def _bmc(folder: Path, wanted: Mapping[str, Any]) -> None:
+def _bmc(folder: Path, shows: Iterable[Any]) -> None:
     """Start a BMC that outlives this, and wait until it answers."""
-    changes = {uri: json.loads((EVIDENCE / file).read_text()) for uri, file in wanted.get("shows", {}).items()}
-    (folder / "bmc.json").write_text(json.dumps(changes))
+    bodies = [json.loads((EVIDENCE / each).read_text()) if isinstance(each, str) else each for each in shows]
+    (folder / "bmc.json").write_text(json.dumps({uri: body for each in bodies for uri, body in each.items()}))
     with (folder / "bmc.log").open("w") as log:
         command = [sys.executable, "-m", "tests.scenario.bmc", str(folder)]
         bmc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
