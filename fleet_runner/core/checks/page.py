@@ -43,6 +43,22 @@ fleet-runner replay --check gpu_thermals --since 30d --with limits.yml
 What the field's other tools look at, and which of these checks does: [coverage](../checks-coverage.md).
 """
 
+_REPLAY = """## Try a limit before it counts
+
+`fleet-runner replay` judges what was read in the last weeks with a changed profile, and changes nothing. The file holds
+the part of `fleet_profile` that changes, for all device types or by their slugs; null takes a part away:
+
+```yaml
+# limits.yml
+dgxh100:
+  limits: {gpu_tlimit_margin_celsius: 10}
+```
+
+A result is first judged with the profile of today. Only one that comes out as it did then is judged with the change; the
+others are counted, each with its reason: the store keeps what was read, and not how a read failed, what a check remembered
+of the look before, or how cables were designed then.
+"""
+
 _REMEDIES = """## Remedies
 
 A finding calls for one of these; policy acts on the remedy, never on the name of a check.
@@ -114,7 +130,7 @@ def index(checks: Mapping[str, Check]) -> str:
     )
     table = _table(("check", "kind", "question", "section", "reads"), rows)
     remedies = _table(("remedy", "what follows"), ((remedy.value, FOLLOWS[remedy]) for remedy in Remedy))
-    return "\n".join((_INDEX, *table, "", _REMEDIES, *remedies)) + "\n"
+    return "\n".join((_INDEX, *table, "", _REPLAY, _REMEDIES, *remedies)) + "\n"
 
 
 def _manner(check: Check) -> str:
