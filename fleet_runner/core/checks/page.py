@@ -45,8 +45,8 @@ What the field's other tools look at, and which of these checks does: [coverage]
 
 _REPLAY = """## Try a limit before it counts
 
-`fleet-runner replay` judges what was read in the last weeks with a changed profile, and changes nothing. The file holds
-the part of `fleet_profile` that changes, for all device types or by their slugs; null takes a part away:
+`fleet-runner replay` judges what was read in the last weeks with a changed profile, and changes nothing. The file
+holds the part of `fleet_profile` that changes, for all device types or by their slugs; null takes a part away:
 
 ```yaml
 # limits.yml
@@ -54,9 +54,9 @@ dgxh100:
   limits: {gpu_tlimit_margin_celsius: 10}
 ```
 
-A result is first judged with the profile of today. Only one that comes out as it did then is judged with the change; the
-others are counted, each with its reason: the store keeps what was read, and not how a read failed, what a check remembered
-of the look before, or how cables were designed then.
+A result is first judged with the profile of today. Only one that comes out as it did then is judged with the change;
+the others are counted, each with its reason: the store keeps what was read, and not how a read failed, what a check
+remembered of the look before, or how cables were designed then.
 """
 
 _REMEDIES = """## Remedies
