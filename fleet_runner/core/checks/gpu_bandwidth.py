@@ -1,6 +1,6 @@
 """Do copies to, from, between and within the GPUs go as fast as they should?"""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from statistics import median
 from typing import NamedTuple
@@ -55,6 +55,8 @@ WAYS: Mapping[str, Way] = {
 }
 """The ways of copying by the beginning of the key that is their mark: "<way>_gbps_min"."""
 
+NOTHING = "asks for nothing; set a pass mark, or name `ways` and learn them: fleet-runner baseline"
+
 Rates = Mapping[frozenset[int], float]
 """GB/s by GPU, or by pair of GPUs."""
 
@@ -81,7 +83,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         said = f"; it said: {report.trouble[0]}" if report.trouble else ""
         raise EvidenceError(f"{jobs.failed(job)}{said}")
     observed = {"gpus": _observed(measured, names), "version": report.version}
-    passed = f"{len(names)} GPUs copy at their pass marks: {', '.join(_marked(wanted)) or 'none is given'}"
+    passed = f"{len(names)} GPUs copy as fast as they should: {', '.join(map(_told(wanted), _asked(wanted)))}"
     unread = list(_unread(wanted, measured, report, expected))
     return unless_unread(conclude("gpu_bandwidth", findings, passed, observed), unread)
 
@@ -95,8 +97,19 @@ def _report(job: Job, expected: Expected) -> Report:
         raise EvidenceError(jobs.failed(job)) from error
 
 
-def _marked(wanted: Section) -> list[str]:
-    return [way for way in WAYS if wanted.has(f"{way}_gbps_min")]
+def _asked(wanted: Section) -> list[str]:
+    """Return the ways of copying to be measured: the profile's own list, or those that have a mark."""
+    listed = wanted.texts("ways") if wanted.has("ways") else ()
+    strange = [way for way in listed if way not in WAYS]
+    if strange:
+        raise EvidenceError(
+            f"fleet_profile.{SECTION}.ways: found {strange[0]:.40}, expected some of {', '.join(WAYS)}"
+        )
+    return [way for way in WAYS if way in listed or wanted.has(f"{way}_gbps_min")]
+
+
+def _told(wanted: Section) -> Callable[[str], str]:
+    return lambda way: way if wanted.has(f"{way}_gbps_min") else f"{way} (no pass mark)"
 
 
 def _rates(way: str, matrices: tuple[Matrix, ...]) -> Rates:
@@ -191,9 +204,9 @@ def _called(culprit: frozenset[int], names: Mapping[int, str]) -> str:
 def _unread(wanted: Section, measured: Mapping[str, Rates], report: Report, expected: Expected) -> Iterator[str]:
     said = f" ({report.trouble[0]})" if report.trouble else ""
     count = profile.parts(expected.profile, "gpu").count
-    if not _marked(wanted):
-        yield f"fleet_profile.{SECTION} gives no pass mark; set one, or learn it: fleet-runner baseline"
-    for way in _marked(wanted):
+    if not _asked(wanted):
+        yield f"fleet_profile.{SECTION} {NOTHING}"
+    for way in _asked(wanted):
         rates = measured.get(way, {})
         keys = {frozenset({number}) for number in range(count)}
         if way == "device_to_device":
@@ -204,14 +217,14 @@ def _unread(wanted: Section, measured: Mapping[str, Rates], report: Report, expe
 
 
 def order(expected: Expected) -> Order:
-    """Return the tests that have a mark; each takes seconds."""
+    """Return the tests that are asked for; each takes seconds."""
     wanted = profile.section(expected.profile, SECTION)
     seconds = wanted.number("seconds") if wanted.has("seconds") else SECONDS
     if wanted.has("argv"):
         return Order(wanted.texts("argv"), seconds)
-    tests = [WAYS[way].tests[0] for way in _marked(wanted)]
+    tests = [WAYS[way].tests[0] for way in _asked(wanted)]
     if not tests:
-        raise EvidenceError(f"fleet_profile.{SECTION} gives no pass mark, expected one of {', '.join(WAYS)}_gbps_min")
+        raise EvidenceError(f"fleet_profile.{SECTION} {NOTHING}")
     return Order((*gpu_names.BY_PCI, "nvbandwidth", "-t", *tests), seconds)
 
 

@@ -125,12 +125,23 @@ def test_half_a_measurement_is_unknown(text: str, state: dict[str, Any], why: st
     assert why in result.message
 
 
-def test_without_a_mark_nothing_is_known() -> None:
+def test_where_nothing_is_asked_nothing_is_known() -> None:
     """Nor is anything run."""
     result = copied(GOOD, expecting(2, seconds=30))
-    assert (result.verdict, "gives no pass mark" in result.message) == (Verdict.UNKNOWN, True)
-    with pytest.raises(EvidenceError, match="gives no pass mark"):
+    assert (result.verdict, "asks for nothing" in result.message) == (Verdict.UNKNOWN, True)
+    with pytest.raises(EvidenceError, match="asks for nothing"):
         gpu_bandwidth.order(expecting(2, seconds=30))
+    with pytest.raises(EvidenceError, match="found sideways, expected some of host_to_device"):
+        gpu_bandwidth.order(expecting(2, ways=["sideways"]))
+
+
+def test_a_way_can_be_measured_before_there_is_a_mark() -> None:
+    """So that one can be learned."""
+    wanted = expecting(2, ways=["host_to_device"], device_to_host_gbps_min=48)
+    result = copied(GOOD, wanted)
+    assert result.verdict is Verdict.PASS
+    assert result.message.endswith("as they should: host_to_device (no pass mark), device_to_host")
+    assert gpu_bandwidth.order(wanted).argv[-2:] == ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce")
 
 
 def test_the_order_runs_the_tests_that_have_a_mark() -> None:

@@ -73,6 +73,13 @@ def test_each_rail_is_held_against_the_mark() -> None:
     assert slow.findings[0].component == "mlx5_1"
 
 
+def test_without_a_mark_the_numbers_are_kept_to_learn_one() -> None:
+    """The answer says that there is none."""
+    result = wrote(GOOD, expecting(write_gbitps_min=None))
+    assert (result.verdict, "no pass mark is given" in result.message) == (Verdict.PASS, True)
+    assert result.observed["rails"]["mlx5_0"]["gbitps"] == 392.41
+
+
 def test_all_rails_slow_is_the_node() -> None:
     """Its settings, most likely."""
     result = wrote(GOOD, expecting(write_gbitps_min=400))

@@ -50,6 +50,14 @@ def test_the_captured_sweep_of_eight_a100_passes_its_systems_mark(samples: Path)
         assert reduced(text[:end], expecting(8, 228)).verdict is not Verdict.FAIL
 
 
+def test_without_a_mark_the_number_is_kept_to_learn_one() -> None:
+    """Values are looked at all the same."""
+    bare = Expected(NODE, {"parts": {"gpu": {"count": 2}}, "active": {"nccl_allreduce": {}}})
+    result = reduced(GOOD, bare)
+    assert (result.verdict, result.observed["bus_gbps"]) == (Verdict.PASS, 478.65)
+    assert "no pass mark is given" in result.message
+
+
 def test_a_slow_fabric_fails() -> None:
     """Nobody knows yet which GPU it is."""
     result = reduced(GOOD, expecting(mark=480))
