@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from fleet_runner.adapters.batches import SPOOL
-from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.spool import Decoded, Line
 from fleet_runner.settings import Settings
 
@@ -54,8 +53,8 @@ class Play:
 
 
 @contextmanager
-def started(settings: Settings, stage: Stage, nodes: Sequence[str], variables: Mapping[str, Any]) -> Iterator[Play]:
-    """Run a stage's playbook on nodes; whatever ends the block ends it."""
+def started(settings: Settings, playbook: str, nodes: Sequence[str], variables: Mapping[str, Any]) -> Iterator[Play]:
+    """Run a playbook, by its name, on nodes; whatever ends the block ends it."""
     with tempfile.TemporaryDirectory(prefix="fleet-") as made:
         folder = Path(made)
         extra = folder / "extravars.json"
@@ -63,7 +62,7 @@ def started(settings: Settings, stage: Stage, nodes: Sequence[str], variables: M
         command: list[str | Path] = [Path(sys.executable).with_name("ansible-playbook")]
         command += ["--inventory", settings.inventory_file, "--limit", ",".join(nodes)]
         command += ["--forks", str(settings.forks), "--extra-vars", f"@{extra}"]
-        command += [settings.project_dir / "playbooks" / f"{stage}.yml"]
+        command += [settings.project_dir / "playbooks" / f"{playbook}.yml"]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(  # noqa: S603  our own playbook, without a shell
                 command,

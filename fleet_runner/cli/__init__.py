@@ -8,6 +8,7 @@ import structlog
 import typer
 
 from fleet_runner.cli import (
+    allreduce,
     baseline,
     boot,
     cabling,
@@ -52,6 +53,7 @@ for panel, commands in _PANELS.items():
         app.command(rich_help_panel=panel)(command)
 app.command("replay", rich_help_panel="Look")(stored.replaying)
 app.command("baseline", rich_help_panel="Look")(baseline.baseline)
+app.command("allreduce", rich_help_panel="Work")(allreduce.allreduce)
 lab.app.command()(demo.demo)
 app.add_typer(boot.app, name="boot", rich_help_panel="Work", help="Serve nodes that boot over the network.")
 app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold cables against their design.")

@@ -1,12 +1,13 @@
 """Do the nodes of a group add up rightly together, and as fast as their network should let them?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fleet_runner.core import profile
 from fleet_runner.core.checks import jobs
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.check import Check, Code, Measure, Readings
+from fleet_runner.core.checks.check import PROGRAM, Check, Code, Measure, Order, Readings
 from fleet_runner.core.checks.marks import missed
+from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import allreduce
 from fleet_runner.core.parsers.allreduce import Sums
@@ -15,6 +16,11 @@ from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME = "allreduce"
 SECTION = f"active.{NAME}"
+APART = "apart"
+"""What is observed where ranks did not come together: why not. Of a group, that is an answer like a wrong sum."""
+
+BYTES, LIMIT_SECONDS = 268_435_456, 120
+"""Added up at once, where the profile says nothing; and how long ranks wait for each other."""
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -30,7 +36,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     sums = allreduce.parse(jobs.output_of(job, expected))
     findings = list(_findings(sums, wanted, expected))
     observed = {"nodes": sums.nodes, "ranks": sums.ranks, "backend": sums.backend, "wrong": sums.wrong}
-    observed |= {"bus_gbps": sums.bus_gbps} if not sums.troubles else {}
+    observed |= {"bus_gbps": sums.bus_gbps} if not sums.troubles else {APART: list(sums.troubles)}
     passed = (
         f"{sums.ranks} ranks on {sums.nodes} nodes added up rightly with {sums.bus_gbps:.4g} GB/s ({sums.backend})"
     )
@@ -60,12 +66,33 @@ def _findings(sums: Sums, wanted: Section, expected: Expected) -> Iterator[Findi
         )
 
 
+def order(expected: Expected) -> Order:
+    """Return a node's part in its group, which only whoever chose the group knows (`fleet-runner allreduce`)."""
+    wanted = profile.section(expected.profile, SECTION)
+    group = expected.run.get("group")
+    if not isinstance(group, Mapping):
+        raise EvidenceError(f"{expected.node} is in no group; fleet-runner allreduce NODE... tests one")
+    python = wanted.text("python") if wanted.has("python") else "python3"
+    backend = str(group["backend"])
+    words = {
+        **{name: group[name] for name in ("nodes", "node", "address", "port")},
+        "backend": backend,
+        "local": wanted.whole("gpus") if backend == "nccl" and wanted.has("gpus") else 1,
+        "bytes": wanted.whole("bytes") if wanted.has("bytes") else BYTES,
+        "limit": wanted.whole("limit_seconds") if wanted.has("limit_seconds") else LIMIT_SECONDS,
+        **({"interface": wanted.text("interface")} if wanted.has("interface") else {}),
+    }
+    argv = (python, PROGRAM, *(f"--{name}={value}" for name, value in words.items()))
+    return Order(argv, float(words["limit"]), f"{NAME}.py")
+
+
 CHECK = Check(
     name=NAME,
     question="Do the nodes of a group add up rightly together, and as fast as their network should let them?",
     reads=(f"{NAME}_job",),
     judge=judge,
     active=True,
+    job=order,
     section=SECTION,
     codes=(
         Code("allreduce.wrong", (Remedy.WATCH,), "a sum of whole numbers came out wrong on this node of the group"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import importlib.util
 import json
 import os
 import signal
@@ -33,6 +34,9 @@ def main() -> int:
     asked = arguments()
     if asked.rank >= 0:
         return take_part(asked)
+    if importlib.util.find_spec("torch") is None:
+        say({"error": f"{sys.executable} has no PyTorch"})
+        return 3
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     words = [f"--{name.replace('_', '-')}={value}" for name, value in vars(asked).items() if name != "rank"]
     first = asked.node * asked.local
