@@ -11,6 +11,7 @@ from fleet_runner.core.remedies import CARRIED_OUT, EVENTS, Need, calling, neede
 from fleet_runner.core.runs import Held, Outcome, Run, Stored
 from fleet_runner.core.sightings import seen_once
 from fleet_runner.core.stages import NO_VERDICT
+from fleet_runner.core.standing import standing
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
 
@@ -167,7 +168,9 @@ def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
     again = testing.look_again(view, timing)
     due = testing.due(view, _usage(view), timing, now) if again is None else again
     if now < due:
-        return replace(sweeps, wake_at=min(due, sweeps.wake_at))
+        last = _last(view, Stage.HEALTH_ACTIVE) if again is not None else None
+        told = standing(view.latest, last) if last is not None else ""
+        return replace(sweeps, waiting=sweeps.waiting or told, wake_at=min(due, sweeps.wake_at))
     why = "scheduled tests of an idle node" if again is None else "its tests run"
     return Decision((OpenRun(Stage.HEALTH_ACTIVE, why),), "", now)
 

@@ -3,6 +3,7 @@
 from fleet_runner.core.actions import Decision, OpenRun
 from fleet_runner.core.lifecycle import STAGES, STATES, Event, Stage
 from fleet_runner.core.runs import Outcome, Run
+from fleet_runner.core.standing import standing
 from fleet_runner.core.view import Timing, View, move_by
 
 LONGEST_RETRY = 900.0
@@ -55,7 +56,8 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
         return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
     due = (last.ended_at or 0.0) + _pause(last, tries, timing)
     if now < due:
-        waiting = _words(last) if tries == 0 else f"UNKNOWN after {tries} tries, tried again soon: {_words(last)}"
+        told = (standing(view.latest, last) if last.outcome is Outcome.WORKING else "") or _words(last)
+        waiting = told if tries == 0 else f"UNKNOWN after {tries} tries, tried again soon: {told}"
         return Decision((), waiting, min(due, deadline))
     return Decision((OpenRun(stage, f"{stage}, try {tries + 1} of {place.attempts}"),), f"{stage} starts", now)
 

@@ -17,7 +17,8 @@ def unended(name: str, job: Job, partial: Callable[[str], Mapping[str, Any]] = l
     `partial` reads from the output so far what can be told already ({"gflops": [...]}); it must never raise.
     """
     if job.state == "waiting":
-        return Result(name, Verdict.UNKNOWN, job.reason or "waits for its turn", observed={"working": True})
+        observed = {"working": True, "seconds": job.seconds}
+        return Result(name, Verdict.UNKNOWN, job.reason or "waits for its turn", observed=observed)
     if job.state == "running":
         share = min(1.0, job.elapsed / job.seconds) if job.seconds else None
         percent = f" ({share:.0%})" if share is not None else ""

@@ -9,6 +9,7 @@ from fleet_runner.core.parsers.job import Job
 from fleet_runner.core.verdicts import PREEMPTED, Result, Verdict
 
 EXPECTED = Expected("gpu-01")
+WAITING = {"working": True, "seconds": 4.0}
 
 
 def job(state: str, **changed: object) -> Job:
@@ -40,7 +41,7 @@ def test_a_job_without_a_length_has_no_share() -> None:
 def test_a_job_that_waits_is_work(reason: str, message: str) -> None:
     """Its turn comes."""
     result = still(job("waiting", reason=reason))
-    assert (result.verdict, result.message, result.observed) == (Verdict.UNKNOWN, message, {"working": True})
+    assert (result.verdict, result.message, result.observed) == (Verdict.UNKNOWN, message, WAITING)
 
 
 @pytest.mark.parametrize(("reason", "who"), [("", "a tenant"), ("slurmstepd (7)", "slurmstepd (7)")])
