@@ -39,17 +39,19 @@ class Set:
 
 
 def parse(text: str) -> tuple[Set, ...]:
-    """Return the functions in the bus's order; EvidenceError for anything else."""
-    blocks = [block for block in re.split(r"\n(?=\S)", text.replace("\r\n", "\n")) if block.strip()]
-    if not blocks or len(blocks) > MOST:
-        raise EvidenceError(f"lspci lists {len(blocks)} devices, expected 1 to {MOST}; was it cut short?")
-    return tuple(_set(block) for block in blocks)
+    """Return the functions in the bus's order; EvidenceError for a text without any.
+
+    What stands between them, as dumps of their registers do, is passed over.
+    """
+    blocks = re.split(r"\n(?=\S)", text.replace("\r\n", "\n"))
+    heads = [(head, block) for block in blocks if (head := _HEAD.match(block)) is not None]
+    if not heads or len(heads) > MOST:
+        said = f"{text.strip()[:80]!r}" if not heads else f"{len(heads)} devices"
+        raise EvidenceError(f"lspci printed {said}, expected 1 to {MOST} devices")
+    return tuple(_set(head, block) for head, block in heads)
 
 
-def _set(block: str) -> Set:
-    head = _HEAD.match(block)
-    if head is None:
-        raise EvidenceError(f"lspci printed {block[:80]!r}, expected a device")
+def _set(head: re.Match[str], block: str) -> Set:
     address = head["pci"] if head["pci"].count(":") > 1 else f"0000:{head['pci']}"
     kind, ids = _CLASS.search(head["name"]), _ID.findall(head["name"])
     control = _CONTROL.search(block)
@@ -59,7 +61,7 @@ def _set(block: str) -> Set:
     return Set(
         pci=canonical(address) or address,
         id=ids[-1] if ids else "",
-        kind=kind["kind"] if kind else "",
+        kind=kind["kind"] if kind else BRIDGE if head["name"].startswith("PCI bridge: ") else "",
         steered=tuple(sorted(_STEERING.intersection(control[1].split()))) if control else None,
         read_request=int(request[1]) if request else None,
         payload=int(payload[1]) if payload else None,
