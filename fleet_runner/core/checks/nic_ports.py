@@ -5,6 +5,7 @@ or slow has the key that the cabling's checks give to its link: one fault, one t
 for `link_flaps` to judge, which knows when; the kernel's own count is recorded.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -37,13 +38,8 @@ ERROR_SHARE = 1e-6
 ERRORS_LEAST = 100
 """Fewer errors in a day are no matter, however little was sent."""
 
-SPEEDS: Mapping[str, int] = {
-    "1000base-t": 1_000, "10gbase-t": 10_000, "10gbase-x-sfpp": 10_000, "25gbase-x-sfp28": 25_000,
-    "40gbase-x-qsfpp": 40_000, "50gbase-x-sfp56": 50_000, "100gbase-x-qsfp28": 100_000, "200gbase-x-qsfp56": 200_000,
-    "400gbase-x-qsfp112": 400_000, "400gbase-x-qsfpdd": 400_000, "400gbase-x-osfp": 400_000,
-    "800gbase-x-osfp": 800_000, "800gbase-x-qsfpdd": 800_000,
-}  # fmt: skip
-"""Megabits per second of NetBox's interface types."""
+_TYPE = re.compile(r"(?:(?P<gigabits>[0-9]{1,4}(?:\.5)?)g|(?P<megabits>[0-9]{2,4}))base-", re.ASCII)
+"""NetBox's interface types begin with their speed: "25gbase-x-sfp28", "1000base-t"."""
 
 
 class Wanted(NamedTuple):
@@ -104,7 +100,7 @@ def _wanted(section: Section, expected: Expected) -> dict[str, Wanted]:
     kinds = _kinds(expected.device)
     joined = {str(each.get("interface")) for each in expected.device.get("links") or () if isinstance(each, Mapping)}
     found = {
-        name: Wanted(name, SPEEDS.get(kind), mtu)
+        name: Wanted(name, _speed(kind), mtu)
         for name, kind in kinds.items()
         if name in joined and not kind.startswith("infiniband")
     }
@@ -116,6 +112,13 @@ def _wanted(section: Section, expected: Expected) -> dict[str, Wanted]:
             mine.whole("mtu") if mine.has("mtu") else mtu,
         )
     return found
+
+
+def _speed(kind: str) -> int | None:
+    told = _TYPE.match(kind)
+    if told is None:
+        return None
+    return int(told["megabits"]) if told["megabits"] else int(float(told["gigabits"]) * 1000)
 
 
 def _kinds(device: Mapping[str, Any]) -> dict[str, str]:

@@ -70,13 +70,13 @@ def _temperature(sensor: Sensor, wanted: Section, expected: Expected) -> Iterato
     bounds, reading, health = sensor.bounds, sensor.reading, sensor.status.health
     margin = wanted.number("celsius_margin")
     gpu = _GPU.search(sensor.name) is not None
-    # A threshold of nought is none; a sensor that shows how far away its limit is has lower ones alone.
+    # A threshold of nought is none. One that shows how far away its limit is has lower ones alone, from nought down.
     top, caution = bounds.upper_critical or None, bounds.upper_caution or None
     if reading is not None and top is not None:
         caution = min(caution, top) if caution is not None else top - margin
         beyond, close = reading >= top, reading >= caution
         said = f"{reading:g} C, its critical threshold is {top:g} C"
-    elif reading is not None and bounds.lower_critical is not None and caution is None:
+    elif reading is not None and bounds.lower_critical is not None and bounds.lower_critical <= 0 and caution is None:
         limit = bounds.lower_caution if bounds.lower_caution is not None else bounds.lower_critical
         beyond, close = reading <= bounds.lower_critical, reading <= limit
         said = f"{reading:g} C, its lowest is {bounds.lower_critical:g} C"

@@ -46,7 +46,7 @@ class Entry:
 class Log:
     """One log. `now` is what its BMC's clock shows, `most` how many entries it holds; None where it does not say.
 
-    `wraps` says that new entries take the place of old ones; `whole` that all entries were read.
+    `wraps` says that new entries take the place of old ones; `whole` that all entries were read, and not links alone.
     """
 
     name: str
@@ -89,7 +89,9 @@ def _log(uri: str, body: Mapping[str, Any], service: Mapping[str, Any]) -> Log:
         now=moment(text_in(service, "DateTime")),
         most=int(most) if most is not None and most > 0 else None,
         wraps=text_in(service, "OverWritePolicy") == "WrapsWhenFull",
-        whole=not body.get("Members@odata.nextLink") and (listed is None or listed <= len(rows)),
+        whole=not body.get("Members@odata.nextLink")
+        and (listed is None or listed <= len(rows))
+        and all("Severity" in row for row in rows),
         entries=_ended(entries[-MOST_ENTRIES:]),
     )
 

@@ -77,6 +77,8 @@ def test_the_source_of_truths_interface_type_says_the_speed() -> None:
     assert nics(connected()).verdict is Verdict.PASS
     assert remedies(nics(connected("100gbase-x-qsfp28"))) == {"nic.slow": Remedy.RECABLE}
     assert nics(connected("other"), speed=None).verdict is Verdict.PASS
+    assert nics(connected("1000base-t"), speed="1000").verdict is Verdict.PASS
+    assert remedies(nics(connected("2.5gbase-t"), speed="1000")) == {"nic.slow": Remedy.RECABLE}
 
 
 def test_infiniband_is_not_asked_for_here() -> None:

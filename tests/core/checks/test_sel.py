@@ -205,6 +205,11 @@ def test_a_log_that_was_not_read_in_whole_is_unknown() -> None:
     assert result.message == "Managers/1/LogServices/SEL: not all of its entries were read"
 
 
+def test_a_log_that_lists_links_alone_is_unknown() -> None:
+    """Its entries were not read."""
+    assert logged({"@odata.id": f"{LOG}/Entries/1"}).message.endswith("not all of its entries were read")
+
+
 def test_no_log_at_all_is_unknown_and_says_why() -> None:
     """The GPU baseboard's alone, while the host is off."""
     only = {LOG: BODIES[LOG], "/redfish/v1/Systems/HGX_Baseboard_0": None}

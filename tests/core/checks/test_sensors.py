@@ -64,7 +64,7 @@ def test_a_sensor_that_shows_how_far_its_limit_is_is_judged_from_below(reading: 
 
 def test_a_margin_without_a_caution_threshold_has_its_critical_one_alone() -> None:
     """Not every vendor gives both."""
-    values: dict[str, Any] = {"LowerThresholdNonCritical": None, "LowerThresholdCritical": 2, "ReadingCelsius": 2}
+    values: dict[str, Any] = {"LowerThresholdNonCritical": None, "LowerThresholdCritical": 0, "ReadingCelsius": 0}
     assert [f.code for f in row("Temperatures", "TLIMIT_GB_SXM1", **values).findings] == ["sensor.hot"]
 
 
@@ -189,10 +189,12 @@ def test_sensors_with_resources_of_their_own_are_judged_alike() -> None:
     """Newer BMCs have no Thermal."""
     hot = BODIES[SENSOR] | {"Reading": 45}
     assert remedies(told(BODIES | {SENSOR: hot})) == {"sensor.hot": Remedy.TRIAGE}
-    low = {"LowerFatal": {"Reading": 30}, "UpperFatal": 7, "LowerCaution": {"Reading": 31}}
-    assert remedies(told(BODIES | {SENSOR: hot | {"Reading": 30.5, "Thresholds": low}})) == {
+    low = {"LowerFatal": {"Reading": -8}, "UpperFatal": 7, "LowerCaution": {"Reading": 0}}
+    assert remedies(told(BODIES | {SENSOR: hot | {"Reading": -2, "Thresholds": low}})) == {
         "sensor.warm": Remedy.WATCH
     }
+    cold = {"LowerCritical": {"Reading": 5}}
+    assert told(BODIES | {SENSOR: hot | {"Reading": 3, "Thresholds": cold}}).verdict is Verdict.PASS
     assert told(BODIES | {SENSOR: hot | {"Thresholds": None}}).verdict is Verdict.PASS
     assert told(BODIES | {SENSOR: hot | {"ReadingType": "Humidity"}}).verdict is Verdict.PASS
 
