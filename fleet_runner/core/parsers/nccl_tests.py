@@ -98,15 +98,16 @@ def _rows(lines: list[str]) -> Iterator[Row]:
         if words[:1] == ["#"] and "size" in words and "busbw" in words:
             columns = words[1:]
         elif words and words[0].isdecimal():
-            row = _row(words, columns or _guessed(len(words)))
+            row = _row(words, columns or _guessed(words))
             if row is not None:
                 yield row
 
 
-def _guessed(count: int) -> list[str]:
-    """Return the columns of a row whose heading is lost: before version 2.11 there was no root."""
-    kind = ["size", "count", "type", "redop", *(["root"] if count > OLD_COLUMNS else [])]
-    return [*kind, *["time", "algbw", "busbw", "#wrong"] * 2]
+def _guessed(words: list[str]) -> list[str]:
+    """Return the columns of a row whose heading is lost: before version 2.11 there was no root, and no count."""
+    rooted = len(words) > OLD_COLUMNS and re.fullmatch(r"-?\d{1,6}", words[4]) is not None
+    kind = ["size", "count", "type", "redop", *(["root"] if rooted else [])]
+    return [*kind, *["time", "algbw", "busbw", "#wrong" if rooted else "error"] * 2]
 
 
 OLD_COLUMNS = 12

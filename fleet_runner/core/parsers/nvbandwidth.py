@@ -13,6 +13,9 @@ _VERSION = re.compile(r"nvbandwidth Version: (\S{1,40})")
 _DEVICE = re.compile(
     r"(?:Device )?(\d{1,3}): (.{1,120}?)(?: \(([0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})\).{0,200})?"
 )
+_PROCESS = re.compile(r"Process[ \t]+(\d{1,4}) \([^)\n]{0,120}\): device \d{1,3}: ")
+"""What stands before a GPU where each has a process of its own; that has the number."""
+
 _TEST = re.compile(r"Running (\w{1,80})\.")
 _NOT_RUN = re.compile(r"(?:Waiving (\w{1,80})\.|(?:Waived|Error|ERROR|Not Found):)")
 _TROUBLE = re.compile(r"(?:Error|ERROR|\[CUDA_ERROR_|NVML_ERROR)")
@@ -63,7 +66,7 @@ def parse(output: str) -> Report:
 
 def _text(output: str) -> Report:
     begun, _, _ = output.rpartition("\n")  # the last line may be half a line
-    lines = [line.rstrip() for line in begun.split("\n")]
+    lines = [_PROCESS.sub(r"Device \1: ", line.rstrip(), count=1) for line in begun.split("\n")]
     version = _VERSION.search(begun)
     if version is None:
         raise EvidenceError("this is no report of nvbandwidth: it does not tell its version; was the tool found?")

@@ -27,6 +27,12 @@ def test_a_text_reads_as_it_is() -> None:
     assert (found.wrong, found.trouble) == ((), ())
 
 
+def test_a_gpu_with_a_process_of_its_own_has_that_processes_number() -> None:
+    """As over several nodes."""
+    line = "Process   3 (gpu-01): device 1: NVIDIA GB200 (00000019:01:00)\n"
+    assert parse(f"nvbandwidth Version: v0.8\n{line}").devices == (Device(3, "NVIDIA GB200", "0019:01:00.0"),)
+
+
 def test_an_early_version_reads_as_it_is() -> None:
     """No addresses, no sums, tests that are waived, and 0.00 from a GPU to itself."""
     found = parse(text_of("nvbandwidth/v0.2_two.txt"))
