@@ -19,10 +19,12 @@ from fleet_runner.cli.checking import known as known_checks
 from fleet_runner.cli.reading import VERDICT_COLOURS
 from fleet_runner.cli.session import age, console, errors, known, opened, print_json, span, stamp
 from fleet_runner.core import inventory, replay
+from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.errors import SettingsError, SourceError
 from fleet_runner.core.printable import printable
 from fleet_runner.core.replay import Again, Setting, Tally
 from fleet_runner.core.runs import Stored
+from fleet_runner.core.sightings import speaks
 from fleet_runner.core.verdicts import Verdict
 from fleet_runner.settings import Settings
 
@@ -30,6 +32,9 @@ Since = Annotated[str, typer.Option(help="how far to look back: 90m, 12h, 30d or
 NodeName = Annotated[str, typer.Option("--node", "-n", help="only this node's", metavar="NODE")]
 Check = Annotated[str, typer.Option("--check", "-c", help="only this check's", metavar="NAME")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+
+LOOKED_BACK = 5
+"""Answers among which the newest is looked for that a check remembers."""
 
 PAGE = 200
 """Results whose evidence is in memory at a time."""
@@ -118,8 +123,17 @@ def _judged(
     while limit > 0 and (page := store.find_results(sought, below=below, limit=min(PAGE, limit))):
         pieces = store.pieces(digest for each in page for digest in each.result.evidence)
         for each in page:
-            yield each, replay.again(each, pieces, held.get(each.node))
+            yield each, replay.again(each, pieces, held.get(each.node), _before(store, each))
         below, limit = page[-1].id, limit - len(page)
+
+
+def _before(store: Store, stored: Stored) -> Stored | None:
+    """Return what a check that remembers had answered before: the newest answer that said anything."""
+    check = CHECKS.get(stored.result.check)
+    if check is None or not check.remembers or check.needs_fabric or not stored.result.evidence:
+        return None
+    earlier = store.find_results(Sought(stored.node, stored.result.check), below=stored.id, limit=LOOKED_BACK)
+    return next((each for each in earlier if speaks(each.result)), None)
 
 
 def _settings_of(settings: Settings, store: Store, changed: Path, sought: Sought) -> dict[str, Setting]:

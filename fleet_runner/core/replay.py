@@ -28,7 +28,7 @@ class Left(StrEnum):
 
     NO_CHECK = "there is no check of that name any more"
     FABRIC = "it rests on the designed cables, which may have changed since"
-    REMEMBERS = "it judges what changed since the look before it"
+    REMEMBERS = "it judges what changed since the look before it, and does not come out as it did then"
     SKIPPED = "nobody asked it then, so nothing was read"
     GONE = "its evidence is not in the store"
     UNREAD = "it was UNKNOWN because of a read, and how that failed is not kept"
@@ -84,8 +84,13 @@ class Tally:
             self.changes.append(found)
 
 
-def again(stored: Stored, pieces: Mapping[str, Evidence], setting: Setting | None) -> Again | Left:
-    """Judge a stored result again, or say why it cannot be. `pieces` is the evidence behind it, by hash."""
+def again(
+    stored: Stored, pieces: Mapping[str, Evidence], setting: Setting | None, before: Stored | None = None
+) -> Again | Left:
+    """Judge a stored result again, or say why it cannot be.
+
+    `pieces` is the evidence behind it, by hash; `before` the check's answer before, if it remembers.
+    """
     check = CHECKS.get(stored.result.check)
     if check is None:
         return Left.NO_CHECK
@@ -95,18 +100,25 @@ def again(stored: Stored, pieces: Mapping[str, Evidence], setting: Setting | Non
     if why is not None:
         return why
     found = _readings(check, stored, pieces)
-    expected = Expected(stored.node, setting.profile, setting.device, run={"id": stored.run, "now": stored.at})
-    before = _judge(check, found, expected)
-    if not _same(before, stored.result):
-        return Left.UNREAD if stored.result.verdict is Verdict.UNKNOWN else Left.OTHERWISE
-    return Again(stored, before, _judge(check, found, replace(expected, profile=setting.changed)))
+    run_data: dict[str, Any] = {"id": stored.run, "now": stored.at}
+    if before is not None:
+        run_data["before"] = {check.name: {"at": before.at, "observed": dict(before.result.observed)}}
+    expected = Expected(stored.node, setting.profile, setting.device, run=run_data)
+    then = _judge(check, found, expected)
+    if not _same(then, stored.result):
+        return Left.REMEMBERS if check.remembers else _otherwise(stored.result)
+    return Again(stored, then, _judge(check, found, replace(expected, profile=setting.changed)))
+
+
+def _otherwise(result: Result) -> Left:
+    return Left.UNREAD if result.verdict is Verdict.UNKNOWN else Left.OTHERWISE
 
 
 def _unfit(check: Check, result: Result, pieces: Mapping[str, Evidence], setting: Setting) -> Left | None:
     if result.verdict is Verdict.SKIPPED and not result.evidence:
         return Left.SKIPPED if wanted(check, setting.changed) else None
-    if check.needs_fabric or check.remembers:
-        return Left.FABRIC if check.needs_fabric else Left.REMEMBERS
+    if check.needs_fabric:
+        return Left.FABRIC
     if result.verdict is Verdict.UNKNOWN and len(result.evidence) < max(1, len(check.reads)):
         return Left.UNREAD
     return None if pieces.keys() >= {*result.evidence} else Left.GONE

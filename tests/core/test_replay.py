@@ -109,7 +109,6 @@ def test_a_text_that_the_store_keeps_under_another_name_is_found_by_its_place() 
     [
         (stored(Verdict.PASS, check="nothing"), {}, Left.NO_CHECK),
         (stored(Verdict.PASS, check="cabling_infiniband"), {}, Left.FABRIC),
-        (stored(Verdict.PASS, check="optics"), {}, Left.REMEMBERS),
         (stored(Verdict.PASS, "dmesg"), {}, Left.GONE),
         (stored(Verdict.UNKNOWN), {}, Left.UNREAD),
         (stored(Verdict.PASS, "dmesg", "uptime"), FOUR, Left.OTHERWISE),
@@ -135,6 +134,24 @@ def test_what_nobody_asked_then_and_nobody_would_ask_stays_skipped(monkeypatch: 
 def test_what_was_unknown_for_what_was_read_stays_unknown() -> None:
     garbage = pieces(dmesg="garbage", uptime="x")
     assert not judged(stored(Verdict.UNKNOWN, "dmesg", "uptime"), garbage, setting(words_max=9)).differs
+
+
+def test_what_a_check_remembered_is_given_to_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A counter's growth is judged against another limit."""
+
+    def grown(readings: Mapping[str, Reading], expected: Expected) -> Result:
+        before = expected.run.get("before", {}).get("words", {"at": 0.0, "observed": {"count": 0}})
+        more = int(readings["dmesg"].text) - before["observed"]["count"]
+        verdict = Verdict.FAIL if more > expected.profile["limits"]["words_max"] else Verdict.PASS
+        return Result("words", verdict, f"{more} more since {before['at']:g}")
+
+    monkeypatch.setitem(CHECKS, "words", replace(WORDS, judge=grown, reads=("dmesg",), remembers=True))
+    ten, now = pieces(dmesg="10"), stored(Verdict.PASS, "dmesg")
+    earlier = replace(now, id=1, at=90.0, result=replace(now.result, observed={"count": 8}))
+    found = again(now, ten, setting(words_max=1), earlier)
+    assert isinstance(found, Again)
+    assert (found.words, found.after.message) == ("PASS → FAIL", "2 more since 90")
+    assert again(now, ten, setting(words_max=1)) is Left.REMEMBERS
 
 
 def test_a_judge_that_breaks_is_one_result_of_many() -> None:

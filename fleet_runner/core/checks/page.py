@@ -55,8 +55,8 @@ dgxh100:
 ```
 
 A result is first judged with the profile of today. Only one that comes out as it did then is judged with the change;
-the others are counted, each with its reason: the store keeps what was read, and not how a read failed, what a check
-remembered of the look before, or how cables were designed then.
+the others are counted, each with its reason: the store keeps what was read, and not how a read failed, nor how cables
+were designed then.
 """
 
 _REMEDIES = """## Remedies
