@@ -83,7 +83,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = [finding for place in needed for finding in _mounted(there.get(place), place, expected.node)]
     findings += logged.findings(readings["dmesg"], LOGGED, expected.node)
     findings += [finding for place in needed for finding in _full(room.get(place), place, wanted, expected.node)]
-    unread = _unread(needed, there, room, wanted)
+    unread = [f"findmnt does not tell how {place} is mounted" for place in needed if _untold(there.get(place))]
+    unread += _unread(needed, there, room, wanted)
     free = {place: round(room[place].free or 0.0, 3) for place in needed if place in room}
     observed = {"mounts": len(there), "free": free}
     passed = f"{len(needed)} file systems are mounted and can be written to"
@@ -95,11 +96,15 @@ def _mounted(mount: Mount | None, place: str, node: str) -> Iterator[Finding]:
         yield about(node, "fs.missing", place)(
             message=f"nothing is mounted at {place}, expected a file system", remedy=Remedy.REBOOT
         )
-    elif mount.options & READ_ONLY:
+    elif mount.options is not None and mount.options & READ_ONLY:
         yield about(node, "fs.read_only", place)(
             message=f"{place} ({mount.source:.80}, {mount.type}) is read-only, expected to be written to",
             remedy=Remedy.REBOOT,
         )
+
+
+def _untold(mount: Mount | None) -> bool:
+    return mount is not None and mount.options is None
 
 
 def _full(space: Space | None, place: str, wanted: Section, node: str) -> Iterator[Finding]:

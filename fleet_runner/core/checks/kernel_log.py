@@ -1,14 +1,16 @@
 """Did the kernel log since its boot that it, or a process in it, cannot go on?"""
 
 import re
+from collections.abc import Iterator
 
 from fleet_runner.core.checks import logged
-from fleet_runner.core.checks.answers import conclude
+from fleet_runner.core.checks.answers import about, conclude, text_of
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.logged import Known
 from fleet_runner.core.evidence import Expected
+from fleet_runner.core.parsers import files, kernel_log
 from fleet_runner.core.parsers.kernel_log import Rule
-from fleet_runner.core.verdicts import Remedy, Result
+from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME = "kernel_log"
 
@@ -103,7 +105,8 @@ LOGGED = (
             "kernel.out_of_memory",
             "ut of memory: Kill",
             re.compile(
-                r"(?:Memory cgroup o|O)ut of memory: Kill(?:ed)? process \d{1,8} \((?P<what>[^\n]{1,32})\)[ ,]"
+                r"(?:Memory cgroup o|O)ut of memory: Kill(?:ed)? process \d{1,8},?(?: UID \d{1,10},)? "
+                r"\((?P<what>[^\n]{1,32})\)(?:[ ,.]|$)"
             ),
         ),
         Remedy.RECORD,
@@ -138,20 +141,38 @@ LOGGED = (
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
-    """Make one finding per kind and part, however often it was logged."""
+    """Make one finding per kind and part, however often it was logged; a crash before the boot is only recorded."""
     findings = list(logged.findings(readings["dmesg"], LOGGED, expected.node))
+    findings += _crashed(readings, expected.node)
     observed = {"kinds": sorted({finding.code for finding in findings})}
     return conclude(NAME, findings, "the kernel logged nothing about itself that asks for anything", observed)
+
+
+def _crashed(readings: Readings, node: str) -> Iterator[Finding]:
+    """Yield what an earlier kernel left behind in the firmware's store when it died."""
+    reading = readings.get("pstore")
+    found = files.parse(text_of(reading)) if reading is not None else {}
+    died = [each.rule for each in LOGGED if each.rule.code == "kernel.oops"]
+    told = [
+        (path, event) for path, text in sorted(found.items()) if text for event in kernel_log.parse(f"{text}\n", died)
+    ]
+    if told:
+        path, event = told[-1]
+        yield about(node, "kernel.crashed", "kernel")(
+            message=f"an earlier kernel died: {event.text:.120}; {path:.120} has its last words", remedy=Remedy.RECORD
+        )
 
 
 CHECK = Check(
     name=NAME,
     question="Did the kernel log since its boot that it, or a process in it, cannot go on?",
     reads=("dmesg",),
+    also=("pstore",),
     judge=judge,
     section=NAME,
     codes=(
         Code("kernel.oops", (Remedy.REBOOT,), "an oops, a BUG or a panic of the kernel"),
+        Code("kernel.crashed", (Remedy.RECORD,), "an earlier kernel died and left its last words (pstore)"),
         Code("kernel.hard_lockup", (Remedy.REBOOT,), "a processor stopped answering, interrupts too"),
         Code("kernel.soft_lockup", (Remedy.WATCH,), "a processor did nothing else for long"),
         Code("kernel.stall", (Remedy.WATCH,), "a processor held the kernel's housekeeping (RCU) up"),

@@ -23,12 +23,12 @@ _ROW = re.compile(r"(\S{1,40}) +(\d{1,18}|-) +(\d{1,18}|-) +(\d{1,18}|-) +(\d{1,
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One mount: where, from what, of which type, with which options."""
+    """One mount: where, from what, of which type, with which options; None where those are not told."""
 
     target: str
     source: str
     type: str
-    options: frozenset[str]
+    options: frozenset[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,11 @@ def mounts(text: str) -> dict[str, Mount]:
     while rows:
         row, deeper = rows.pop()
         target, options = row.get("target"), row.get("options")
-        if not isinstance(target, str) or not isinstance(options, str):
-            raise EvidenceError(f"findmnt: found {row!r:.80}, expected a mount with its options")
+        if not isinstance(target, str):
+            raise EvidenceError(f"findmnt: found {row!r:.80}, expected a mount")
         source, kind = row.get("source"), row.get("fstype")
-        found[target] = Mount(target, str(source or "")[:200], str(kind or "")[:40], frozenset(options.split(",")))
+        told = frozenset(options.split(",")) if isinstance(options, str) else None
+        found[target] = Mount(target, str(source or "")[:200], str(kind or "")[:40], told)
         if len(found) > MOST:
             raise EvidenceError(f"findmnt lists more than {MOST} mounts; look at the node")
         below = row.get("children")

@@ -5,6 +5,8 @@ from fleet_runner.core.parsers import edac, kernel_files, mounts, nvme_files, pc
 
 READS = (
     Read("dmesg", ReadKind.COMMAND, ("dmesg", "--time-format", "iso"), max_bytes=16_000_000),
+    # What a kernel that died left in the firmware's store, where it is and where systemd takes it.
+    Read("pstore", ReadKind.FILES, ("/sys/fs/pstore/dmesg-*", "/var/lib/systemd/pstore/*/dmesg.txt")),
     Read("uptime", ReadKind.COMMAND, ("env", "TZ=UTC", "uptime", "-s")),
     Read("lscpu", ReadKind.COMMAND, ("lscpu", "-J")),
     Read("cpu_microcode", ReadKind.FILES, ("/sys/devices/system/cpu/cpu[0-9]*/microcode/version",)),

@@ -68,7 +68,13 @@ def test_what_the_kernel_logs_has_its_remedy() -> None:
     }
 
 
-@pytest.mark.parametrize("row", [{"target": 3, "options": "rw"}, {"target": "/"}])
+def test_a_mount_whose_options_are_not_told_is_unknown() -> None:
+    """Nobody knows whether it can be written to."""
+    silent = MOUNTS.replace('"options": "rw,noatime,attr2"', '"options": null')
+    assert host("file_systems", findmnt=silent).message == "findmnt does not tell how /raid is mounted"
+
+
+@pytest.mark.parametrize("row", [{"target": 3, "options": "rw"}, {"options": "rw"}])
 def test_a_mount_that_is_none_is_refused(row: object) -> None:
     """UNKNOWN, not missing."""
     with pytest.raises(EvidenceError, match="expected a mount"):

@@ -1,11 +1,13 @@
 """The kernel: what runs, how it is set, and what it logged about itself."""
 
+import json
+
 import pytest
 
 from fleet_runner.core.verdicts import Remedy, Verdict
 from tests.core.checks.healthy import text_of
 from tests.core.checks.hosting import asked, edited, host
-from tests.core.checks.judging import HEALTHY, remedies
+from tests.core.checks.judging import DMESG, HEALTHY, remedies
 
 SEEN = HEALTHY["kernel"]["kernel_files"]
 MODULES = "nvidia 56000000 40 nvidia_peermem, Live 0x0 (POE)\nmlx5_core 2000000 1 mlx5_ib, Live 0x0 (OE)"
@@ -96,6 +98,33 @@ def test_what_is_forbidden_must_be_read_too(left: str) -> None:
     changes = {left: None}
     result = host("kernel", asked("kernel", changes), kernel_files=edited(SEEN, **{f"proc__{left}": None}))
     assert result.verdict is Verdict.UNKNOWN
+
+
+def test_an_earlier_kernels_last_words_are_recorded() -> None:
+    """A boot has cleared what killed it; the last of several counts, and what says nothing of a death does not."""
+    path = "/sys/fs/pstore/dmesg-erst-753"
+    left = {
+        f"{path}1": "Panic#1 Part1\n<0>[ 3098.275469] Kernel panic - not syncing: Fatal machine check",
+        f"{path}2": "Oops#1 Part1\n<6>[ 3098.1] usb 1-2: new device",
+        f"{path}3": None,
+        f"{path}4": "",
+    }
+    result = host("kernel_log", pstore=json.dumps(left))
+    assert (result.verdict, remedies(result)) == (Verdict.PASS, {"kernel.crashed": Remedy.RECORD})
+    assert result.findings[0].message == (
+        f"an earlier kernel died: not syncing: Fatal machine check; {path}1 has its last words"
+    )
+    assert host("kernel_log", pstore=None).findings == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Out of memory: Killed process 123, UID 48, (httpd).", "Out of memory: Kill process 123 (httpd) score 50 or"],
+)
+def test_each_kernel_has_its_own_words_for_memory_that_ran_out(said: str) -> None:
+    """Older and newer ones."""
+    result = host("kernel_log", dmesg=f"{DMESG}{said}\n")
+    assert [each.component for each in result.findings] == ["process httpd"]
 
 
 def test_what_the_kernel_logs_about_itself_has_its_remedy() -> None:

@@ -112,7 +112,7 @@ HEALTHY: dict[str, dict[str, str]] = {
     "pcie_devices": {"pci_devices": text_of("sys/pci_devices.json"), "dmesg": DMESG},
     "pcie_settings": {"lspci": text_of("lspci/switch_and_hca.txt")},
     "kernel": {"kernel_files": text_of("sys/kernel_files.json"), "ldconfig": LIBRARIES},
-    "kernel_log": {"dmesg": DMESG},
+    "kernel_log": {"dmesg": DMESG, "pstore": "{}"},
     "time_sync": {"chronyc": text_of("chronyc/tracking.txt"), "timedatectl": "NTP=yes\nNTPSynchronized=yes\n"},
     "services": {"units": text_of("systemctl/show.txt")},
     "processes": {"ps": text_of("ps/idle.txt"), "loads": text_of("sys/loads.json")},
