@@ -10,13 +10,22 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.actions import Decision, Move
+from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
 from fleet_runner.core.records import Device
 from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
 from tests.cli.conftest import Type
 
 GOOD = ("gpu-01", "gpu-02", "gpu-03")
+WAY = (
+    (State.REGISTERED, Event.START),
+    (State.PROVISION, Event.PASSED),
+    (State.ONBOARD, Event.CERTIFIED),
+    (State.VERIFY, Event.PASSED),
+    (State.FIRMWARE, Event.PASSED),
+    (State.BURN_IN, Event.PASSED),
+)
 TEXT = """\
 # Ours.
 fleet_profile:
@@ -83,10 +92,19 @@ def test_too_few_nodes_are_refused_with_their_number(store: Store, typed: Type) 
     assert (none.code, "no number of these 1 nodes" in none.err) == (1, True)
 
 
-def test_good_nodes_are_those_in_production(store: Store, typed: Type) -> None:
-    """None is, yet."""
-    said = typed("baseline", "hgx", "--good")
-    assert (said.code, "no number of these 0 nodes" in said.err) == (1, True)
+def test_good_nodes_are_those_in_production_that_failed_nothing(store: Store, typed: Type) -> None:
+    """Any check's failure takes a node out."""
+    none = typed("baseline", "hgx", "--good")
+    assert (none.code, "no number of these 0 nodes" in none.err) == (1, True)
+    for row in WAY:
+        for node in (each for each in store.nodes() if each.name in GOOD):
+            store.apply(node, Decision((Move(TRANSITIONS[row], "runner"),), "", 1e12), 2.0)
+    words = ("--good", "--check", "nccl_allreduce", "--json")
+    assert json.loads(typed("baseline", "hgx", *words).out)["nodes"] == list(GOOD)
+    hot = Result("gpu_thermals", Verdict.FAIL, "x")
+    store.record_by_hand(Stage.HEALTH_PASSIVE, "ada", [Judged("gpu-02", time.time(), hot)], time.time())
+    said = typed("baseline", "hgx", *words)
+    assert (said.code, json.loads(said.out)["nodes"]) == (1, ["gpu-01", "gpu-03"])
 
 
 def test_a_node_that_would_fail_is_named(store: Store, typed: Type) -> None:
