@@ -10,12 +10,14 @@ PORTS, INTERFACES = text_of("infiniband/ports.json"), text_of("network/interface
 
 PROFILE: dict[str, Any] = {
     "infiniband": {"rate_gbps": 400, "firmware": ["28.41.1000"]},
+    "hca_events": {},
     "network": {"interfaces": {"eth1": {"speed_mbps": 25_000}, "eth2": {}}, "bonds": {"bond0": 2}, "mtu": 9000},
 }
 """Sections of the profile; `parts` are laid over those of `judging`."""
 
 HEALTHY: dict[str, dict[str, str]] = {
     "ib_ports": {"infiniband": PORTS},
+    "hca_events": {"dmesg": text_of("dmesg/boot.txt")},
     "nic_ports": {"network_interfaces": INTERFACES},
 }
 
