@@ -1,7 +1,7 @@
 """Did an adapter say since the boot that it, its module or its slot is not well?
 
-The log keeps what was once: whether a module is still too warm or a port still down, `optics`, `sensors` and `ib_ports`
-see as it is now. Firmware that failed stays so until the node is switched off.
+The log keeps what was once: whether a module is still too warm or a port still down, `optics`, `sensors` and
+`ib_ports` see as it is now. Firmware that failed stays so until the node is switched off.
 """
 
 import re
@@ -66,7 +66,6 @@ LOGGED = (
         Remedy.RECORD,
         "the module in its port had an error",
         "HCA {}",
-    ),
     ),
     # NVIDIA's own people call it benign: some adapters log it at each boot, and run at full speed.
     Known(
