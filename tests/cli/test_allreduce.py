@@ -211,6 +211,7 @@ def test_nodes_really_add_up(tmp_path: Path, typed: Type, store: Store, monkeypa
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1800)
 def test_a_node_with_a_broken_network_is_really_found(
     tmp_path: Path, typed: Type, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import Order
+from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
 from tests.core.checks.healthy import active
@@ -293,3 +294,19 @@ def test_a_group_that_never_met_is_unknown() -> None:
     assert result.verdict is Verdict.UNKNOWN
     assert "no store at" in result.message
     assert answer("allreduce", summed(troubles=None)).verdict is Verdict.UNKNOWN
+
+
+def test_a_node_takes_part_only_in_a_group_that_somebody_chose() -> None:
+    """Its place, where they meet, and on GPUs a rank for each."""
+    job, section = CHECKS["allreduce"].job, {"active": {"allreduce": {"gpus": 8, "interface": "eth1", "bytes": 4096}}}
+    assert job is not None
+    with pytest.raises(EvidenceError, match="gpu-01 is in no group; fleet-runner allreduce NODE"):
+        job(Expected(NODE, section))
+    group = {"nodes": 3, "node": 1, "address": "192.0.2.1", "port": 20001, "backend": "nccl"}
+    order = job(Expected(NODE, section, run={"group": group}))
+    assert (order.program, order.seconds) == ("allreduce.py", 120)
+    assert {"--node=1", "--address=192.0.2.1", "--local=8", "--interface=eth1", "--bytes=4096"} <= set(order.argv)
+    processors = {"active": {"allreduce": {"gpus": 8, "python": "python3.12", "limit_seconds": 9}}}
+    order = job(Expected(NODE, processors, run={"group": group | {"backend": "gloo"}}))
+    assert (order.argv[0], order.seconds) == ("python3.12", 9)
+    assert {"--local=1", "--bytes=268435456"} <= set(order.argv)
