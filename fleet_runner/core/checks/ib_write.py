@@ -1,8 +1,7 @@
 """Does every adapter write as fast as its link should let it?"""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from statistics import median
-from typing import Any
 
 from fleet_runner.core import profile
 from fleet_runner.core.checks import jobs
@@ -40,7 +39,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if still is not None:
         return still
     runs = _runs(job, expected)
-    widths, delays = _numbers(runs, _gbitps), _numbers(runs, _latency_us)
+    widths, delays = _numbers(runs, _gbitps, min), _numbers(runs, _latency_us, max)
     mark = wanted.number("write_gbitps_min") if wanted.has("write_gbitps_min") else 0.0
     findings = [*_slow(widths, mark, expected.node), *_late(delays, wanted, expected.node)]
     least = f"expected {mark:g} or more" if mark else "no pass mark is given"
@@ -62,13 +61,16 @@ def _runs(job: Job, expected: Expected) -> tuple[Measured, ...]:
     return runs
 
 
-def _numbers(runs: tuple[Measured, ...], number: Any) -> dict[frozenset[str], float]:
-    """Return what `number` finds in each table; where both ends of one measurement tell it, once."""
-    found = {}
+def _numbers(
+    runs: tuple[Measured, ...], number: Callable[[Table], float | None], worse: Callable[[float, float], float]
+) -> dict[frozenset[str], float]:
+    """Return what `number` finds in each table; of both ends or both directions of a pair the worse."""
+    found: dict[frozenset[str], float] = {}
     for run in runs:
         value = number(run.table) if run.table is not None else None
         if value is not None:
-            found[frozenset({run.rail, run.peer})] = value
+            key = frozenset({run.rail, run.peer})
+            found[key] = worse(value, found.get(key, value))
     return found
 
 

@@ -53,6 +53,17 @@ def test_of_rails_in_a_ring_the_slow_one_is_named(slow: str) -> None:
     assert result.message == f"{slow} writes at 190 Gb/s, expected 380 or more"
 
 
+def test_of_two_rails_the_slower_direction_counts() -> None:
+    """Each writes to the other."""
+    shared = {"program": "ib_write", "test": "ib_write_bw", "rc": 0}
+    lines = [
+        shared | {"target": one, "peer": other, "output": f"{TABLE} 65536 9 0 {rate} 1\n"}
+        for one, other, rate in (("mlx5_0", "mlx5_1", 190.0), ("mlx5_1", "mlx5_0", 392.0))
+    ]
+    result = wrote("".join(f"{json.dumps(line)}\n" for line in [*lines, {"program": "ib_write", "ended": True}]))
+    assert [finding.component for finding in result.findings] == ["mlx5_0 and mlx5_1"]
+
+
 @given(bad=st.sets(st.frozensets(st.integers(0, 9), min_size=1, max_size=2), min_size=1))
 def test_whoever_is_blamed_explains_every_slow_pair(bad: set[frozenset[int]]) -> None:
     """Each pair once."""
