@@ -88,7 +88,7 @@ def run(
     by: By = None,
     wait: Wait = 10.0,
 ) -> None:
-    """Run a stage now: on a fabric, fabric; on a node, verify, health_passive and cabling, or its state's own."""
+    """Run a stage now: on a fabric, fabric; on a node, verify, health_passive, cabling, its state's own, or health_active while idle."""
     ask(Wish.RUN, nodes, reason, by, wait, detail=stage.value)
 
 
