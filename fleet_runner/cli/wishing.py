@@ -88,7 +88,10 @@ def run(
     by: By = None,
     wait: Wait = 10.0,
 ) -> None:
-    """Run a stage now: on a fabric, fabric; on a node, verify, health_passive, cabling, its state's own, or health_active while idle."""
+    """Run a stage now: on a fabric, fabric; on a node, verify, health_passive, cabling, or its state's own.
+
+    health_active tests a node that nobody uses: in production while it is idle, in triage and debug.
+    """
     ask(Wish.RUN, nodes, reason, by, wait, detail=stage.value)
 
 
