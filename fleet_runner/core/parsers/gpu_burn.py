@@ -62,9 +62,10 @@ def parse(output: str) -> Burn:
     lines = [line for line in _lines(output) if len(line.errors) == count][-RECENT:]
     if not lines:
         return Burn(faulty, numbers=numbers)
+    warm = lines[len(lines) // 2 :]  # the first ones may be from before clocks and memory were up
     return Burn(
         faulty,
-        gflops=tuple(_usual([line.gflops[nth] for line in lines]) for nth in range(count)),
+        gflops=tuple(_usual([line.gflops[nth] for line in warm]) for nth in range(count)),
         errors=tuple(max((line.errors[nth] for line in lines), key=abs) for nth in range(count)),
         celsius=lines[-1].celsius,
         died=lines[-1].died,

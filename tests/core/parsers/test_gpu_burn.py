@@ -67,6 +67,11 @@ def test_a_speed_is_the_usual_one_of_late() -> None:
     assert parse(good * 9 + line + OK).gflops == (51300, 51210)
 
 
+def test_the_first_lines_of_a_short_run_do_not_count() -> None:
+    """A GPU takes a moment to raise its clocks."""
+    assert parse(OK.replace("655 (51300", "655 (9000")).gflops == (51300, 51210)
+
+
 def test_without_a_whole_progress_line_speed_is_unknown() -> None:
     """The end of a long output may begin in the middle of a line."""
     assert parse(OK[OK.index("Killing") :]).gflops == ()
