@@ -11,8 +11,10 @@ def test_every_read_says_what_it_reads_and_for_how_long() -> None:
     """A command without argv or a resource without URI could never be read."""
     for name, read in READS.items():
         assert read.name == name
-        assert bool(read.argv) is (read.kind is ReadKind.COMMAND)
-        assert read.path.startswith("/redfish/v1/") is (read.kind is ReadKind.REDFISH)
+        assert bool(read.argv) is not bool(read.path)
+        assert bool(read.argv) or read.kind in {ReadKind.FILE, ReadKind.REDFISH}
+        if read.kind is ReadKind.REDFISH:
+            assert all(each.startswith("/redfish/v1/") for each in read.argv or (read.path,))
         assert read.seconds > 0
         assert read.max_bytes > 0
 

@@ -236,6 +236,7 @@ def asked(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
         paths = {"members": "/redfish/v1/Systems/*", "absent": "/redfish/v1/Absent", "one": "/redfish/v1/Systems/1"}
         kind = READS["redfish_power"].kind
         reads = [Read(name, kind, path=path, seconds=20.0) for name, path in paths.items()]
+        reads.append(Read("many", kind, ("/redfish/v1/Systems/*", "/redfish/v1/Absent"), seconds=20.0))
         asking = module.ActionModule.__new__(module.ActionModule)
         asking._templar = type("Plain", (), {"template": lambda _, value: value})()
         return asking._from_bmc(reads, {"fleet_bmc_url": url, "inventory_hostname": "gpu-01"})
@@ -250,7 +251,8 @@ def test_a_read_that_fails_leaves_the_others_of_the_bmc_readable(
     with replayed(small()) as server:
         found = asked(server.url, tmp_path, **{"gpu-01": {"username": USER, "password": PASSWORD}})
     ends = {name: reading.end for name, reading in found.items()}
-    assert ends == {"members": ReadEnd.OK, "absent": ReadEnd.UNREACHABLE, "one": ReadEnd.OK}
+    assert ends == {"members": ReadEnd.OK, "absent": ReadEnd.UNREACHABLE, "one": ReadEnd.OK, "many": ReadEnd.OK}
+    assert found["many"].text == found["members"].text
 
 
 def test_a_password_that_a_bmc_refuses_is_tried_once(
