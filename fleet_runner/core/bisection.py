@@ -143,14 +143,14 @@ class _Search:
         left, aside = list(names), list[str]()
         while not self.beside(left):
             try:
-                found = self._minimal(left, ())
+                first, *others = self._minimal(left, ())
             except _OddError as odd:
                 self._odd(odd.group)
                 return
-            left = [name for name in left if name != found[0]]
-            if len(found) > 1 or not self._node(found[0]):
+            left = [name for name in left if name != first]
+            if others or not self._node(first):
                 # It passes beside others: by which of them it fails is looked at when they pass among themselves.
-                aside.append(found[0])
+                aside.append(first)
         circles = [left]
         for name in aside:
             for circle in circles:

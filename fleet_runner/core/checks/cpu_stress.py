@@ -41,9 +41,10 @@ def judge(readings: Readings, expected: Expected) -> Result:
 
 def _findings(run: Run, wanted: Section, expected: Expected, *, rc: int) -> Iterator[Finding]:
     if run.wrong and rc == NOT_RIGHT:
-        more = f" (and {len(run.wrong) - 1} more)" if len(run.wrong) > 1 else ""
+        first, *others = run.wrong
+        more = f" (and {len(others)} more)" if others else ""
         yield about(expected.node, "cpu_stress.wrong", "processors and memory")(
-            message=f"stress-ng verified a wrong result: {run.wrong[0]:.160}{more}; expected none",
+            message=f"stress-ng verified a wrong result: {first:.160}{more}; expected none",
             remedy=Remedy.TRIAGE,
             steps=(
                 f"Look at memory_errors and at the kernel log of {expected.node} for machine checks.",
