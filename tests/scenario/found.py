@@ -12,6 +12,7 @@ from fleet_runner.core.spool import Decoded, Ended, Judged, PlayEnd
 from fleet_runner.core.verdicts import Result, Verdict
 
 FOLDER = Path(os.environ["MOLECULE_EPHEMERAL_DIRECTORY"])
+PROJECT = Path(__file__).resolve().parents[2]
 RUNS = 2
 """Converge and idempotence."""
 

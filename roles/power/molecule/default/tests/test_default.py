@@ -2,7 +2,6 @@
 
 from tests.scenario import found
 
-
 CHECKS = ("power_supplies", "power_redundancy", "sensors", "sel", "chassis_health")
 
 
