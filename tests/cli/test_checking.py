@@ -43,7 +43,7 @@ def test_the_list_can_be_narrowed(typed: Type) -> None:
     assert drain[0]["by_hand"] is True
 
 
-@pytest.mark.parametrize("name", sorted(CHECKS))
+@pytest.mark.parametrize("name", ["gpu_errors", "gpu_usage", "nccl_allreduce", "cabling_infiniband", "wiped"])
 def test_a_check_is_told_in_full(typed: Type, name: str) -> None:
     check, said = CHECKS[name], typed("check", "show", name)
     assert said.code == 0
