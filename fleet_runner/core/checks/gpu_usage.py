@@ -53,4 +53,5 @@ CHECK = Check(
     reads=("nvidia_smi",),
     also=("our_jobs",),
     judge=judge,
+    source="The processes and the utilisation that `nvidia-smi` lists; hidden processes show in the latter alone.",
 )
