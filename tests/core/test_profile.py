@@ -102,9 +102,10 @@ def test_every_profile_of_the_inventory_can_be_read(project: Path) -> None:
         raw = yaml.safe_load(file.read_text(encoding="utf-8")).get("fleet_profile")
         if raw is not None and "firmware" in raw:
             assert catalogue.read(raw).components
-        if raw is None or "parts" not in raw:
+        parts = (raw or {}).get("parts", {})
+        assert all(profile.parts(raw, kind).count for kind in ("gpu", "hca", "psu", "dimm", "nvme") if kind in parts)
+        if raw is None or "limits" not in raw:
             continue
-        assert [profile.parts(raw, kind).count for kind in ("gpu", "hca", "psu")]
         assert profile.limit(raw, "gpu_tlimit_margin_celsius") > 0
         assert profile.burn_in(raw).seconds > 0
         assert profile.hca_interfaces(raw)
