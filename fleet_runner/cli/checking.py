@@ -103,6 +103,8 @@ def run(
 ) -> None:
     """Ask nodes passive checks now, through Ansible, and record the answers as those of any play by hand.
 
+    They count as any others: the runner opens a ticket, or takes a node out of service, for what they find.
+
     Exit code 1: a check failed; 3: none failed, but not every one had an answer.
     """
     checks = known(names)
