@@ -35,16 +35,19 @@ class _Look(NamedTuple):
     counts: Counts
 
 
-def growth(name: str, counts: Counts, reading: Reading, expected: Expected) -> Growth:
+def growth(name: str, counts: Counts, reading: Reading, expected: Expected, *, anew: bool = False) -> Growth:
     """Compare a check's counters with its older look; one that fell was cleared, and counts from zero.
 
-    A counter that nobody saw before is a new part's: what it counted elsewhere is no growth.
+    A counter that nobody saw before is a new part's: what it counted elsewhere is no growth. With `anew`, one that
+    fell says that the node booted: what its counters gathered since then, while links came up, is no growth either.
     """
     now = number(expected.run.get("now")) or reading.at
     looks = _looks(expected.run.get("before"), name, now)
     if not looks:
         return Growth({}, 0.0, [_plain(_Look(now, counts))])
     oldest = looks[0]
+    if anew and any(count < oldest.counts.get(key, 0) for key, count in counts.items()):
+        return Growth({}, 0.0, [_plain(_Look(now, counts))])
     grown = {
         key: count - before if count >= before else count
         for key, count in counts.items()

@@ -71,7 +71,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     adapters = parser.parse(text_of(readings["infiniband"]))
     ours = [found for name, interface in rails.items() if (found := _found(adapters, name, interface, expected))]
     counts = {f"{each.name}/{name}": count for each in ours for name, count in each.port.counters.items()}
-    grown = growth(NAME, counts, readings["infiniband"], expected)
+    grown = growth(NAME, counts, readings["infiniband"], expected, anew=True)
     findings = [finding for each in ours for finding in _findings(each, wanted, grown)]
     findings += [_missing(name, rails[name], expected) for name in rails if name.partition("/")[0] not in adapters]
     findings += _firmware([name for name in rails if name in adapters], adapters, wanted, expected.node)

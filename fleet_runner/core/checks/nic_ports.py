@@ -72,7 +72,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
             f" ({', '.join(list(network.interfaces)[:8])}): the source of truth calls them otherwise; correct it"
         )
     counts = {f"{each.name}/{name}": count for each in known for name, count in _counts(each).items()}
-    grown = growth(NAME, counts, readings["network_interfaces"], expected)
+    grown = growth(NAME, counts, readings["network_interfaces"], expected, anew=True)
     findings: list[Finding] = []
     for name, each in wanted.items():
         findings += _findings(network.interfaces.get(name), each, expected)

@@ -160,6 +160,12 @@ def test_errors_of_another_kind_are_looked_at_beyond_their_limit(grown: int, ver
     assert result.verdict.value == verdict
 
 
+def test_what_a_port_counts_while_its_link_comes_up_is_no_error() -> None:
+    """A counter that fell says that the node booted: the look is a first one again."""
+    result = ports(before(3600, port_rcv_errors=0, link_downed=2), counters_port_rcv_errors="14")
+    assert (result.verdict, result.findings, len(result.observed["looks"])) == (Verdict.PASS, (), 1)
+
+
 def test_a_full_counter_is_named() -> None:
     """It counts no more until it is cleared."""
     assert "full counters: mlx5_1 link_downed (perfquery -R" in ports(counters_link_downed="255").message
