@@ -102,6 +102,7 @@ class ActionModule(ActionBase):
             "supervisor": _text("supervise.py"),
             "programs": {name: _text(name) for name in sorted(programs)},
             "stop": stop,
+            "age": _age(str(asked["key"])),
             **({"yield_to": active.gives_way(slurm, ignored)} if asked.get("yields", True) else {}),
             **({"dir": str(asked["dir"])} if asked.get("dir") else {}),
         }
@@ -114,6 +115,14 @@ class ActionModule(ActionBase):
         if told.get("failed") or not isinstance(told.get("jobs"), dict):
             return False, {}, str(told.get("msg") or told.get("module_stderr") or "the node gave no answer")[:500]
         return bool(told.get("changed")), _plain(told["jobs"]), ""
+
+
+def _age(key: str) -> float:
+    """Return how long ago began what a key names; 0 where it does not tell."""
+    try:
+        return max(0.0, time.time() - float(key.rpartition("-")[2]))
+    except ValueError:
+        return 0.0
 
 
 def _text(program: str) -> str:

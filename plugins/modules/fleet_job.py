@@ -22,8 +22,8 @@ module: fleet_job
 short_description: Starts detached jobs on a node once, one after the other, and reads their states
 description:
   - The first call with a key starts its jobs, which a supervisor runs in their order; every later call finds them.
-  - A job that has ended is left as it is. One that gave way, or was not begun, is begun by the next call.
-  - A job whose supervisor is gone and whose exit status nobody wrote is lost. It is not started again under its key.
+  - A job that has ended is left as it is. One that gave way, or was not begun, is begun by the next call. One whose
+    supervisor is gone, or whose node booted, is lost.
 options:
   key:
     description:
@@ -57,6 +57,7 @@ options:
       - C(devices) are patterns of files that a process holds open which works; C(names) those of processes that work.
       - C(ignored) are names of those that hold such a file and do not work.
     type: dict
+  age: {description: Seconds since this began; a node that booted since starts nothing., type: float, default: 0.0}
   stop: {description: Why the chain is to end now; nothing is started., type: str, default: ""}
   dir: {description: Where jobs keep their files., type: path, default: /run/fleet-runner/jobs}
   tail_bytes: {description: How much of the end of the output of an ended job to return., type: int, default: 1000000}
@@ -86,6 +87,7 @@ jobs:
 
 RUNNING_TAIL = 16_000  # bytes of output of a job that runs: enough for its last lines of progress
 KEPT = 5  # chains that are over and whose files stay
+SLOW = 120.0  # seconds that a visit may take before the age of what it asks for is known
 SOON = 5.0  # seconds for a chain that was started to begin, or for one that was stopped to end
 TAG = b"FLEET_JOB="
 
@@ -128,7 +130,7 @@ def look(folder: Path, params: dict, behind: str = "") -> dict:
 def _start(folder: Path, params: dict, lock: int) -> tuple[str, bool]:
     """Start what has not ended; return what it waits for, or "", and whether it was started."""
     todo = _todo(folder, params)
-    if not todo:
+    if not todo or _uptime() + SLOW < params.get("age", 0.0):
         return "", False
     for other in _others(folder):
         if not _older(other.name, folder.name):
@@ -296,13 +298,9 @@ def _uptime() -> float:
 
 
 def _spawn(folder: Path, supervisor: Path, lock: int) -> None:
-    process = subprocess.Popen(  # noqa: S603  the controller names the command; no shell is involved
-        [sys.executable, "-I", str(supervisor), str(folder)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=[lock],
-        start_new_session=True,
+    argv, none = [sys.executable, "-I", str(supervisor), str(folder)], subprocess.DEVNULL
+    process = subprocess.Popen(  # noqa: S603  the command is ours
+        argv, stdin=none, stdout=none, stderr=none, pass_fds=[lock], start_new_session=True
     )
     process.returncode = 0  # it is meant to outlive us; without this Python would complain about it at its end
 
@@ -328,6 +326,7 @@ def main() -> None:
             "supervisor": {"type": "str", "required": True},
             "programs": {"type": "dict", "default": {}},
             "yield_to": {"type": "dict"},
+            "age": {"type": "float", "default": 0.0},
             "stop": {"type": "str", "default": ""},
             "dir": {"type": "path", "default": "/run/fleet-runner/jobs"},
             "tail_bytes": {"type": "int", "default": 1_000_000},

@@ -44,11 +44,14 @@ def ansible(lab: Lab, tmp_path: Path) -> Ansible:
     )
 
 
+ROUND = time.time()
+
+
 def play(ansible: Ansible, stage: str, profile: dict[str, Any] | None = None) -> dict[str, Result]:
     """Run a stage's playbook as the runner does; return what its checks answered."""
     path = Path(ansible.variables["FLEET_SPOOL"])
     path.unlink(missing_ok=True)
-    run = {"run": 1, "fence": 1, "since": 1.0, "round": 2.5, "opened_at": 3.0}
+    run = {"run": 1, "fence": 1, "since": 1.0, "round": ROUND, "opened_at": ROUND}
     extra = json.dumps({"fleet_runs": {"gpu-01": run}, "fleet_profile": profile or PROFILE})
     answer = ansible("ansible-playbook", f"playbooks/{stage}.yml", "--limit", "gpu-01", "-e", extra)
     assert answer.returncode == 0, answer.stdout + answer.stderr
@@ -69,7 +72,7 @@ def test_tests_of_an_idle_node_are_nobodys_use_and_give_way_to_work(
     step.symlink_to("/bin/sleep")
     with subprocess.Popen([str(step), "600"]) as work:
         try:
-            left = lab.node("gpu-01") / "tmp" / "jobs" / "health_active-2.5" / "gpu_burn" / "end"
+            left = lab.node("gpu-01") / "tmp" / "jobs" / f"health_active-{ROUND}" / "gpu_burn" / "end"
             while not left.exists():
                 time.sleep(0.05)
             burn = play(ansible, "health_active")["gpu_burn"]

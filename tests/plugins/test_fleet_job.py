@@ -206,6 +206,14 @@ def test_torn_files_are_read_as_nothing(module: ModuleType, jobs: Path) -> None:
     assert (changed, found["load"]["state"], found["load"]["output"]) == (False, "lost", "")
 
 
+def test_a_node_that_booted_since_starts_nothing(module: ModuleType, jobs: Path) -> None:
+    """Its tests are lost; that it booted is a fault of its own, and a load would only be in a technician's way."""
+    up = time.clock_gettime(time.CLOCK_BOOTTIME)
+    changed, found = module.ensure(params(jobs, job("true"), age=up + module.SLOW + 5))
+    assert (changed, found["load"]["state"]) == (False, "lost")
+    assert module.ensure(params(jobs, job("true"), age=up))[0]
+
+
 def test_a_newer_stay_takes_the_place_of_an_older_one(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
     """The node left its burn-in for triage, and has come back."""
     old, new = params(jobs, job("sleep", "600")), params(jobs, job("true"), key="burn_in-2.5")
