@@ -19,8 +19,11 @@ SECTION = f"active.{NAME}"
 APART = "apart"
 """What is observed where ranks did not come together: why not. Of a group, that is an answer like a wrong sum."""
 
-BYTES, LIMIT_SECONDS = 268_435_456, 120
-"""Added up at once, where the profile says nothing; and how long ranks wait for each other."""
+BYTES = {"nccl": 268_435_456, "gloo": 16_777_216}
+"""Added up at once, where the profile says nothing: enough for the network to matter more than the beginning."""
+
+LIMIT_SECONDS = 120
+"""How long ranks wait for each other, where the profile says nothing."""
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -78,7 +81,7 @@ def order(expected: Expected) -> Order:
         **{name: group[name] for name in ("nodes", "node", "address", "port")},
         "backend": backend,
         "local": wanted.whole("gpus") if backend == "nccl" and wanted.has("gpus") else 1,
-        "bytes": wanted.whole("bytes") if wanted.has("bytes") else BYTES,
+        "bytes": wanted.whole("bytes") if wanted.has("bytes") else BYTES.get(backend, 0),
         "limit": wanted.whole("limit_seconds") if wanted.has("limit_seconds") else LIMIT_SECONDS,
         **({"interface": wanted.text("interface")} if wanted.has("interface") else {}),
     }

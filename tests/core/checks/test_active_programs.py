@@ -309,4 +309,4 @@ def test_a_node_takes_part_only_in_a_group_that_somebody_chose() -> None:
     processors = {"active": {"allreduce": {"gpus": 8, "python": "python3.12", "limit_seconds": 9}}}
     order = job(Expected(NODE, processors, run={"group": group | {"backend": "gloo"}}))
     assert (order.argv[0], order.seconds) == ("python3.12", 9)
-    assert {"--local=1", "--bytes=268435456"} <= set(order.argv)
+    assert {"--local=1", "--bytes=16777216"} <= set(order.argv)
