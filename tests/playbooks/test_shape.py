@@ -15,6 +15,9 @@ STAGES = [path for path in PLAYBOOKS if path.stem in set(Stage)]
 SERVERS = {"boot_image", "boot_servers"}
 """Playbooks of the machines that nodes boot from; they are run by hand."""
 
+GROUPS = {"allreduce"}
+"""Playbooks of several nodes together; a command runs them for one group after the other."""
+
 ROLES = sorted(path for path in (PROJECT / "roles").iterdir() if path.is_dir())
 
 
@@ -29,8 +32,8 @@ def keys(found: object) -> set[str]:
     return {key for value in found for key in keys(value)} if isinstance(found, list) else set()
 
 
-def test_there_is_a_playbook_for_every_stage_and_for_what_nodes_boot_from() -> None:
-    assert {path.stem for path in PLAYBOOKS} == {stage.value for stage in Stage} | SERVERS
+def test_there_is_a_playbook_for_every_stage_for_groups_and_for_what_nodes_boot_from() -> None:
+    assert {path.stem for path in PLAYBOOKS} == {stage.value for stage in Stage} | GROUPS | SERVERS
 
 
 @pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)
