@@ -1,4 +1,4 @@
-"""Do processes hang on the node: ones that wait and cannot be ended, or that ended and were never taken note of?"""
+"""Do processes hang on the node: ones that wait and cannot be ended, ended ones that nobody took note of, orphans?"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -38,7 +38,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     waiting = {_key(row, readings["ps"].at): row for row in own if row.state == WAITS}
     gone = [row for row in own if row.state == GONE and row.seconds >= OLD]
     hung = [row for key, row in waiting.items() if key in _before(expected)]
-    findings = [*_hung(hung, expected.node), *_gone(gone, wanted, expected.node)]
+    left = _left(rows, wanted)
+    findings = [*_hung(hung, expected.node), *_gone(gone, wanted, expected.node), *_orphans(left, expected.node)]
     busy, unread = _load(readings, wanted, expected.node)
     findings += busy
     observed = {
@@ -77,8 +78,8 @@ def _before(expected: Expected) -> frozenset[str]:
 def _hung(rows: Sequence[Process], node: str) -> Iterator[Finding]:
     if rows:
         yield about(node, "process.hung", "processes")(
-            message=f"{len(rows)} processes wait for more than {OLD / 60:.0f} min for a device or a file server and"
-            f" cannot be ended: {_named(rows)}",
+            message=f"processes that wait for more than {OLD / 60:.0f} min for a device or a file server and cannot be"
+            f" ended: {_named(rows)}",
             remedy=Remedy.WATCH,
         )
 
@@ -90,6 +91,34 @@ def _gone(rows: Sequence[Process], wanted: Section, node: str) -> Iterator[Findi
             message=f"{len(rows)} processes ended more than {OLD / 60:.0f} min ago and nobody took note (zombies),"
             f" expected at most {most}: {_named(rows)}",
             remedy=Remedy.WATCH,
+        )
+
+
+def _left(rows: Sequence[Process], wanted: Section) -> list[Process]:
+    """Return tenants' processes, not just begun, that nothing started which may: their job is over, or never was."""
+    owners = wanted.texts("tenants_under") if wanted.has("tenants_under") else ()
+    by_number = {row.pid: row for row in rows if row.pid > 1}
+    return [
+        row
+        for row in rows
+        if owners and row.user in TENANTS and row.state != GONE and row.seconds >= OLD
+        if not any(fnmatchcase(each.name, owner) for each in _line(row, by_number) for owner in owners)
+    ]
+
+
+def _line(row: Process | None, by_number: Mapping[int, Process]) -> Iterator[Process]:
+    """Yield a process and those above it, without the first of all; numbers that go in a circle are nobody's."""
+    seen: set[int] = set()
+    while row is not None and row.pid not in seen:
+        seen.add(row.pid)
+        yield row
+        row = by_number.get(row.parent)
+
+
+def _orphans(rows: Sequence[Process], node: str) -> Iterator[Finding]:
+    if rows:
+        yield about(node, "process.left", "processes")(
+            message=f"processes of users that belong to no job: {_named(rows)}", remedy=Remedy.WATCH
         )
 
 
@@ -154,6 +183,7 @@ CHECK = Check(
             "process.hung", (Remedy.WATCH,), "processes that wait in two looks, 5 minutes apart, and cannot be ended"
         ),
         Code("process.zombies", (Remedy.WATCH,), "more zombies older than 5 minutes than `processes.zombies_max`"),
+        Code("process.left", (Remedy.WATCH,), "processes of users that nothing of `processes.tenants_under` started"),
         Code("process.load", (Remedy.WATCH,), "a load over `processes.load_max`"),
         Code("process.files", (Remedy.WATCH,), "more files open than `processes.open_files_share_max` of the limit"),
     ),

@@ -12,7 +12,7 @@ from tests.core.checks.judging import EXPECTED, HEALTHY, READ_AT, remedies
 CHRONYC = HEALTHY["time_sync"]["chronyc"]
 UNITS = HEALTHY["services"]["units"]
 PS, LOADS = HEALTHY["processes"]["ps"], HEALTHY["processes"]["loads"]
-STUCK = "D   48000       1  1005    1000 python3\n"
+STUCK = "D   48000    1201     0    1000 python3\n"
 
 
 def test_a_clock_that_follows_nothing_is_watched() -> None:
@@ -168,6 +168,24 @@ def test_many_old_zombies_are_watched() -> None:
     assert remedies(result) == {"process.zombies": Remedy.WATCH}
     assert "101 processes ended more than 5 min ago" in result.message
     assert "and 96 more" in result.message
+
+
+def test_a_process_of_a_user_that_belongs_to_no_job_is_watched() -> None:
+    """What a job's daemon started belongs to it, however deep; what just began may belong to one that is starting."""
+    job = "S    7000    1201     0    9000 slurmstepd\nS    7001    7000  1005    9000 bash\n"
+    own = job + "R    7002    7001  1005    9000 python3\nS    7100       1  1005    9000 systemd\n"
+    assert host("processes", ps=PS + own).verdict is Verdict.PASS
+    left = "R    8000       1  1005    9000 python3\nR    8001    8000  1005      10 python3\n"
+    result = host("processes", ps=PS + own + left)
+    assert remedies(result) == {"process.left": Remedy.WATCH}
+    assert result.message == "processes of users that belong to no job: python3 (8000)"
+    assert host("processes", asked("processes", {"tenants_under": None}), ps=PS + left).verdict is Verdict.PASS
+
+
+def test_processes_above_one_another_are_nobodys() -> None:
+    """Numbers that go in a circle end the search."""
+    circle = "S    7000    7001  1005    9000 a\nS    7001    7000  1005    9000 b\n"
+    assert remedies(host("processes", ps=PS + circle)) == {"process.left": Remedy.WATCH}
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,13 @@ PROFILE: dict[str, Any] = {
         "failed_ignored": ["motd-news.service"],
         "restarts_per_day_max": 3,
     },
-    "processes": {"zombies_max": 100, "load_max": 500, "open_files_share_max": 0.8, "ignored": ["jbd2/*"]},
+    "processes": {
+        "zombies_max": 100,
+        "load_max": 500,
+        "open_files_share_max": 0.8,
+        "ignored": ["jbd2/*"],
+        "tenants_under": ["slurmstepd", "systemd"],
+    },
 }
 """Sections of the profile; `parts` are laid over those of `judging`."""
 
