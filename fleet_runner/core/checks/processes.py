@@ -78,8 +78,8 @@ def _before(expected: Expected) -> frozenset[str]:
 def _hung(rows: Sequence[Process], node: str) -> Iterator[Finding]:
     if rows:
         yield about(node, "process.hung", "processes")(
-            message=f"processes that wait for more than {OLD / 60:.0f} min for a device or a file server and cannot be"
-            f" ended: {_named(rows)}",
+            message=f"processes that wait for more than {OLD / 60:.0f} min for a device or a file server and"
+            f" cannot be ended: {_named(rows)}",
             remedy=Remedy.WATCH,
         )
 

@@ -47,12 +47,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
             )
     others = [unit for unit in units.values() if unit.names.isdisjoint(needed)]
     findings += _failed(others, wanted, expected.node)
-    observed = {
-        "units": len(units),
-        "failed": sorted(unit.name for unit in units.values() if unit.active == "failed"),
-        "looks": growth.looks,
-    }
-    passed = f"{len(needed)} services run, and none of {len(units)} failed"
+    failed = sorted(unit.name for unit in units.values() if unit.active == "failed")
+    observed = {"units": len(units), "failed": failed, "looks": growth.looks}
+    passed = f"{len(needed)} services run; of {len(units)} units {len(failed) or 'none'} failed"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
