@@ -21,6 +21,7 @@ from fleet_runner.core.parsers import (
     mlxlink,
     nvidia_smi,
     nvme_tool,
+    our_jobs,
     redfish,
     tpm2,
     uptime,
@@ -35,6 +36,10 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "nvidia_smi.whole": (nvidia_smi.whole, SMI),
     "xid": (xid.parse, DMESG),
     "job": (job.parse, burn_job(BURN)),
+    "our_jobs": (
+        lambda text: our_jobs.parse(text, 1e3),
+        json.dumps({"/run/x": json.dumps({"at": 1e3, "pids": [7]})}),
+    ),
     "cloud_init": (cloud_init.parse, text_of("cloud_init/done.json")),
     "uptime": (uptime.parse, "2025-03-01 09:30:00\n"),
     "ibqueryerrors": (ibqueryerrors.parse, text_of("ibqueryerrors/two_bad_ports.txt")),
