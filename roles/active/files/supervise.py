@@ -187,7 +187,7 @@ class Chain:
         environment = dict(os.environ, **{TAG: str(self.folder / job["name"])})
         idle = bool(self.spec.get("yield_to"))
         try:
-            process = subprocess.Popen(  # noqa: S603  the controller names the command
+            process = subprocess.Popen(
                 _gently(job["argv"]) if idle else job["argv"],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -250,7 +250,7 @@ class Chain:
             time.sleep(PAUSE)
         if job.get("cancel"):
             with contextlib.suppress(OSError, subprocess.SubprocessError):
-                subprocess.run(job["cancel"], timeout=GIVEN_UP, check=False)  # noqa: S603  likewise
+                subprocess.run(job["cancel"], timeout=GIVEN_UP, check=False)
         return rc
 
 
@@ -325,7 +325,7 @@ def _uptime() -> float:
 
 def _libc() -> object:
     try:
-        import ctypes  # noqa: PLC0415  a node's Python may lack it
+        import ctypes
 
         return ctypes.CDLL(None)
     except (ImportError, OSError):
