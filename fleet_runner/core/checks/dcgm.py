@@ -78,7 +78,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     gpus = gpu_names.listed(readings)
     told = [outcome for outcome in report.outcomes if outcome.status in BAD]
     mine = [outcome for outcome in told if own_trouble(outcome)]
-    failed = [outcome for outcome in told if outcome not in mine]
+    failed = [outcome for outcome in told if not own_trouble(outcome)]
     findings = _once([_finding(outcome, report, gpus, expected.node) for outcome in failed])
     counts = {status: sum(each.status == status for each in report.outcomes) for status in sorted(parser.STATUSES)}
     settings = f", {len(failed)} only about settings" if failed else ""

@@ -29,6 +29,9 @@ UNSEVERE = frozenset({0, CONFIGURATION})
 _SERIAL = re.compile(r"[A-Za-z0-9-]{3,40}")
 """A serial number; a GPU without one has "<<<NOT_SUPPORTED>>>"."""
 
+MOST = 10_000
+"""Test results of one report, of all its iterations."""
+
 LONGEST = 300
 """Characters of a message that are kept."""
 
@@ -84,6 +87,8 @@ def parse(text: str) -> Report:
     outcomes = tuple(outcome for run in runs for outcome in _run(run))
     if not outcomes:
         raise EvidenceError("dcgmi's report holds no test result; run the diagnostic again")
+    if len(outcomes) > MOST:
+        raise EvidenceError(f"dcgmi's report holds {len(outcomes)} test results, expected at most {MOST}")
     last = runs[-1]
     metadata = last.get("metadata")
     about = metadata if isinstance(metadata, dict) else last

@@ -25,8 +25,8 @@ _RATE = re.compile(r"\d{1,6}(?:\.\d{1,6})?")
 SAID = 5
 """Lines of trouble that are kept."""
 
-MOST = 1024
-"""Rows or columns of a matrix; no node has more GPUs."""
+MOST = 128
+"""Rows or columns of a matrix; no node has more GPUs, nor do a rack's nodes together."""
 
 
 class Device(NamedTuple):

@@ -10,6 +10,9 @@ from fleet_runner.core.parsers import program
 
 PROGRAM = "ib_write"
 
+MOST = 256
+"""Measurements of one node; none has more adapters."""
+
 _HEADING = re.compile(r"^[ \t]*(RDMA_\w{1,20}|Send|Atomic) (.{0,40}?)(BW|Latency) Test", re.MULTILINE)
 _DEVICE = re.compile(r"\bDevice[ \t]*:[ \t]*(\S{1,40})")
 _COLUMN = re.compile(
@@ -74,8 +77,12 @@ def parse(text: str) -> tuple[Table, ...]:
 def measured(output: str) -> tuple[Measured, ...]:
     """Read our program's lines, or what perftest printed itself, rail by rail; EvidenceError for half of it."""
     if not program.lines(output, PROGRAM):
-        return tuple(Measured(table.device, table.device, table, table.trouble) for table in parse(output))
-    return tuple(_measured(line) for line in program.whole(output, PROGRAM) if "target" in line)
+        tables = parse(output)[:MOST]
+        return tuple(Measured(table.device, table.device, table, table.trouble) for table in tables)
+    lines = [line for line in program.whole(output, PROGRAM) if "target" in line]
+    if len(lines) > MOST:
+        raise EvidenceError(f"{PROGRAM} tells {len(lines)} measurements, expected at most {MOST}")
+    return tuple(_measured(line) for line in lines)
 
 
 def _measured(line: dict[str, Any]) -> Measured:

@@ -145,6 +145,7 @@ def test_several_iterations_are_one_report() -> None:
         ('{"iterations": 7}', "expected a list"),
         (report({"status": "Maybe"}), "expected one of"),
         (report(), "has no results"),
+        (report(*[{"status": "Pass"}] * 10_001), "holds 10001 test results, expected at most 10000"),
         ("[]", "expected an object"),
     ],
 )

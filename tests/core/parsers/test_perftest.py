@@ -112,6 +112,13 @@ def test_rows_are_read_by_their_heading(row: str, rows: tuple[Row, ...]) -> None
     assert parse(f" 1 2 3\n{HEAD} 4 5 6\n{heading}\n{row}\n")[0].rows == rows
 
 
+def test_more_rails_than_a_node_has_are_refused() -> None:
+    """A node may print anything."""
+    line = '{"program": "ib_write", "target": "x", "peer": "x", "output": ""}\n'
+    with pytest.raises(EvidenceError, match="tells 257 measurements, expected at most 256"):
+        measured(line * 257 + '{"program": "ib_write", "ended": true}\n')
+
+
 @pytest.mark.parametrize("text", ["", "bash: ib_write_bw: command not found\n", text_of("perftest/no_device.txt")])
 def test_anything_else_is_refused(text: str) -> None:
     """A missing device measures nothing."""
