@@ -39,6 +39,12 @@ def slow_key(expected: Expected, interface: str) -> str:
     return degraded_key(joined) if joined else ""
 
 
+def both(expected: Expected, interface: str) -> tuple[str, ...]:
+    """Return the devices that a port's link touches; none where none is designed."""
+    joined = _designed(expected, interface)
+    return tuple(sorted({port.device for port in joined})) if joined else ()
+
+
 def _designed(expected: Expected, interface: str) -> Link | None:
     for each in expected.device.get("links") or ():
         if isinstance(each, Mapping) and each.get("interface") == interface and each.get("far_device"):

@@ -15,7 +15,7 @@ from fleet_runner.core.cabling.quality import allowed_symbols
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.counted import Growth, growth
-from fleet_runner.core.checks.ends import CLEAN, here, missing_key, slow_key, there
+from fleet_runner.core.checks.ends import CLEAN, both, here, missing_key, slow_key, there
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import infiniband_ports as parser
@@ -130,16 +130,21 @@ def _down(ours: Ours) -> Finding:
     )
     if remedy is not Remedy.RECABLE:
         return finding
-    return replace(finding, fault=missing_key(ours.expected, ours.interface) or finding.fault, steps=_steps(ours))
+    return _cable(finding, ours, missing_key(ours.expected, ours.interface))
 
 
 def _slow(ours: Ours, wanted: Section) -> Finding:
     finding = about(ours.expected.node, "ib.port_slow", ours.name)(
         message=f"{ours.name} ({ours.interface}) runs at {ours.port.rate}, expected {_rate(wanted)}",
         remedy=Remedy.RECABLE,
-        steps=_steps(ours),
     )
-    return replace(finding, fault=slow_key(ours.expected, ours.interface) or finding.fault)
+    return _cable(finding, ours, slow_key(ours.expected, ours.interface))
+
+
+def _cable(finding: Finding, ours: Ours, fault: str = "") -> Finding:
+    """Return a finding about a port's cable: who works on the device at its other end excuses it."""
+    touched = both(ours.expected, ours.interface)
+    return replace(finding, fault=fault or finding.fault, steps=_steps(ours), devices=touched)
 
 
 def _steps(ours: Ours) -> tuple[str, ...]:
@@ -176,7 +181,7 @@ def _errors(ours: Ours, said: tuple[str, str, str], grown: Growth, *, fabric: bo
         message=f"{ours.name} ({ours.interface}) counted {what} in {grown.hours}, allowed {most}",
         remedy=Remedy.RECORD if fabric else Remedy.RECABLE,
     )
-    return finding if fabric else replace(finding, steps=_steps(ours))
+    return finding if fabric else _cable(finding, ours)
 
 
 def _missing(name: str, interface: str, expected: Expected) -> Finding:

@@ -14,7 +14,7 @@ from fleet_runner.core import profile
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.counted import Growth, growth
-from fleet_runner.core.checks.ends import CLEAN, here, missing_key, slow_key, there
+from fleet_runner.core.checks.ends import CLEAN, both, here, missing_key, slow_key, there
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import net_interfaces as parser
@@ -192,7 +192,8 @@ def _cable(finding: Finding, fault: str, expected: Expected) -> Finding:
         f"At its other end, {there(expected, finding.component)}: do the same.",
         "If it stays, replace the cable with its modules.",
     )
-    return replace(finding, fault=fault or finding.fault, steps=steps)
+    touched = both(expected, finding.component)
+    return replace(finding, fault=fault or finding.fault, steps=steps, devices=touched)
 
 
 def _counts(found: Interface) -> dict[str, int]:

@@ -59,6 +59,7 @@ def test_a_port_that_is_down_has_the_key_of_its_missing_link() -> None:
     wanted = link(Port(NODE, "ib1"), Port("leaf-1", "7"))
     assert (down.fault, slow.fault) == (missing_key(wanted), degraded_key(wanted))
     assert "leaf-1 port 7" in down.steps[1]
+    assert down.devices == slow.devices == (NODE, "leaf-1")
 
 
 def test_a_state_without_a_physical_state_is_looked_at_again() -> None:

@@ -51,6 +51,7 @@ def test_an_interface_that_is_down_has_the_key_of_its_missing_link() -> None:
     assert (finding.code, finding.remedy) == ("nic.down", Remedy.RECABLE)
     assert finding.fault == missing_key(link(Port(NODE, "eth1"), Port("tor-1", "swp3")))
     assert "tor-1 port swp3" in finding.steps[1]
+    assert finding.devices == (NODE, "tor-1")
 
 
 def test_a_carrier_that_is_lost_is_down_whatever_the_state() -> None:
