@@ -2,11 +2,9 @@
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +15,12 @@ from fleet_runner.core.checks.check import PROGRAM
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.parsers import training
 from fleet_runner.core.verdicts import Result, Verdict
+from tests.active.interpreter import python
 from tests.core.checks.healthy.active import ended
 from tests.core.checks.judging import remedies
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "roles" / "active" / "files"
 SMALL = {"layers": 1, "width": 32, "heads": 2, "context": 16, "batch": 4, "vocabulary": 64, "steps": 4, "rounds": 2}
-
-
-@cache
-def python() -> str:
-    """Return a Python that has PyTorch: this one, or Debian's."""
-    for candidate in (sys.executable, "/usr/bin/python3"):
-        if shutil.which(candidate):
-            done = subprocess.run([candidate, "-c", "import torch"], capture_output=True, check=False)
-            if not done.returncode:
-                return candidate
-    pytest.skip("no Python here has PyTorch; scripts/debian-packages names what tests need")
 
 
 def printed(*words: str, **variables: str) -> str:

@@ -19,7 +19,7 @@ from fleet_runner.core.runs import Held
 from fleet_runner.core.spool import Ended, Judged, Line, PlayEnd
 from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.settings import Settings
-from tests.active.test_real_programs import python
+from tests.active.interpreter import python
 from tests.adapters.store.builders import decision
 from tests.cli.conftest import Type
 from tests.playing import inventory
