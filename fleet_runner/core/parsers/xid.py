@@ -1,6 +1,7 @@
 """Xid and SXid lines of the kernel's log.
 
-A line counts only if the driver begins it: other messages may quote one, and a process may be named like one.
+A line counts only if the driver begins it: other messages may quote one, and a process may be named like one. That a
+GPU fell off the bus newer drivers may say without an Xid, in a line or in three; it counts as the Xid 79 that it is.
 """
 
 import re
@@ -8,24 +9,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers.kernel_lines import PREFIX, plain, time
 from fleet_runner.core.pci import canonical
 
 MAX_LINES = 500_000
 """A kernel log longer than this is not a kernel's ring buffer."""
 
+FALLEN_OFF_THE_BUS = 79
+
 _MARK = "Xid ("
 """What every line of either kind holds."""
 
-_PREFIX = (
-    r"^(?:<\d{1,3}>)?(?:\w+\s*:\w+\s*:\s)?"
-    r"(?P<at>\d{4}-\d\d-\d\dT[0-9:.,+Z-]{8,24}|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)?\s*"
-    r"(?:\S{1,255} kernel: ?)?(?P<stamp>\[[^\]\n]{1,40}\])?\s*"
-)
+_FALLEN_MARK = "fallen off the bus"
+
+_FALLEN_LINES = 3
+"""Over so many lines the driver spreads that it cannot reach a GPU when it is loaded."""
+
+_LONGEST = 2000
+"""Characters of a line that are looked at, and of those before one that goes on from them."""
+
 _WHERE = r"\((?:PCI:)?(?P<pci>[0-9A-Fa-f:.]{7,17})(?: [^)\n]{0,40})?\): "
 # The code must be followed by something: the last line of a cut log may hold only the first digits of one.
 _CODE = r"(?P<code>\d{1,5})(?=[,\s])(?P<rest>[^\n]{0,1000})"
-_XID = re.compile(_PREFIX + r"NVRM: Xid " + _WHERE + _CODE)
-_SXID = re.compile(_PREFIX + r"nvidia-nvswitch(?P<switch>\d{1,3}): SXid " + _WHERE + _CODE)
+_XID = re.compile(PREFIX + r"NVRM: Xid " + _WHERE + _CODE)
+_SXID = re.compile(PREFIX + r"nvidia-nvswitch(?P<switch>\d{1,3}): SXid " + _WHERE + _CODE)
+_ADDRESS = r"(?P<pci>(?:[0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}(?:\.[0-7])?)"
+_FALLEN = re.compile(PREFIX + r"NVRM: GPU " + _ADDRESS + r": GPU has fallen off the bus\b")
+_FALLEN_GPU = re.compile(PREFIX + r"NVRM: The NVIDIA GPU " + _ADDRESS + r"\s*$")
+_FALLEN_END = re.compile(PREFIX + r"NVRM: fallen off the bus and is not responding\b")
 _ACTION = re.compile(r"recovery action changed from \S+ \([^)]*\) to \S+ \((?P<action>[^)]*)\)")
 _SEVERITY = re.compile(r"\b(Non-?fatal|Fatal)\b", re.IGNORECASE)
 
@@ -74,6 +85,8 @@ def parse(text: str) -> KernelLog:
         raise EvidenceError(
             f"the kernel log has over {MAX_LINES} lines, which no ring buffer holds; look at the node"
         )
+    if text[:100].lstrip()[:1] == "{":
+        raise EvidenceError("the kernel log is JSON, expected the lines that dmesg prints")
     xids: list[XidLine] = []
     sxids: list[SxidLine] = []
     for line in _candidates(text):
@@ -81,6 +94,8 @@ def parse(text: str) -> KernelLog:
             xids.append(found)
         elif "SXid" in line and (switch := _sxid(line)) is not None:
             sxids.append(switch)
+    told = {line.pci for line in xids if line.code == FALLEN_OFF_THE_BUS}
+    xids += [line for line in _fallen(text) if line.pci not in told]
     return KernelLog(tuple(xids), tuple(sxids))
 
 
@@ -92,8 +107,28 @@ def _candidates(text: str) -> Iterator[str]:
     at = text.find(_MARK)
     while at >= 0:
         begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text)
-        yield text[begin:end]
+        yield plain(text[begin : min(end, begin + _LONGEST)])
         at = text.find(_MARK, end)
+
+
+def _fallen(text: str) -> Iterator[XidLine]:
+    """Yield the GPUs that fell off the bus by the driver's other words: each once, and by whole lines only."""
+    at, seen = text.find(_FALLEN_MARK), set[str]()
+    while at >= 0 and (end := text.find("\n", at)) >= 0:
+        *before, last = plain(text[max(0, at - _LONGEST) : min(end, at + _LONGEST)]).split("\n")[-_FALLEN_LINES:]
+        found = _FALLEN.match(last)
+        if found is None and _FALLEN_END.match(last.lstrip()):
+            found = next(filter(None, map(_FALLEN_GPU.match, before)), None)
+        pci = _address(found["pci"]) if found is not None else None
+        if found is not None and pci is not None and pci not in seen:
+            seen.add(pci)
+            yield XidLine(time(found), pci, FALLEN_OFF_THE_BUS, "GPU has fallen off the bus")
+        at = text.find(_FALLEN_MARK, end)
+
+
+def _address(told: str) -> str | None:
+    """Return an address that may lack its domain."""
+    return canonical(told) or canonical(f"0000:{told}")
 
 
 def _xid(line: str) -> XidLine | None:
@@ -104,7 +139,7 @@ def _xid(line: str) -> XidLine | None:
     text = found["rest"].lstrip(", ").strip()
     action = _ACTION.search(text)
     return XidLine(
-        _time(found), pci, int(found["code"]), text, _severity(text), action["action"].strip() if action else None
+        time(found), pci, int(found["code"]), text, _severity(text), action["action"].strip() if action else None
     )
 
 
@@ -114,11 +149,7 @@ def _sxid(line: str) -> SxidLine | None:
     if found is None or pci is None:
         return None
     text = found["rest"].lstrip(", ").strip()
-    return SxidLine(_time(found), pci, int(found["switch"]), int(found["code"]), text, _severity(text))
-
-
-def _time(found: re.Match[str]) -> str:
-    return (found["at"] or found["stamp"] or "").strip("[] ")
+    return SxidLine(time(found), pci, int(found["switch"]), int(found["code"]), text, _severity(text))
 
 
 def _severity(text: str) -> bool | None:

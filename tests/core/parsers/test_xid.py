@@ -11,6 +11,11 @@ from tests.core.checks.judging import DMESG
 
 FALLEN = "NVRM: Xid (PCI:0000:9b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
 
+NEVER_BEGAN = """[ 12.3] NVRM: The NVIDIA GPU 0000:9b:00.0
+{0}NVRM: (PCI ID: 10de:2330) installed in this system has
+{0}NVRM: fallen off the bus and is not responding to commands.
+"""
+
 
 @pytest.mark.parametrize(
     ("prefix", "at"),
@@ -23,10 +28,23 @@ FALLEN = "NVRM: Xid (PCI:0000:9b:00): 79, pid='<unknown>', name=<unknown>, GPU h
         ("kern  :err   : [  123.456789] ", "123.456789"),
         ("Mar  1 09:40:00 gpu-01 kernel: [  123.456789] ", "Mar  1 09:40:00"),
         ("2025-03-01T09:40:00.123456+00:00 gpu-01 kernel: ", "2025-03-01T09:40:00.123456+00:00"),
+        ("[  123.456789] [  T1234] ", "123.456789"),
+        ("2025-03-01T09:40:00,123456+00:00 [    C7] ", "2025-03-01T09:40:00,123456+00:00"),
+        ("Mar  1 09:40:00 gpu-01 kernel: [  123.456789][    C7] ", "Mar  1 09:40:00"),
+        ("Mar 01 09:40:00.123456 gpu-01 kernel: ", "Mar 01 09:40:00.123456"),
+        ("Mär 01 09:40:00 gpu-01 kernel: ", "Mär 01 09:40:00"),
+        ("Sat 2025-03-01 09:40:00 UTC gpu-01 kernel: ", "Sat 2025-03-01 09:40:00 UTC"),
+        ("1740822000.123456 gpu-01 kernel: ", "1740822000.123456"),
+        ("[  123.456789] gpu-01 kernel: ", "123.456789"),
+        ("kernel: [  123.456789] ", "123.456789"),
+        ("<4>1 2025-03-01T09:40:00.123456Z gpu-01 kernel - - - ", "2025-03-01T09:40:00.123456Z"),
+        ("192.0.2.7: kern: warning: [2025-03-01T09:40:00.123456789Z]: ", "2025-03-01T09:40:00.123456789Z"),
+        ("4,1234,123456789,-,caller=T12;", ""),
+        ("\x1b[32m[  123.456789] \x1b[0m\x1b[33m", "123.456789"),
     ],
 )
 def test_a_line_is_read_whatever_writes_its_time(prefix: str, at: str) -> None:
-    """The three forms of dmesg, journald's and syslog's."""
+    """The forms of dmesg, also with colours and with who spoke; journalctl's, syslog's, Talos' and /dev/kmsg's."""
     (line,) = parse(f"{prefix}{FALLEN}\n").xids
     assert (line.at, line.pci, line.code) == (at, "0000:9b:00.0", 79)
     assert line.text.endswith("GPU has fallen off the bus.")
@@ -62,6 +80,42 @@ def test_only_a_newline_ends_a_line() -> None:
     """A process may be named with a character that Python takes for a line's end."""
     log = parse(f"NVRM: Xid (PCI:0000:1b:00): 13, pid=1, name=x\u2028{FALLEN}\n")
     assert [line.code for line in log.xids] == [13]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NVRM: GPU 0000:9b:00.0: GPU has fallen off the bus.\n",
+        "Mar  1 09:40:00 gpu-01 kernel: NVRM: GPU 9b:00.0: GPU has fallen off the bus.\n" * 2,
+        NEVER_BEGAN.format(" " * 15),
+        NEVER_BEGAN.format("[ 12.3] "),
+        f"{FALLEN}\nNVRM: GPU 0000:9b:00.0: GPU has fallen off the bus.\n",
+    ],
+)
+def test_a_gpu_that_fell_off_the_bus_counts_once_whatever_the_driver_calls_it(text: str) -> None:
+    """Newer drivers say it without an Xid: in a line while they run, in three where they cannot begin."""
+    assert [(line.code, line.pci) for line in parse(text).xids] == [(79, "0000:9b:00.0")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NVRM: GPU 0000:9b:00.0: GPU has fallen off the bus",
+        "foo: NVRM: GPU 0000:9b:00.0: GPU has fallen off the bus.\n",
+        "NVRM: GPU 0:0:0: GPU has fallen off the bus.\n",
+        "NVRM: fallen off the bus and is not responding to commands.\n",
+        "NVRM: The NVIDIA GPU 123456:9b:00.0\nNVRM: fallen off the bus and is not responding to commands.\n",
+    ],
+)
+def test_a_fall_that_is_not_told_by_the_driver_in_whole_lines_is_none(text: str) -> None:
+    """Cut, quoted, or without an address."""
+    assert parse(text).xids == ()
+
+
+def test_a_log_in_json_is_refused() -> None:
+    """Any process may write such a line; and a log of which nothing is read must not pass for one without errors."""
+    with pytest.raises(EvidenceError, match="is JSON"):
+        parse('{"MESSAGE":"' + FALLEN + '","_TRANSPORT":"syslog"}\n')
 
 
 @pytest.mark.parametrize("text", ["", "\n \n"])

@@ -1,0 +1,32 @@
+"""What stands before a message of the kernel, whoever wrote the log down.
+
+Known are the forms of dmesg, /dev/kmsg, journalctl, syslog (both of its standards) and Talos, with colours and with
+the kernel's own mark of who spoke (CONFIG_PRINTK_CALLER). Nothing else may stand there: a message that follows any
+other word is quoted by that word's owner.
+"""
+
+import re
+
+PREFIX = (
+    r"^(?:<\d{1,3}>)?(?:1 )?(?:\d{1,4},\d{1,20},\d{1,20},[^;\n]{0,80};)?"
+    r"(?:[0-9A-Fa-f.:]{2,45}: (?=kern: ))?(?:\w{1,9}\s{0,4}:\s?\w{1,9}\s{0,4}: )?"
+    r"(?P<at>\d{4}-\d\d-\d\dT[0-9:.,+Z-]{8,24}|\d{9,11}\.\d{6}"
+    r"|[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? [A-Z0-9+-]{1,6}"
+    r"|\S{2,6} {1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9})?)?\s{0,4}"
+    r"(?P<stamp>\[[^\]\n]{1,40}\]:?)?\s{0,4}"
+    r"(?:(?:[\w.:-]{1,255}\s(?:\w{1,8}\.\w{1,8}\s)?)?kernel(?:: ?| - - - ))?"
+    r"(?P<inner>\[[^\]\n]{1,40}\])?\s{0,4}(?:\[\s{0,8}[TC]\d{1,8}\])?\s{0,4}"
+)
+"""A pattern to put before that of a message; its groups "at", "stamp" and "inner" may hold the time."""
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,16}m")
+
+
+def plain(line: str) -> str:
+    """Return a line without the colours that dmesg gives it on a terminal."""
+    return _COLOUR.sub("", line) if "\x1b" in line else line
+
+
+def time(found: re.Match[str]) -> str:
+    """Return the time that stands before a message, as it stands there; "" for none."""
+    return (found["at"] or found["stamp"] or found["inner"] or "").strip("[]: ")
