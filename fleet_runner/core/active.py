@@ -19,9 +19,6 @@ LATE_SHARE, LATE_SECONDS = 0.5, 600.0
 DEVICES = ("/dev/nvidia-uvm",)
 """What every process holds open that computes on a GPU. Monitoring (NVML) opens /dev/nvidia0 as well, not this."""
 
-WORKERS = ("slurmstepd",)
-"""Processes that are somebody's work by their names: Slurm's, of each step that it runs on a node."""
-
 WATCHERS = (
     "nv-hostengine",
     "dcgm-exporter",
@@ -83,13 +80,13 @@ def wire(name: str, order: Order, slurm: Sequence[str] = ()) -> dict[str, Any]:
     return job | {"argv": argv, "gave_way": SLURM, "cancel": ["scancel", "--quiet", f"--name={called}"]}
 
 
-def gives_way(slurm: Sequence[str] = (), ignored: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Return whose work tests give way to; under Slurm its own steps are none that the node need look for."""
-    return {
-        "devices": list(DEVICES),
-        "names": [] if slurm else list(WORKERS),
-        "ignored": [*WATCHERS, *ignored],
-    }
+def gives_way(workers: Iterable[str] = (), ignored: Iterable[str] = ()) -> dict[str, list[str]]:
+    """Return whose work tests give way to.
+
+    `workers` are names of processes that are somebody's work by themselves, `ignored` of those that hold a GPU and
+    are none.
+    """
+    return {"devices": list(DEVICES), "names": list(workers), "ignored": [*WATCHERS, *ignored]}
 
 
 def brought(made: Plan, jobs: Mapping[str, Any], trouble: str = "") -> dict[str, dict[str, Any]]:

@@ -30,6 +30,7 @@ options:
   checks: {description: "Names of checks, in their order.", type: list, elements: str, required: true}
   key: {description: What the chain is called on the node; see C(fleet_job)., type: str, required: true}
   yields: {description: Whether tests give way at once to whoever else works on the node., type: bool, default: true}
+  workers: {description: Names of processes that are work by themselves., type: list, elements: str, default: []}
   ignored: {description: Names of processes that hold a GPU and do not work., type: list, elements: str, default: []}
   slurm: {description: Arguments of srun where work comes through Slurm., type: list, elements: str, default: []}
   dir: {description: Where the node keeps the state of its jobs., type: path, default: /run/fleet-runner/jobs}
@@ -55,7 +56,7 @@ PROGRAMS = Path(__file__).resolve().parent.parent.parent / "roles" / "active" / 
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True  # the module starts nothing then
-    _VALID_ARGS = frozenset({"checks", "key", "yields", "ignored", "slurm", "dir"})
+    _VALID_ARGS = frozenset({"checks", "key", "yields", "workers", "ignored", "slurm", "dir"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Order, look, and end what need not go on."""
@@ -94,7 +95,10 @@ class ActionModule(ActionBase):
     def _module(self, made: Plan, stop: str = "") -> tuple[bool, Mapping[str, Any], str]:
         """Have the node start or find the chain; return whether it started any, the jobs, and why none is known."""
         asked = self._task.args
-        slurm, ignored = _plain(asked.get("slurm") or []), _plain(asked.get("ignored") or [])
+        slurm = _plain(asked.get("slurm") or [])
+        # Slurm itself looks after its steps, of which the tests are some.
+        workers = [] if slurm else asked.get("workers") or []
+        way = active.gives_way(_plain(workers), _plain(asked.get("ignored") or []))
         programs = {order.program for order in made.orders.values() if order.program}
         arguments = {
             "key": str(asked["key"]),
@@ -103,7 +107,7 @@ class ActionModule(ActionBase):
             "programs": {name: _text(name) for name in sorted(programs)},
             "stop": stop,
             "age": _age(str(asked["key"])),
-            **({"yield_to": active.gives_way(slurm, ignored)} if asked.get("yields", True) else {}),
+            **({"yield_to": way} if asked.get("yields", True) else {}),
             **({"dir": str(asked["dir"])} if asked.get("dir") else {}),
         }
         try:

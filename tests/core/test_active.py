@@ -61,15 +61,17 @@ def test_a_test_has_its_time_and_some_more() -> None:
 
 
 def test_under_slurm_a_test_is_work_of_its_own() -> None:
-    """Slurm preempts it and says so; its steps are then not somebody else's."""
+    """Slurm preempts it and says so."""
     job = active.wire("disk", Order(("fio", "x"), 100.0), ["--partition=idle"])
     assert job["argv"][0] == "srun"
     assert job["argv"][-5:] == ["--time=12", "--partition=idle", "--", "fio", "x"]
     assert job["gave_way"]["DUE TO PREEMPTION"] == "a job of Slurm"
     assert job["cancel"][-1] == "--name=fleet-runner-disk"
-    assert active.gives_way(["--partition=idle"])["names"] == []
-    assert active.gives_way(ignored=["our-exporter"])["ignored"][-1] == "our-exporter"
-    assert active.gives_way()["names"] == ["slurmstepd"]
+
+
+def test_whose_work_counts_is_told_by_names_and_by_what_all_work_on_gpus_holds() -> None:
+    way = active.gives_way(["slurmstepd"], ["our-exporter"])
+    assert (way["devices"], way["names"], way["ignored"][-1]) == (["/dev/nvidia-uvm"], ["slurmstepd"], "our-exporter")
 
 
 @pytest.mark.parametrize(("state", "checks"), [

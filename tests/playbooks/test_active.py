@@ -1,6 +1,7 @@
 """Active tests of an idle node, by the real playbook in the lab: nobody is in their way, nor they in anybody's."""
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -45,6 +46,8 @@ def ansible(lab: Lab, tmp_path: Path) -> Ansible:
 
 
 ROUND = time.time()
+WORK = f"stepd{os.getpid()}"
+"""What a scheduler has on a node for a job; of no other test that runs at the same time."""
 
 
 def play(ansible: Ansible, stage: str, profile: dict[str, Any] | None = None) -> dict[str, Result]:
@@ -52,7 +55,8 @@ def play(ansible: Ansible, stage: str, profile: dict[str, Any] | None = None) ->
     path = Path(ansible.variables["FLEET_SPOOL"])
     path.unlink(missing_ok=True)
     run = {"run": 1, "fence": 1, "since": 1.0, "round": ROUND, "opened_at": ROUND}
-    extra = json.dumps({"fleet_runs": {"gpu-01": run}, "fleet_profile": profile or PROFILE})
+    told = {"fleet_runs": {"gpu-01": run}, "fleet_profile": profile or PROFILE, "active_workers": [WORK]}
+    extra = json.dumps(told)
     answer = ansible("ansible-playbook", f"playbooks/{stage}.yml", "--limit", "gpu-01", "-e", extra)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     return {line.result.check: line.result for line in spool(path) if isinstance(line, Judged)}
@@ -68,7 +72,7 @@ def test_tests_of_an_idle_node_are_nobodys_use_and_give_way_to_work(
     assert found["disk_speed"].verdict is Verdict.SKIPPED
     usage = play(ansible, "drain")["gpu_usage"]
     assert (usage.observed["in_use"], usage.message) == (False, "no GPU is in use, but by tests of ours")
-    step = tmp_path / "slurmstepd"
+    step = tmp_path / WORK
     step.symlink_to("/bin/sleep")
     with subprocess.Popen([str(step), "600"]) as work:
         try:
@@ -78,5 +82,5 @@ def test_tests_of_an_idle_node_are_nobodys_use_and_give_way_to_work(
             burn = play(ansible, "health_active")["gpu_burn"]
         finally:
             work.kill()
-    assert (burn.verdict, burn.message) == (Verdict.SKIPPED, f"it gave way to slurmstepd ({work.pid})")
+    assert (burn.verdict, burn.message) == (Verdict.SKIPPED, f"it gave way to {WORK} ({work.pid})")
     assert play(ansible, "drain")["gpu_usage"].message == "no GPU is in use"

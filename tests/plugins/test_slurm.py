@@ -133,7 +133,7 @@ def test_slurm_takes_the_node_back_from_a_test_by_its_own_rules(
         "dir": str(tmp_path / "jobs"),
         "tail_bytes": 1000,
         "supervisor": (PROJECT / "roles/active/files/supervise.py").read_text(),
-        "yield_to": active.gives_way(ARGUMENTS) | {"devices": [str(gpu)]},
+        "yield_to": active.gives_way() | {"devices": [str(gpu)]},
     }
     assert module.ensure(asked)[0]
     while "begun" not in state(module, asked, "running")["output"]:
@@ -172,7 +172,7 @@ def test_a_test_outside_of_slurm_gives_way_to_slurms_work(
         "dir": str(tmp_path / "jobs"),
         "tail_bytes": 1000,
         "supervisor": (PROJECT / "roles/active/files/supervise.py").read_text(),
-        "yield_to": active.gives_way(),
+        "yield_to": active.gives_way(["slurmstepd"]),
     }
     module.ensure(asked)
     state(module, asked, "running")
