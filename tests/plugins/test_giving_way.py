@@ -79,9 +79,10 @@ def asked(tmp_path: Path, gpu: Path) -> Iterator[dict[str, Any]]:
         "supervisor": SUPERVISOR.read_text(),
         "yield_to": {"devices": [str(gpu)], "names": ["fleet-stepd"], "ignored": ["fleet-watch"]},
     }
-    for pid in holders(gpu):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    for path in (folder / "health_active-1" / "lock", gpu):  # the supervisor first, or it begins with the next one
+        for pid in holders(path):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager
