@@ -84,7 +84,7 @@ def _faulty(burn: Burn, names: list[str], node: str) -> Iterator[Finding]:
     for nth, name in enumerate(names):
         errors = burn.errors[nth] if burn.errors else 0
         died = bool(burn.died) and burn.died[nth]
-        if died and errors <= 0:
+        if died and not errors:
             if burn.gflops[nth]:
                 yield about(node, "gpu_burn.died", name)(
                     message=f"the load on {name} died in the middle",
@@ -92,8 +92,9 @@ def _faulty(burn: Burn, names: list[str], node: str) -> Iterator[Finding]:
                     steps=(f"Look for Xids of {name} in the kernel log.", f"Run a field diagnostic of {name}."),
                 )
         elif burn.faulty[nth] or errors:
+            count = f" ({errors} in the worst count)" if errors else ""
             yield about(node, "gpu_burn.faulty", name)(
-                message=f"{name} computed wrong results under load ({errors} in the worst count)",
+                message=f"{name} computed wrong results under load{count}",
                 remedy=Remedy.TRIAGE,
                 steps=(f"Run a field diagnostic of {name}.", "Replace it if that fails too."),
             )

@@ -97,9 +97,32 @@ def test_the_one_gpu_that_was_chosen_has_its_own_number() -> None:
     assert parse(text).numbers == (5,)
 
 
+def test_what_a_dead_client_counts_is_no_error() -> None:
+    """The tool prints what lay in its memory, another number in each line; what it counted before is kept."""
+    died = (
+        "9%  proc'd: -1 (90 Gflop/s) - 7 (90 Gflop/s)   errors: 1641686072  (DIED!)- 3  (WARNING!)  temps: -- - --\n"
+    )
+    found = parse(died * 2 + OK[OK.index("Killing") :])
+    assert (found.errors, found.died) == ((0, 3), (True, False))
+    before = died.replace("-1 (90", "5 (90").replace("1641686072  (DIED!)", "-41  (WARNING!)")
+    assert parse(before + died + OK[OK.index("Killing") :]).errors == (-41, 3)
+
+
+@pytest.mark.parametrize("said", ["Couldn't init a GPU test: Error in ", "Failure during compute: Error"])
+def test_a_run_whose_clients_all_died_says_what_they_said(said: str) -> None:
+    """Its last words, that none is alive, say less."""
+    with pytest.raises(EvidenceError, match=f"no summary .*; it said: {said[:20]}"):
+        parse(f"GPU 0: x\n{said}\n\nNo clients are alive!  Aborting\n")
+
+
 @pytest.mark.parametrize(
     ("line", "found"),
     [
+        ("9%  proc'd: -1 (0 Gflop/s) - 8 (4 Gflop/s) - 8 (4 Gflop/s)   errors: 7  (DIED!)- -5  (WARNING!)- 0   "
+         "temps: -- - 9 C - 8 C",
+         Progress(9.0, (0, 4, 4), (7, -5, 0), (None, 9, 8), (True, False, False))),
+        ("9%  proc'd: 5 (1 Gflop/s) (DIED!) - 8 (4 Gflop/s)  errors: 0 - 0   temps: -- - 9 C",
+         Progress(9.0, (1, 4), (0, 0), (None, 9), (True, False))),
         ("12.5%  proc'd: 1 (2 Gflop/s)   errors: 0   temps: 58 C ", Progress(12.5, (2,), (0,), (58,), (False,))),
         ("\tproc'd: 1 (2.6 GFLOP/s) / 3 (4 Gflop/s)   errors: 0 / 7  (WARNING!)   temps: -- / 9 C",
          Progress(None, (2, 4), (0, 7), (None, 9), (False, False))),
