@@ -42,6 +42,10 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "wrong": wrong,
         "trouble": list(sweep.trouble),
     }
+    if wrong and sweep.out_of_bounds == 0:
+        raise EvidenceError(
+            f"the test's rows count {wrong} wrong values, its sum none: its output is garbled; run it again"
+        )
     if not wrong:
         _refuse_half(job, sweep)
     mark = section.number("bus_gbps_min") if section.has("bus_gbps_min") else 0.0

@@ -124,6 +124,8 @@ def _row(words: list[str], columns: list[str]) -> Row | None:
     if len(rates) != len(buses) or any(_NUMBER.fullmatch(word) is None for name, word in named if name == "algbw"):
         return None
     counted = [wrong for wrong in wrongs if wrong is not None]
+    if not all(wrong.is_integer() for wrong in counted):  # columns that have moved: values are counted whole
+        return None
     return Row(int(words[0]), tuple(rates), round(max(counted)) if counted else None)
 
 

@@ -77,6 +77,13 @@ def test_wrong_values_are_silent_corruption_whatever_the_tool_exits_with(state: 
     assert reduced(cut, rc=134).verdict is Verdict.FAIL
 
 
+def test_wrong_values_that_the_sum_does_not_count_are_garble() -> None:
+    """Lines of several processes that run into each other move a row's columns."""
+    result = reduced(GOOD.replace("467.31       0", "467.31       3"))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "rows count 3 wrong values, its sum none" in result.message
+
+
 def test_out_of_bounds_count_where_rows_do_not() -> None:
     """Early versions print an error's size in the row."""
     text = GOOD.replace("values : 0 OK", "values : 2 FAILED")

@@ -63,6 +63,7 @@ def test_a_test_that_crashed_keeps_what_it_said() -> None:
         ("1024 256 float sum -1 35.20 0.03 0.05 2 34.05 0.03 0.06 1e+02", Row(1024, (0.05, 0.06), 100)),
         ("1024 256 float sum -1 35.20 0.03 0.05 2", Row(1024, (0.05,), 2)),
         ("1024 256 float sum -1 35.20 nan nan N/A 34.05 0.03 0.06 N/A", None),
+        ("1024 256 float sum -1 35.20 0.03 0.05 34.05 0.03 0.06 0 0", None),
         ("1024 256 float sum -1 35.20 fast 0.05 0 34.05 0.03 0.06 0", None),
         ("9" * 30 + " 256 float sum -1 35.20 0.03 0.05 0 34.05 0.03 0.06 0", None),
         ("1024 apples", None),
