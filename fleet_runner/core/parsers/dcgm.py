@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.json_text import json_object, objects
+from fleet_runner.core.parsers.json_text import enclosed, objects
 
 ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
 """The report's first key: in version 4, and before."""
@@ -79,8 +79,7 @@ class Report:
 
 def parse(text: str) -> Report:
     """Read the report; EvidenceError for anything that is none. Lines that dcgmi prints around it are passed over."""
-    start, end = text.find("{"), text.rfind("}")
-    raw = json_object(text[start : end + 1] if 0 <= start < end else text, "dcgmi's report")
+    raw = enclosed(text, ("iterations", *ROOTS), "dcgmi's report")
     runs = [raw]
     if "iterations" in raw:
         runs = objects(raw["iterations"], "dcgmi's iterations")

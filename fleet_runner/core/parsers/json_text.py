@@ -1,6 +1,8 @@
 """JSON from a tool or a BMC, read so that nothing in it can surprise the reader."""
 
 import json
+import re
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from fleet_runner.core.errors import EvidenceError
@@ -19,6 +21,22 @@ def json_object(text: str, what: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise EvidenceError(f"{what} is a JSON {type(found).__name__}, expected an object")
     return found
+
+
+def enclosed(text: str, keys: Sequence[str], what: str) -> dict[str, Any]:
+    """Return the object that a text holds among other lines; they may have braces too, if it begins with a key."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        return json_object(text[start : end + 1] if 0 <= start < end else text, what)
+    except EvidenceError as error:
+        begun = re.search(rf'\{{\s{{0,200}}"(?:{"|".join(map(re.escape, keys))})"', text)
+        if begun is None:
+            raise
+        try:
+            found: dict[str, Any] = json.JSONDecoder(parse_constant=_refuse).raw_decode(text, begun.start())[0]
+        except (ValueError, RecursionError):
+            raise error from None
+        return found
 
 
 def objects(value: Any, what: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.json_text import json_object, objects
+from fleet_runner.core.parsers.json_text import enclosed, objects
 from fleet_runner.core.pci import canonical
 
 _VERSION = re.compile(r"nvbandwidth Version: (\S{1,40})")
@@ -58,9 +58,8 @@ class Report:
 
 def parse(output: str) -> Report:
     """Read the report, in either form; EvidenceError for anything that is none."""
-    start, end = output.find("{"), output.rfind("}")
-    if '"nvbandwidth"' in output and 0 <= start < end:
-        return _json(output[start : end + 1])
+    if '"nvbandwidth"' in output and "{" in output:
+        return _json(enclosed(output, ("nvbandwidth",), "nvbandwidth's report").get("nvbandwidth"))
     return _text(output)
 
 
@@ -113,8 +112,7 @@ def _row(words: list[str], count: int) -> tuple[int, tuple[float | None, ...]] |
     return int(words[0]), tuple(None if word == "N/A" else float(word) for word in words[1:])
 
 
-def _json(text: str) -> Report:
-    root = json_object(text, "nvbandwidth's report").get("nvbandwidth")
+def _json(root: Any) -> Report:
     if not isinstance(root, dict):
         raise EvidenceError("nvbandwidth's report has no nvbandwidth in it; was it cut short?")
     tests = objects(root.get("testcases", []), "nvbandwidth's testcases")

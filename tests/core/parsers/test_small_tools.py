@@ -6,7 +6,7 @@ import pytest
 
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers import cloud_init, ibstat, uptime
-from fleet_runner.core.parsers.json_text import json_object, number, objects
+from fleet_runner.core.parsers.json_text import enclosed, json_object, number, objects
 from tests.core.checks.judging import text_of
 
 
@@ -107,3 +107,22 @@ def test_lists_and_numbers_are_what_they_say() -> None:
     with pytest.raises(EvidenceError, match="expected a list of objects"):
         objects([1], "x")
     assert [number(value) for value in (1, 1.5, True, "1", 1e300, 10**400)] == [1.0, 1.5, None, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", ""), ("Done.\n", "\nbye\n"), ("WARNING: {\n{{}}}\n", ""), ("", "\n}}} {{\n"), ("{[", "]}")],
+)
+def test_an_object_is_found_among_lines_that_have_braces_too(before: str, after: str) -> None:
+    """DCGM and nvbandwidth print warnings before and after their reports."""
+    assert enclosed(before + '{\n\t"b": {"a": 1}}' + after, ("a", "b"), "it") == {"b": {"a": 1}}
+    assert enclosed(before + '{ "a": {"b": 1}}' + after, ("a",), "it") == {"a": {"b": 1}}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "{", '{{"a": NaN}}', '{{"a": {"b": 1}', '}{"a": ' + "[" * 100_000, '{{"b": 1}']
+)
+def test_an_object_that_is_not_whole_is_refused(text: str) -> None:
+    """Cut, without its key, or nested without end."""
+    with pytest.raises(EvidenceError, match="it is not JSON"):
+        enclosed(text, ("a",), "it")
