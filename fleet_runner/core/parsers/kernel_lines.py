@@ -7,15 +7,21 @@ other word is quoted by that word's owner.
 
 import re
 
+_STAMP = r"\[(?:\s{0,12}[+\d]|[A-Z][a-z]{2} )[^\]\n]{0,40}\]"
+_LEVEL = (
+    r"(?:kern|user|daemon|auth|syslog)\s{0,4}:\s?"
+    r"(?:emerg|alert|crit|err|error|warn|warning|notice|info|debug)\s{0,4}: "
+)
+
 PREFIX = (
     r"^(?:<\d{1,3}>)?(?:1 )?(?:\d{1,4},\d{1,20},\d{1,20},[^;\n]{0,80};)?"
-    r"(?:[0-9A-Fa-f.:]{2,45}: (?=kern: ))?(?:\w{1,9}\s{0,4}:\s?\w{1,9}\s{0,4}: )?"
+    r"(?:[0-9A-Fa-f.:]{2,45}: (?=kern: ))?(?:" + _LEVEL + r")?"
     r"(?P<at>\d{4}-\d\d-\d\dT[0-9:.,+Z-]{8,24}|\d{9,11}\.\d{6}"
     r"|[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? [A-Z0-9+-]{1,6}"
     r"|\S{2,6} {1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9})?)?\s{0,4}"
-    r"(?P<stamp>\[[^\]\n]{1,40}\]:?)?\s{0,4}"
+    r"(?P<stamp>" + _STAMP + r":?)?\s{0,4}"
     r"(?:(?:[\w.:-]{1,255}\s(?:\w{1,8}\.\w{1,8}\s)?)?kernel(?:: ?| - - - ))?"
-    r"(?P<inner>\[[^\]\n]{1,40}\])?\s{0,4}(?:\[\s{0,8}[TC]\d{1,8}\])?\s{0,4}"
+    r"(?P<inner>" + _STAMP + r")?\s{0,4}(?:\[\s{0,8}[TC]\d{1,8}\])?\s{0,4}"
 )
 """A pattern to put before that of a message; its groups "at", "stamp" and "inner" may hold the time."""
 
