@@ -103,10 +103,10 @@ RULES: tuple[Rule, ...] = (
         Remedy.RECORD,
         "a power supply failed or lost its input; `power_supplies` looks whether it still does",
     ),
-    _rule("sel.fan", r"\bfan", Remedy.RECORD, "a fan failed; `sensors` looks whether it still does"),
+    _rule("sel.fan", r"(?<![a-z])fan", Remedy.RECORD, "a fan failed; `sensors` looks whether it still does"),
     _rule(
         "sel.sensor",
-        r"temperature|\btemp\b|voltage|\bvolt|\bcurrent\b",
+        r"temperature|(?<![a-z])temp(?![a-z])|voltage|\bvolt|\bcurrent\b",
         Remedy.RECORD,
         "a sensor was beyond its limit; `sensors` looks whether it still is",
     ),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers.kernel_lines import PREFIX, plain, time
 
 MAX_LINES = 500_000
 """A kernel log longer than this is not a kernel's ring buffer."""
@@ -17,13 +18,7 @@ MAX_LINES = 500_000
 MOST_COMPONENTS = 64
 """Parts of a node that one rule tells apart; what comes after them counts for the last one."""
 
-_PREFIX = re.compile(
-    r"(?:<\d{1,3}>)?(?:[a-z]{1,8} {0,2}: ?[a-z]{1,8} {0,3}: )?"
-    r"(?P<at>\d{4}-\d\d-\d\dT[0-9:.,+Z-]{8,24}|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)? {0,4}"
-    r"(?:[\w.-]{1,255} (?=kernel: ))?(?:kernel: ?)?(?P<stamp>\[[ \d.A-Za-z:]{1,40}\])? {0,4}"
-    r"(?:\[ {0,8}[TC]\d{1,8}\] {0,4})?",
-    re.ASCII,
-)
+_PREFIX = re.compile(PREFIX)
 
 
 class Rule(NamedTuple):
@@ -88,8 +83,7 @@ def _messages(text: str, word: str) -> Iterator[tuple[str, str]]:
         begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
         if end < 0:
             return
-        line = text[begin : min(end, begin + 1200)]
+        line = plain(text[begin : min(end, begin + 1200)])
         prefix = _PREFIX.match(line)
-        time = (prefix["at"] or prefix["stamp"] or "").strip("[] ") if prefix else ""
-        yield time, line[prefix.end() if prefix else 0 :]
+        yield (time(prefix), line[prefix.end() :]) if prefix is not None else ("", line)
         at = text.find(word, end)

@@ -48,6 +48,8 @@ SAID = [
     ("sel.drive", "Drive Slot/Bay", "Drive Fault, bay 2"),
     ("sel.power", "Power Supply / Converter", "[PWR-0001] PS5 Status, Power Supply Failure detected"),
     ("sel.fan", "Fan", "[FAN-0001] FAN9, Lower Critical - going low"),
+    ("sel.fan", "", "Chassis_0_FAN_2_FRONT critical low threshold assert. Reading=0.000000 Threshold=2204.000000."),
+    ("sel.sensor", "", "HGX_GPU_2_Temp_1 critical high threshold assert. Reading=95.5 Threshold=90.0."),
     ("sel.sensor", "Temperature", "[TMP-0001] NVSwitch Temp, Upper Critical - going high"),
     ("sel.boot", "Watchdog 2", "Hard reset"),
     ("sel.intrusion", "Physical Security", "General chassis intrusion"),
