@@ -98,7 +98,7 @@ def _rows(lines: list[str]) -> Iterator[Row]:
         if words[:1] == ["#"] and "size" in words and "busbw" in words:
             columns = words[1:]
         elif words and words[0].isdecimal():
-            row = _row(words, columns or _guessed(words))
+            row = _row(words, columns or _guessed(words), guessed=not columns)
             if row is not None:
                 yield row
 
@@ -113,7 +113,7 @@ def _guessed(words: list[str]) -> list[str]:
 OLD_COLUMNS = 12
 
 
-def _row(words: list[str], columns: list[str]) -> Row | None:
+def _row(words: list[str], columns: list[str], *, guessed: bool) -> Row | None:
     """Read a row by its heading; None for a line that only looks like one. In the oldest, "error" is no count."""
     if len(words[0]) > len(str(2**60)) or len(words) <= columns.index("busbw"):
         return None
@@ -126,6 +126,8 @@ def _row(words: list[str], columns: list[str]) -> Row | None:
     counted = [wrong for wrong in wrongs if wrong is not None]
     if not all(wrong.is_integer() for wrong in counted):  # columns that have moved: values are counted whole
         return None
+    if not counted and not guessed and any(_rate(word) is not None for name, word in named if name == "error"):
+        counted = [0]  # the size of an error is told where values were compared; how many are wrong the sum tells
     return Row(int(words[0]), tuple(rates), round(max(counted)) if counted else None)
 
 

@@ -23,6 +23,8 @@ _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _TROUBLE = re.compile(
     r"couldn't|unable|failed|failure|not found|no ib devices|did not detect|is down|syndrom", re.IGNORECASE
 )
+_BROKEN = re.compile(r"^[ \t]*Failed status \d|syndrom", re.IGNORECASE)
+"""What is said of a transfer that ended before its time: what was measured until then is not what it would have."""
 
 PER_GBIT: Mapping[str, float] = {
     "BW average[Gb/sec]": 1.0,
@@ -69,7 +71,7 @@ def parse(text: str) -> tuple[Table, ...]:
     if not parts and "#bytes" in begun:
         parts = [begun]  # the heading was cut off
     if not parts:
-        trouble = _trouble(begun)
+        trouble, _ = _trouble(begun)
         raise EvidenceError(f"this is no output of perftest{f': {trouble}' if trouble else ''}")
     return tuple(_table(part) for part in parts)
 
@@ -104,12 +106,13 @@ def _measured(line: dict[str, Any]) -> Measured:
 def _table(text: str) -> Table:
     head = _HEADING.match(text)
     device = _DEVICE.search(text)
-    rows = tuple(_rows(text))
+    trouble, broken = _trouble(text)
+    rows = () if broken else tuple(_rows(text))
     return Table(
         device=device[1] if device is not None else "",
         both_ways=head is not None and "Bidirectional" in head[2],
         rows=rows,
-        trouble="" if rows else (_trouble(text) or "it has no result"),
+        trouble="" if rows else (trouble or "it has no result"),
     )
 
 
@@ -129,7 +132,8 @@ def _rows(text: str) -> Iterator[Row]:
             yield Row(int(named["#bytes"]), round(gbitps, 3) if gbitps else None, latency or None)
 
 
-def _trouble(text: str) -> str:
-    """Return the last line that complains."""
+def _trouble(text: str) -> tuple[str, bool]:
+    """Return the last line that complains, and whether one tells of a transfer that broke, which then is it."""
     said = [" ".join(line.split())[:200] for line in text.split("\n") if _TROUBLE.search(line[:2000])]
-    return said[-1] if said else ""
+    broken = [line for line in said if _BROKEN.search(line)]
+    return (broken or said or [""])[-1], bool(broken)

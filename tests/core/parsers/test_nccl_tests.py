@@ -95,6 +95,14 @@ def test_rows_whose_heading_is_lost_are_read_by_their_length(row: str, wrong: in
     assert parse(f"{row}\n").rows == (Row(1024, (5.0, 6.0), wrong),)
 
 
+@pytest.mark.parametrize(("error", "wrong"), [("4e-07", 0), ("0e+00", 0), ("N/A", None)])
+def test_the_size_of_an_error_says_that_values_were_compared(error: str, wrong: int | None) -> None:
+    """Before version 2.11; how many were wrong only its sum tells."""
+    half = "time   algbw   busbw  error"
+    text = f"#   size   count   type   redop   {half}   {half}\n1024 256 float sum 9 1 5 {error} 9 1 6 {error}\n"
+    assert parse(text).rows == (Row(1024, (5.0, 6.0), wrong),)
+
+
 def test_half_a_line_at_the_end_is_passed_over() -> None:
     """A rate that was cut is another rate."""
     cut = NEW[: NEW.index("478.73") + 3]

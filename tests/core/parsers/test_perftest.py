@@ -58,6 +58,10 @@ def test_a_measurement_that_failed_says_why() -> None:
     """In the tool's last complaint."""
     (table,) = parse(text_of("perftest/retries.txt"))
     assert (table.rows, table.trouble) == ((), "Failed status 12: wr_id 0 syndrom 0x81")
+    columns = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
+    half = f"{HEAD}\n{columns}\n65536 403504 0.00 42.31 0.080701\n"
+    half += " Failed status 12: wr_id 0 syndrom 0x81\nscnt=1\n Failed to complete\n"
+    assert (parse(half)[0].rows, parse(half)[0].trouble) == ((), "Failed status 12: wr_id 0 syndrom 0x81")
     bare = parse(f"{HEAD}\n")[0]
     assert bare.trouble == "it has no result"
     assert parse(" RDMA_Write BW Test\n\n")[0].device == ""
