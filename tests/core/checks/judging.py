@@ -144,6 +144,10 @@ def remedies(result: Result) -> dict[str, Remedy]:
     return {finding.code: finding.remedy for finding in result.findings}
 
 
+CUTS = 1500
+"""Places at which a long text is cut; a shorter one is cut at each."""
+
+
 def cuts(text: str) -> Iterator[str]:
-    """Yield every proper beginning of a text."""
-    return (text[:end] for end in range(len(text)))
+    """Yield proper beginnings of a text."""
+    return (text[:end] for end in range(0, len(text), len(text) // CUTS + 1))
