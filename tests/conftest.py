@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NO_SKIPS = "FLEET_NO_SKIPS"
 
 # How long an example takes says how busy the computer is, and nothing about the code.
-settings.register_profile("fleet", deadline=None)
+settings.register_profile("fleet", deadline=None, max_examples=int(os.environ.get("FLEET_EXAMPLES", "100")))
 settings.load_profile("fleet")
 
 

@@ -19,11 +19,11 @@ from tests.firmware.chance import Scenario, scenarios
 from tests.firmware.stage import Stage
 
 AT_ONCE = 25
-ROUNDS = 10
+ROUNDS = 3
 """AT_ONCE scenarios each; of what is drawn a little cannot be used."""
 
-SCENARIOS = 200
-"""As many are played at least."""
+ALL_ROUNDS, ALL_SCENARIOS = 10, 200
+"""At night; as many are played at least."""
 
 HOP = "1.5-hop"
 
@@ -53,14 +53,19 @@ def played(tree: Tree, folder: Path, number: int, drawn: Scenario) -> list[str]:
     return [*witness.crimes(what), *witness.untrue(what, scene.pins)]
 
 
+@pytest.mark.parametrize(
+    ("rounds", "least"),
+    [(ROUNDS, AT_ONCE), pytest.param(ALL_ROUNDS, ALL_SCENARIOS, marks=pytest.mark.nightly)],
+    ids=["some", "many"],
+)
 def test_a_driver_that_is_killed_anywhere_repeats_no_flash_forgets_none_and_tells_the_truth(
-    tree: Tree, folder: Path
+    tree: Tree, folder: Path, rounds: int, least: int
 ) -> None:
     """None is shrunk when it goes wrong: each takes real time, and says what was drawn."""
     numbers = itertools.count()
 
     @settings(
-        max_examples=ROUNDS,
+        max_examples=rounds,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate],
         derandomize=True,
@@ -74,4 +79,4 @@ def test_a_driver_that_is_killed_anywhere_repeats_no_flash_forgets_none_and_tell
         assert wrong == {}, "\n".join(f"{told}: {scenario}" for scenario, told in wrong.items())
 
     a_round()
-    assert next(numbers) >= SCENARIOS
+    assert next(numbers) >= least
