@@ -108,7 +108,7 @@ def _slow(burn: Burn, names: list[str], wanted: profile.BurnIn, expected: Expect
     """
     section = profile.section(expected.profile, "burn_in")
     mark = section.number("gpu_gflops_min") if section.has("gpu_gflops_min") else 0.0
-    usual = median(burn.gflops) if burn.gflops else 0.0
+    usual = median([rate for rate in burn.gflops if rate] or [0.0])
     share = wanted.gpu_gflops_share_min
     for name, rate in zip(names, burn.gflops, strict=False):
         if not rate:

@@ -156,6 +156,15 @@ def test_a_load_that_died_on_one_gpu_is_its_own_fault() -> None:
     assert result.message == "the load on GPU 1 died in the middle"
 
 
+def test_gpus_that_were_never_measured_are_in_no_median() -> None:
+    """Most of a node's may be so; those that were are held against each other."""
+    line = "100.0%  proc'd: 9 (51300 Gflop/s) - 0 (0 Gflop/s) - 0 (0 Gflop/s) errors: 0 - 0 - 0 temps: --"
+    summary = "\nTested 3 GPUs:\n\tGPU 0: OK\n\tGPU 1: OK\n\tGPU 2: OK\n"
+    result = burn(line + summary)
+    assert result.verdict is Verdict.UNKNOWN
+    assert result.message == "the load's output does not tell how fast every GPU was"
+
+
 def test_a_load_that_never_began_on_a_gpu_is_unknown() -> None:
     """Another process may hold its memory."""
     text = DIED.replace("(900 ", "(0 ") + OK[OK.index("Killing") :].replace("GPU 1: OK", "GPU 1: FAULTY")
