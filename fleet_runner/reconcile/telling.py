@@ -17,6 +17,12 @@ from fleet_runner.reconcile.outlook import DAY, Outlook
 LATELY = 2 * DAY
 """Seconds for which it is remembered that a node was upset: longer than any check looks back."""
 
+LOOKS = (50, 500, 5_000, 50_000)
+"""How many runs are read to find where a round began: mostly few; the last are looks of a week, ten seconds apart."""
+
+EDGE = 10
+"""Runs, the oldest that were read, that do not tell where a round began: more than may have learned nothing."""
+
 UNSTEADY = frozenset(State) - STEADY
 
 Told = dict[str, dict[str, Any]]
@@ -53,10 +59,23 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
         if run.stage is Stage.FIRMWARE:
             told[name]["firmware"] = {"start": _may_start(outlook, run)}
         if run.stage is Stage.HEALTH_ACTIVE:
-            told[name]["round"] = active.began(world.store.runs(name, since=rows[name].since), run)
+            told[name]["round"] = _began(world.store, run, rows[name].since)
         if name in world.fabrics:
             told[name]["observers"] = [list(port) for port in outlook.observers(name)]
     return told
+
+
+def _began(store: Store, run: Run, since: float) -> float:
+    """Return when a run's round of tests began, however many looks at it there were."""
+    at = run.opened_at
+    for limit in LOOKS:
+        found = store.runs_of(run.node, run.stage, limit)
+        mine = [each for each in found if each.opened_at >= since and each.fence > 0]
+        at = active.began(mine, run)
+        whole = len(found) < limit or found[0].opened_at < since
+        if whole or any(each.opened_at < at for each in mine[EDGE:]):
+            break
+    return at
 
 
 def _may_start(outlook: Outlook, run: Run) -> str:

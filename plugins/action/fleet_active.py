@@ -68,9 +68,8 @@ class ActionModule(ActionBase):
         changed, jobs, trouble = self._module(made) if made.orders else (False, {}, "")
         readings = active.brought(made, jobs, trouble)
         fault = active.faulty(checks, _read(readings), expected)
-        if fault and any(each["state"] in {"running", "waiting"} for each in readings.values()):
-            _, jobs, trouble = self._module(made, f"what {fault} found")
-            readings = active.brought(made, jobs, trouble)
+        if fault and any(map(_goes_on, readings.values())):
+            readings = active.brought(made, {**jobs, **self._ended(made, jobs, fault)}, trouble)
         told = ", ".join(f"{name.removesuffix('_job')} {each['state']}" for name, each in readings.items())
         answer.update(changed=changed, readings=_plain(readings), checks=active.asked(checks, readings), msg=told)
         return answer
@@ -91,6 +90,14 @@ class ActionModule(ActionBase):
             device=_plain(self._variables.get("fleet_device")) or {},
             run={**(runs.get(node) or {}), "now": time.time()},
         )
+
+    def _ended(self, made: Plan, jobs: Mapping[str, Any], fault: str) -> dict[str, Any]:
+        """End the rest of the chain; return what became of jobs that went on: what has ended stays as it was told."""
+        try:
+            _, now, _ = self._module(made, f"what {fault} found")
+        except AnsibleError:
+            return {}  # the node is gone, or cannot: the fault is told all the same, and it leaves its state
+        return {name: each for name, each in now.items() if _goes_on(jobs.get(name))}
 
     def _module(self, made: Plan, stop: str = "") -> tuple[bool, Mapping[str, Any], str]:
         """Have the node start or find the chain; return whether it started any, the jobs, and why none is known."""
@@ -119,6 +126,10 @@ class ActionModule(ActionBase):
         if told.get("failed") or not isinstance(told.get("jobs"), dict):
             return False, {}, str(told.get("msg") or told.get("module_stderr") or "the node gave no answer")[:500]
         return bool(told.get("changed")), _plain(told["jobs"]), ""
+
+
+def _goes_on(job: Any) -> bool:
+    return isinstance(job, dict) and job.get("state") in ("running", "waiting")
 
 
 def _age(key: str) -> float:

@@ -159,6 +159,11 @@ class Store(FirmwareMethods, SearchMethods):
         with self._database.read() as connection:
             return runs.of_node(connection, node, since, limit)
 
+    def runs_of(self, node: str, stage: Stage, limit: int) -> tuple[Run, ...]:
+        """Return the newest `limit` runs of a stage on a node, oldest first."""
+        with self._database.read() as connection:
+            return runs.of_stage(connection, node, stage, limit)
+
     def ended(self, run: int) -> Ended | None:
         """Return how the play ended for a run's node as its spool told, or None where it has not."""
         with self._database.read() as connection:

@@ -4,56 +4,81 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, insert, select
+from sqlalchemy import Connection, Row, Select, bindparam, func, insert, select
 
 from fleet_runner.adapters.store import database, untrusted
+from fleet_runner.adapters.store.runs import SWEEPS
 from fleet_runner.adapters.store.schema import evidence, latest, results, runs
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Run, Stored
 from fleet_runner.core.sightings import speaks
 from fleet_runner.core.spool import Evidence, Judged
-from fleet_runner.core.verdicts import Finding, Result, Verdict
+from fleet_runner.core.verdicts import PREEMPTED, Finding, Result, Verdict
 
 LOOKED_BACK = 50
 """Results of a check among which the newest that spoke is looked for."""
 
 
 def add(connection: Connection, by_node: Mapping[str, Run], lines: Iterable[Judged]) -> None:
-    """Store results under their nodes' runs, and remember each as the newest of its check."""
-    rows = [_row(by_node[line.node], line) for line in lines if line.node in by_node]
-    if not rows:
+    """Store results under their nodes' runs, and remember each as the newest of its check.
+
+    One that was skipped hides none that says something; where nobody asks, the sweeps say so once.
+    """
+    told = [_row(by_node[line.node], line) for line in lines if line.node in by_node]
+    if not told:
         return
+    known = _known(connection, [row for row in told if row["verdict"] == Verdict.SKIPPED])
+    rows = _news(told, known)
     stored = insert(results).returning(results.c.id, sort_by_parameter_order=True)
     ids = connection.execute(stored, rows).scalars().all()
-    newest = {
-        (row["node"], row["check"]): {
-            "node": row["node"],
-            "check": row["check"],
-            "result": _told(connection, row, number),
-        }
-        for row, number in zip(rows, ids, strict=True)
-    }
+    spoke = {key: row.spoke for key, row in known.items()}
+    newest: dict[tuple[str, str], dict[str, Any]] = {}
+    for row, number in zip(rows, ids, strict=True):
+        key = _key(row)
+        if _speaks(row):
+            spoke[key] = number
+        said = spoke.get(key)
+        shown = said if said is not None and row["verdict"] == Verdict.SKIPPED else number
+        newest[key] = {"node": row["node"], "check": row["check"], "result": shown, "spoke": said}
     pointed = database.insert(connection, latest)
-    moved = pointed.on_conflict_do_update(index_elements=["node", "check"], set_={"result": pointed.excluded.result})
-    connection.execute(moved, list(newest.values()))
+    moved = {"result": pointed.excluded.result, "spoke": func.coalesce(pointed.excluded.spoke, latest.c.spoke)}
+    updated = pointed.on_conflict_do_update(index_elements=["node", "check"], set_=moved)
+    connection.execute(updated, list(newest.values()))
 
 
-def _told(connection: Connection, row: Mapping[str, Any], number: int) -> int:
-    """Return which result is the newest of a check: one that was skipped is no news, and hides none."""
-    if row["verdict"] != Verdict.SKIPPED:
-        return number
-    mine = (results.c.node == row["node"], results.c.check == row["check"])
-    known = select(results).join_from(latest, results, results.c.id == latest.c.result).where(*mine)
-    earlier = select(results).where(*mine, results.c.id < number).order_by(results.c.id.desc()).limit(LOOKED_BACK)
-    rows = (*connection.execute(known), *connection.execute(earlier))
-    return next((found.id for found in rows if _is_news(found)), number)
+def _known(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], Row[Any]]:
+    """Return what is remembered of some rows' checks on their nodes, by both, with the newest one's verdict."""
+    if not rows:
+        return {}
+    wanted = select(latest, results.c.verdict).join_from(latest, results, results.c.id == latest.c.result)
+    wanted = wanted.where(latest.c.check.in_({row["check"] for row in rows}))
+    found = in_chunks(connection, wanted, latest.c.node, (row["node"] for row in rows))
+    return {(row.node, row.check): row for row in found}
 
 
-def _is_news(row: Row[Any]) -> bool:
-    """Whether a result says something about the node: a test that runs, or gave way, says nothing."""
-    return row.verdict != Verdict.SKIPPED and not (
-        row.verdict == Verdict.UNKNOWN and row.observed.get("working") is True
-    )
+def _news(rows: Sequence[dict[str, Any]], known: Mapping[tuple[str, str], Row[Any]]) -> list[dict[str, Any]]:
+    """Leave out what says once more that nobody asks; of each run at least one stays, or it had no answer."""
+    kept = [row for row in rows if not _repeats(row, known.get(_key(row)))]
+    runs_kept = {row["run"] for row in kept}
+    silent = {row["run"]: row for row in reversed(rows) if row["run"] not in runs_kept}
+    return [*kept, *silent.values()]
+
+
+def _repeats(row: Mapping[str, Any], before: Row[Any] | None) -> bool:
+    """Whether a sweep's result says that nobody asks, which is known, or hidden by something that says more."""
+    if before is None or row["verdict"] != Verdict.SKIPPED or row["observed"].get(PREEMPTED) is True:
+        return False
+    return row["stage"] in SWEEPS and (before.verdict == Verdict.SKIPPED or before.spoke == before.result)
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["node"], row["check"]
+
+
+def _speaks(row: Mapping[str, Any]) -> bool:
+    """Whether a result says something about the node: a test that runs, or was skipped, says nothing."""
+    working = row["verdict"] == Verdict.UNKNOWN and row["observed"].get("working") is True
+    return row["verdict"] != Verdict.SKIPPED and not working
 
 
 def pack(lines: Iterable[Evidence]) -> tuple[dict[str, Any], ...]:

@@ -88,6 +88,12 @@ def of_node(connection: Connection, node: str, since: float, limit: int) -> tupl
     return tuple(from_row(found) for found in reversed(connection.execute(newest).all()))
 
 
+def of_stage(connection: Connection, node: str, stage: Stage, limit: int) -> tuple[Run, ...]:
+    """Return the newest runs of a stage on a node, oldest first."""
+    newest = connection.execute(_of_stage(node, stage).limit(limit)).all()
+    return tuple(from_row(found) for found in reversed(newest))
+
+
 def began(connection: Connection, node: str, stage: Stage) -> float | None:
     """Return when the first run of a stage was opened since a node came to its state; None where none was."""
     mine = (runs.c.node == node, runs.c.stage == stage.value, runs.c.fence > 0)

@@ -24,7 +24,7 @@ from fleet_runner.adapters.store.columns import Id, Json, Words
 metadata = firmware_schema.flashes.metadata
 """Of the tables here and of those there."""
 
-REVISION = "0004"
+REVISION = "0005"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")
@@ -149,6 +149,7 @@ latest = Table(
     Column("node", Words, ForeignKey("nodes.name"), nullable=False),
     Column("check", Words, nullable=False),
     Column("result", Id, ForeignKey("results.id"), nullable=False),
+    Column("spoke", Id),  # the newest result that says something about the node
     PrimaryKeyConstraint("node", "check"),
 )
 
