@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fleet_runner.core.checks.check import Check, Order, Readings, run, wanted
+from fleet_runner.core.checks.check import Check, Order, Readings, run, unasked, wanted
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
+from fleet_runner.core.outcomes import is_silent
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.verdicts import Verdict
 
@@ -39,6 +40,9 @@ SLURM = {
 IN_HAND = frozenset({Outcome.WORKING, Outcome.LOST, Outcome.CANCELLED})
 """Outcomes after which the next run looks at the same tests, and starts none anew."""
 
+MOST_SILENT = 5
+"""Looks in a row that learned nothing, after which tests that ran are given up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -54,6 +58,8 @@ def plan(checks: Iterable[Check], expected: Expected) -> Plan:
     refused: dict[str, str] = {}
     for check in checks:
         if check.job is None or not wanted(check, expected.profile):
+            if lacking := unasked(check, expected.profile):
+                refused[check.name] = lacking
             continue
         try:
             orders[check.name] = check.job(expected)
@@ -66,14 +72,14 @@ def wire(name: str, order: Order, slurm: Sequence[str] = ()) -> dict[str, Any]:
     """Return a job as the fleet_job module takes it.
 
     `slurm` are srun's arguments where the node's work comes through Slurm: the test is then work of its own there,
-    which Slurm preempts by its own rules.
+    which Slurm preempts by its own rules. Its name there is of this chain on this node: the module knows "{chain}".
     """
     limit = order.seconds + max(LATE_SECONDS, LATE_SHARE * order.seconds)
     job = {"name": name, "argv": list(order.argv), "seconds": order.seconds, "limit": limit}
     job |= {"program": order.program, "helpers": list(order.helpers)}
     if not slurm:
         return job
-    called = f"fleet-runner-{name}"
+    called = f"fleet-runner-{name}-{{chain}}"
     how = ["srun", "--immediate=10", "--exclusive", "--nodes=1", "--ntasks=1", f"--job-name={called}"]
     minutes = f"--time={int(limit // 60) + 1}"
     argv = [*how, "--unbuffered", minutes, *slurm, "--", *order.argv]
@@ -118,8 +124,19 @@ def began(runs: Iterable[Run], opened: Run) -> float:
     """Return when the round of tests began that a run looks at: its own opening, or that of a run it goes on with."""
     at = opened.opened_at
     earlier = [run for run in runs if run.stage is opened.stage and run.fence > 0 and run.id < opened.id]
+    silent = 0  # looks that learned nothing: they begin no round, and end none while they are few
     for run_before in sorted(earlier, key=lambda each: each.id, reverse=True):
-        if run_before.outcome not in IN_HAND:
+        if run_before.outcome in IN_HAND:
+            at, silent = run_before.opened_at, 0
+        elif is_silent(run_before) and silent < MOST_SILENT:
+            silent += 1
+        else:
             break
-        at = run_before.opened_at
     return at
+
+
+def go_on(runs: Iterable[Run]) -> bool:
+    """Whether tests of a node are in hand, from its looks at them, oldest first: one may fail to reach the node."""
+    newest = list(runs)[: -MOST_SILENT - 2 : -1]
+    said = next((each for each in newest if not is_silent(each) and each.outcome is not Outcome.LOST), None)
+    return said is not None and said.outcome is Outcome.WORKING

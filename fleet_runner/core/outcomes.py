@@ -1,17 +1,25 @@
 """How a run ended, from what its play said and what its checks answered."""
 
-from fleet_runner.core.runs import Outcome
+from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.spool import Ended, PlayEnd
 from fleet_runner.core.verdicts import PREEMPTED, Result, Verdict
 
+NO_WORD = "the play ended without a word about this node"
+NO_ANSWER = "no check gave an answer"
+UNREACHABLE = "unreachable: "
+TASK_FAILED = "a task failed: "
+UNTESTED = "no test of this burn-in ran and passed: fleet_profile.burn_in.tests names those that are to run"
 
-def judge(results: tuple[Result, ...], ended: Ended | None) -> tuple[Outcome, str]:
+
+def judge(results: tuple[Result, ...], ended: Ended | None, stage: Stage | None = None) -> tuple[Outcome, str]:
     """Return the outcome of a run and one sentence for people.
 
     A FAIL stands however the play went on. Without one, only a play that ended well and whose checks all passed
     is PASSED: a tool, a task or a connection that failed says nothing about hardware. While one of its tests goes on,
     the run is WORKING, whatever the others say. Checks that nobody asks for do not count, unless all are such; a test
-    that gave way has to be run again, so nothing has passed.
+    that gave way has to be run again, so nothing has passed. A burn-in has passed only if a test of it ran.
     """
     failed = [result for result in results if result.verdict is Verdict.FAIL]
     if failed:
@@ -27,18 +35,30 @@ def judge(results: tuple[Result, ...], ended: Ended | None) -> tuple[Outcome, st
     gave_way = [result for result in skipped if result.observed.get(PREEMPTED) is True]
     if gave_way or len(skipped) == len(results):
         return Outcome.SKIPPED, _sentence(gave_way or skipped)
+    if stage is Stage.BURN_IN and not any(_is_tested(result) for result in results):
+        return Outcome.UNKNOWN, UNTESTED
     return Outcome.PASSED, f"{len(results) - len(skipped)} checks passed"
+
+
+def is_silent(run: Run) -> bool:
+    """Whether a run ended without having learned anything: the node was not reached, or a task failed before."""
+    return run.outcome is Outcome.UNKNOWN and run.detail.startswith((NO_WORD, NO_ANSWER, UNREACHABLE, TASK_FAILED))
+
+
+def _is_tested(result: Result) -> bool:
+    check = CHECKS.get(result.check)
+    return check is not None and check.job is not None and result.verdict is Verdict.PASS
 
 
 def _silence(results: tuple[Result, ...], ended: Ended | None) -> str:
     """Say why the checks' answers cannot carry a verdict; empty when they can."""
     if ended is None:
-        return "the play ended without a word about this node"
+        return NO_WORD
     if ended.end is PlayEnd.UNREACHABLE:
-        return f"unreachable: {ended.message or 'no reason given'}"
+        return f"{UNREACHABLE}{ended.message or 'no reason given'}"
     if ended.end is PlayEnd.FAILED:
-        return f"a task failed: {ended.message or 'no reason given'}"
-    return "" if results else "no check gave an answer"
+        return f"{TASK_FAILED}{ended.message or 'no reason given'}"
+    return "" if results else NO_ANSWER
 
 
 def _sentence(results: list[Result]) -> str:

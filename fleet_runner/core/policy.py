@@ -27,7 +27,7 @@ _KEPT = {State.PRODUCTION: production.watch, State.WATCHED: watching.watch}
 
 def decide(view: View, timing: Timing, now: float) -> Decision:
     """Return what follows for one node."""
-    answered = wishes.answer(view)
+    answered = wishes.answer(view, now - 2 * timing.passive)
     if answered:
         return Decision(answered, view.node.waiting, now)
     tickets = _tickets(view)
@@ -56,7 +56,8 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
 
 def _rest(view: View, timing: Timing, now: float) -> Decision:
     """Tests that a person asked for are looked at until they have ended; nothing else happens by itself."""
-    again = testing.look_again(view, timing)
+    quiet = Condition.MAINTENANCE in view.node.conditions  # a look would begin again what gave way
+    again = None if quiet else testing.look_again(view, timing)
     if again is not None and now >= again:
         return Decision((OpenRun(Stage.HEALTH_ACTIVE, "its tests run"),), "", now)
     return Decision((), _resting(view), now + FAR if again is None else again)

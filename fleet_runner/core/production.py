@@ -18,6 +18,9 @@ from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
 USAGE = "gpu_usage"
 """The check that tells whether a tenant's work runs on the node."""
 
+FRESH = 60.0
+"""Seconds for which an answer about the use of a node holds at least: a busy runner may need them to see it."""
+
 
 def watch(view: View, timing: Timing, now: float) -> Decision:
     """Decide for a node in production."""
@@ -115,10 +118,9 @@ def _usage(view: View) -> Stored | None:
     return usage if usage is not None and usage.result.verdict is Verdict.PASS else None
 
 
-def idle(view: View) -> bool:
-    """Whether the newest answer is that nobody uses the node."""
-    usage = _usage(view)
-    return usage is not None and usage.result.observed.get("in_use") is False
+def idle(view: View, newest: float) -> bool:
+    """Whether nobody uses the node, by an answer that is newer than `newest`."""
+    return testing.is_idle(_usage(view), newest)
 
 
 def _note_usage(view: View, usage: Stored | None) -> tuple[Action, ...]:
@@ -134,9 +136,9 @@ def _note_usage(view: View, usage: Stored | None) -> tuple[Action, ...]:
 
 
 def _carry_out(view: View, pending: Held, usage: Stored | None, timing: Timing, now: float) -> Decision:
-    newest = max(pending.since, now - 2 * timing.drain)  # work may have begun since an older answer
+    newest = max(pending.since, now - max(2 * timing.drain, FRESH))  # work may have begun since an older answer
     fresh = usage if usage is not None and usage.at > newest else None
-    if fresh is not None and not fresh.result.observed.get("in_use"):
+    if fresh is not None and not fresh.result.observed.get("in_use") and not _waits_for_tests(fresh, pending):
         idle = "The node is idle: the remedy is carried out now."
         left = clear(view, RUNNER, idle, (Condition.PENDING, Condition.DRAINING))
         need = needed(view.latest, view.node.since, waived(view))
@@ -151,8 +153,17 @@ def _carry_out(view: View, pending: Held, usage: Stored | None, timing: Timing, 
     return replace(meanwhile, waiting=_why_pending(pending, fresh, timing, now), wake_at=min(due, meanwhile.wake_at))
 
 
+def _waits_for_tests(usage: Stored, pending: Held) -> bool:
+    """Whether tests of ours load the node: a reboot ends them, anything else waits until the drain has ended them."""
+    return usage.result.observed.get("ours") is not None and pending.detail != Remedy.REBOOT
+
+
 def _why_pending(pending: Held, usage: Stored | None, timing: Timing, now: float) -> str:
-    doubt = "whether work runs on it is unknown" if usage is None else "its work has not ended"
+    doubt = "its work has not ended"
+    if usage is None:
+        doubt = "whether work runs on it is unknown"
+    elif not usage.result.observed.get("in_use"):
+        doubt = "tests of ours have not ended"
     sentence = f"{pending.detail} pending, {doubt}: {pending.reason}"
     if now - pending.since > timing.drain_deadline:
         return f"{sentence} The drain is over its deadline: a person decides (cancel, or end the work)."
@@ -165,7 +176,7 @@ def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
     sweeps = _keep_sweeps(view, timing, now)
     if any(isinstance(action, OpenRun) for action in sweeps.actions):
         return sweeps
-    again = testing.look_again(view, timing)
+    again = None if testing.is_taken(view) else testing.look_again(view, timing)
     due = testing.due(view, _usage(view), timing, now) if again is None else again
     if now < due:
         last = _last(view, Stage.HEALTH_ACTIVE) if again is not None else None

@@ -51,6 +51,8 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
         return Decision((move_by(view, Event.FAILED, last, last.detail),), "", now)
     tries = sum(run.outcome in NO_VERDICT for run in runs)
     deadline = _begun(view) + (place.deadline or 0.0)
+    if tries < place.attempts and now >= deadline and _is_unseen(last, timing, now):
+        return Decision((OpenRun(stage, "its time is over, and nobody has looked lately"),), f"{stage} starts", now)
     if tries >= place.attempts or now >= deadline:
         because = f"{tries} of {place.attempts} tries gave no verdict; the last one: {_words(last)}."
         return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
@@ -71,6 +73,12 @@ def _pause(last: Run, tries: int, timing: Timing) -> float:
     if last.outcome is Outcome.WORKING:
         return timing.firmware if last.stage is Stage.FIRMWARE else timing.working
     return min(timing.retry * 2.0 ** max(0, tries - 1), LONGEST_RETRY)
+
+
+def _is_unseen(last: Run, timing: Timing, now: float) -> bool:
+    """Whether tests went on while the runner was away: they may have ended well, which a look tells."""
+    overdue = now - (last.ended_at or 0.0) > 2 * _pause(last, 0, timing)
+    return last.stage is Stage.BURN_IN and last.outcome is Outcome.WORKING and overdue
 
 
 def _words(run: Run) -> str:

@@ -3,9 +3,10 @@
 import math
 from zlib import crc32
 
+from fleet_runner.core.active import go_on
 from fleet_runner.core.lifecycle import Condition, Stage
 from fleet_runner.core.records import Management
-from fleet_runner.core.runs import Outcome, Run, Stored
+from fleet_runner.core.runs import Run, Stored
 from fleet_runner.core.view import Timing, View
 
 NEVER = math.inf
@@ -16,10 +17,8 @@ TAKEN = frozenset(Condition) - {Condition.WAIVED}
 
 def look_again(view: View, timing: Timing) -> float | None:
     """Return when tests that run on a node are looked at again; None where none do."""
-    last = _last(view)
-    if last is None or last.outcome is not Outcome.WORKING:
-        return None
-    return (last.ended_at or 0.0) + timing.active_visit
+    own = _own(view)
+    return (own[-1].ended_at or 0.0) + timing.active_visit if own and go_on(own) else None
 
 
 def due(view: View, usage: Stored | None, timing: Timing, now: float) -> float:
@@ -28,20 +27,23 @@ def due(view: View, usage: Stored | None, timing: Timing, now: float) -> float:
     `usage` is the newest answer to whether somebody uses it. Each node has its own minute of the hour, by its name:
     after a pause, or a start of the runner, they do not all begin at once.
     """
-    if not view.tested or not timing.active or view.node.management is Management.CUSTOMER:
+    if not view.tested or not timing.active or is_taken(view) or not is_idle(usage, now - 2 * timing.passive):
         return NEVER
-    if TAKEN & view.node.conditions.keys() or not _idle(usage, now - 2 * timing.passive):
-        return NEVER
-    last = _last(view)
-    since = view.node.since if last is None else last.ended_at or last.opened_at
+    own = _own(view)
+    since = (own[-1].ended_at or own[-1].opened_at) if own else view.node.since
     offset = crc32(view.node.name.encode()) % 1000 / 1000 * timing.active
     return (math.floor((since - offset) / timing.active) + 1) * timing.active + offset
 
 
-def _idle(usage: Stored | None, newest: float) -> bool:
+def is_taken(view: View) -> bool:
+    """Whether nothing may be begun on a node in service: a look would begin again what gave way."""
+    return view.node.management is Management.CUSTOMER or bool(TAKEN & view.node.conditions.keys())
+
+
+def is_idle(usage: Stored | None, newest: float) -> bool:
     """Whether a node was seen idle lately; work that has come since has the node to itself within seconds."""
     return usage is not None and usage.at > newest and usage.result.observed.get("in_use") is False
 
 
-def _last(view: View) -> Run | None:
-    return next((run for run in reversed(view.runs) if run.stage is Stage.HEALTH_ACTIVE and run.fence > 0), None)
+def _own(view: View) -> list[Run]:
+    return [run for run in view.runs if run.stage is Stage.HEALTH_ACTIVE and run.fence > 0]

@@ -6,7 +6,9 @@ from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, Open
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle import FABRICS, STATES, Condition, Event, Refusal, Stage, State, step
 from fleet_runner.core.production import clear, idle, pend, waive
+from fleet_runner.core.records import Management
 from fleet_runner.core.runs import WISH_EVENTS, Held, Intent, Wish
+from fleet_runner.core.testing import TAKEN
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import View
 from fleet_runner.core.watching import NO_OBSERVER
@@ -21,13 +23,16 @@ OF_FABRICS = frozenset({Stage.FABRIC})
 """Stages that a person may run on a fabric; they only read, too."""
 
 
-def answer(view: View) -> tuple[Action, ...]:
+def answer(view: View, newest: float) -> tuple[Action, ...]:
     """Return what the oldest wish that can be answered now leads to; nothing when none can.
 
-    A wish that would move a node, or start a stage, waits for its open run to end.
+    A wish that would move a node, or start a stage, waits for its open run to end. What was seen of the use of a node
+    at `newest` (epoch seconds) or before says nothing about now.
     """
     for intent in view.intents:
         if view.run is None or intent.wish in _AT_ONCE:
+            if intent.wish is Wish.RUN:
+                return _run(view, intent, newest)
             return _ANSWERS.get(intent.wish, _event)(view, intent)
     return ()
 
@@ -104,7 +109,7 @@ def _cancel(view: View, intent: Intent) -> tuple[Action, ...]:
     return _yes(intent, sentence, *clear(view, intent.by, sentence), *waive(view, held))
 
 
-def _run(view: View, intent: Intent) -> tuple[Action, ...]:
+def _run(view: View, intent: Intent, newest: float) -> tuple[Action, ...]:
     fabric = view.node.state in FABRICS
     known = OF_FABRICS if fabric else READ_ONLY | set(STATES[view.node.state].stages) | _tests(view)
     stage = next((stage for stage in known if stage.value == intent.detail), None)
@@ -113,15 +118,32 @@ def _run(view: View, intent: Intent) -> tuple[Action, ...]:
         return _no(
             intent, f"Stage '{intent.detail}' cannot be run on a node in {view.node.state}; it can run: {names}."
         )
-    if stage is Stage.HEALTH_ACTIVE and view.node.state is State.PRODUCTION and not idle(view):
-        return _no(
-            intent, "Whether the node is idle is not known, or it is not: tests would stand in a tenant's way."
-        )
+    refusal = _untestable(view, newest) if stage is Stage.HEALTH_ACTIVE else ""
+    if refusal:
+        return _no(intent, refusal)
     if fabric and not view.observers:
         return _no(intent, NO_OBSERVER)
     if Condition.HELD in view.node.conditions and stage not in READ_ONLY | OF_FABRICS:
         return _no(intent, f"The node is held; release it before '{stage}' can run.")
     return _yes(intent, f"{stage} starts.", OpenRun(stage, intent.reason or f"{intent.by} asked for it", intent.by))
+
+
+def _untestable(view: View, newest: float) -> str:
+    """Say why active tests may not run on a node now; "" where they may."""
+    if view.node.state is not State.PRODUCTION:
+        return ""
+    if not view.tested:
+        return (
+            f"The profile of {view.node.device_type} names no tests (health_active.tests): there is nothing to run."
+        )
+    if view.node.management is not Management.FULL:
+        return f"The node's management is '{view.node.management}': tests run only on nodes that are managed in full."
+    taken = sorted(TAKEN & view.node.conditions.keys() - {Condition.HELD, Condition.IN_USE})
+    if taken:
+        return f"The node is {', '.join(taken)}: tests run on one to which nothing else is to happen."
+    if not idle(view, newest):
+        return "Whether the node is idle now is not known, or it is not: tests would stand in a tenant's way."
+    return ""
 
 
 def _tests(view: View) -> frozenset[Stage]:
@@ -140,6 +162,5 @@ _ANSWERS: dict[Wish, Callable[[View, Intent], tuple[Action, ...]]] = {
     Wish.WIPE: _wipe,
     Wish.FIRMWARE: _firmware,
     Wish.CANCEL: _cancel,
-    Wish.RUN: _run,
 }
 """How each wish is answered; the others are events of the lifecycle."""

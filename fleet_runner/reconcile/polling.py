@@ -84,4 +84,4 @@ def _outcome(world: World, look: Look, run: Run) -> tuple[Outcome, str]:
     if ended is None and not results and look.rc not in {None, 0, DEADLINE_RC}:
         log = world.settings.batches_dir / run.batch / "log"
         return Outcome.CANCELLED, f"the play could not run (exit status {look.rc}); {log} says why"
-    return outcomes.judge(results, ended)
+    return outcomes.judge(results, ended, run.stage)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from fleet_runner.core import active
-from fleet_runner.core.checks.check import Check, Order, Readings
+from fleet_runner.core.checks.check import Check, Order, Readings, run
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.lifecycle import Stage
@@ -66,7 +66,8 @@ def test_under_slurm_a_test_is_work_of_its_own() -> None:
     assert job["argv"][0] == "srun"
     assert job["argv"][-5:] == ["--time=12", "--partition=idle", "--", "fio", "x"]
     assert job["gave_way"]["DUE TO PREEMPTION"] == "a job of Slurm"
-    assert job["cancel"][-1] == "--name=fleet-runner-disk"
+    assert job["cancel"][-1] == "--name=fleet-runner-disk-{chain}"
+    assert "--job-name=fleet-runner-disk-{chain}" in job["argv"]
 
 
 def test_whose_work_counts_is_told_by_names_and_by_what_all_work_on_gpus_holds() -> None:
@@ -90,12 +91,34 @@ def test_after_a_fault_the_rest_need_not_run(said: str, fault: str) -> None:
 def test_a_run_goes_on_with_the_tests_of_those_before_it_that_did_not_end() -> None:
     """A run that was lost, or could not be started, has ended nothing."""
 
-    def run(number: int, outcome: Outcome | None, **values: object) -> Run:
+    def look(number: int, outcome: Outcome | None, **values: object) -> Run:
         stage = {"stage": Stage.HEALTH_ACTIVE, "id": number, "opened_at": NOW + number}
         return a_run(outcome=outcome, **stage | values)
 
-    before = [run(1, Outcome.PASSED), run(2, Outcome.WORKING), run(3, Outcome.LOST), run(4, Outcome.WORKING, fence=0),
-              run(5, Outcome.WORKING), run(6, Outcome.PASSED, stage=Stage.HEALTH_PASSIVE)]  # fmt: skip
-    assert active.began([*before, run(7, None)], run(7, None)) == NOW + 2
-    assert active.began([run(1, Outcome.PASSED)], run(2, None)) == NOW + 2
-    assert active.began([run(1, Outcome.WORKING)], run(2, None)) == NOW + 1
+    before = [look(1, Outcome.PASSED), look(2, Outcome.WORKING), look(3, Outcome.LOST),
+              look(4, Outcome.WORKING, fence=0), look(5, Outcome.WORKING),
+              look(6, Outcome.PASSED, stage=Stage.HEALTH_PASSIVE)]  # fmt: skip
+    assert active.began([*before, look(7, None)], look(7, None)) == NOW + 2
+    silent = [look(number, Outcome.UNKNOWN, detail="unreachable: no route") for number in range(8, 14)]
+    assert active.began([*before, *silent[:5], look(20, None)], look(20, None)) == NOW + 2
+    assert active.began([*before, *silent, look(20, None)], look(20, None)) == NOW + 20
+    assert active.began([look(1, Outcome.PASSED), silent[0]], look(20, None)) == NOW + 20
+    unsure = look(8, Outcome.UNKNOWN, detail="dcgm: no nvidia-smi")
+    assert active.began([*before, unsure], look(20, None)) == NOW + 20
+    assert active.began([look(1, Outcome.PASSED)], look(2, None)) == NOW + 2
+    assert active.began([look(1, Outcome.WORKING)], look(2, None)) == NOW + 1
+
+
+def test_a_test_that_a_profile_names_and_says_nothing_about_is_unknown() -> None:
+    """A slip of the pen must not leave it out in silence; what nobody names is no slip."""
+    for named in ({"burn_in": {"tests": ["disk"]}}, {"health_active": {"tests": ["disk"]}}):
+        stage = next(iter(named))
+        expected = Expected("gpu-01", named)
+        why = f"it is named in fleet_profile.{stage}.tests, but the profile has no active.disk"
+        made = active.plan([DISK], expected)
+        assert (made.orders, made.refused) == ({}, {"disk": why})
+        result = run(DISK, {}, expected)
+        assert (result.verdict, result.message) == (Verdict.UNKNOWN, why)
+    for profile in ({}, {"burn_in": {"tests": 3}}, {"burn_in": {"tests": ["gpu_burn"]}}):
+        assert active.plan([DISK], Expected("gpu-01", profile)) == active.Plan({}, {})
+        assert run(DISK, {}, Expected("gpu-01", profile)).verdict is Verdict.SKIPPED

@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.outcomes import judge
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.outcomes import UNTESTED, is_silent, judge
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.spool import Ended, PlayEnd
 from fleet_runner.core.verdicts import Result, Verdict
+from tests.making import a_run
 
 GOOD = Result("gpu", Verdict.PASS, "8 GPUs")
 BAD = Result("gpu", Verdict.FAIL, "7 GPUs")
@@ -63,3 +65,22 @@ def test_a_run_passes_only_when_all_was_asked_and_all_passed(results: tuple[Resu
 def test_examples(results: tuple[Result, ...], end: Ended | None, outcome: Outcome, sentence: str) -> None:
     """One of each, with its sentence."""
     assert judge(results, end) == (outcome, sentence)
+
+
+def test_a_burn_in_passes_only_if_a_test_of_it_ran() -> None:
+    """A profile that asks for none has proven nothing about the node."""
+    steady = Result("steady", Verdict.PASS, "it was up all the time")
+    nobody = Result("training", Verdict.SKIPPED, "the profile has no active.training")
+    burnt = Result("gpu_burn", Verdict.PASS, "8 GPUs")
+    assert judge((steady, nobody, GOOD), ended(), Stage.BURN_IN) == (Outcome.UNKNOWN, UNTESTED)
+    assert judge((steady, nobody), ended(), Stage.HEALTH_PASSIVE)[0] is Outcome.PASSED
+    assert judge((steady, burnt, nobody), ended(), Stage.BURN_IN) == (Outcome.PASSED, "2 checks passed")
+
+
+@pytest.mark.parametrize("end", [None, *map(ended, [PlayEnd.UNREACHABLE, PlayEnd.FAILED, PlayEnd.OK])])
+def test_a_run_that_learned_nothing_is_known_by_its_words(end: Ended | None) -> None:
+    """Unlike one whose check has no answer."""
+    outcome, detail = judge((), end)
+    assert is_silent(a_run(outcome=outcome, detail=detail))
+    assert not is_silent(a_run(outcome=Outcome.LOST, detail=detail))
+    assert not is_silent(a_run(outcome=Outcome.UNKNOWN, detail=judge((UNSURE,), ended())[1]))

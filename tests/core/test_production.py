@@ -1,5 +1,7 @@
 """What a serving node needs."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -271,3 +273,23 @@ def test_a_node_that_a_rollout_asks_no_more_serves_on() -> None:
     assert isinstance(first, ClearCondition)
     assert first.sentence == f"{off}; the node serves on."
     assert watch(a_view(runs=SWEPT, called_off=off), TIMING, NOW).actions == ()
+
+
+def test_an_answer_about_usage_holds_for_a_minute_at_least() -> None:
+    """However often a drain asks: on a busy runner each answer would be too old before it is looked at."""
+    idle = pending(latest=(XID, usage(in_use=False)))  # 10 seconds old
+    often = replace(TIMING, drain=2)
+    assert moved(watch(idle, often, NOW + 49)) is Event.REBOOT_NEEDED
+    assert moved(watch(idle, often, NOW + 50)) is None
+
+
+def test_tests_of_ours_end_before_anything_but_a_reboot() -> None:
+    """Nothing is flashed, and no hand called, while they load the node; also where they use no GPU."""
+    tested = usage(in_use=False)
+    tested = replace(tested, result=replace(tested.result, observed={"in_use": False, "ours": 0}))
+    asked = (a_run(Stage.DRAIN, Outcome.PASSED), *SWEPT)
+    for remedy, event in (("REFLASH", None), ("TRIAGE", None), ("REBOOT", Event.REBOOT_NEEDED)):
+        node = a_node(conditions={Condition.PENDING: held("why", detail=remedy)})
+        decision = watch(a_view(node, latest=(tested,), runs=asked), TIMING, NOW)
+        assert moved(decision) is event
+        assert event or decision.waiting == f"{remedy} pending, tests of ours have not ended: why"

@@ -196,3 +196,17 @@ def test_time_spent_waiting_for_a_slot_or_paused_does_not_count_towards_the_dead
     assert event(advance(view, TIMING, late)) is Event.OVERDUE
     for values in ({"began_at": late - 60.0}, {"waited_until": late}):
         assert opens(advance(replace(view, **values), TIMING, late)) is Stage.FIRMWARE
+
+
+def test_a_burn_in_that_nobody_looked_at_is_looked_at_once_more_before_it_is_overdue() -> None:
+    """The runner was away: everything may have passed meanwhile."""
+    late = SINCE + (STATES[State.BURN_IN].deadline or 0.0) + 1
+    unseen = a_run(Stage.BURN_IN, Outcome.WORKING, ended_at=late - 601)
+    view = a_view(a_node(State.BURN_IN), runs=(unseen,))
+    assert opens(advance(view, TIMING, late)) is Stage.BURN_IN
+    for seen in (replace(unseen, ended_at=late - 599), replace(unseen, outcome=Outcome.UNKNOWN)):
+        assert event(advance(replace(view, runs=(seen,)), TIMING, late)) is Event.OVERDUE
+    tried = tuple(
+        a_run(Stage.BURN_IN, Outcome.UNKNOWN, id=number) for number in range(STATES[State.BURN_IN].attempts)
+    )
+    assert event(advance(replace(view, runs=(*tried, unseen)), TIMING, late)) is Event.OVERDUE

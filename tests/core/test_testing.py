@@ -11,8 +11,8 @@ from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.policy import decide
 from fleet_runner.core.production import watch
 from fleet_runner.core.records import Management
-from fleet_runner.core.runs import Outcome, Run
-from fleet_runner.core.testing import NEVER, due
+from fleet_runner.core.runs import Node, Outcome, Run
+from fleet_runner.core.testing import NEVER, TAKEN, due
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing, View
 from tests.making import NOW, a_finding, a_node, a_run, a_view, conditions, held, stored, usage
@@ -83,12 +83,14 @@ def test_nobody_is_disturbed(changed: dict[str, object]) -> None:
 
 
 def test_tests_that_run_are_looked_at_until_they_have_ended() -> None:
-    """Also when work has come meanwhile: then they gave way, and the look says so."""
+    """Also after a look that did not reach the node."""
     running = a_look(Outcome.WORKING)
-    for latest in ((IDLE,), (usage(in_use=True),)):
-        seen = view(running, latest=latest)
-        assert watch(seen, TIMING, NOW).wake_at == NOW + 50
-        assert opens(watch(seen, TIMING, NOW + 50)) is Stage.HEALTH_ACTIVE
+    silent = [a_look(Outcome.UNKNOWN, id=10 + n, detail="unreachable: no route") for n in range(6)]
+    for looks in ([running], [running, *silent[:5]], [running, a_look(Outcome.LOST, id=10), silent[1]]):
+        assert watch(view(*looks), TIMING, NOW).wake_at == NOW + 50
+        assert opens(watch(view(*looks), TIMING, NOW + 50)) is Stage.HEALTH_ACTIVE
+    for looks in ([running, *silent], silent[:1], [running, a_look(Outcome.CANCELLED, id=10)]):
+        assert opens(watch(view(*looks), TIMING, NOW + 50)) is None
     by_hand = replace(running, fence=0)
     assert opens(watch(view(by_hand), TIMING, NOW + 50)) is None
 
@@ -128,3 +130,24 @@ def test_tests_that_a_person_asked_for_in_triage_are_looked_at_to_their_end() ->
     assert opens(decide(resting, TIMING, NOW + 50)) is Stage.HEALTH_ACTIVE
     ended = replace(resting, runs=(a_look(Outcome.PASSED),))
     assert decide(ended, TIMING, NOW + 50).actions == ()
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        a_node(management=Management.CUSTOMER),
+        *(a_node(conditions=conditions(each)) for each in Condition if each in TAKEN - {Condition.PENDING}),
+    ],
+)
+def test_tests_are_not_begun_again_where_something_else_is_to_happen(node: Node) -> None:
+    """A look begins again what gave way; what has ended meanwhile is told by the next round."""
+    used = usage(in_use=Condition.IN_USE in node.conditions)
+    seen = view(a_look(Outcome.WORKING), node=node, latest=(used,))
+    decision = watch(seen, TIMING, NOW + 50)
+    assert (opens(decision), decision.waiting) == (None, "")
+
+
+def test_nothing_is_begun_again_in_triage_under_maintenance() -> None:
+    """Somebody works on the node."""
+    node = a_node(State.TRIAGE, conditions=conditions(Condition.MAINTENANCE))
+    assert decide(a_view(node, runs=(a_look(Outcome.WORKING),)), TIMING, NOW + 50).actions == ()

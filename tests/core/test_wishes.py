@@ -6,20 +6,21 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle import STATES, Condition, Stage, State
+from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Wish
 from fleet_runner.core.view import View
 from fleet_runner.core.wishes import OF_FABRICS, READ_ONLY, answer
-from tests.making import a_finding, a_node, a_run, a_view, a_wish, conditions, held, stored, usage
+from tests.making import NOW, a_finding, a_node, a_run, a_view, a_wish, conditions, held, stored, usage
 
 HELD = conditions(Condition.HELD)
 
 
 def asked(wish: Wish, state: State = State.PRODUCTION, **values: object) -> tuple[tuple[Action, ...], Answer]:
     """What a wish leads to, and its answer."""
-    node_values = {name: values.pop(name) for name in ("conditions",) if name in values}
+    node_values = {name: values.pop(name) for name in ("conditions", "management") if name in values}
     detail = str(values.pop("detail", ""))
     view = a_view(a_node(state, **node_values), intents=(a_wish(wish, detail=detail),), **values)
-    *actions, said = answer(view)
+    *actions, said = answer(view, NOW - 600)
     assert isinstance(said, Answer)
     return tuple(actions), said
 
@@ -119,10 +120,19 @@ def test_a_stage_is_run_on_request() -> None:
 def test_a_node_is_tested_on_request_while_nobody_uses_it() -> None:
     """In triage nobody does; in service somebody must have looked."""
     assert asked(Wish.RUN, State.TRIAGE, detail="health_active")[1].accepted
-    assert asked(Wish.RUN, detail="health_active", latest=(usage(in_use=False),))[1].accepted
-    for latest in ((), (usage(in_use=True),)):
-        said = asked(Wish.RUN, detail="health_active", latest=latest)[1]
-        assert (said.accepted, said.sentence[:31]) == (False, "Whether the node is idle is not")
+    idle = {"detail": "health_active", "tested": True, "latest": (usage(in_use=False),)}
+    assert asked(Wish.RUN, **idle)[1].accepted
+    for latest in ((), (usage(in_use=True),), (usage(in_use=False, at=NOW - 601),)):
+        said = asked(Wish.RUN, **idle | {"latest": latest})[1]
+        assert (said.accepted, said.sentence[:35]) == (False, "Whether the node is idle now is not")
+    for changed, words in [
+        ({"tested": False}, "names no tests"),
+        ({"management": Management.CUSTOMER}, "management is 'customer'"),
+        ({"conditions": conditions(Condition.MAINTENANCE, Condition.CORDONED)}, "is cordoned, maintenance:"),
+    ]:
+        said = asked(Wish.RUN, **idle | changed)[1]
+        assert not said.accepted
+        assert words in said.sentence
     assert "cannot be run on a node in wipe" in asked(Wish.RUN, State.WIPE, detail="health_active")[1].sentence
 
 
@@ -130,12 +140,12 @@ def test_a_wish_to_move_waits_for_the_open_run() -> None:
     """A hold does not."""
     busy = {"run": a_run(Stage.VERIFY, None)}
     view: View = a_view(a_node(State.ONBOARD), intents=(a_wish(Wish.CERTIFY), a_wish(Wish.HOLD, id=10)), **busy)
-    (action, said) = answer(view)
+    (action, said) = answer(view, NOW - 600)
     assert isinstance(action, SetCondition)
     assert isinstance(said, Answer)
     assert said.intent == 10
-    assert answer(a_view(intents=(a_wish(Wish.RETIRE),), **busy)) == ()
-    assert answer(a_view()) == ()
+    assert answer(a_view(intents=(a_wish(Wish.RETIRE),), **busy), NOW) == ()
+    assert answer(a_view(), NOW) == ()
 
 
 def test_every_state_has_a_meaning() -> None:
@@ -146,9 +156,9 @@ def test_every_state_has_a_meaning() -> None:
 def test_a_rollouts_wish_takes_no_other_remedys_place() -> None:
     """A person's does."""
     busy = a_node(conditions={Condition.PENDING: held("GPU 3 fell off the bus.", "runner", detail="REBOOT")})
-    (said,) = answer(a_view(busy, intents=(a_wish(Wish.FIRMWARE, by="rollout 3"),)))
+    (said,) = answer(a_view(busy, intents=(a_wish(Wish.FIRMWARE, by="rollout 3"),)), NOW)
     assert said == Answer(9, accepted=False, sentence="REBOOT is pending already: GPU 3 fell off the bus.")
-    *actions, yes = answer(a_view(busy, intents=(a_wish(Wish.FIRMWARE),)))
+    *actions, yes = answer(a_view(busy, intents=(a_wish(Wish.FIRMWARE),)), NOW)
     assert isinstance(yes, Answer)
     assert yes.accepted
     assert len(actions) == 3

@@ -14,6 +14,7 @@ from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
 
 GOOD = Result("parts_gpu", Verdict.PASS, "8 GPUs")
+BURNT = Result("gpu_burn", Verdict.PASS, "8 GPUs")
 IDLE = Result("gpu_usage", Verdict.PASS, "no work", observed={"in_use": False})
 BUSY = Result("gpu_usage", Verdict.PASS, "1 process", observed={"in_use": True})
 XID = Result(
@@ -82,6 +83,8 @@ def a_fleet(count: int) -> Fleet:
 
 def all_good(_node: str, stage: Stage) -> tuple[Result, ...]:
     """Every check passes."""
+    if stage is Stage.BURN_IN:
+        return (GOOD, BURNT)
     return (GOOD, IDLE) if stage in {Stage.DRAIN, Stage.HEALTH_PASSIVE} else (GOOD,)
 
 

@@ -53,6 +53,9 @@ class Order:
 
 PROGRAM = "{program}"
 
+NAMED = ("burn_in", "health_active")
+"""Sections of a profile whose `tests` name active tests."""
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -91,9 +94,29 @@ def wanted(check: Check, healthy: profile.Profile) -> bool:
     return profile.has(healthy, check.section)
 
 
+def unasked(check: Check, healthy: profile.Profile) -> str:
+    """Say of an active test that a profile names, but has no section for, what is wrong with that; else "".
+
+    Left out in silence, it would be missed by nobody.
+    """
+    if check.job is None or wanted(check, healthy):
+        return ""
+    where = next((each for each in NAMED if check.name in _named(healthy, each)), "")
+    return f"it is named in fleet_profile.{where}.tests, but the profile has no {check.section}" if where else ""
+
+
+def _named(healthy: profile.Profile, stage: str) -> tuple[str, ...]:
+    try:
+        return profile.section(healthy, stage).texts("tests")
+    except EvidenceError:
+        return ()
+
+
 def run(check: Check, readings: Readings, expected: Expected) -> Result:
     """Judge a check over what was read; whatever could not be read makes it UNKNOWN, in one sentence."""
     if not wanted(check, expected.profile):
+        if lacking := unasked(check, expected.profile):
+            return _unknown(check, lacking, ())
         why = f"the device type's profile has no {check.section}"
         return Result(check=check.name, verdict=Verdict.SKIPPED, message=why)
     mine = {name: readings[name] for name in check.reads if name in readings}
