@@ -1,5 +1,9 @@
 """Has the node stayed up since its burn-in began?"""
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from fleet_runner.core.checks.answers import about, conclude, text_of
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.errors import EvidenceError
@@ -11,8 +15,7 @@ from fleet_runner.core.verdicts import Remedy, Result
 ROUNDING_SECONDS = 2.0
 """uptime -s prints whole seconds and works them out anew each time."""
 
-SLOW_SECONDS = 120.0
-"""The longest that the other reads of a visit take: only after them the controller looks at its clock."""
+BOOT_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 STEPS = (
     "Look at the BMC's event log for power, temperature and watchdog events around that time.",
@@ -22,36 +25,54 @@ STEPS = (
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
-    """FAIL where the node booted after it came to its state; by hand, without a stay, only the boot's time is told.
+    """FAIL where the node runs another boot than at its first answer in this stay; no clock has a say in that.
 
-    Only ages are compared, the boot's by the node's clock and the stay's by the controller's: neither need be right.
+    The kernel's id of the boot is remembered with the stay it was first seen in. A boot before the first answer is
+    none in the burn-in: its tests begin at that visit. By hand, without a stay, only the boot's time is told, and
+    what was remembered stays.
     """
     reading = readings["uptime"]
-    booted = uptime.parse(text_of(reading))
-    age = reading.at - booted
+    age = reading.at - (booted := uptime.parse(text_of(reading)))
     if age < -ROUNDING_SECONDS:
         raise EvidenceError(
             f"{expected.node} says it booted {-age:.0f} s in its own future; its clock jumped, ask again"
         )
-    observed = {"booted_at": booted, "age_seconds": round(age, 3)}
-    since, now = number(expected.run.get("since")), number(expected.run.get("now"))
-    stay = now - since if since is not None and now is not None else 0.0
-    if age + ROUNDING_SECONDS + SLOW_SECONDS >= stay:
+    boot = text_of(readings["boot_id"]).strip()
+    if BOOT_ID.fullmatch(boot) is None:
+        raise EvidenceError(
+            f"{expected.node} gives {boot!r:.60} for its boot's id, expected 32 digits in five groups"
+        )
+    since = number(expected.run.get("since"))
+    first = _first(expected)
+    if since is not None and (first is None or first["since"] != since):
+        first = {"since": since, "boot": boot}
+    observed = {"booted_at": booted, "age_seconds": round(age, 3), **({"first": first} if first is not None else {})}
+    if since is None or first is None or first["boot"] == boot:
         return conclude("steady", [], f"the node has been up for {age:.0f} s", observed)
     finding = about(expected.node, "burn_in.rebooted", "node")(
-        message=f"the node booted {stay - age:.0f} s after its burn-in began, expected it to stay up",
+        message=f"the node booted {age:.0f} s ago, in the middle of its burn-in; expected it to stay up",
         remedy=Remedy.TRIAGE,
         steps=STEPS,
     )
     return conclude("steady", [finding], "", observed)
 
 
+def _first(expected: Expected) -> dict[str, Any] | None:
+    """Return the stay and the boot that were remembered, None where nothing was."""
+    known: Any = expected.run.get("before", {}).get("steady") or {}
+    observed = known.get("observed")
+    first = observed.get("first") if isinstance(observed, Mapping) else None
+    return {"since": first.get("since"), "boot": first.get("boot")} if isinstance(first, Mapping) else None
+
+
 CHECK = Check(
     name="steady",
     question="Has the node stayed up since its burn-in began?",
-    reads=("uptime",),
+    reads=("uptime", "boot_id"),
     judge=judge,
+    remembers=True,
     section="burn_in",
     codes=(Code("burn_in.rebooted", (Remedy.TRIAGE,), "the node booted in the middle of its burn-in"),),
-    source="`uptime -s` of procps, against the runner's own record of when the burn-in began",
+    source="The kernel's `random/boot_id` (proc(5)), against that of the check's first answer in the burn-in;"
+    " `uptime -s` of procps tells when",
 )

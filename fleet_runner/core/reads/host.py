@@ -8,6 +8,8 @@ READS = (
     # What a kernel that died left in the firmware's store, where it is and where systemd takes it.
     Read("pstore", ReadKind.FILES, ("/sys/fs/pstore/dmesg-*", "/var/lib/systemd/pstore/*/dmesg.txt")),
     Read("uptime", ReadKind.COMMAND, ("env", "TZ=UTC", "uptime", "-s")),
+    # Anew with each boot, whatever any clock says.
+    Read("boot_id", ReadKind.FILE, path="/proc/sys/kernel/random/boot_id", max_bytes=1000),
     Read("lscpu", ReadKind.COMMAND, ("lscpu", "-J")),
     Read("cpu_microcode", ReadKind.FILES, ("/sys/devices/system/cpu/cpu[0-9]*/microcode/version",)),
     # Slots and their arrays, and the end of the firmware's table, which tells a whole report from a short one.
