@@ -14,7 +14,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
 
     In use means a process on any GPU, or work on one whose processes are hidden from the node. A GPU that is lost
     runs nothing. Where a process list is not given the answer is UNKNOWN: an idle guess could end somebody's work.
-    Active tests are nobody's use: they give way. While they run, load without a process is taken for theirs.
+    Active tests are nobody's use: they give way. Load without a process is theirs only on a GPU that one of their
+    processes is on: beside a test of disks it is a tenant's.
     """
     gpus = answering(readings)
     silent = [gpu.pci for gpu in gpus if gpu.processes is None]
@@ -35,7 +36,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
 
 def _is_used(gpu: Gpu, ours: frozenset[int]) -> bool:
     theirs = [pid for pid in gpu.pids if pid not in ours]
-    return bool(theirs) or (bool(gpu.used_percent) and not ours)
+    return bool(theirs) or (bool(gpu.used_percent) and not gpu.pids)
 
 
 def _ours(readings: Readings) -> frozenset[int]:

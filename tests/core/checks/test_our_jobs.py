@@ -36,11 +36,17 @@ def told(*pids: object, at: object = NOW - 3) -> dict[str, str]:
 
 
 def test_a_node_that_only_our_tests_use_is_idle() -> None:
-    """A person's reboot need not wait for them; load that nobody is listed for is theirs, too."""
+    """A person's reboot need not wait for them."""
     result = judged(used("7", "8"), told(7, 8))
     assert (result.verdict, result.message) == (Verdict.PASS, "no GPU is in use, but by tests of ours")
     assert result.observed["in_use"] is False
-    assert judged(used(), told(7)).observed == {"in_use": False, "processes": 0, "ours": 0}
+    assert result.observed["ours"] == 2 * SMI.count("<processes>")
+
+
+def test_load_without_a_process_beside_our_tests_is_a_tenants() -> None:
+    """A test of disks is on no GPU; the process that loads one is hidden from the node."""
+    assert judged(used(), told(7)).observed == {"in_use": True, "processes": 0, "ours": 0}
+    assert judged(used(percent=0), told(7)).observed == {"in_use": False, "processes": 0, "ours": 0}
 
 
 def test_a_tenant_beside_our_tests_uses_the_node() -> None:
