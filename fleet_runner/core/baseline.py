@@ -22,6 +22,9 @@ FEWEST_NUMBERS = 5
 MOST_RESULTS = 20
 """Results of one node that count, the newest: a node that is tested daily must not outvote the others."""
 
+MOST_SPREAD = 0.2
+"""The largest median deviation, as a share of the median, from which a mark is drawn: beyond, nothing is usual."""
+
 SMALLEST = 1e-9
 """Below this nothing is measured, in whatever unit."""
 
@@ -67,15 +70,22 @@ def good(production: Sequence[str], results: Sequence[Stored]) -> tuple[str, ...
 
 
 def samples(measure: Measure, results: Sequence[Stored], nodes: Sequence[str]) -> dict[str, tuple[float, ...]]:
-    """Return what a measure was on each of these nodes, of their newest results (given newest first)."""
+    """Return what a measure was on each of these nodes, of their newest results (given newest first).
+
+    A test that ended is judged anew at each visit: results on the same first evidence, the test's own, are one.
+    """
     wanted = set(nodes)
+    counted: set[tuple[str, str]] = set()
     found: dict[str, list[tuple[float, ...]]] = {}
     for stored in results:
         answered = stored.result.verdict in {Verdict.PASS, Verdict.FAIL}
-        if stored.node in wanted and answered and len(found.get(stored.node, ())) < MOST_RESULTS:
+        measured = {(stored.node, digest) for digest in stored.result.evidence[:1]}
+        new = stored.node in wanted and not measured & counted
+        if new and answered and len(found.get(stored.node, ())) < MOST_RESULTS:
             told = tuple(values(stored.result.observed, measure.observed))
             if told:
                 found.setdefault(stored.node, []).append(told)
+                counted |= measured
     return {node: tuple(value for told in mine for value in told) for node, mine in sorted(found.items())}
 
 
@@ -108,6 +118,12 @@ def learn(check: Check, measure: Measure, found: Samples, profile: Profile, marg
         return Learned(check.name, measure, len(found), len(every), now=now, why=why)
     usual = median(every)
     deviation = median(abs(value - usual) for value in every)
+    if deviation > MOST_SPREAD * usual:
+        why = (
+            f"the median is {usual:.4g} and the median deviation {deviation:.4g}, expected at most "
+            f"{MOST_SPREAD:.0%} of it; these nodes are not alike, name those that are"
+        )
+        return Learned(check.name, measure, len(found), len(every), usual, deviation, now=now, why=why)
     mark = _mark(usual, deviation, margin, higher=measure.higher)
     outside = tuple(
         node for node, mine in found.items() if any(_misses(value, mark, measure.higher) for value in mine)

@@ -39,7 +39,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     sums = allreduce.parse(jobs.output_of(job, expected))
     findings = list(_findings(sums, wanted, expected))
     observed = {"nodes": sums.nodes, "ranks": sums.ranks, "backend": sums.backend, "wrong": sums.wrong}
-    observed |= {"bus_gbps": sums.bus_gbps} if not sums.troubles else {APART: list(sums.troubles)}
+    observed |= {f"{sums.backend}_bus_gbps": sums.bus_gbps} if not sums.troubles else {APART: list(sums.troubles)}
     passed = (
         f"{sums.ranks} ranks on {sums.nodes} nodes added up rightly with {sums.bus_gbps:.4g} GB/s ({sums.backend})"
     )
@@ -106,5 +106,5 @@ CHECK = Check(
         ),
     ),
     source="Bus bandwidth as nccl-tests define it (PERFORMANCE.md). Marks depend on the site's network.",
-    measures=(Measure("bus_gbps", f"{SECTION}.nccl_bus_gbps_min"),),
+    measures=tuple(Measure(f"{each}_bus_gbps", f"{SECTION}.{each}_bus_gbps_min") for each in BYTES),
 )
