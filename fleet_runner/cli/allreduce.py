@@ -18,6 +18,8 @@ from fleet_runner.core.checks.allreduce import APART, NAME
 from fleet_runner.core.errors import FleetError, StoreError
 from fleet_runner.core.lifecycle import FABRICS, Condition, Stage, State
 from fleet_runner.core.printable import printable
+from fleet_runner.core.production import USAGE
+from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Node
 from fleet_runner.core.spool import Ended, Judged, Line, Progress
 from fleet_runner.core.verdicts import Verdict
@@ -26,6 +28,17 @@ from fleet_runner.source import Reader
 
 LOOK_AGAIN = 0.2  # seconds
 SHOWN = 4  # names of a group
+
+RESTING = frozenset({State.ONBOARD, State.TRIAGE, State.DEBUG})
+"""States beside production in which a node serves nobody, and no play of ours works on it between two visits."""
+
+BARS = {
+    Condition.HELD: "held",
+    Condition.MAINTENANCE: "in maintenance",
+    Condition.CORDONED: "cordoned",
+    Condition.DRAINING: "draining",
+    Condition.PENDING: "waiting for a remedy",
+}
 
 PORTS = range(20_000, 32_000)
 """Where the first node of a group may listen: below the kernel's own choice of ports, another one for each group."""
@@ -45,15 +58,16 @@ def allreduce(
     """Have nodes add up numbers together, and name the nodes or pairs because of which they fail or are slow.
 
     The whole group first; then halves of it, each beside nodes that are known to be good, until those at fault are
-    found: in far fewer tests than all pairs. It loads GPUs and network: nodes that are in use, or at which a run is
-    under way, are refused. Stopped with Ctrl-C, it leaves nothing running but the test of the moment, which ends.
+    found: in far fewer tests than all pairs. It loads GPUs and network: nodes in production must be idle, and neither
+    held, in maintenance, cordoned nor a customer's; others must be in onboard, triage or debug, without a run.
+    Stopped with Ctrl-C, it leaves nothing running but the test of the moment, which ends.
     """
     asked, beside = sorted(set(nodes)), sorted(set(good or ()) - set(nodes))
     if len(asked) + len(beside) < 2:  # noqa: PLR2004  one has nobody to add up with
         raise FleetError("one node has nobody to add up with; name another, or one that is known to be good (--good)")
     with opened() as (settings, store):
         for name in (*asked, *beside):
-            _may_be_loaded(store, known(store, name))
+            _may_be_loaded(store, known(store, name), time.time() - 2 * settings.passive_seconds)
         search = _Search(settings, _addresses(settings, (*asked, *beside)), backend)
         found = search.named(asked, beside)
         trouble = _recorded(store, search, found)
@@ -63,23 +77,53 @@ def allreduce(
         _show(found, search)
     if trouble:
         raise StoreError(f"the answers were not recorded: {trouble}")
-    if found.untold and not found.nodes:
-        raise typer.Exit(Exit.TROUBLE)
-    raise typer.Exit(Exit.OK if found == Named() else Exit.NO)
+    raise typer.Exit(_ending(found))
 
 
-def _may_be_loaded(store: Store, row: Node) -> None:
-    """Refuse what runs a tenant's work, or ours."""
-    why = ""
-    if row.state in FABRICS or row.state is State.RETIRED:
-        why = f"it is {'a fabric' if row.state in FABRICS else 'retired'}, expected a node in service"
-    elif Condition.IN_USE in row.conditions:
-        why = "a tenant's work runs on it; wait until it is idle, or drain it"
-    elif any(run.node == row.name for run in store.open_runs()):
-        why = "a run is under way there; wait for its end"
+def _ending(found: Named) -> Exit:
+    if found == Named():
+        return Exit.OK
+    told = found.nodes or (not found.untold and (found.pairs or found.together))
+    return Exit.NO if told else Exit.TROUBLE
+
+
+def _may_be_loaded(store: Store, row: Node, newest: float) -> None:
+    why = _why_not(store, row, newest)
     if why:
         errors.print(f"no: {row.name}: {why}", markup=False, soft_wrap=True)
         raise typer.Exit(Exit.NO)
+
+
+def _why_not(store: Store, row: Node, newest: float) -> str:
+    """Say why a node may not be loaded: it runs a tenant's work or ours, or may; "" where it may.
+
+    An answer about its use counts if it came since `newest`.
+    """
+    if row.state in FABRICS or row.state is State.RETIRED:
+        return f"it is {'a fabric' if row.state in FABRICS else 'retired'}, expected a node in service"
+    if row.state is not State.PRODUCTION and row.state not in RESTING:
+        return f"it is in {row.state}; expected one in production or in {', '.join(sorted(RESTING))}"
+    if Condition.IN_USE in row.conditions:
+        return "a tenant's work runs on it; wait until it is idle, or drain it"
+    if any(run.node == row.name for run in store.open_runs()):
+        return "a run is under way there; wait for its end"
+    return _why_not_in_production(store, row, newest) if row.state is State.PRODUCTION else ""
+
+
+def _why_not_in_production(store: Store, row: Node, newest: float) -> str:
+    """Say why a node that serves may not be loaded; "" where it may."""
+    if row.management is not Management.FULL:
+        return f"its management is {row.management}: what it does is not ours to say"
+    held = next((each for each in BARS if each in row.conditions), None)
+    if held is not None:
+        return f"it is {BARS[held]}: {row.conditions[held].reason}"
+    answers = (each for each in store.latest_results(row.name) if each.result.check == USAGE)
+    usage = next(answers, None)
+    if usage is None or usage.at <= newest or usage.result.verdict is not Verdict.PASS:
+        return f"whether work runs on it is not known; ask it: fleet-runner check run {USAGE} --node {row.name}"
+    if usage.result.observed.get("in_use") is not False:
+        return "a tenant's work runs on it; wait until it is idle, or drain it"
+    return ""
 
 
 def _addresses(settings: Settings, names: Sequence[str]) -> dict[str, str]:

@@ -2,8 +2,10 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,9 @@ import pytest
 from fleet_runner.adapters import foreground
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli import allreduce
-from fleet_runner.core.actions import SetCondition
-from fleet_runner.core.lifecycle import Condition
-from fleet_runner.core.records import Device, Fleet
+from fleet_runner.core.actions import Decision, Move, SetCondition
+from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
+from fleet_runner.core.records import Device, Fleet, Management
 from fleet_runner.core.runs import Held
 from fleet_runner.core.spool import Ended, Judged, Line, PlayEnd
 from fleet_runner.core.verdicts import Result, Verdict
@@ -38,7 +40,36 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     (tmp_path / "state").mkdir()
     with Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}") as made:
         made.register([*devices.values()], 1.0)
+        for name in NAMES:
+            come(made, name, *WAY[:2])
         yield made
+
+
+WAY = (
+    (State.REGISTERED, Event.START),
+    (State.PROVISION, Event.PASSED),
+    (State.ONBOARD, Event.CERTIFIED),
+    (State.VERIFY, Event.PASSED),
+    (State.FIRMWARE, Event.PASSED),
+    (State.BURN_IN, Event.PASSED),
+)
+
+
+def come(store: Store, name: str, *rows: tuple[State, Event]) -> None:
+    """Move a node on its way."""
+    for row in rows:
+        node = store.node(name)
+        assert node is not None
+        store.apply(node, Decision((Move(TRANSITIONS[row], "runner"),), "", 1e12), 2.0)
+
+
+def idle(
+    store: Store, name: str, seconds: float = 60.0, *, verdict: Verdict = Verdict.PASS, in_use: object = False
+) -> None:
+    """Have it answered some seconds ago who uses a node."""
+    at = time.time() - seconds
+    result = Result("gpu_usage", verdict, "x", observed={"in_use": in_use})
+    store.record_by_hand(Stage.CHECK, "ada", [Judged(name, at, result)], at)
 
 
 class Plays:
@@ -156,6 +187,92 @@ def test_nodes_in_use_are_refused(typed: Type, plays: Plays, store: Store) -> No
     assert said.code == 1
     assert "no: gpu-02: a tenant's work runs on it" in said.err
     assert plays.asked == []
+
+
+@pytest.mark.parametrize("steps", range(6))
+def test_nodes_on_which_plays_of_ours_work_are_refused(typed: Type, plays: Plays, store: Store, steps: int) -> None:
+    """Also between two visits: a flash has no open run then."""
+    store.register([Device("gpu-09", "hgx", "gpu-server", "hall", primary_address="192.0.2.9/24")], 1.0)
+    come(store, "gpu-09", *WAY[:steps])
+    row = store.node("gpu-09")
+    assert row is not None
+    why = allreduce._why_not(store, row, 0.0)
+    assert why == ("" if row.state is State.ONBOARD else f"it is in {row.state}; expected {EXPECTED}")
+
+
+EXPECTED = "one in production or in debug, onboard, triage"
+
+
+def test_a_node_that_serves_must_be_idle_by_a_fresh_answer(typed: Type, plays: Plays, store: Store) -> None:
+    """What is not known is no leave to load it."""
+    come(store, "gpu-02", *WAY[2:])
+    asking = "whether work runs on it is not known; ask it: fleet-runner check run gpu_usage --node gpu-02"
+
+    def refused() -> str:
+        said = typed("allreduce", "gpu-01", "gpu-02")
+        assert said.code in {0, 1}
+        return said.err if said.code else ""
+
+    assert asking in refused()
+    idle(store, "gpu-02", 3600.0)
+    assert asking in refused()
+    idle(store, "gpu-02", 50.0, verdict=Verdict.UNKNOWN)
+    assert asking in refused()
+    idle(store, "gpu-02", 40.0, in_use=True)
+    assert "a tenant's work runs on it" in refused()
+    assert plays.asked == []
+    idle(store, "gpu-02", 30.0)
+    assert refused() == ""
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        (Condition.HELD, "it is held: ada looks"),
+        (Condition.MAINTENANCE, "it is in maintenance: ada looks"),
+        (Condition.CORDONED, "it is cordoned: ada looks"),
+    ],
+)
+def test_a_node_that_serves_and_that_people_took_is_refused(
+    typed: Type, plays: Plays, store: Store, condition: Condition, why: str
+) -> None:
+    """In triage they may well be the ones who test it."""
+    row = store.node("gpu-03")
+    assert row is not None
+    taken = decision(SetCondition(condition, Held(2.0, "ada looks", "ada")))
+    store.apply(row, taken, 2.0)
+    assert typed("allreduce", "gpu-01", "gpu-03").code == 0
+    come(store, "gpu-02", *WAY[2:])
+    idle(store, "gpu-02")
+    row = store.node("gpu-02")
+    assert row is not None
+    store.apply(row, taken, 2.0)
+    said = typed("allreduce", "gpu-01", "gpu-02")
+    assert (said.code, f"no: gpu-02: {why}" in said.err) == (1, True), said.err
+
+
+def test_a_customers_node_that_serves_is_refused(typed: Type, plays: Plays, store: Store) -> None:
+    """Idle or not."""
+    come(store, "gpu-02", *WAY[2:])
+    idle(store, "gpu-02")
+    row = store.node("gpu-02")
+    assert row is not None
+    why = allreduce._why_not(store, replace(row, management=Management.CUSTOMER), 0.0)
+    assert why == "its management is customer: what it does is not ours to say"
+
+
+@pytest.mark.parametrize(
+    ("found", "code"),
+    [
+        (allreduce.Named(), 0), (allreduce.Named(nodes=("a",), untold=("b",)), 1),
+        (allreduce.Named(pairs=(("a", "b"),)), 1),
+        (allreduce.Named(together=(("a", "b"),)), 1), (allreduce.Named(flaky=(("a", "b"),)), 3),
+        (allreduce.Named(untold=("a", "b")), 3),
+    ],
+)  # fmt: skip
+def test_the_exit_code_says_no_only_of_a_fault_that_was_found(found: allreduce.Named, code: int) -> None:
+    """A group that failed and passed is no answer."""
+    assert allreduce._ending(found) == code
 
 
 def test_one_node_has_nobody_to_add_up_with(typed: Type, plays: Plays) -> None:
