@@ -105,7 +105,7 @@ def run(
 
     They count as any others: the runner opens a ticket, or takes a node out of service, for what they find.
 
-    Exit code 1: a check failed; 3: none failed, but not every one had an answer.
+    Exit code 1: a check failed; 3: none failed, but not every one had an answer, or of a node all were SKIPPED.
     """
     checks = known(names)
     asked = stage_checks.stages(settings.load().project_dir)

@@ -145,7 +145,7 @@ def answered(verdict: Verdict) -> Callable[..., AbstractContextManager[Play]]:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "code"), [(Verdict.PASS, 0), (Verdict.FAIL, 1), (Verdict.UNKNOWN, 3), (Verdict.SKIPPED, 0)]
+    ("verdict", "code"), [(Verdict.PASS, 0), (Verdict.FAIL, 1), (Verdict.UNKNOWN, 3), (Verdict.SKIPPED, 3)]
 )
 def test_the_exit_code_is_the_answer(
     store: Store, typed: Type, monkeypatch: pytest.MonkeyPatch, verdict: Verdict, code: int
@@ -154,9 +154,11 @@ def test_the_exit_code_is_the_answer(
     said = typed("check", "run", "gpu_usage", "-n", "gpu-01")
     assert said.code == code
     assert f"{verdict:<8}gpu_usage: It was said." in said.out
-    assert ("fleet-runner evidence aaaaaaaaaaaa" in said.out) == (code != 0)
+    assert ("fleet-runner evidence aaaaaaaaaaaa" in said.out) == (verdict in {Verdict.FAIL, Verdict.UNKNOWN})
+    why = "SKIPPED  nothing was asked of it, so nothing is known" if verdict is Verdict.SKIPPED else ""
+    assert why in said.out
     told = json.loads(typed("check", "run", "gpu_usage", "-n", "gpu-01", "--json").out)
-    assert (told["gpu-01"]["results"][0]["verdict"], told["gpu-01"]["trouble"]) == (verdict.value, "")
+    assert (told["gpu-01"]["results"][0]["verdict"], told["gpu-01"]["trouble"]) == (verdict.value, why)
 
 
 def test_answers_that_cannot_be_recorded_are_shown_all_the_same(
