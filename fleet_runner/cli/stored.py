@@ -23,7 +23,7 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.errors import SettingsError, SourceError
 from fleet_runner.core.printable import printable
 from fleet_runner.core.replay import Again, Setting, Tally
-from fleet_runner.core.runs import Stored
+from fleet_runner.core.runs import Run, Stored
 from fleet_runner.core.sightings import speaks
 from fleet_runner.core.verdicts import Verdict
 from fleet_runner.settings import Settings
@@ -35,6 +35,9 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")
 
 LOOKED_BACK = 5
 """Answers among which the newest is looked for that a check remembers."""
+
+MOVES = 1000
+"""A node's newest changes of state, among which that is looked for to which a result belongs."""
 
 PAGE = 200
 """Results whose evidence is in memory at a time."""
@@ -83,8 +86,10 @@ def replaying(
         held = _settings_of(settings, store, changed, sought)
         tally = Tally()
         looked = time.monotonic()
+        oldest = time.time()
         for stored, found in _judged(store, sought, held, limit):
             tally.take(found)
+            oldest = stored.at
             if sys.stderr.isatty() and time.monotonic() - looked > 1.0:
                 looked = time.monotonic()
                 errors.print(
@@ -97,7 +102,7 @@ def replaying(
                 "changes": [_plain(each) for each in tally.changes],
             })  # fmt: skip
             return
-        _tell(tally, since, limit)
+        _tell(tally, since, limit, oldest)
 
 
 def _sought(store: Store, node: str, check: str, since: str, verdict: Verdict | None = None) -> Sought:
@@ -120,11 +125,24 @@ def _judged(
 ) -> Iterator[tuple[Stored, Again | replay.Left]]:
     """Yield each result with what comes of it, a page at a time, the newest first."""
     below: int | None = None
+    moves: dict[str, tuple[float, ...]] = {}
     while limit > 0 and (page := store.find_results(sought, below=below, limit=min(PAGE, limit))):
         pieces = store.pieces(digest for each in page for digest in each.result.evidence)
         for each in page:
-            yield each, replay.again(each, pieces, held.get(each.node), _before(store, each))
+            if each.node not in moves:
+                moves[each.node] = tuple(entry.at for entry in store.history(each.node, MOVES, "transition"))
+            stay = _stay(store.run(each.run), moves[each.node])
+            yield each, replay.again(each, pieces, held.get(each.node), _before(store, each), stay)
         below, limit = page[-1].id, limit - len(page)
+
+
+def _stay(run: Run | None, moves: tuple[float, ...]) -> dict[str, float]:
+    """Return what a run's play was told of the node's stay, from when it moved; by hand it is told of none."""
+    if run is None:
+        return {}
+    came = max((at for at in moves if at <= run.opened_at), default=None)
+    since = {"since": came} if came is not None and run.fence > 0 else {}
+    return {"opened_at": run.opened_at, **since}
 
 
 def _before(store: Store, stored: Stored) -> Stored | None:
@@ -179,7 +197,7 @@ def _records(settings: Settings) -> dict[str, dict[str, object]]:
     return {name: each["fleet_device"] for name, each in variables.items()}
 
 
-def _tell(tally: Tally, since: str, limit: int) -> None:
+def _tell(tally: Tally, since: str, limit: int, oldest: float) -> None:
     groups: dict[tuple[str, str, str], list[Again]] = defaultdict(list)
     for each in tally.changes:
         groups[each.stored.node, each.before.check, each.words].append(each)
@@ -187,11 +205,11 @@ def _tell(tally: Tally, since: str, limit: int) -> None:
         console.print(Text(f"{name} {check}: ", style="bold").append(f"{words}, {_times(mine)}", style="default"))
         console.print(Padding(Text(printable(mine[0].after.message)), (0, 0, 0, 2)))
     seen = tally.reproduced + tally.left.total()
-    counted = f"The newest {limit}" if seen >= limit else str(seen)
+    counted, back = (f"The newest {limit}", f", back to {stamp(oldest)}") if seen >= limit else (str(seen), "")
     nodes = len({name for name, _, _ in groups})
     differ = f"of those {len(tally.changes)} would differ, on {nodes} nodes"
     reproduced = f"{tally.reproduced} were reproduced with the profile of today; {differ}"
-    console.print(f"{counted} results of the last {since}: {reproduced}.")
+    console.print(f"{counted} results of the last {since}{back}: {reproduced}.")
     if tally.left:
         console.print(f"{tally.left.total()} were not, and are left out:")
     for why, count in tally.left.most_common():

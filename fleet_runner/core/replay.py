@@ -85,11 +85,16 @@ class Tally:
 
 
 def again(
-    stored: Stored, pieces: Mapping[str, Evidence], setting: Setting | None, before: Stored | None = None
+    stored: Stored,
+    pieces: Mapping[str, Evidence],
+    setting: Setting | None,
+    before: Stored | None = None,
+    stay: Mapping[str, float] | None = None,
 ) -> Again | Left:
     """Judge a stored result again, or say why it cannot be.
 
-    `pieces` is the evidence behind it, by hash; `before` the check's answer before, if it remembers.
+    `pieces` is the evidence behind it, by hash; `before` the check's answer before, if it remembers; `stay` when the
+    node had come to its state (`since`) and the run was opened (`opened_at`), as its play was told.
     """
     check = CHECKS.get(stored.result.check)
     if check is None:
@@ -100,7 +105,7 @@ def again(
     if why is not None:
         return why
     found = _readings(check, stored, pieces)
-    run_data: dict[str, Any] = {"id": stored.run, "now": stored.at}
+    run_data: dict[str, Any] = {"id": stored.run, "now": stored.at, **(stay or {})}
     if before is not None:
         run_data["before"] = {check.name: {"at": before.at, "observed": dict(before.result.observed)}}
     expected = Expected(stored.node, setting.profile, setting.device, run=run_data)

@@ -3,12 +3,14 @@
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from fleet_runner.adapters.store import Sought, Store
+from fleet_runner.cli import stored
 from fleet_runner.cli.session import span
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
@@ -16,6 +18,7 @@ from fleet_runner.core.errors import FleetError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.records import Device
+from fleet_runner.core.runs import Run
 from fleet_runner.core.spool import Evidence, Judged
 from fleet_runner.core.verdicts import Result, Verdict
 from tests.cli.conftest import Type
@@ -106,8 +109,17 @@ def test_a_limit_is_tried_on_what_was_read_and_what_cannot_be_is_counted(
     told = json.loads(typed("replay", "--with", file, "--node", "gpu-02", "--json").out)
     assert (told["reproduced"], told["left_out"]) == (1, {"unread": 1})
     assert [(each["node"], each["would_be"]["verdict"]) for each in told["changes"]] == [("gpu-02", "FAIL")]
-    assert "The newest 1 results" in typed("replay", "--with", file, "--limit", "1").words
+    assert "The newest 1 results of the last 30d, back to 20" in typed("replay", "--with", file, "--limit", "1").words
     assert len(store.find_results(Sought(), limit=9)) == 4
+
+
+def test_a_result_is_judged_with_the_stay_that_its_run_was_told_of() -> None:
+    """A node's move after the run is another stay; by hand a play is told of none."""
+    ours = Run(1, "gpu-01", Stage.BURN_IN, 3, "b", 100.0)
+    assert stored._stay(ours, (50.0, 90.0, 110.0)) == {"opened_at": 100.0, "since": 90.0}
+    assert stored._stay(ours, (110.0,)) == {"opened_at": 100.0}
+    assert stored._stay(replace(ours, fence=0), (50.0,)) == {"opened_at": 100.0}
+    assert stored._stay(None, (50.0,)) == {}
 
 
 def test_a_change_for_one_device_type_leaves_the_others(store: Store, typed: Type, tmp_path: Path) -> None:

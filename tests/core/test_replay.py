@@ -154,6 +154,18 @@ def test_what_a_check_remembered_is_given_to_it_again(monkeypatch: pytest.Monkey
     assert again(now, ten, setting(words_max=1)) is Left.REMEMBERS
 
 
+def test_a_check_is_told_the_stay_that_it_was_told_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, answers that rest on it would come out otherwise, though the profile is the same."""
+
+    def late(_: Mapping[str, Reading], expected: Expected) -> Result:
+        return Result("words", Verdict.FAIL if "since" in expected.run else Verdict.PASS, "x")
+
+    monkeypatch.setitem(CHECKS, "words", replace(WORDS, judge=late))
+    result = replace(stored(Verdict.PASS), result=Result("words", Verdict.FAIL, "x"))
+    assert again(result, {}, setting()) is Left.OTHERWISE
+    assert isinstance(again(result, {}, setting(), stay={"since": 1.0, "opened_at": 2.0}), Again)
+
+
 def test_a_judge_that_breaks_is_one_result_of_many() -> None:
     broken = pieces(dmesg="broken", uptime="x")
     found = judged(stored(Verdict.UNKNOWN, "dmesg", "uptime"), broken, setting())
