@@ -67,7 +67,7 @@ def _added(text: str, node: yaml.MappingNode, names: list[str], value: str) -> s
 
 
 def _end(text: str, node: yaml.Node) -> int:
-    """Return where the line after a mapping's last value begins; what follows it may be comments on something else."""
+    """Return where the line after a mapping's last value begins; what follows may be comments on something else."""
     while isinstance(node, yaml.MappingNode | yaml.SequenceNode) and not node.flow_style and node.value:
         node = node.value[-1][1] if isinstance(node, yaml.MappingNode) else node.value[-1]
     mark = node.end_mark.index

@@ -165,8 +165,14 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "fresh": sum(map(len, fresh.values())),
         "undated": len(undated),
     }
-    passed = f"no fault is logged in {youngest / DAY:.3g} days that is not over; {observed['bad']} entries in all"
+    passed = f"no fault of the last {_span(youngest)} is logged that is not over; {observed['bad']} entries in all"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
+
+
+def _span(seconds: float) -> str:
+    """Return a span in the unit that people would say it in."""
+    units = ((DAY, "days"), (3600.0, "hours"), (60.0, "minutes"))
+    return next((f"{seconds / size:.3g} {unit}" for size, unit in units if seconds >= size), f"{seconds:.3g} seconds")
 
 
 def meant(entry: Entry) -> Rule:
