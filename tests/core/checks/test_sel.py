@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.checks import sel
 from fleet_runner.core.checks.sel import RULES
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import redfish, redfish_log
@@ -265,3 +266,9 @@ def test_a_baseboard_that_is_off_leaves_the_others_logs_readable(samples: Path) 
 def test_every_row_is_found_by_what_somebody_writes() -> None:
     """No row without an example."""
     assert {rule.code for rule in RULES} <= {code for code, _, _ in SAID}
+
+
+def test_a_node_that_has_just_come_to_its_state_tells_no_thousandths_of_days() -> None:
+    """A span is said as people would say it."""
+    spans = [sel._span(seconds) for seconds in (604_800.0, 90_000.0, 7200.0, 90.0, 56.07)]
+    assert spans == ["7 days", "1.04 days", "2 hours", "1.5 minutes", "56.1 seconds"]
