@@ -65,13 +65,18 @@ def play(ansible: Ansible, stage: str, profile: dict[str, Any] | None = None) ->
 def test_tests_of_an_idle_node_are_nobodys_use_and_give_way_to_work(
     ansible: Ansible, lab: Lab, tmp_path: Path
 ) -> None:
-    """What the profile does not want is skipped; what it does not tell enough about is unknown, and says what."""
+    """What the profile names and does not tell enough about is unknown, and says what; a drain ends what runs."""
     found = play(ansible, "health_active", PROFILE | {"active": {"dcgm": {"level": 7}}})
     assert (found["gpu_burn"].verdict, found["gpu_burn"].observed["working"]) == (Verdict.UNKNOWN, True)
     assert "active.dcgm.level" in found["dcgm"].message
-    assert found["disk_speed"].verdict is Verdict.SKIPPED
+    assert found["disk_speed"].verdict is Verdict.UNKNOWN
+    assert "the profile has no active.disk_speed" in found["disk_speed"].message
     usage = play(ansible, "drain")["gpu_usage"]
-    assert (usage.observed["in_use"], usage.message) == (False, "no GPU is in use, but by tests of ours")
+    assert usage.observed["in_use"] is False
+    over = lab.node("gpu-01") / "tmp" / "jobs" / f"health_active-{ROUND}" / "over"
+    while not over.exists():
+        time.sleep(0.05)
+    assert play(ansible, "health_active")["gpu_burn"].observed["working"] is True
     step = tmp_path / WORK
     step.symlink_to("/bin/sleep")
     with subprocess.Popen([str(step), "600"]) as work:
