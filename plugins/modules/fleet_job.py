@@ -22,15 +22,9 @@ module: fleet_job
 short_description: Starts detached jobs on a node once, one after the other, and reads their states
 description:
   - The first call with a key starts its jobs, which a supervisor runs in their order; every later call finds them.
-  - A job that has ended is left as it is. One that gave way, or was not begun, is begun by the next call. One whose
-    supervisor is gone, or whose node booted, is lost.
+  - What gave way, or was not begun, is begun by the next call. What lost its supervisor, or its node booted, is lost.
 options:
-  key:
-    description:
-      - What the chain is called; the key under which it is found again. One chain runs at a time on a node.
-      - "C(burn_in-2000) takes the place of C(burn_in-1000): what is before the last dash is older work of the kind."
-    type: str
-    required: true
+  key: {description: The chain's name; C(a-2) takes the place of C(a-1)., type: str, required: true}
   jobs:
     description: The jobs, in the order in which they run.
     type: list
@@ -42,20 +36,13 @@ options:
       seconds: {description: How long it is meant to run; given back as it is., type: float, default: 0.0}
       limit: {description: Seconds after which it is ended with the status 124., type: float, required: true}
       program: {description: One of C(programs); C({program}) in C(argv) is its path., type: str, default: ""}
-      helpers:
-        description: Names of processes that do its work without being its children; they end with it.
-        type: list
-        elements: str
-        default: []
+      helpers: {description: Names of processes that work for it., type: list, elements: str, default: []}
       gave_way: {description: Words of its output that say to whom it gave way., type: dict, default: {}}
       cancel: {description: What ends what it started elsewhere., type: list, elements: str, default: []}
   supervisor: {description: The text of the program that runs the jobs., type: str, required: true}
   programs: {description: Texts of programs that jobs need; by their names., type: dict, default: {}}
   yield_to:
-    description:
-      - Whose work the jobs give way to at once; they give way to nobody without it.
-      - C(devices) are patterns of files that a process holds open which works; C(names) those of processes that work.
-      - C(ignored) are names of those that hold such a file and do not work.
+    description: Whose work jobs give way to (as root); by C(devices) that it holds open, or C(names); not C(ignored).
     type: dict
   age: {description: Seconds since this began; a node that booted since starts nothing., type: float, default: 0.0}
   stop: {description: Why the chain is to end now; nothing is started., type: str, default: ""}
@@ -89,7 +76,7 @@ RUNNING_TAIL = 16_000  # bytes of output of a job that runs: enough for its last
 KEPT = 5  # chains that are over and whose files stay
 SLOW = 120.0  # seconds that a visit may take before the age of what it asks for is known
 SOON = 5.0  # seconds for a chain that was started to begin, or for one that was stopped to end
-TAG = b"FLEET_JOB="
+SWEEPS, PATIENCE = 5, 5.0  # tries to end what was left behind; seconds for a process that cannot be looked into
 
 
 def ensure(params: dict, *, start: bool = True) -> tuple[bool, dict]:
@@ -100,15 +87,12 @@ def ensure(params: dict, *, start: bool = True) -> tuple[bool, dict]:
     """
     folder = Path(params["dir"], params["key"])
     if not start:
-        todo = [job["name"] for job in _todo(folder, params)]
+        todo = {job["name"]: _job(job, "waiting", reason="it would be started") for job in _todo(folder, params)}
         known = look(folder, params) if folder.exists() else {}
-        return bool(todo), known | {
-            job["name"]: _job(job, "waiting", reason="it would be started")
-            for job in params["jobs"]
-            if job["name"] in todo
-        }
+        return bool(todo), known | todo
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     with _lock(folder.parent / "turn", wait=True):
+        _sweep(folder.parent)
         with _lock(folder / "lock", wait=(folder / "over").exists()) as lock:  # a supervisor whose chain is over ends
             if params.get("stop"):
                 behind, changed = params["stop"], lock is None and _stop(folder, params["stop"])
@@ -136,9 +120,8 @@ def _start(folder: Path, params: dict, lock: int) -> tuple[str, bool]:
         if not _older(other.name, folder.name):
             return f"behind {other.name}", False
         _stop(other, f"{folder.name}, which took its place")
-    _sweep(folder)
     paths = {name: str(_placed(params, name, text)) for name, text in (params.get("programs") or {}).items()}
-    jobs = [dict(job, argv=_argv(job, paths)) for job in todo]
+    jobs = [_named(folder, dict(job, argv=_argv(job, paths))) for job in todo]
     spec = {"jobs": jobs, "yield_to": params.get("yield_to")}
     for name in ("over", "stop", "processes"):
         with contextlib.suppress(FileNotFoundError):
@@ -172,11 +155,13 @@ def _known(folder: Path, job: dict, params: dict, behind: str, running: list) ->
     if (mine / "started").exists() and not ended:
         begun = _facts(mine / "started").get("boottime", _uptime())
         taken, tail = round(max(0.0, _uptime() - begun), 3), min(RUNNING_TAIL, params["tail_bytes"])
-        return _job(job, "running" if waits else "lost", elapsed=taken, output=_tail(mine / "output", tail))
+        state, why = ("running", "") if waits else ("lost", _facts(folder / "over").get("error") or "")
+        return _job(job, state, elapsed=taken, output=_tail(mine / "output", tail), reason=why)
     if waits or (behind and not params.get("stop")):
         return _job(job, "waiting", reason=behind or _behind(folder, running))
-    gave_way = _facts(folder / "over").get("reason") or params.get("stop")
-    return _job(job, "preempted" if gave_way else "lost", reason=gave_way or "")
+    over = _facts(folder / "over")
+    gave_way = over.get("reason") or params.get("stop")
+    return _job(job, "preempted" if gave_way else "lost", reason=gave_way or over.get("error") or "")
 
 
 def _job(job: dict, state: str, **known: object) -> dict:
@@ -186,10 +171,8 @@ def _job(job: dict, state: str, **known: object) -> dict:
 
 def _behind(folder: Path, running: list) -> str:
     """Say which job is before the ones that have not begun."""
-    going = [
-        name for name in running if (folder / name / "started").exists() and not (folder / name / "end").exists()
-    ]
-    return f"behind {going[0]}" if going else "it begins now"
+    going = (name for name in running if (folder / name / "started").exists() > (folder / name / "end").exists())
+    return f"behind {first}" if (first := next(going, "")) else "it begins now"
 
 
 def _others(folder: Path) -> list[Path]:
@@ -225,21 +208,34 @@ def _stop(folder: Path, why: str) -> bool:
     raise OSError(f"{folder.name} does not end within {3 * SOON:g} s")
 
 
-def _sweep(folder: Path) -> None:
-    """End what a supervisor left behind that was killed: nobody else would."""
-    mine = TAG + str(folder).encode() + b"/"
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if any(entry.startswith(mine) for entry in path.read_bytes().split(b"\0")):
-                os.kill(int(path.parent.name), signal.SIGKILL)
+def _sweep(chains: Path) -> None:
+    """End what supervisors left behind that were killed: nobody else would. One may be stuck, with its memory."""
+    look = ["grep", "--line-buffered", "-lsaF"]
+    for path in chains.glob("*/lock"):
+        with _lock(path) as lock:
+            look += [] if lock is None else ["-e", f"FLEET_JOB={path.parent}/"]
+    for _ in range(SWEEPS if "-e" in look else 0):
+        try:
+            argv = [*look, *(f"{process}/environ" for process in Path("/proc").glob("[0-9]*"))]
+            found = subprocess.run(argv, stdout=subprocess.PIPE, timeout=PATIENCE, check=False).stdout  # noqa: S603  ours
+        except subprocess.TimeoutExpired as error:
+            found = error.stdout or b""
+        for each in found.splitlines():
+            with contextlib.suppress(OSError):
+                os.kill(int(each.split(b"/")[2]), signal.SIGKILL)
+        if not found:
+            break
+        time.sleep(0.05)
 
 
 def _placed(params: dict, name: str, text: str) -> Path:
     """Return where a program of ours lies on this node, under a name that tells its content."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     path = Path(params["dir"]).parent / "programs" / f"{digest}-{name}"
-    if not path.exists():
-        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if path.parent.stat().st_uid != os.geteuid() or path.parent.stat().st_mode & 0o022:
+        raise PermissionError(f"{path.parent}: others may write there, so nothing of it is run")
+    if path.is_symlink() or not path.exists() or path.stat().st_uid != os.geteuid() or path.read_text() != text:
         _write(path, text, mode=0o755)
     return path
 
@@ -255,6 +251,13 @@ def _argv(job: dict, paths: dict) -> list[str]:
     return argv
 
 
+def _named(folder: Path, job: dict) -> dict:
+    """Give what a job starts elsewhere a name that no other chain has on any node: it is ended by its name."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+    chain = hashlib.sha256(f"{folder} {os.uname().nodename} {boot}".encode()).hexdigest()[:16]
+    return job | {name: [word.replace("{chain}", chain) for word in job.get(name, ())] for name in ("argv", "cancel")}
+
+
 def _write(path: Path, text: str, mode: int = 0o644) -> None:
     new = path.with_name(f"{path.name}.{os.getpid()}")
     new.write_text(text, encoding="utf-8")
@@ -266,14 +269,12 @@ def _write(path: Path, text: str, mode: int = 0o644) -> None:
 def _lock(path: Path, *, wait: bool = False):  # noqa: ANN202  an iterator of the descriptor, or None if another has it
     """Hold a lock; it is let go when the last process that has it open closes it."""
     lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    taken = None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        os.close(lock)
-        yield None
-        return
-    try:
-        yield lock
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            taken = lock
+        yield taken
     finally:
         os.close(lock)
 
@@ -299,22 +300,21 @@ def _uptime() -> float:
 
 def _spawn(folder: Path, supervisor: Path, lock: int) -> None:
     argv, none = [sys.executable, "-I", str(supervisor), str(folder)], subprocess.DEVNULL
-    process = subprocess.Popen(  # noqa: S603  the command is ours
-        argv, stdin=none, stdout=none, stderr=none, pass_fds=[lock], start_new_session=True
-    )
+    with (folder / "supervisor.log").open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603  the command is ours
+            argv, stdin=none, stdout=none, stderr=log, pass_fds=[lock], start_new_session=True
+        )
     process.returncode = 0  # it is meant to outlive us; without this Python would complain about it at its end
 
 
+TEXT, TEXTS, WORDS = ({"type": kind.__name__, "default": kind()} for kind in (str, list, dict))
+TEXTS["elements"] = "str"
 JOB = {
     "name": {"type": "str", "required": True},
     "argv": {"type": "list", "elements": "str", "required": True},
     "seconds": {"type": "float", "default": 0.0},
     "limit": {"type": "float", "required": True},
-    "program": {"type": "str", "default": ""},
-    "helpers": {"type": "list", "elements": "str", "default": []},
-    "gave_way": {"type": "dict", "default": {}},
-    "cancel": {"type": "list", "elements": "str", "default": []},
-}
+} | {"program": TEXT, "helpers": TEXTS, "gave_way": WORDS, "cancel": TEXTS}
 
 
 def main() -> None:
@@ -334,9 +334,10 @@ def main() -> None:
         supports_check_mode=True,
     )
     names = [module.params["key"], *(job["name"] for job in module.params["jobs"])]
-    wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}", name)]
-    if wrong:
+    if wrong := [name for name in names if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}", name)]:
         module.fail_json(msg=f"{wrong[0]!r} is no usable file name; use letters, digits, '-', '_' and '.'")
+    if (module.params["yield_to"] or {}).get("devices") and os.geteuid():
+        module.fail_json(msg="giving way needs root, to see who holds a device; become root, or give way to nobody")
     try:
         changed, jobs = ensure(module.params, start=not module.check_mode)
     except OSError as error:

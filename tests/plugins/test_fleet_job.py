@@ -1,5 +1,6 @@
 """fleet_job starts a chain of jobs once, finds it again, and tells what each of them does."""
 
+import contextlib
 import json
 import os
 import signal
@@ -28,19 +29,20 @@ def jobs(tmp_path: Path) -> Iterator[Path]:
     """Where the test's jobs live; whatever still runs at its end is ended."""
     yield tmp_path / "jobs"
     for pid in ours(tmp_path):
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def ours(tmp_path: Path) -> set[int]:
     """The processes of this test's chains: supervisors hold their lock, jobs bear the tag."""
     found = set()
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        try:
-            target = str(link.readlink())
-        except OSError:
-            continue
-        if target.startswith(f"{tmp_path}/jobs/") and target.endswith("/lock"):
-            found.add(int(link.parts[2]))
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            for link in (process / "fd").iterdir():
+                with contextlib.suppress(OSError):
+                    target = str(link.readlink())
+                    if target.startswith(f"{tmp_path}/jobs/") and target.endswith("/lock"):
+                        found.add(int(process.name))
     return (found | tagged(tmp_path)) - {os.getpid()}
 
 
@@ -264,3 +266,84 @@ def test_a_program_of_ours_runs_where_nothing_may_be_executed(module: ModuleType
         assert until(module, asked | {"key": key}, "ended")["output"] == "asked twice\n"
     [path] = (tmp_path / "programs").glob("*-ask.py")
     assert path.stat().st_mode & 0o777 == 0o755
+
+
+def test_what_a_killed_supervisor_left_is_ended_before_anything_is_told(
+    module: ModuleType, jobs: Path, tool: Tool, tmp_path: Path
+) -> None:
+    """Also by a call for another chain: nobody else would end it."""
+    asked = params(jobs, job(tool("load", f"setsid sleep 600 & echo $PPID >{tmp_path}/supervisor; sleep 600")))
+    module.ensure(asked)
+    os.kill(int(appeared(tmp_path / "supervisor")), signal.SIGKILL)
+    until(module, asked, "lost")
+    assert tagged(tmp_path)
+    module.ensure(params(jobs, job("true"), key="health_active-7", stop="nothing is started"))
+    assert not tagged(tmp_path)
+
+
+def test_a_moment_without_room_ends_no_chain(module: ModuleType, jobs: Path) -> None:
+    """Which processes are ours cannot be written down, and the test goes on."""
+    (jobs / "burn_in-1" / "processes.new").mkdir(parents=True)
+    asked = params(jobs, job("sh", "-c", "sleep 0.3; echo done"))
+    module.ensure(asked)
+    found = until(module, asked, "ended")
+    assert (found["rc"], found["output"]) == (0, "done\n")
+
+
+def test_an_error_of_the_supervisor_is_told(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
+    broken = SUPERVISOR.replace("            _trim(output)\n", "            raise ValueError('no such thing')\n")
+    asked = params(jobs, job("sleep", "600"), supervisor=broken)
+    module.ensure(asked)
+    appeared(jobs / "burn_in-1" / "over")
+    found = until(module, asked, "lost")
+    assert found["reason"] == "its supervisor ended: ValueError('no such thing')"
+    assert "Traceback" in appeared(jobs / "burn_in-1" / "supervisor.log")
+    while tagged(tmp_path):
+        time.sleep(0.02)
+
+
+def test_what_runs_elsewhere_has_a_name_of_its_own_and_is_ended_only_if_it_did_not_end(
+    module: ModuleType, jobs: Path, tmp_path: Path
+) -> None:
+    """Two chains, or two nodes, never end each other's."""
+    names = []
+    for number in (1, 2):
+        cancel = ["touch", f"{tmp_path}/cancelled-{{chain}}"]
+        asked = params(jobs, job("echo", "x-{chain}", cancel=cancel), key=f"burn_in-{number}")
+        module.ensure(asked)
+        names.append(until(module, asked, "ended")["output"])
+    assert names[0] != names[1]
+    assert "{chain}" not in names[0]
+    assert not list(tmp_path.glob("cancelled-*"))
+    asked = params(jobs, job("sleep", "600", cancel=cancel), key="burn_in-3")
+    module.ensure(asked)
+    module.ensure(asked | {"stop": "enough"})
+    assert len(list(tmp_path.glob("cancelled-*"))) == 1
+
+
+def test_a_program_that_somebody_else_laid_there_is_not_run(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
+    programs = {"ask.py": "#!/usr/bin/env python3\nprint('asked')\n"}
+    asked = params(jobs, job("{program}", program="ask.py"), programs=programs)
+    module._placed(asked, "ask.py", programs["ask.py"]).write_text("print('not ours')\n")
+    module.ensure(asked)
+    assert until(module, asked, "ended")["output"] == "asked\n"
+    (tmp_path / "programs").chmod(0o777)
+    with pytest.raises(PermissionError, match="others may write there"):
+        module.ensure(asked | {"key": "burn_in-2"})
+
+
+def test_nobody_but_root_gives_way(module: ModuleType, jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who may not look into a tenant's processes would load the node beside them, and not know."""
+
+    class Refusing:
+        def __init__(self, **_: Any) -> None:
+            self.params = params(jobs, job("true"), yield_to={"devices": ["/dev/nvidia-uvm"]})
+
+        def fail_json(self, msg: str) -> None:
+            raise SystemExit(msg)
+
+    monkeypatch.setattr(module, "AnsibleModule", Refusing)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(SystemExit, match="giving way needs root"):
+        module.main()
+    assert not jobs.exists()

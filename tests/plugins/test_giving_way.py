@@ -101,10 +101,12 @@ def running(path: Path, holding: str = os.devnull) -> Iterator["subprocess.Popen
 def holders(path: Path) -> set[int]:
     """Everybody who holds a file open."""
     found = set()
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if link.readlink() == path:
-                found.add(int(link.parts[2]))
+            for link in (process / "fd").iterdir():
+                with contextlib.suppress(OSError):
+                    if link.readlink() == path:
+                        found.add(int(process.name))
     return found
 
 
@@ -216,3 +218,47 @@ def test_a_pods_work_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     spec.loader.exec_module(supervise)
     monkeypatch.setattr(supervise, "_text", lambda _: "0::/kubepods.slice/kubepods-pod1a2b.slice/cri-1\n")
     assert supervise._described((0, 77, "pyth\x07n")) == "pyth?n (77) of a Kubernetes pod"
+
+
+def test_who_comes_in_the_last_moment_of_a_job_made_it_slow(
+    module: ModuleType,
+    asked: dict[str, Any],
+    gpu: Path,
+    tmp_path: Path,
+    work: Callable[[], "subprocess.Popen[bytes]"],
+) -> None:
+    """The look after its end is a full one: what it measured counts only if nobody is there."""
+    words = f"exec 3<{gpu}\necho begun >>{tmp_path}/witness\nwhile [ ! -e {tmp_path}/go ]; do sleep 0.02; done\n"
+    (tmp_path / "load").write_text(f"#!/bin/sh\n{words}")
+    slow = asked | {"supervisor": asked["supervisor"].replace("LOOK, LOOK_SELDOM = 1.0", "LOOK, LOOK_SELDOM = 99.0")}
+    assert slow["supervisor"] != asked["supervisor"]
+    module.ensure(slow)
+    while not (tmp_path / "witness").exists():
+        time.sleep(0.02)
+    tenant = work()
+    (tmp_path / "go").touch()
+    gave_way(module, slow)
+    found = look(module, slow)["load"]
+    assert (found["state"], found["rc"]) == ("preempted", 0)
+    assert f"({tenant.pid})" in found["reason"]
+
+
+def test_what_a_helper_starts_is_ours_and_ends_with_it(
+    module: ModuleType, asked: dict[str, Any], gpu: Path, tmp_path: Path
+) -> None:
+    """A daemon started the helper, and the helper programs that hold the GPU: no tenant's, also when it is gone."""
+    (tmp_path / "load").write_text(f"#!/bin/sh\nwhile [ ! -e {tmp_path}/go ]; do sleep 0.02; done\n")
+    helper = tmp_path / "fleet-nvvs"
+    helper.write_text(f"#!/bin/sh\nsleep 600 <{gpu} &\nwait\n")
+    helper.chmod(0o755)
+    jobs = [asked["jobs"][0] | {"helpers": ["fleet-nvvs"]}]
+    module.ensure(asked | {"jobs": jobs})
+    with subprocess.Popen([str(helper)]):
+        while not holders(gpu):
+            time.sleep(0.02)
+        time.sleep(1.2)  # a look has passed
+        (tmp_path / "go").touch()
+    while not (tmp_path / "jobs/health_active-1/load/end").exists():
+        time.sleep(0.02)
+    assert module.look(tmp_path / "jobs/health_active-1", asked | {"jobs": jobs})["load"]["state"] == "ended"
+    assert not holders(gpu)

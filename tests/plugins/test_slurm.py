@@ -158,7 +158,7 @@ def test_slurm_takes_the_node_back_from_a_test_by_its_own_rules(
     assert module.ensure(asked)[0]
     state(module, asked, "running")
     module.ensure(asked | {"stop": "enough"})
-    while subprocess.check_output(["squeue", "-h", "--name=fleet-runner-load", "-t", "R"], env=slurm):
+    while subprocess.check_output(["squeue", "-h", "--partition=idle", "-t", "R"], env=slurm):
         time.sleep(0.05)
 
 

@@ -2,7 +2,7 @@
 
 Started by the fleet_job module, which hands it the folder of a chain and its lock; standard library only. It needs
 nobody afterwards: the runner may be away for days. It writes <job>/started before a job runs, <job>/output, <job>/end
-(how it ended), `processes` (which are ours, anew with each look) and `over` (the chain is; why, if it gave way).
+(how it ended), `processes` (which are ours, anew with each look) and `over` (the chain is; why, or by which error).
 """
 
 from __future__ import annotations
@@ -19,24 +19,22 @@ import time
 from pathlib import Path
 
 PAUSE = 0.1  # seconds between two questions whether the job has ended
-LOOK = 1.0  # between two looks at the node's processes, where the job must give way
-LOOK_SELDOM = 5.0  # and where it need not: only to say which processes are ours
+LOOK, LOOK_SELDOM = 1.0, 5.0  # between two looks at the node's processes: where the job must give way, and need not
 SELDOM = 4  # looks between two into a process that sleeps
-PATIENCE = 2.0  # from SIGTERM to SIGKILL
-GIVEN_UP = 8.0  # from SIGTERM until a process that no signal ends is left behind
+PATIENCE, GIVEN_UP = 2.0, 8.0  # from SIGTERM to SIGKILL; until a process that no signal ends is left behind
 MOST_OUTPUT, KEPT_OUTPUT = 2_000_000, 1_000_000
 TOLD = 4096  # bytes of the end of the output in which a scheduler says that it took the node back
+ENDED = "its supervisor ended: "
 LATE_RC, UNSTARTED_RC = 124, 127
 KERNEL_THREAD = 0x00200000  # PF_KTHREAD among the flags of /proc/PID/stat
 SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
-TAG = "FLEET_JOB"
-NAME = 15  # characters that the kernel keeps of a process's name
+TAG, NAME = "FLEET_JOB", 15  # the kernel keeps that many characters of a process's name
+PROTECTED, FIRST_TO_GO, USUAL = "-900", "1000", "0"  # of oom_score_adj, when memory is short
+TRIES = 60  # seconds in which there may be no room for how a job ended
 
 
 class Process:
     """One line of the node's process table."""
-
-    __slots__ = ("dead", "kernel", "name", "parent", "started", "ticks")
 
     def __init__(self, stat: str) -> None:
         head, _, tail = stat.rpartition(")")
@@ -64,13 +62,10 @@ def family(processes: dict, root: int) -> set:
     children = {}
     for pid, process in processes.items():
         children.setdefault(process.parent, []).append(pid)
-    found, todo = set(), [root]
-    while todo:
-        pid = todo.pop()
-        if pid not in found:
-            found.add(pid)
-            todo.extend(children.get(pid, ()))
-    return found
+    found = [root]
+    for pid in found:
+        found.extend(children.pop(pid, ()))
+    return set(found)
 
 
 class Watch:
@@ -86,19 +81,21 @@ class Watch:
         self.devices = asked.get("devices") or []
         self._names = {name[:NAME] for name in asked.get("names") or []}
         self._ignored = {name[:NAME] for name in asked.get("ignored") or []}
-        self._seen, self._turn = {}, 0
+        self.seen, self._turn, self._known = {}, 0, set()
 
     def look(self, helpers: tuple = (), since: float = 0.0) -> tuple:
         """Return our processes' ids, helpers that began since then among them, and who else works here, or ""."""
         processes = table()
         self._turn = (self._turn + 1) % SELDOM
-        ours = family(processes, os.getpid())
-        first, seen, others = since * os.sysconf("SC_CLK_TCK") - 1, {}, []
+        ours, first = family(processes, os.getpid()), since * os.sysconf("SC_CLK_TCK") - 1
+        for pid, process in processes.items():
+            helps = process.name in helpers and process.started >= first
+            if helps or (pid, process.started) in self._known:  # what outlives its helper stays ours
+                ours |= family(processes, pid)
+        self._known = {(pid, processes[pid].started) for pid in ours if pid in processes}
+        seen, others = {}, []
         for pid, process in processes.items():
             if pid in ours or process.kernel:
-                continue
-            if process.name in helpers and process.started >= first:
-                ours.add(pid)
                 continue
             works = process.name in self._names
             if not works and self.devices and process.name not in self._ignored:
@@ -108,19 +105,17 @@ class Watch:
                 ours.add(pid)
             elif works:
                 others.append((process.started, pid, process.name))
-        self._seen = seen
+        self.seen = seen
         ours.discard(os.getpid())
         return ours, _described(min(others)) if others else ""
 
     def _holds(self, pid: int, process: Process) -> tuple:
         """Return (start, ticks, whether it holds a device); what has slept since is looked into only now and then."""
-        known = self._seen.get(pid)
+        known = self.seen.get(pid)
         if known is not None and known[:2] == (process.started, process.ticks) and pid % SELDOM != self._turn:
             return known
-        return (process.started, process.ticks, any(self._is_device(path) for path in _opened(pid)))
-
-    def _is_device(self, path: str) -> bool:
-        return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.devices)
+        holds = any(fnmatch.fnmatchcase(path, pattern) for path in _opened(pid) for pattern in self.devices)
+        return (process.started, process.ticks, holds)
 
     def _is_tagged(self, pid: int) -> bool:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
@@ -138,12 +133,11 @@ def _described(found: tuple) -> str:
 
 
 def _opened(pid: int) -> list:
-    folder = f"/proc/{pid}/fd"
     found = []
     with contextlib.suppress(OSError):
-        for entry in os.listdir(folder):
+        for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
-                found.append(os.readlink(folder + "/" + entry))
+                found.append(os.readlink(entry.path))
     return found
 
 
@@ -151,12 +145,10 @@ class Chain:
     """The jobs of one chain, in their order."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.looked = folder, 0.0
         self.spec = json.loads((folder / "spec.json").read_text(encoding="utf-8"))
         self.watch = Watch(folder, self.spec.get("yield_to"))
         self.pause = LOOK if self.watch.devices or self.spec.get("yield_to") else LOOK_SELDOM
-        self.looked = 0.0
-        self.ours = set()
 
     def run(self) -> str:
         """Run job after job; return why the rest did not run, or ""."""
@@ -175,10 +167,13 @@ class Chain:
         output = os.open(str(folder / "output"), os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o644)
         try:
             rc, why = self._carry(job, output, begun)
+            end = {"state": "preempted" if why else "ended", "rc": rc, "reason": why}
+        except Exception as error:
+            end = {"state": "lost", "rc": 0, "reason": f"{ENDED}{error!r:.200}"}
+            raise
         finally:
+            _write(folder / "end", dict(end, elapsed=round(_uptime() - begun, 3)), TRIES)
             os.close(output)
-        taken = round(_uptime() - begun, 3)
-        _write(folder / "end", {"state": "preempted" if why else "ended", "rc": rc, "elapsed": taken, "reason": why})
         return why
 
     def _carry(self, job: dict, output: int, begun: float) -> tuple:
@@ -186,43 +181,42 @@ class Chain:
         self.looked = 0.0
         environment = dict(os.environ, **{TAG: str(self.folder / job["name"])})
         idle = bool(self.spec.get("yield_to"))
+        gently = ["ionice", "-c", "3"] if idle and shutil.which("ionice") and shutil.which(job["argv"][0]) else []
+        how = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output, "cwd": "/", "env": environment}
+        how["preexec_fn"] = _lowest if idle else _bound
         try:
-            process = subprocess.Popen(
-                _gently(job["argv"]) if idle else job["argv"],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd="/",
-                env=environment,
-                start_new_session=True,
-                preexec_fn=_lowest if idle else _bound,  # noqa: PLW1509  there are no threads
-            )
-        except OSError as error:
-            os.write(output, (str(error) + "\n").encode())
+            process = subprocess.Popen([*gently, *job["argv"]], **how, start_new_session=True)
+        except (OSError, subprocess.SubprocessError) as error:
+            with contextlib.suppress(OSError):
+                os.write(output, f"{error}\n".encode())
             return UNSTARTED_RC, ""
         process.returncode = 0  # its status is collected here, with that of all that descends from it
         while (rc := _reaped(process.pid)) is None:
             why = self._others(job, begun) or self._stopped()
             if why:
-                return self._end(process.pid, job), why
+                self._end(job, begun)
+                return -int(signal.SIGTERM), why
             if _uptime() - begun > job["limit"]:
-                self._end(process.pid, job)
-                os.write(output, f"\nended after {job['limit']:g} s, which is its time limit\n".encode())
+                self._end(job, begun)
+                with contextlib.suppress(OSError):
+                    os.write(output, f"\nended after {job['limit']:g} s, which is its time limit\n".encode())
                 return LATE_RC, ""
             _trim(output)
             time.sleep(PAUSE)
-        self._end(0, job)
-        return rc, _gave_way(output, job) if rc else ""
+        self.looked, self.watch.seen = 0.0, {}  # whoever came in its last moments made it slow
+        why = self._others(job, begun) or (_gave_way(output, job) if rc else "")
+        self._end(job, begun, cancel=bool(why) or rc < 0)
+        return rc, why
 
     def _others(self, job: dict, begun: float) -> str:
         """Look around if it is time to; tell which processes are ours; return who else works here."""
         now = time.monotonic()
         if self.looked and now < self.looked + self.pause:
             return ""
-        self.looked = now
-        self.ours, other = self.watch.look(tuple(job.get("helpers") or ()) if begun else (), begun)
-        told = {"at": time.time(), "job": job["name"], "pids": sorted(self.ours)}
-        _write(self.folder / "processes", told)
+        self.looked, other = now, ""
+        with contextlib.suppress(OSError):  # no descriptor or no room for a moment: the next look is soon
+            ours, other = self.watch.look(tuple(job.get("helpers") or ()) if begun else (), begun)
+            _write(self.folder / "processes", {"at": time.time(), "job": job["name"], "pids": sorted(ours)})
         return other if self.spec.get("yield_to") else ""
 
     def _stopped(self) -> str:
@@ -230,28 +224,25 @@ class Chain:
             return _text(str(self.folder / "stop")) or "a stop"
         return ""
 
-    def _end(self, pid: int, job: dict) -> int:
-        """End all that is left of a job: asked first, then not; return the status of its first process."""
-        rc, began, sign = -int(signal.SIGKILL), time.monotonic(), signal.SIGTERM
-        since = json.loads(_text(str(self.folder / job["name"] / "started")))["boottime"]
+    def _end(self, job: dict, begun: float, *, cancel: bool = True) -> None:
+        """End all that is left of a job, and where it did not end by itself, elsewhere too: asked first, then not."""
+        began, sign, left = time.monotonic(), signal.SIGTERM, set()
         while time.monotonic() < began + GIVEN_UP:
-            found = _reaped(pid)
-            rc = rc if found is None else found
-            left = self.watch.look(tuple(job.get("helpers") or ()), since)[0]
-            if not left:
-                break
+            _reaped(0)
+            with contextlib.suppress(OSError):
+                left = self.watch.look(tuple(job.get("helpers") or ()), begun)[0]
+                if not left:
+                    break
             if time.monotonic() > began + PATIENCE:
                 sign = signal.SIGKILL
-            if sign is not None:
-                for each in left:
-                    with contextlib.suppress(OSError):
-                        os.kill(each, sign)
-                sign = None if sign is signal.SIGTERM else sign
+            for each in left if sign else ():
+                with contextlib.suppress(OSError):
+                    os.kill(each, sign)
+            sign = None if sign is signal.SIGTERM else sign
             time.sleep(PAUSE)
-        if job.get("cancel"):
+        if cancel and job.get("cancel"):
             with contextlib.suppress(OSError, subprocess.SubprocessError):
                 subprocess.run(job["cancel"], timeout=GIVEN_UP, check=False)
-        return rc
 
 
 def _gave_way(output: int, job: dict) -> str:
@@ -261,28 +252,27 @@ def _gave_way(output: int, job: dict) -> str:
     return next((why for words, why in (job.get("gave_way") or {}).items() if words in said), "")
 
 
-def _gently(argv: list) -> list:
-    """Give a command the disks only where nobody else wants them."""
-    return ["ionice", "-c", "3", *argv] if shutil.which("ionice") and shutil.which(argv[0]) else argv
-
-
 def _prctl(option: int, value: int) -> None:
     """Ask the kernel, where Python has the means to."""
-    if LIBC is not None:
+    if LIBC:
         LIBC.prctl(option, value, 0, 0, 0)
 
 
-def _bound() -> None:
+def _bound(short: str = USUAL) -> None:
     """A job does not outlive its supervisor: nobody else would end it when work comes."""
     _prctl(SET_PDEATHSIG, signal.SIGKILL)
+    _when_short(short)
 
 
 def _lowest() -> None:
     """Whatever else wants the node's CPUs or memory comes first."""
-    _bound()
     os.nice(19)
+    _bound(FIRST_TO_GO)
+
+
+def _when_short(of_memory: str) -> None:
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")
+        file.write(of_memory)
 
 
 def _reaped(pid: int) -> int | None:
@@ -300,17 +290,22 @@ def _reaped(pid: int) -> int | None:
 def _trim(output: int) -> None:
     """Days of progress lines in memory-backed storage would take the node's memory."""
     size = os.fstat(output).st_size
-    if size > MOST_OUTPUT:
-        end = os.pread(output, KEPT_OUTPUT, size - KEPT_OUTPUT)
-        os.ftruncate(output, 0)
-        os.write(output, end)
+    with contextlib.suppress(OSError):
+        if size > MOST_OUTPUT:
+            end = os.pread(output, KEPT_OUTPUT, size - KEPT_OUTPUT)
+            os.ftruncate(output, 0)
+            os.write(output, end)
 
 
-def _write(path: Path, told: dict) -> None:
+def _write(path: Path, told: dict, tries: int = 1) -> None:
     """Write a file that is there as a whole or not at all."""
     new = path.with_name(path.name + ".new")
-    new.write_text(json.dumps(told), encoding="utf-8")
-    os.replace(str(new), str(path))
+    for left in reversed(range(tries)):
+        with contextlib.suppress(*[OSError][: 1 if left else 0]):
+            new.write_text(json.dumps(told), encoding="utf-8")
+            os.replace(str(new), str(path))
+            return
+        time.sleep(1.0)
 
 
 def _text(path: str) -> str:
@@ -323,27 +318,32 @@ def _uptime() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def _libc() -> object:
-    try:
-        import ctypes
+try:
+    import ctypes
 
-        return ctypes.CDLL(None)
-    except (ImportError, OSError):
-        return None
-
-
-LIBC = _libc()
+    LIBC = ctypes.CDLL(None)
+except (ImportError, OSError):
+    LIBC = None
 
 
 def main() -> None:
     """Run the chain whose folder is named; the lock stays open, and so taken, for as long as this lives."""
     os.chdir("/")
     _prctl(SET_CHILD_SUBREAPER, 1)
-    chain = Chain(Path(sys.argv[1]))
-    why = chain.run()
-    with contextlib.suppress(OSError):
-        (chain.folder / "processes").unlink()
-    _write(chain.folder / "over", {"reason": why})
+    _when_short(PROTECTED)
+    folder, over = Path(sys.argv[1]), {"reason": ""}
+    try:
+        over["reason"] = Chain(folder).run()
+    except Exception as error:
+        over["error"] = f"{ENDED}{error!r:.200}"
+        for pid in family(table(), os.getpid()) - {os.getpid()}:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            (folder / "processes").unlink()
+        _write(folder / "over", over, TRIES)
 
 
 if __name__ == "__main__":
