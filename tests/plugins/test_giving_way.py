@@ -23,6 +23,8 @@ from tests.playing import PROJECT
 SUPERVISOR = PROJECT / "roles/active/files/supervise.py"
 SECONDS = 10.0
 """Work that came is alone after a look (1 s) and two seconds of patience; the rest is for a busy computer."""
+STEP = f"stepd-{os.getpid()}"
+"""A scheduler's step; tests that run beside this one have their own."""
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +79,7 @@ def asked(tmp_path: Path, gpu: Path) -> Iterator[dict[str, Any]]:
         "dir": str(folder),
         "tail_bytes": 100,
         "supervisor": SUPERVISOR.read_text(),
-        "yield_to": {"devices": [str(gpu)], "names": ["fleet-stepd"], "ignored": ["fleet-watch"]},
+        "yield_to": {"devices": [str(gpu)], "names": [STEP], "ignored": ["fleet-watch"]},
     }
     for path in (folder / "health_active-1" / "lock", gpu):  # the supervisor first, or it begins with the next one
         for pid in holders(path):
@@ -165,9 +167,9 @@ def test_nothing_is_started_while_somebody_works_and_the_next_call_begins_anew(
 def test_a_schedulers_step_is_work_by_its_name(module: ModuleType, asked: dict[str, Any], tmp_path: Path) -> None:
     """It comes before the work itself does: a process of that name need hold nothing."""
     module.ensure(asked)
-    with running(tmp_path / "fleet-stepd") as step:
+    with running(tmp_path / STEP) as step:
         assert gave_way(module, asked) < SECONDS
-        assert look(module, asked)["load"]["reason"] == f"fleet-stepd ({step.pid})"
+        assert look(module, asked)["load"]["reason"] == f"{STEP} ({step.pid})"
 
 
 def test_those_who_only_watch_the_gpus_are_no_work(
