@@ -172,7 +172,7 @@ def _job(job: dict, state: str, **known: object) -> dict:
 def _behind(folder: Path, running: list) -> str:
     """Say which job is before the ones that have not begun."""
     going = (name for name in running if (folder / name / "started").exists() > (folder / name / "end").exists())
-    return f"behind {first}" if (first := next(going, "")) else "it begins now"
+    return next((f"behind {name}" for name in going), "it begins now")
 
 
 def _others(folder: Path) -> list[Path]:
@@ -334,8 +334,8 @@ def main() -> None:
         supports_check_mode=True,
     )
     names = [module.params["key"], *(job["name"] for job in module.params["jobs"])]
-    if wrong := [name for name in names if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}", name)]:
-        module.fail_json(msg=f"{wrong[0]!r} is no usable file name; use letters, digits, '-', '_' and '.'")
+    for wrong in (name for name in names if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}", name)):
+        module.fail_json(msg=f"{wrong!r} is no usable file name; use letters, digits, '-', '_' and '.'")
     if (module.params["yield_to"] or {}).get("devices") and os.geteuid():
         module.fail_json(msg="giving way needs root, to see who holds a device; become root, or give way to nobody")
     try:

@@ -44,7 +44,7 @@ def really(name: str, profile: dict[str, Any], **swapped: str) -> Result:
 def test_processors_and_memory_compute_rightly() -> None:
     """Every stressor on every processor, verified; a little memory, so that its patterns go round in time."""
     needs("stress-ng")
-    result = really("cpu_stress", {"seconds": 1, "memory_share": 0.01}, **{"1%": "4M"})
+    result = really("cpu_stress", {"seconds": 4, "memory_share": 0.01}, **{"1%": "4M"})
     assert result.verdict is Verdict.PASS, result.message
     assert set(result.observed["bogo_ops_per_second"]) == {"cpu", "matrix", "cache", "vm"}
 
