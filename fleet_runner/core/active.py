@@ -11,6 +11,7 @@ from fleet_runner.core.checks.check import Check, Order, Readings, run, unasked,
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.outcomes import is_silent
+from fleet_runner.core.parsers.job import STATES
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.verdicts import Verdict
 
@@ -103,7 +104,8 @@ def brought(made: Plan, jobs: Mapping[str, Any], trouble: str = "") -> dict[str,
         name: {"state": "refused", "elapsed": 0.0, "seconds": 0.0, "reason": reason}
         for name, reason in unknown.items()
     }
-    found |= {name: dict(jobs[name]) for name in made.orders if isinstance(jobs.get(name), Mapping)}
+    told = {name: each for name in made.orders if isinstance(each := jobs.get(name), Mapping)}
+    found |= {name: dict(each) for name, each in told.items() if str(each.get("state")) in STATES}
     return {f"{name}_job": each for name, each in found.items()}
 
 

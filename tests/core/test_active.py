@@ -53,6 +53,13 @@ def test_a_node_that_does_not_answer_for_a_test_makes_it_unknown(trouble: str, r
     assert (reading["state"], reading["reason"]) == ("refused", reason)
 
 
+@pytest.mark.parametrize("told", [{}, {"state": None}, {"state": ["running"]}, {"state": "dancing"}])
+def test_an_answer_without_a_state_that_is_known_is_none(told: dict[str, object]) -> None:
+    """Nothing behind here looks whether a node sent what it should."""
+    [reading] = active.brought(active.plan([DISK], EXPECTED), {"disk": told}).values()
+    assert (reading["state"], reading["reason"]) == ("refused", "the node's answer lacks it")
+
+
 def test_a_test_has_its_time_and_some_more() -> None:
     """Ten minutes at least, half of it where that is more."""
     short, long = (active.wire("disk", Order(("fio",), seconds)) for seconds in (100.0, 172_800.0))

@@ -15,7 +15,7 @@ from fleet_runner.core.runs import Node, Outcome, Run
 from fleet_runner.core.testing import NEVER, TAKEN, due
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing, View
-from tests.making import NOW, a_finding, a_node, a_run, a_view, conditions, held, stored, usage
+from tests.making import NOW, a_finding, a_node, a_run, a_ticket, a_view, conditions, held, stored, usage
 
 TIMING = Timing(passive=300, cabling=14_400, active=3600, active_visit=60)
 SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
@@ -114,13 +114,30 @@ def test_a_fault_that_a_test_found_leads_to_its_remedy() -> None:
     ]  # fmt: skip
 
 
+def closes(verdict: Verdict) -> set[str]:
+    """What is ended where the test that found a fault, with an open ticket, answers so next."""
+    answer = stored(check="gpu_burn", verdict=verdict, observed={"preempted": True}, id=12)
+    ticket = a_ticket(check="gpu_burn", fault="gpu-01/gpu_burn.slow/GPU 3", remedy="TRIAGE")
+    node = a_node(conditions={Condition.WAIVED: held("cancelled", detail="gpu-01/xid.79/GPU 3")})
+    silent = stored(check="xid", verdict=Verdict.UNKNOWN, id=13)
+    decision = decide(view(node=node, latest=(answer, silent, usage(in_use=True)), tickets=(ticket,)), TIMING, NOW)
+    names = {type(action).__name__ for action in decision.actions}
+    return {name for name in names if name.startswith(("Close", "Clear"))}
+
+
 def test_a_test_that_was_skipped_changes_nothing() -> None:
-    """It clears no remedy, ends no waiver while another check is silent, and closes no ticket."""
+    """It closes no ticket, as a pass does, and ends no waiver."""
+    assert closes(Verdict.PASS) == {"CloseTicket"}
+    assert closes(Verdict.SKIPPED) == set()
+
+
+def test_a_test_that_was_skipped_clears_no_remedy_for_another_fault() -> None:
+    """The reboot goes on waiting for the node to be idle."""
     skipped = stored(check="gpu_burn", verdict=Verdict.SKIPPED, observed={"preempted": True}, id=12)
     fault = stored(a_finding(Remedy.REBOOT))
     pending = a_node(conditions={Condition.PENDING: held("Xid 79", "runner", detail="REBOOT")})
     decision = decide(view(node=pending, latest=(fault, skipped, usage(in_use=True))), TIMING, NOW)
-    assert {type(action).__name__ for action in decision.actions} <= {"OpenRun", "OpenTicket", "SetCondition"}
+    assert "ClearCondition" not in {type(action).__name__ for action in decision.actions}
 
 
 def test_tests_that_a_person_asked_for_in_triage_are_looked_at_to_their_end() -> None:
