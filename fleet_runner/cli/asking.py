@@ -77,7 +77,7 @@ def ask(checks: Sequence[str], nodes: Sequence[str], *, json: bool) -> Exit:
 def _may_be_asked(store: Store, name: str) -> None:
     state = known(store, name).state
     if state in FABRICS:
-        raise FleetError(f"{name} is a fabric, expected a node; fleet-runner run fabric {name} sweeps it")
+        raise FleetError(f"{name} is a fabric, expected a node; fleet-runner run fabric --node {name} sweeps it")
     if state is State.RETIRED:
         raise FleetError(f"{name} is retired: nothing can be asked of it; its history stays readable")
 

@@ -14,7 +14,7 @@ from fleet_runner.adapters import profiles
 from fleet_runner.adapters.marks_in_yaml import edited
 from fleet_runner.adapters.store import Sought, Store
 from fleet_runner.cli.checking import known as known_checks
-from fleet_runner.cli.session import Exit, errors, opened, print_json, span
+from fleet_runner.cli.session import ByNode, Exit, errors, opened, print_json, span, split
 from fleet_runner.core import baseline as core
 from fleet_runner.core.baseline import Learned, Margin
 from fleet_runner.core.checks import CHECKS
@@ -35,8 +35,10 @@ def baseline(
         str, typer.Argument(help="the device type whose marks are learned", metavar="DEVICE_TYPE")
     ],
     *,
-    nodes: Annotated[str, typer.Option(help="nodes that you know to be good", metavar="A,B,C")] = "",
-    good: Annotated[bool, typer.Option("--good", help="all in production that failed no check in that time")] = False,
+    nodes: Annotated[list[str] | None, ByNode] = None,
+    good: Annotated[
+        bool, typer.Option("--good", help="instead: all in production that failed no check in that time")
+    ] = False,
     check: Annotated[str, typer.Option("--check", "-c", help="only this check's marks", metavar="NAME")] = "",
     since: Annotated[str, typer.Option(help="how far to look back: 12h, 30d or 4w", metavar="SPAN")] = "30d",
     deviations: Annotated[
@@ -50,13 +52,13 @@ def baseline(
     Nothing is changed: read the difference, and apply it (patch -p1) or not. Exits with 1 if nothing can be learned.
     """
     if bool(nodes) == good:
-        raise FleetError("give either --nodes A,B,C or --good: which nodes are known to be good?")
+        raise FleetError("give either --node A,B,C or --good: which nodes are known to be good?")
     if check:
         known_checks([check])
     with opened() as (settings, store):
         profile = profiles.read(settings, device_type)
         at = time.time() - span(since)
-        chosen = _good(store, device_type, at) if good else _named(store, device_type, nodes)
+        chosen = _good(store, device_type, at) if good else _named(store, device_type, split(nodes or ()))
         learned = [
             core.learn(each, measure, core.samples(measure, results, chosen), profile, Margin(deviations, share))
             for name, each in sorted(CHECKS.items())
@@ -74,13 +76,12 @@ def baseline(
         raise typer.Exit(Exit.NO)
 
 
-def _named(store: Store, device_type: str, names: str) -> tuple[str, ...]:
-    wanted = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+def _named(store: Store, device_type: str, wanted: list[str]) -> tuple[str, ...]:
     mine = {each.name for each in store.nodes() if each.device_type == device_type}
     strange = [name for name in wanted if name not in mine]
     if strange:
         raise FleetError(f"{', '.join(strange)}: no node of device type {device_type} in the store")
-    return wanted
+    return tuple(wanted)
 
 
 def _good(store: Store, device_type: str, since: float) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from rich.text import Text
 from fleet_runner import settings
 from fleet_runner.adapters import stage_checks
 from fleet_runner.cli.asking import ask
-from fleet_runner.cli.session import Exit, console, errors, print_json
+from fleet_runner.cli.session import ByNode, Exit, console, errors, print_json, split
 from fleet_runner.core.checks import CHECKS, page
 from fleet_runner.core.checks.by_hand import nearest, refusal
 from fleet_runner.core.checks.check import Check
@@ -98,7 +98,7 @@ def show(
 @app.command()
 def run(
     names: Names,
-    nodes: Annotated[list[str], typer.Option("--node", "-n", help="a node; several: once for each", metavar="NODE")],
+    nodes: Annotated[list[str], ByNode],
     json: Json = False,
 ) -> None:
     """Ask nodes passive checks now, through Ansible, and record the answers as those of any play by hand.
@@ -114,7 +114,7 @@ def run(
         errors.print(f"no: {why}", markup=False, soft_wrap=True)
     if refused:
         raise typer.Exit(Exit.NO)
-    code = ask([check.name for check in checks], list(dict.fromkeys(nodes)), json=json)
+    code = ask([check.name for check in checks], split(nodes), json=json)
     if code:
         raise typer.Exit(code)
 

@@ -63,7 +63,7 @@ def explain_fabric(settings: Settings, store: Store, row: Node, *, json: bool) -
         console.print(Padding(Text(f"Ticket #{ticket.id} is open, too: {ticket.title}"), (0, 0, 0, 2)))
     console.print(_head("Next sweep: ", _when(view, due, why, now)))
     console.print(_head("To go on: ", f"fleet-runner cabling explain --fabric {row.name} (each fault, its steps)"))
-    for command in (f"cabling sweeps {row.name}", f"run fabric {row.name}", f"history {row.name}"):
+    for command in (f"cabling sweeps {row.name}", f"run fabric --node {row.name}", f"history {row.name}"):
         console.print(Padding(Text(f"fleet-runner {command}"), (0, 0, 0, 10)))
 
 

@@ -233,7 +233,9 @@ def evidence(
 
 def tickets(
     everything: Annotated[bool, typer.Option("--all", help="closed ones too")] = False,
-    name: Annotated[str | None, typer.Option("--node", help="only those that name this node")] = None,
+    name: Annotated[
+        str | None, typer.Option("--node", "-n", help="only those that name this node", metavar="NODE")
+    ] = None,
     json: Json = False,
 ) -> None:
     """List what technicians have to do: one ticket a physical fault."""

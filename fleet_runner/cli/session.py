@@ -5,12 +5,13 @@ import getpass
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Any
 
+import typer
 from rich.console import Console
 
 from fleet_runner import settings
@@ -21,6 +22,9 @@ from fleet_runner.settings import Settings
 
 console = Console(highlight=False, soft_wrap=False, emoji=False)
 errors = Console(stderr=True, highlight=False, emoji=False)
+
+ByNode = typer.Option("--node", "-n", help="a node; several: once for each, or with commas", metavar="NODE")
+"""Nodes of a command whose argument is something else: a stage, a check, a device type."""
 
 
 class Exit(IntEnum):
@@ -54,6 +58,14 @@ def known(store: Store, name: str) -> Node:
         some = ", ".join(each.name for each in store.nodes()[:5])
         raise FleetError(f"no node {name!r} in the store; it knows {some or 'none yet: run fleet-runner tick'}")
     return node
+
+
+def split(given: Collection[str]) -> list[str]:
+    """Return names that were given one by one or with commas, each once; FleetError where none is among them."""
+    found = list(dict.fromkeys(name for each in given for name in each.replace(",", " ").split()))
+    if given and not found:
+        raise FleetError(f"{', '.join(map(repr, given))} holds no name; expected one such as gpu-03")
+    return found
 
 
 def whoami() -> str:

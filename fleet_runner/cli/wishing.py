@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.session import Exit, console, errors, known, opened, whoami
+from fleet_runner.cli.session import ByNode, Exit, console, errors, known, opened, split, whoami
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.runs import Wish
 
@@ -83,7 +83,7 @@ def retire(
 
 def run(
     stage: Annotated[Stage, typer.Argument(help="the stage", metavar="STAGE")],
-    nodes: Nodes,
+    nodes: Annotated[list[str], ByNode],
     reason: Reason = "",
     by: By = None,
     wait: Wait = 10.0,
@@ -92,7 +92,7 @@ def run(
 
     health_active tests a node that nobody uses: in production while it is idle, in triage and debug.
     """
-    ask(Wish.RUN, nodes, reason, by, wait, detail=stage.value)
+    ask(Wish.RUN, split(nodes), reason, by, wait, detail=stage.value)
 
 
 def ask(wish: Wish, nodes: list[str], reason: str, by: str | None, wait: float, *, detail: str = "") -> None:

@@ -25,7 +25,7 @@ AFTER: dict[Remedy, str] = {
 BOOT = "When it is whole again: fleet-runner retry {node} boots it anew. Coming up closes this ticket."
 CERTIFY = "Then certify it: fleet-runner certify {node}. The next check closes this ticket."
 WIPE = "Then wipe it again: fleet-runner wipe {node}. A wipe that does not find it any more closes this ticket."
-LOOK = "The next look that does not see it closes this ticket; to look now: fleet-runner run {stage} {node}."
+LOOK = "The next look that does not see it closes this ticket; to look now: fleet-runner run {stage} --node {node}."
 """What a technician types when the hands' work is done."""
 
 

@@ -61,7 +61,7 @@ def store(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 def test_a_mark_is_proposed_as_a_difference_that_patch_takes(store: Store, typed: Type, file: Path) -> None:
     """Nothing is changed by the command itself, and every comment stays."""
-    said = typed("baseline", "hgx", "--nodes", "gpu-01,gpu-02, gpu-03")
+    said = typed("baseline", "hgx", "--node", "gpu-01,gpu-02, gpu-03")
     assert said.code == 0, said.err
     assert file.read_text() == TEXT
     assert "-    nccl_allreduce: {bus_gbps_min: 400}  # a guess" in said.out
@@ -69,13 +69,13 @@ def test_a_mark_is_proposed_as_a_difference_that_patch_takes(store: Store, typed
     assert "bus_gbps_min: 461}  # a guess" in file.read_text()
     assert yaml.safe_load(file.read_text())["fleet_profile"]["active"]["nccl_allreduce"] == {"bus_gbps_min": 461}
     assert "6 of 3 nodes" in " ".join(said.err.split())
-    again = typed("baseline", "hgx", "--nodes", ",".join(GOOD))
+    again = typed("baseline", "hgx", "--node", ",".join(GOOD))
     assert (again.out, "the marks of today are these" in again.err) == ("", True)
 
 
 def test_it_is_all_there_as_json(store: Store, typed: Type, file: Path) -> None:
     """With what it was drawn from."""
-    words = ("--nodes", ",".join(GOOD), "--check", "nccl_allreduce", "--share", "0.1", "--json")
+    words = ("--node", ",".join(GOOD), "--check", "nccl_allreduce", "--share", "0.1", "--json")
     told = json.loads(typed("baseline", "hgx", *words).out)
     [mark] = told["marks"]
     assert (mark["key"], mark["now"], mark["mark"]) == ("active.nccl_allreduce.bus_gbps_min", 400, 428)
@@ -85,10 +85,10 @@ def test_it_is_all_there_as_json(store: Store, typed: Type, file: Path) -> None:
 
 def test_too_few_nodes_are_refused_with_their_number(store: Store, typed: Type) -> None:
     """And the exit code says no."""
-    said = typed("baseline", "hgx", "--nodes", "gpu-01,gpu-02", "--check", "nccl_allreduce")
+    said = typed("baseline", "hgx", "--node", "gpu-01,gpu-02", "--check", "nccl_allreduce")
     assert (said.code, said.out) == (1, "")
     assert "4 numbers of 2 nodes, expected at least 5 of 3" in " ".join(said.err.split())
-    none = typed("baseline", "hgx", "--nodes", "gpu-01", "--check", "ib_write")
+    none = typed("baseline", "hgx", "--node", "gpu-01", "--check", "ib_write")
     assert (none.code, "no number of these 1 nodes" in none.err) == (1, True)
 
 
@@ -112,17 +112,17 @@ def test_a_node_that_would_fail_is_named(store: Store, typed: Type) -> None:
     store.register([Device("gpu-04", "hgx", "gpu-server", "hall")], 1.0)
     slow = Result("nccl_allreduce", Verdict.FAIL, "x", observed={"bus_gbps": 300.0})
     store.record_by_hand(Stage.BURN_IN, "ada", [Judged("gpu-04", time.time(), slow)], time.time())
-    said = typed("baseline", "hgx", "--nodes", "gpu-01,gpu-02,gpu-03,gpu-04")
+    said = typed("baseline", "hgx", "--node", "gpu-01,gpu-02,gpu-03,gpu-04")
     assert "gpu-04 would fail; are they as good" in " ".join(said.err.split())
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("hgx",), "give either --nodes A,B,C or --good"),
-        (("hgx", "--good", "--nodes", "gpu-01"), "give either --nodes A,B,C or --good"),
-        (("hgx", "--nodes", "gpu-01,dgx-01"), "dgx-01: no node of device type hgx in the store"),
-        (("dgx", "--nodes", "dgx-01"), "found no fleet_profile"),
+        (("hgx",), "give either --node A,B,C or --good"),
+        (("hgx", "--good", "--node", "gpu-01"), "give either --node A,B,C or --good"),
+        (("hgx", "--node", "gpu-01,dgx-01"), "dgx-01: no node of device type hgx in the store"),
+        (("dgx", "--node", "dgx-01"), "found no fleet_profile"),
         (("hgx", "--good", "--check", "nccl_alreduce"), "did you mean nccl_allreduce"),
         (("hgx", "--good", "--since", "soon"), "is no span of time"),
     ],
@@ -136,5 +136,5 @@ def test_what_cannot_be_asked_is_said(store: Store, typed: Type, words: tuple[st
 def test_a_file_that_cannot_take_a_mark_is_named(store: Store, typed: Type, file: Path) -> None:
     """A mark that is a mapping is a slip."""
     file.write_text("fleet_profile:\n  active: {nccl_allreduce: {bus_gbps_min: {a: 1}}}\n")
-    said = typed("baseline", "hgx", "--nodes", ",".join(GOOD))
+    said = typed("baseline", "hgx", "--node", ",".join(GOOD))
     assert (said.code, "holds more than a number" in " ".join(said.err.split())) == (2, True), said.err

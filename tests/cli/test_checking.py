@@ -119,7 +119,7 @@ def test_what_cannot_be_asked_of_a_node_is_refused_before_anything_is(store: Sto
     ("words", "why"),
     [
         (("gpu_usage", "-n", "gpu-09"), "no node 'gpu-09' in the store"),
-        (("gpu_usage", "-n", "ib-a"), "ib-a is a fabric, expected a node; fleet-runner run fabric ib-a"),
+        (("gpu_usage", "-n", "ib-a"), "ib-a is a fabric, expected a node; fleet-runner run fabric --node ib-a"),
         (("gpu_use", "-n", "gpu-01"), "no check 'gpu_use'; did you mean gpu_usage"),
     ],
 )

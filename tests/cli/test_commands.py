@@ -147,7 +147,14 @@ def test_an_unknown_name_is_one_line_with_the_next_step(command: Command, args: 
 
 
 @pytest.mark.parametrize(
-    "args", [("certify",), ("run", "nothing", "gpu-01"), ("frobnicate",), ("history", "gpu-01", "--limit", "0")]
+    "args",
+    [
+        ("certify",),
+        ("run", "nothing", "--node", "gpu-01"),
+        ("run", "verify", "gpu-01"),
+        ("frobnicate",),
+        ("history", "gpu-01", "--limit", "0"),
+    ],
 )
 def test_a_wrong_command_line_is_exit_code_2(command: Command, args: tuple[str, ...]) -> None:
     """With what is expected."""
@@ -192,6 +199,15 @@ def test_a_wish_that_nobody_answers_stays(command: Command, store: Store) -> Non
     assert "fleet-runner serve" in err
     assert "fleet-runner history gpu-01 shows it" in " ".join(err.split())
     assert len(store.intents("gpu-01")) == 1
+
+
+def test_a_stage_is_asked_of_the_nodes_that_are_named(command: Command, store: Store) -> None:
+    """Once for each or with commas; a name twice is one wish, and no name is unusable input."""
+    assert command("run", "verify", "--node", "gpu-01", "-n", "gpu-01,", "--wait", "0")[0] == 4
+    assert [(wish.wish, wish.detail) for wish in store.intents("gpu-01")] == [("run", "verify")]
+    code, out, err = command("run", "verify", "--node", ",")
+    assert (code, out) == (2, "")
+    assert "holds no name; expected one such as gpu-03" in err
 
 
 def test_retiring_asks_first(command: Command, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

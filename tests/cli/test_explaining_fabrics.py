@@ -77,7 +77,7 @@ def test_a_fabric_that_was_not_swept_says_when_it_will_be(store: Store, typed: T
     assert (said.code, said.err) == (0, "")
     assert f"{FABRIC} is watched for 2 h: 1 switch and 2 nodes of hall-1." in said.words
     assert "Last sweep: it was not swept yet Next sweep: due now (first sweep of the fabric)" in said.words
-    assert f"fleet-runner run fabric {FABRIC}" in said.words
+    assert f"fleet-runner run fabric --node {FABRIC}" in said.words
 
 
 def test_each_fault_says_what_follows_from_it(store: Store, typed: Type) -> None:

@@ -120,7 +120,7 @@ def test_who_says_yes_starts_it(typed: Type, store: Store, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("options", "asked"),
     [
-        (("--nodes", "gpu-1,gpu-6", "--nodes", "gpu-3"), {"gpu-1", "gpu-3", "gpu-6"}),
+        (("--node", "gpu-1,gpu-6", "--node", "gpu-3"), {"gpu-1", "gpu-3", "gpu-6"}),
         (("--device-type", "t", "--rack", "A"), {"gpu-1", "gpu-3", "gpu-5"}),
         (("--device-type", "t", "--rack", "hall/B"), {"gpu-2", "gpu-4"}),
         (("--device-type", "t", "--site", "hall"), {"gpu-1", "gpu-2", "gpu-3", "gpu-4", "gpu-5"}),
@@ -137,7 +137,7 @@ def test_who_is_on_target_already_is_skipped(typed: Type, store: Store) -> None:
     """By the newest evidence of its firmware."""
     seen = Result("firmware_pins", Verdict.PASS, "1 component", observed={"versions": {"BMC": "1.2"}})
     store.record_by_hand(Stage.FIRMWARE, "bob", [Judged("gpu-1", 5.0, seen)], 5.0)
-    assert "everything is on its target already: 1 node, gpu-1" in typed(*START, "--nodes", "gpu-1,gpu-2", "-y").words
+    assert "everything is on its target already: 1 node, gpu-1" in typed(*START, "--node", "gpu-1,gpu-2", "-y").words
     assert store.rollout_members(1)[0] == Member("gpu-1", -1, Turn.SKIPPED, "everything is on its target already")
 
 
@@ -147,8 +147,8 @@ def test_who_is_on_target_already_is_skipped(typed: Type, store: Store) -> None:
         ((), 2, "the nodes are of several device types, say which: --device-type t or u"),
         (("--device-type", "x"), 2, "no node is meant by these options"),
         (("--device-type", "t", "--site", "elsewhere"), 2, "no node is meant by these options"),
-        (("--device-type", "u", "--nodes", "gpu-1"), 2, "not all of these nodes are of device type u: found t"),
-        (("--nodes", "gpu-9"), 2, "no node 'gpu-9' in the store"),
+        (("--device-type", "u", "--node", "gpu-1"), 2, "not all of these nodes are of device type u: found t"),
+        (("--node", "gpu-9"), 2, "no node 'gpu-9' in the store"),
         (("--device-type", "u"), 2, "found no fleet_profile, expected the profile of device type u"),
         (("--device-type", "t", "--canary", "0"), 2, "greater than or equal to 1"),
         (("--device-type", "t", "--failed-share", "2"), 2, "less than or equal to 1"),
@@ -182,7 +182,7 @@ def test_a_second_rollout_of_a_type_and_one_for_nobody_are_refused(typed: Type, 
     assert again.code == 1
     assert again.err == "no: rollout 1 of device type t is running; stop it first, or wait for it\n"
     applied(store, "gpu-1", SetCondition(Condition.HELD, Held(3.0, "", "bob")))
-    nobody = typed(*START, "--nodes", "gpu-1", "--yes")
+    nobody = typed(*START, "--node", "gpu-1", "--yes")
     assert (nobody.code, nobody.err) == (1, "no: there is no node to ask; nothing was started\n")
 
 

@@ -81,7 +81,7 @@ def test_a_node_in_service_is_not_to_be_certified() -> None:
     result = stored(SWAP, check="optics", stage=Stage.CABLING)
     (ticket,) = followed(result, node=a_node(), before=(result,))
     assert isinstance(ticket, OpenTicket)
-    assert ticket.body.endswith("to look now: fleet-runner run cabling gpu-01.")
+    assert ticket.body.endswith("to look now: fleet-runner run cabling --node gpu-01.")
 
 
 @pytest.mark.parametrize(("state", "stage"), [(State.PROVISION, Stage.PROVISION), (State.REBOOT, Stage.REBOOT)])
@@ -152,7 +152,7 @@ def test_a_sweeps_ticket_names_the_fabric_and_every_device() -> None:
     (ticket,) = swept(result, before=(result,))
     assert isinstance(ticket, OpenTicket)
     assert ticket.nodes == ("infiniband.hall", "gpu-01", "leaf-1")
-    assert ticket.body.endswith("to look now: fleet-runner run fabric infiniband.hall.")
+    assert ticket.body.endswith("to look now: fleet-runner run fabric --node infiniband.hall.")
 
 
 def test_nobody_is_sent_after_one_sight() -> None:

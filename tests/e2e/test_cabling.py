@@ -33,7 +33,7 @@ def sights(fleet: "Fleet", fault: str, until: float) -> int:
 def lab(fleet: "Fleet", *words: str) -> None:
     """Change something in the lab, and have the fabric swept at once, as whoever does not want to wait."""
     assert fleet.run("lab", *words, "--dir", ".").returncode == 0
-    assert fleet.run("run", "fabric", FABRIC).returncode == 0
+    assert fleet.run("run", "fabric", "--node", FABRIC).returncode == 0
 
 
 def serving(fleet: "Fleet") -> None:

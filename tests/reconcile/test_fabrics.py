@@ -261,7 +261,7 @@ def test_a_production_nodes_cabling_needs_two_sights_too(hall: Hall) -> None:
     hall.until(lambda: bool(hall.world.store.tickets()), step=60.0)
     runs = [run for run in hall.world.store.runs("gpu-02", since=0.0) if run.stage is Stage.CABLING]
     assert runs[-1].opened_at - (runs[-2].ended_at or 0.0) == pytest.approx(600, abs=120)
-    assert ": fleet-runner run cabling gpu-" in hall.world.store.tickets()[0].body
+    assert ": fleet-runner run cabling --node gpu-" in hall.world.store.tickets()[0].body
 
 
 def test_a_sweep_is_told_who_can_look_what_was_seen_and_who_was_disturbed(make_world: Make) -> None:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.firmware.selecting import Wanted, select, split
+from fleet_runner.cli.firmware.selecting import Wanted, select
 from fleet_runner.cli.firmware.showing import listed, planned, shown
-from fleet_runner.cli.session import Exit, console, errors, opened, print_json, whoami
+from fleet_runner.cli.session import Exit, console, errors, opened, print_json, split, whoami
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.firmware.rollout import GOING_ON, Rollout, Standing, turned, unturnable
 from fleet_runner.core.firmware.turns import Member, Turn
@@ -21,7 +21,9 @@ Number = Annotated[int, typer.Argument(help="the rollout's number", metavar="NUM
 Because = Annotated[str, typer.Option("--reason", "-r", help="goes into the rollout and into nodes' histories")]
 By = Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
-Names = Annotated[list[str] | None, typer.Option(help="only these; customer-managed ones only so", metavar="NODE,…")]
+Names = Annotated[
+    list[str] | None, typer.Option("--node", "-n", help="only these; customer-managed ones only so", metavar="NODE")
+]
 Racks = Annotated[list[str] | None, typer.Option("--rack", help="only nodes of this rack (NAME or SITE/NAME)")]
 Sites = Annotated[list[str] | None, typer.Option("--site", help="only nodes of this site")]
 
@@ -52,7 +54,7 @@ def start(
     Each node drains, is updated, burned in, and must be back in production before the next wave. Too many failures
     stop the rollout. The disruption budget and the limits of updates at a time hold besides.
     """
-    wanted = Wanted(device_type, split(nodes or ()), split(rack or ()), split(site or ()))
+    wanted = Wanted(device_type, *(frozenset(split(each or ())) for each in (nodes, rack, site)))
     with opened() as (settings, store):
         found = select(settings, store, wanted)
         now = time.time()

@@ -64,11 +64,6 @@ def select(settings: Settings, store: Store, wanted: Wanted) -> Selection:
     )
 
 
-def split(given: Collection[str]) -> frozenset[str]:
-    """Return names that were given one by one or with commas."""
-    return frozenset(name for each in given for name in each.replace(",", " ").split())
-
-
 def _meant(node: Node, fleet: Fleet, wanted: Wanted) -> bool:
     device = fleet.devices.get(node.name)
     if wanted.racks and (device is None or not {device.rack, _rack(fleet, node.name)} & wanted.racks):

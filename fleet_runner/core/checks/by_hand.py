@@ -17,9 +17,9 @@ def refusal(check: Check, stages: Collection[Stage]) -> str:
     `stages` are those whose playbooks ask it.
     """
     if Stage.FABRIC in stages:
-        return f"{check.name} is about a fabric, not a node; fleet-runner run {Stage.FABRIC} FABRIC asks it"
+        return f"{check.name} is about a fabric, not a node; fleet-runner run {Stage.FABRIC} --node FABRIC asks it"
     if check.active:
-        commands = " or ".join(f"fleet-runner run {stage} NODE" for stage in _ordered(stages))
+        commands = " or ".join(f"fleet-runner run {stage} --node NODE" for stage in _ordered(stages))
         asks = f"{commands} asks it once the node is idle" if commands else "no stage asks it yet"
         return f"{check.name} is active, it needs the node's hardware for itself; {asks}"
     brought = [name for name in check.reads if name not in READS]

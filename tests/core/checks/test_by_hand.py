@@ -16,13 +16,13 @@ def test_what_only_reads_can_be_asked(name: str) -> None:
 
 
 def test_what_is_about_a_fabric_is_asked_of_the_fabric() -> None:
-    assert "fleet-runner run fabric FABRIC asks it" in refusal(CHECKS["fabric_cabling"], [Stage.FABRIC])
+    assert "fleet-runner run fabric --node FABRIC asks it" in refusal(CHECKS["fabric_cabling"], [Stage.FABRIC])
 
 
 def test_an_active_check_waits_for_the_node_to_be_idle() -> None:
     why = refusal(CHECKS["dcgm"], [Stage.BURN_IN])
     assert why.startswith("dcgm is active")
-    assert "fleet-runner run burn_in NODE asks it once the node is idle" in why
+    assert "fleet-runner run burn_in --node NODE asks it once the node is idle" in why
     assert "no stage asks it yet" in refusal(CHECKS["dcgm"], [])
 
 
