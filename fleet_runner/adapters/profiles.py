@@ -1,5 +1,6 @@
-"""The profile of a device type, read where Ansible reads it: in group_vars, beside the inventory in use."""
+"""The profile of a device type or of a node, read where Ansible reads it: beside the inventory in use."""
 
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,17 @@ _Loader.add_multi_constructor("!", lambda loader, _tag, node: loader.construct_s
 
 def files(settings: Settings, device_type: str) -> tuple[Path, ...]:
     """Return the files of a device type's variables, in the order in which the later ones win."""
-    name = inventory.group_name("device_type", device_type)
-    folder = settings.inventory_file.parent / "group_vars"
+    return _files(settings.inventory_file.parent / "group_vars", inventory.group_name("device_type", device_type))
+
+
+def files_of(settings: Settings, node: str, groups: Collection[str]) -> tuple[Path, ...]:
+    """Return the files of a node's variables in Ansible's order: of all, of its groups by name, then its own."""
+    beside = settings.inventory_file.parent
+    of_groups = [file for group in ("all", *sorted(groups)) for file in _files(beside / "group_vars", group)]
+    return (*of_groups, *_files(beside / "host_vars", node))
+
+
+def _files(folder: Path, name: str) -> tuple[Path, ...]:
     found = [path for ending in ("", ".yml", ".yaml") if (path := folder / f"{name}{ending}").is_file()]
     within = sorted(path for path in (folder / name).rglob("*") if path.suffix in {".yml", ".yaml"})
     return (*found, *within)
@@ -47,12 +57,22 @@ def read(settings: Settings, device_type: str) -> dict[str, Any]:
     Raises:
         SettingsError: there is none, or its file cannot be read.
     """
-    found = [_variables(path) for path in files(settings, device_type)]
+    return last(settings, files(settings, device_type), device_type)
+
+
+def last(settings: Settings, paths: Iterable[Path], device_type: str) -> dict[str, Any]:
+    """Return the profile of the last of these files that has one.
+
+    Raises:
+        SettingsError: none has, or one of them cannot be read.
+    """
+    found = [_variables(path) for path in paths]
     profiles = [variables[PROFILE] for variables in found if PROFILE in variables]
     if not profiles or not isinstance(profiles[-1], dict):
         name = inventory.group_name("device_type", device_type)
         where = settings.inventory_file.parent / "group_vars" / f"{name}.yml"
-        raise SettingsError(f"{where}: found no {PROFILE}, expected the profile of device type {device_type}")
+        what = f"{PROFILE} {str(profiles[-1])!r:.60}" if profiles else f"no {PROFILE}"
+        raise SettingsError(f"{where}: found {what}, expected the profile of device type {device_type} as a mapping")
     return dict(profiles[-1])
 
 

@@ -1,32 +1,28 @@
 """Commands over what is stored: results, and replay, which judges them again."""
 
-import json as json_module
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from fleet_runner import source
-from fleet_runner.adapters import profiles
 from fleet_runner.adapters.store import Sought, Store
 from fleet_runner.cli.checking import known as known_checks
+from fleet_runner.cli.held import against
 from fleet_runner.cli.reading import VERDICT_COLOURS
 from fleet_runner.cli.session import age, console, errors, known, opened, print_json, span, stamp
-from fleet_runner.core import inventory, replay
+from fleet_runner.core import replay
 from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.errors import SettingsError, SourceError
 from fleet_runner.core.printable import printable
 from fleet_runner.core.replay import Again, Setting, Tally
 from fleet_runner.core.runs import Run, Stored
 from fleet_runner.core.sightings import speaks
 from fleet_runner.core.verdicts import Verdict
-from fleet_runner.settings import Settings
 
 Since = Annotated[str, typer.Option(help="how far to look back: 90m, 12h, 30d or 4w", metavar="SPAN")]
 NodeName = Annotated[str, typer.Option("--node", "-n", help="only this node's", metavar="NODE")]
@@ -79,26 +75,25 @@ def replaying(
 ) -> None:
     """Judge stored evidence again with a changed profile, and say what would have been answered otherwise.
 
-    Nothing is changed. Only results that the profile of today reproduces are judged again; the others are counted.
+    Nothing is changed. Only results that come out with the profile and the design of today as they did then are
+    judged again; the others are counted, by the reason and by their check.
     """
     with opened() as (settings, store):
         sought = _sought(store, node, check, since)
-        held = _settings_of(settings, store, changed, sought)
+        held = against(settings, store, changed)
         tally = Tally()
         looked = time.monotonic()
         oldest = time.time()
-        for stored, found in _judged(store, sought, held, limit):
-            tally.take(found)
+        for stored, found in _judged(store, sought, held, limit, settings.cabling_suspect_share):
+            tally.take(stored.result.check, found)
             oldest = stored.at
             if sys.stderr.isatty() and time.monotonic() - looked > 1.0:
                 looked = time.monotonic()
-                errors.print(
-                    f"judged {tally.reproduced + tally.left.total()} results, {age(time.time() - stored.at)} back"
-                )
+                errors.print(f"judged {tally.seen} results, {age(time.time() - stored.at)} back")
         if json:
             print_json({
                 "reproduced": tally.reproduced,
-                "left_out": {why.name.lower(): count for why, count in tally.left.items()},
+                "left_out": {why.name.lower(): checks for why, checks in tally.left.items()},
                 "changes": [_plain(each) for each in tally.changes],
             })  # fmt: skip
             return
@@ -121,7 +116,7 @@ def _line(stored: Stored) -> Text:
 
 
 def _judged(
-    store: Store, sought: Sought, held: dict[str, Setting], limit: int
+    store: Store, sought: Sought, held: dict[str, Setting], limit: int, suspect: float
 ) -> Iterator[tuple[Stored, Again | replay.Left]]:
     """Yield each result with what comes of it, a page at a time, the newest first."""
     below: int | None = None
@@ -131,8 +126,8 @@ def _judged(
         for each in page:
             if each.node not in moves:
                 moves[each.node] = tuple(entry.at for entry in store.history(each.node, MOVES, "transition"))
-            stay = _stay(store.run(each.run), moves[each.node])
-            yield each, replay.again(each, pieces, held.get(each.node), _before(store, each), stay)
+            told = {"suspect_share": suspect, **_stay(store.run(each.run), moves[each.node])}
+            yield each, replay.again(each, pieces, held.get(each.node), _before(store, each), told)
         below, limit = page[-1].id, limit - len(page)
 
 
@@ -148,53 +143,10 @@ def _stay(run: Run | None, moves: tuple[float, ...]) -> dict[str, float]:
 def _before(store: Store, stored: Stored) -> Stored | None:
     """Return what a check that remembers had answered before: the newest answer that said anything."""
     check = CHECKS.get(stored.result.check)
-    if check is None or not check.remembers or check.needs_fabric or not stored.result.evidence:
+    if check is None or not check.remembers or not stored.result.evidence:
         return None
     earlier = store.find_results(Sought(stored.node, stored.result.check), below=stored.id, limit=LOOKED_BACK)
     return next((each for each in earlier if speaks(each.result)), None)
-
-
-def _settings_of(settings: Settings, store: Store, changed: Path, sought: Sought) -> dict[str, Setting]:
-    """Return what each node is held against: the profile of its device type, that with the change, and its record."""
-    nodes = [each for each in store.nodes() if sought.node in {"", each.name}]
-    kinds = {each.device_type for each in nodes}
-    found: dict[str, dict[str, Any]] = {}
-    for kind in sorted(kinds):
-        try:
-            # As a play is given it: JSON's types alone, no dates and no numbers as keys.
-            found[kind] = json_module.loads(json_module.dumps(profiles.read(settings, kind), default=str))
-        except SettingsError as error:
-            errors.print(f"warning: {error}", markup=False, soft_wrap=True)
-    try:
-        changes = replay.spread(profiles.load(changed), found)
-    except SettingsError as error:
-        raise SettingsError(
-            f"{changed}: {error}".replace("the file: ", "").replace("the file holds", "it holds")
-        ) from None
-    for kind, change in changes.items():
-        for key in replay.added(found[kind], change):
-            told = f"warning: {key} is not in the profile of {kind}: it is new, or a slip"
-            errors.print(told, markup=False, soft_wrap=True)
-    records = _records(settings)
-    return {
-        each.name: Setting(
-            found[each.device_type],
-            replay.overlaid(found[each.device_type], changes.get(each.device_type, {})),
-            records.get(each.name, {}),
-        )
-        for each in nodes
-        if each.device_type in found
-    }
-
-
-def _records(settings: Settings) -> dict[str, dict[str, object]]:
-    """Return each node's own record; nothing where the source of truth cannot be read."""
-    try:
-        variables = inventory.all_hostvars(source.read(settings))
-    except (SourceError, SettingsError) as error:
-        errors.print(f"warning: without serial numbers and places of parts: {error}", markup=False, soft_wrap=True)
-        return {}
-    return {name: each["fleet_device"] for name, each in variables.items()}
 
 
 def _tell(tally: Tally, since: str, limit: int, oldest: float) -> None:
@@ -204,16 +156,18 @@ def _tell(tally: Tally, since: str, limit: int, oldest: float) -> None:
     for (name, check, words), mine in sorted(groups.items()):
         console.print(Text(f"{name} {check}: ", style="bold").append(f"{words}, {_times(mine)}", style="default"))
         console.print(Padding(Text(printable(mine[0].after.message)), (0, 0, 0, 2)))
-    seen = tally.reproduced + tally.left.total()
-    counted, back = (f"The newest {limit}", f", back to {stamp(oldest)}") if seen >= limit else (str(seen), "")
+    every = tally.seen
+    counted, back = (f"The newest {limit}", f", back to {stamp(oldest)}") if every >= limit else (str(every), "")
     nodes = len({name for name, _, _ in groups})
     differ = f"of those {len(tally.changes)} would differ, on {nodes} nodes"
     reproduced = f"{tally.reproduced} were reproduced with the profile of today; {differ}"
     console.print(f"{counted} results of the last {since}{back}: {reproduced}.")
     if tally.left:
-        console.print(f"{tally.left.total()} were not, and are left out:")
-    for why, count in tally.left.most_common():
-        console.print(Padding(Text(f"{count}: {why}"), (0, 0, 0, 2)))
+        console.print(f"{every - tally.reproduced} were not, and are left out:")
+    for why, checks in sorted(tally.left.items(), key=lambda each: -each[1].total()):
+        console.print(Padding(Text(f"{checks.total()}: {why}"), (0, 0, 0, 2)))
+        named = ", ".join(f"{check} {count}" for check, count in checks.most_common())
+        console.print(Padding(Text(named, style="dim"), (0, 0, 0, 5)))
 
 
 def _times(mine: list[Again]) -> str:

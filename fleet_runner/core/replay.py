@@ -1,10 +1,11 @@
 """Stored evidence judged again with a changed profile: what another limit would have done.
 
-The store keeps what was read, by its hash, and not how the reading ended. So each result is first judged with the
-profile of today: only one that comes out as it did then is judged again with the change, and the others are counted.
+The store keeps what was read, by its hash, and not how the reading ended, nor the profile and the design of that day.
+So each result is first judged with those of today: only one that comes out as it did then is judged again with the
+change, and the others are counted.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -27,7 +28,8 @@ class Left(StrEnum):
     """Why a result cannot be judged again."""
 
     NO_CHECK = "there is no check of that name any more"
-    FABRIC = "it rests on the designed cables, which may have changed since"
+    NO_DESIGN = "it rests on the designed cables, and the source of truth cannot be read now"
+    DESIGN = "it rests on the designed cables, and with those of today it is not judged as it was then"
     REMEMBERS = "it judges what changed since the look before it, and does not come out as it did then"
     SKIPPED = "nobody asked it then, so nothing was read"
     GONE = "its evidence is not in the store"
@@ -38,11 +40,10 @@ class Left(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a node is held against: its device type's profile, that profile with the change, and its own record."""
+    """What a node, or a fabric, is held against today, and with the change; neither knows the run."""
 
-    profile: Profile
-    changed: Profile
-    device: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    today: Expected
+    changed: Expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +73,17 @@ class Tally:
 
     reproduced: int = 0
     changes: list[Again] = field(default_factory=list[Again])
-    left: Counter[Left] = field(default_factory=Counter[Left])
+    left: dict[Left, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
-    def take(self, found: "Again | Left") -> None:
-        """Count one more."""
+    @property
+    def seen(self) -> int:
+        """Return how many results there were."""
+        return self.reproduced + sum(each.total() for each in self.left.values())
+
+    def take(self, check: str, found: "Again | Left") -> None:
+        """Count one more, of what was left out by its check."""
         if isinstance(found, Left):
-            self.left[found] += 1
+            self.left[found][check] += 1
             return
         self.reproduced += 1
         if found.differs:
@@ -89,41 +95,45 @@ def again(
     pieces: Mapping[str, Evidence],
     setting: Setting | None,
     before: Stored | None = None,
-    stay: Mapping[str, float] | None = None,
+    told: Mapping[str, float] | None = None,
 ) -> Again | Left:
     """Judge a stored result again, or say why it cannot be.
 
-    `pieces` is the evidence behind it, by hash; `before` the check's answer before, if it remembers; `stay` when the
-    node had come to its state (`since`) and the run was opened (`opened_at`), as its play was told.
+    `pieces` is the evidence behind it, by hash; `before` the check's answer before, if it remembers; `told` what its
+    play was told besides: when the node had come to its state (`since`), when the run was opened (`opened_at`), and
+    from which share of faults on a fabric is not believed (`suspect_share`).
     """
     check = CHECKS.get(stored.result.check)
     if check is None:
         return Left.NO_CHECK
     if setting is None:
-        return Left.FABRIC if check.needs_fabric else Left.NO_PROFILE
+        return Left.NO_PROFILE
     why = _unfit(check, stored.result, pieces, setting)
     if why is not None:
         return why
     found = _readings(check, stored, pieces)
-    run_data: dict[str, Any] = {"id": stored.run, "now": stored.at, **(stay or {})}
+    run_data: dict[str, Any] = {"id": stored.run, "now": stored.at, **(told or {})}
     if before is not None:
         run_data["before"] = {check.name: {"at": before.at, "observed": dict(before.result.observed)}}
-    expected = Expected(stored.node, setting.profile, setting.device, run=run_data)
-    then = _judge(check, found, expected)
+    then = _judge(check, found, replace(setting.today, run=run_data))
     if not _same(then, stored.result):
-        return Left.REMEMBERS if check.remembers else _otherwise(stored.result)
-    return Again(stored, then, _judge(check, found, replace(expected, profile=setting.changed)))
+        return _otherwise(check, stored.result)
+    return Again(stored, then, _judge(check, found, replace(setting.changed, run=run_data)))
 
 
-def _otherwise(result: Result) -> Left:
-    return Left.UNREAD if result.verdict is Verdict.UNKNOWN else Left.OTHERWISE
+def _otherwise(check: Check, result: Result) -> Left:
+    if check.remembers:
+        return Left.REMEMBERS
+    if result.verdict is Verdict.UNKNOWN:
+        return Left.UNREAD
+    return Left.DESIGN if check.needs_fabric else Left.OTHERWISE
 
 
 def _unfit(check: Check, result: Result, pieces: Mapping[str, Evidence], setting: Setting) -> Left | None:
     if result.verdict is Verdict.SKIPPED and not result.evidence:
-        return Left.SKIPPED if wanted(check, setting.changed) else None
-    if check.needs_fabric:
-        return Left.FABRIC
+        return Left.SKIPPED if wanted(check, setting.changed.profile) else None
+    if check.needs_fabric and not setting.today.fabric:
+        return Left.NO_DESIGN
     if result.verdict is Verdict.UNKNOWN and len(result.evidence) < max(1, len(check.reads)):
         return Left.UNREAD
     return None if pieces.keys() >= {*result.evidence} else Left.GONE

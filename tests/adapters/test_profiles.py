@@ -45,7 +45,7 @@ def test_each_place_that_ansible_knows_is_read(settings: Settings, name: str) ->
     [
         (None, "found no fleet_profile, expected the profile of device type t"),
         ("other: 1", "found no fleet_profile"),
-        ("fleet_profile: [1]", "found no fleet_profile"),
+        ("fleet_profile: [1]", r"found fleet_profile '\[1\]', expected the profile of device type t as a mapping"),
         ("[1, 2]", "found no fleet_profile"),
         ("a: [", "it is not YAML"),
         ("a: !!int x", "it cannot be read"),

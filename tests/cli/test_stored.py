@@ -102,12 +102,12 @@ def test_a_limit_is_tried_on_what_was_read_and_what_cannot_be_is_counted(
         in said.words
     )
     assert (
-        "2 were not, and are left out: 2: it was UNKNOWN because of a read, and how that failed is not kept"
+        "2 were not, and are left out: 2: it was UNKNOWN because of a read, and how that failed is not kept xid 2"
         in said.words
     )
-    assert "without serial numbers" in said.err
+    assert "without the designed cables, and serial numbers" in said.err
     told = json.loads(typed("replay", "--with", file, "--node", "gpu-02", "--json").out)
-    assert (told["reproduced"], told["left_out"]) == (1, {"unread": 1})
+    assert (told["reproduced"], told["left_out"]) == (1, {"unread": {"xid": 1}})
     assert [(each["node"], each["would_be"]["verdict"]) for each in told["changes"]] == [("gpu-02", "FAIL")]
     assert "The newest 1 results of the last 30d, back to 20" in typed("replay", "--with", file, "--limit", "1").words
     assert len(store.find_results(Sought(), limit=9)) == 4
@@ -131,8 +131,23 @@ def test_a_change_for_one_device_type_leaves_the_others(store: Store, typed: Typ
         "5 results of the last 30d: 2 were reproduced with the profile of today; of those 0 would differ"
         in said.words
     )
-    assert "1: its device type has no profile now" in said.words
+    assert "1: its device type has no profile now xid 1" in said.words
     assert "device_type_dgx.yml: found no fleet_profile" in said.err
+
+
+def test_a_node_is_held_against_its_own_profile_as_ansible_chooses_it(
+    store: Store, typed: Type, tmp_path: Path
+) -> None:
+    """A file of its group comes before that of its device type by name; its own comes last and wins."""
+    own = {"fleet_profile": {"limits": {"gpu_tlimit_margin_celsius": 99}, "parts": {"gpu": {"count": 2}}}}
+    (tmp_path / "host_vars").mkdir()
+    (tmp_path / "host_vars" / "gpu-02.yml").write_text(yaml.safe_dump(own))
+    (tmp_path / "group_vars" / "all.yml").write_text(yaml.safe_dump({"fleet_profile": {"limits": {}}}))
+    said = typed("replay", "--with", limits(tmp_path, "limits: {gpu_tlimit_margin_celsius: 98}"))
+    assert said.code == 0, said.err
+    assert "1 were reproduced with the profile of today; of those 1 would differ" in said.words
+    assert said.words.startswith("gpu-01 gpu_thermals: PASS → FAIL"), "the other one passed with another profile"
+    assert "1: with the profile of today it is not judged as it was then gpu_thermals 1" in said.words
 
 
 @pytest.mark.parametrize(

@@ -54,12 +54,16 @@ def pieces(**texts: str) -> dict[str, Evidence]:
     return {name: Evidence("", 500.0, name, name, text) for name, text in texts.items()}
 
 
+def held(profile: Mapping[str, Any], changed: Mapping[str, Any], **more: Any) -> Setting:
+    return Setting(Expected("gpu-01", profile, **more), Expected("gpu-01", changed, **more))
+
+
 def setting(**limits: Any) -> Setting:
-    return Setting(PROFILE, overlaid(PROFILE, {"limits": limits}))
+    return held(PROFILE, overlaid(PROFILE, {"limits": limits}))
 
 
-def judged(result: Stored, texts: Mapping[str, Evidence], held: Setting) -> Again:
-    found = again(result, texts, held)
+def judged(result: Stored, texts: Mapping[str, Evidence], against: Setting) -> Again:
+    found = again(result, texts, against)
     assert isinstance(found, Again), found
     return found
 
@@ -108,7 +112,7 @@ def test_a_text_that_the_store_keeps_under_another_name_is_found_by_its_place() 
     ("result", "texts", "why"),
     [
         (stored(Verdict.PASS, check="nothing"), {}, Left.NO_CHECK),
-        (stored(Verdict.PASS, check="cabling_infiniband"), {}, Left.FABRIC),
+        (stored(Verdict.PASS, check="cabling_infiniband"), {}, Left.NO_DESIGN),
         (stored(Verdict.PASS, "dmesg"), {}, Left.GONE),
         (stored(Verdict.UNKNOWN), {}, Left.UNREAD),
         (stored(Verdict.PASS, "dmesg", "uptime"), FOUR, Left.OTHERWISE),
@@ -122,7 +126,23 @@ def test_what_cannot_be_judged_again_says_why(result: Stored, texts: dict[str, E
 
 def test_a_device_type_without_a_profile_is_left_out() -> None:
     assert again(stored(Verdict.PASS), {}, None) is Left.NO_PROFILE
-    assert again(stored(Verdict.PASS, check="fabric_cabling"), {}, None) is Left.FABRIC
+
+
+def test_what_rests_on_the_designed_cables_is_judged_with_those_of_today(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as they give what was answered then; else it is said that they may be why."""
+
+    def meets(readings: Mapping[str, Reading], expected: Expected) -> Result:
+        as_designed = expected.fabric["links"] == readings["dmesg"].text
+        strict = expected.profiles["hgx"].get("strict")
+        return Result("words", Verdict.FAIL if strict or not as_designed else Verdict.PASS, "x")
+
+    monkeypatch.setitem(CHECKS, "words", replace(WORDS, judge=meets, needs_fabric=True))
+    looser, stricter = {"profiles": {"hgx": {}}}, {"profiles": {"hgx": {"strict": 1}}}
+    today = Expected("ib-a", fabric={"links": "a-b"}, **looser)
+    found = judged(stored(Verdict.PASS, "dmesg"), pieces(dmesg="a-b"), Setting(today, replace(today, **stricter)))
+    assert found.words == "PASS → FAIL"
+    moved = Setting(replace(today, fabric={"links": "a-c"}), today)
+    assert again(stored(Verdict.PASS, "dmesg"), pieces(dmesg="a-b"), moved) is Left.DESIGN
 
 
 def test_what_nobody_asked_then_and_nobody_would_ask_stays_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +183,7 @@ def test_a_check_is_told_the_stay_that_it_was_told_then(monkeypatch: pytest.Monk
     monkeypatch.setitem(CHECKS, "words", replace(WORDS, judge=late))
     result = replace(stored(Verdict.PASS), result=Result("words", Verdict.FAIL, "x"))
     assert again(result, {}, setting()) is Left.OTHERWISE
-    assert isinstance(again(result, {}, setting(), stay={"since": 1.0, "opened_at": 2.0}), Again)
+    assert isinstance(again(result, {}, setting(), told={"since": 1.0, "opened_at": 2.0}), Again)
 
 
 def test_a_judge_that_breaks_is_one_result_of_many() -> None:
@@ -174,9 +194,9 @@ def test_a_judge_that_breaks_is_one_result_of_many() -> None:
 
 def test_a_section_that_is_taken_away_skips_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CHECKS, "words", replace(WORDS, section="limits"))
-    found = judged(stored(Verdict.PASS), {}, Setting(PROFILE, overlaid(PROFILE, {"limits": None})))
+    found = judged(stored(Verdict.PASS), {}, held(PROFILE, overlaid(PROFILE, {"limits": None})))
     assert found.words == "PASS → SKIPPED"
-    without = Setting({}, {})
+    without = held({}, {})
     assert not judged(stored(Verdict.SKIPPED), {}, without).differs
 
 
@@ -185,8 +205,9 @@ def test_a_tally_keeps_what_differs_and_counts_the_rest() -> None:
     same = judged(stored(Verdict.PASS), {}, setting())
     other = judged(stored(Verdict.FAIL, "dmesg", "uptime", remedy=Remedy.WATCH), FOUR, setting(words_max=9))
     for found in (same, other, Left.GONE, Left.GONE):
-        tally.take(found)
-    assert (tally.reproduced, tally.changes, tally.left) == (2, [other], {Left.GONE: 2})
+        tally.take("words", found)
+    assert (tally.seen, tally.reproduced, tally.changes) == (4, 2, [other])
+    assert tally.left == {Left.GONE: {"words": 2}}
 
 
 TREES = st.recursive(st.integers(), lambda below: st.dictionaries(st.sampled_from("abc"), below, max_size=3))
