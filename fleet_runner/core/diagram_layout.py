@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from fleet_runner.core.lifecycle import State
 
-WIDTH, HEIGHT = 1364, 550
+WIDTH, HEIGHT = 1600, 550
 BOX_WIDTH, BOX_HEIGHT = 134, 54
 _UP, _MID, _LOW = 112, 262, 418  # the three rows
 _COLUMNS = tuple(95 + 194 * column for column in range(7))
+_BESIDE = _COLUMNS[6] + 236  # right of the lane that passes the last column
 
 CENTRES: dict[State, tuple[float, float]] = {
     State.REGISTERED: (_COLUMNS[0], _UP),
@@ -22,6 +23,7 @@ CENTRES: dict[State, tuple[float, float]] = {
     State.PRODUCTION: (_COLUMNS[6], _UP),
     State.FIRMWARE_FAILED: (_COLUMNS[4], _MID),
     State.REBOOT: (_COLUMNS[6], _MID),
+    State.RESET: (_BESIDE, _MID),
     State.TRIAGE: (_COLUMNS[5], _LOW),
     State.DEBUG: (_COLUMNS[3] + 60, _LOW),
     State.RMA: (_COLUMNS[2], _LOW),
@@ -95,6 +97,19 @@ ARROWS: dict[tuple[State, State], Arrow] = {
     (State.PRODUCTION, State.FIRMWARE): Arrow(
         ((_COLUMNS[6], _TOP), (_COLUMNS[6], 52), (_COLUMNS[4], 52), (_COLUMNS[4], _TOP)),
         ((_COLUMNS[4] + _COLUMNS[6]) / 2, 44),
+    ),
+    (State.PRODUCTION, State.RESET): Arrow(
+        ((_COLUMNS[6] + BOX_WIDTH / 2, _UP - 12), (_BESIDE - 22, _UP - 12), (_BESIDE - 22, _MID_TOP)),
+        (_BESIDE - 30, 190),
+        "end",
+    ),
+    (State.RESET, State.PRODUCTION): Arrow(
+        ((_BESIDE + 22, _MID_TOP), (_BESIDE + 22, 66), (_COLUMNS[6] + 40, 66), (_COLUMNS[6] + 40, _TOP)),
+        (_BESIDE + 30, 190),
+        "start",
+    ),
+    (State.RESET, State.REBOOT): Arrow(
+        ((_BESIDE - BOX_WIDTH / 2, _MID), (_COLUMNS[6] + BOX_WIDTH / 2, _MID)), (_LANE + 8, _MID_BOTTOM + 16), "start"
     ),
     (State.REBOOT, State.PRODUCTION): Arrow(
         ((_COLUMNS[6] + 22, _MID_TOP), (_COLUMNS[6] + 22, _BOTTOM)), (_COLUMNS[6] + 30, 190), "start"

@@ -23,6 +23,7 @@ class State(StrEnum):
     FIRMWARE_FAILED = "firmware_failed"
     BURN_IN = "burn_in"
     PRODUCTION = "production"
+    RESET = "reset"
     REBOOT = "reboot"
     TRIAGE = "triage"
     DEBUG = "debug"
@@ -40,6 +41,7 @@ class Event(StrEnum):
     FAILED = "failed"  # a stage of its state found a fault
     OVERDUE = "overdue"  # no verdict before the deadline or within the attempt cap
     CERTIFIED = "certified"  # a technician says that it is built as designed
+    RESET_NEEDED = "reset_needed"  # a fault that resetting GPUs, or restarting a service, clears
     REBOOT_NEEDED = "reboot_needed"  # a fault that a reboot clears
     TRIAGE_NEEDED = "triage_needed"  # a fault that a reboot does not clear
     FIRMWARE_NEEDED = "firmware_needed"  # a person or a rollout wants its firmware brought to its pins
@@ -60,6 +62,7 @@ class Condition(StrEnum):
     HELD = "held"  # a person said: nothing moves; wins over all automation
     MAINTENANCE = "maintenance"  # planned work: findings are kept, nothing follows from them
     PENDING = "pending"  # a remedy is decided and waits for the node to be idle
+    ADVISED = "advised"  # a remedy would be pending, were the runner not only observing
     WAIVED = "waived"  # a person cancelled a remedy: nothing follows from the same fault until it has gone
 
 
@@ -70,8 +73,11 @@ class Stage(StrEnum):
     VERIFY = "verify"
     FIRMWARE = "firmware"
     BURN_IN = "burn_in"
+    RESET = "reset"
     REBOOT = "reboot"
     DRAIN = "drain"
+    RESUME = "resume"
+    COLLECT = "collect"
     WIPE = "wipe"
     HEALTH_PASSIVE = "health_passive"
     HEALTH_ACTIVE = "health_active"
@@ -110,6 +116,12 @@ STATES: dict[State, Place] = {
     State.FIRMWARE_FAILED: Place("No power action until a person understands what happened.", also="zap fail"),
     State.BURN_IN: Place("A day or two under full load.", (Stage.BURN_IN,), 52 * HOUR, 20, also="test"),
     State.PRODUCTION: Place("It serves tenants; passive checks watch it.", also="production"),
+    State.RESET: Place(
+        "Its GPUs are reset, or a service is restarted, then it is verified before it serves again.",
+        (Stage.RESET, Stage.VERIFY),
+        1 * HOUR,
+        3,
+    ),
     State.REBOOT: Place(
         "Power-cycled, then verified before it serves again.",
         (Stage.REBOOT, Stage.VERIFY),
@@ -180,12 +192,21 @@ _ROWS: tuple[Transition, ...] = (
                "Burn-in found a fault; the node is not retried into production, a person decides."),
     Transition(State.BURN_IN, Event.OVERDUE, State.TRIAGE,
                "Burn-in gave no verdict before its deadline; a person decides what that means."),
+    Transition(State.PRODUCTION, Event.RESET_NEEDED, State.RESET,
+               "A fault that a reset of its GPUs, or a restarted service, clears: it is verified before it serves "
+               "again."),
     Transition(State.PRODUCTION, Event.REBOOT_NEEDED, State.REBOOT,
                "A fault that a reboot clears: the node is power-cycled and verified before it serves again."),
     Transition(State.PRODUCTION, Event.TRIAGE_NEEDED, State.TRIAGE,
                "A fault that a reboot does not clear: the node leaves production, a person decides."),
     Transition(State.PRODUCTION, Event.FIRMWARE_NEEDED, State.FIRMWARE,
                "Its firmware is to be updated: the node leaves production, and is burned in before it serves again."),
+    Transition(State.RESET, Event.PASSED, State.PRODUCTION,
+               "The reset cleared the fault and verification passed: the node returns to production."),
+    Transition(State.RESET, Event.FAILED, State.REBOOT,
+               "The reset did not clear the fault, or another came up: the node is rebooted."),
+    Transition(State.RESET, Event.OVERDUE, State.REBOOT,
+               "The node did not come back well from its reset before the deadline: it is rebooted."),
     Transition(State.REBOOT, Event.PASSED, State.PRODUCTION,
                "The reboot cleared the fault and verification passed: the node returns to production."),
     Transition(State.REBOOT, Event.FAILED, State.TRIAGE,
@@ -259,9 +280,15 @@ STAGES: dict[Stage, Work] = {
                          "A flash is written down before it is sent, and its BMC is asked what became of it."),
     Stage.BURN_IN: Work("Start the tests that run on the node one after the other, or look at them.", 30 * MINUTE,
                         "The tests are found again on the node by their stay."),
+    Stage.RESET: Work("Reset the GPUs of an idle node, or restart the service that failed.", 15 * MINUTE,
+                      "The role asks what was reset since the stay began before it resets anything again."),
     Stage.REBOOT: Work("Power-cycle the node once and wait for it.", 40 * MINUTE,
                        "The role asks the BMC, and the boot that it armed, before it resets the node again."),
     Stage.DRAIN: Work("Take no new work, wait for the running one.", 10 * MINUTE, "Cordoning twice is cordoning."),
+    Stage.RESUME: Work("Let the scheduler give it work again, if it was drained by fleet-runner.", 10 * MINUTE,
+                       "What is not drained by fleet-runner is left as it is."),
+    Stage.COLLECT: Work("Gather all that is known of a node that left production, for whoever looks at it.",
+                        20 * MINUTE, "It only reads."),
     Stage.WIPE: Work("Erase every disk of the node and clear its TPM, and keep the evidence.", 30 * MINUTE,
                      "What each device does, or did, is read from it and from the node's log before any is begun."),
     Stage.HEALTH_PASSIVE: Work("Look at a node without disturbing it.", 10 * MINUTE, "It only reads."),

@@ -29,8 +29,10 @@ class Remedy(StrEnum):
     RECORD = "RECORD"  # nothing by itself; kept for trends
     WATCH = "WATCH"  # look again sooner
     RECABLE = "RECABLE"  # a technician moves, adds, removes or cleans a cable
+    RESTART = "RESTART"  # restart a service of the node, like Fabric Manager
     RESET = "RESET"  # reset the GPU
-    REBOOT = "REBOOT"  # a reboot or power cycle clears it
+    REBOOT = "REBOOT"  # a reboot clears it
+    POWER_CYCLE = "POWER_CYCLE"  # only power taken away and given back clears it
     REFLASH = "REFLASH"  # firmware or settings off their pin
     TRIAGE = "TRIAGE"  # leave production; a person decides
     RMA = "RMA"  # the part goes back

@@ -1,0 +1,37 @@
+"""One thing that somebody said is wrong, or right again, with a component of a node."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fleet_runner.core.verdicts import Remedy
+
+
+class Source(StrEnum):
+    """Who said it."""
+
+    KERNEL = "kernel"  # lines of a node's kernel log, pushed by its log shipper
+    ALERT = "alert"  # Alertmanager
+    REDFISH = "redfish"  # a BMC's event
+    FABRIC = "fabric"  # UFM's or opensm's log
+    OPERATOR = "operator"  # a person
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What was said, in the words that checks use: `code` and `component` are those of a finding.
+
+    `at` is when it happened (epoch seconds), by its sender's clock where that is believable, else when it was heard.
+    `remedy` is what its kind asks for unless the rules say otherwise. One that `ended` takes back what its sender
+    said before. `key` is the sender's own name of this very signal, "" where it gives none: equal keys are one
+    signal told twice.
+    """
+
+    node: str
+    code: str
+    component: str
+    at: float
+    source: Source
+    message: str
+    remedy: Remedy = Remedy.WATCH
+    ended: bool = False
+    key: str = ""
