@@ -115,6 +115,7 @@ def test_a_text_that_the_store_keeps_under_another_name_is_found_by_its_place() 
         (stored(Verdict.PASS, check="cabling_infiniband"), {}, Left.NO_DESIGN),
         (stored(Verdict.PASS, "dmesg"), {}, Left.GONE),
         (stored(Verdict.UNKNOWN), {}, Left.UNREAD),
+        (stored(Verdict.UNKNOWN, "dmesg", "uptime"), FOUR, Left.UNREAD),
         (stored(Verdict.PASS, "dmesg", "uptime"), FOUR, Left.OTHERWISE),
         (stored(Verdict.FAIL, "dmesg", "uptime", remedy=Remedy.RMA), FOUR, Left.OTHERWISE),
         (stored(Verdict.SKIPPED), {}, Left.SKIPPED),
