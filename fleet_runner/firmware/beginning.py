@@ -52,7 +52,15 @@ def plan(visit: Visit) -> Plan:
     """Plan from the newest look and from what failed before."""
     given_up = failed(visit.flashes())
     boards = visit.looks.updates.boards()
-    return planner.plan(visit.means.catalogue, visit.looks.entries, boards=boards, failed=given_up)
+    return planner.plan(
+        visit.means.catalogue, visit.looks.entries, boards=boards, failed=given_up, customer=visit.means.customer
+    )
+
+
+def all_right(visit: Visit) -> str:
+    """Say that there is nothing to do, and of what."""
+    ours = " that is ours" if visit.means.customer else ""
+    return f"every firmware component{ours} is on a version that is right"
 
 
 def failed(flashes: Iterable[Flash]) -> dict[str, frozenset[str]]:
@@ -120,7 +128,7 @@ def _planned(visit: Visit, seen: Seen) -> Report | None:
         return visit.report(Stand.REFUSED, wrong)
     if made.stuck:
         return visit.report(Stand.FAILED, wrong)
-    return visit.report(Stand.DONE, "every firmware component is on a version that is right")
+    return visit.report(Stand.DONE, all_right(visit))
 
 
 def _hands(visit: Visit, seen: Seen) -> Flash | None:

@@ -30,7 +30,7 @@ def report(visit: Visit) -> Report:
         stand = Stand.REFUSED if isinstance(error, ImageError) else Stand.UNREAD
         return visit.report(stand, str(error))
     if not steps:
-        return visit.report(Stand.DONE, "every firmware component is on a version that is right")
+        return visit.report(Stand.DONE, beginning.all_right(visit))
     told = ", ".join(f"{step.component} {versions(step.before, step.targets)}" for step in plan.steps)
     then = f"; and then it has failed: {'; '.join(plan.stuck)}" if plan.stuck else ""
     return visit.report(Stand.WAITING, visit.start or f"{len(steps)} to send: {told}{then}", steps=steps)

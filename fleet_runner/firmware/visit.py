@@ -39,7 +39,7 @@ class Means:
 
     Without a store nothing is sent: there would be no intent. `images` is the folder of the images, `url` where BMCs
     fetch it from (SimpleUpdate). `lease_seconds` is how long a node stays with a driver that was killed. `say` takes
-    a sentence whenever something has changed.
+    a sentence whenever something has changed. `customer` says that its customer manages the node.
     """
 
     store: Store | None
@@ -50,6 +50,7 @@ class Means:
     url: str = ""
     lease_seconds: float = 60.0
     say: Callable[[str], None] = _silent
+    customer: bool = False
 
 
 class Chosen(NamedTuple):

@@ -17,6 +17,7 @@ from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
 from fleet_runner.core.errors import EvidenceError, FleetError, NoStoreError
+from fleet_runner.core.records import Management
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,7 @@ description:
   - What it does is in the store before it is done; a play that was killed is gone on with by the next one.
   - Under the runner it leaves after C(firmware_visit_seconds) and is started again; by hand it stays to the end.
   - In check mode it reads, sends nothing, and returns every request that it would send.
+  - Leaves the network adapters of a node alone that its customer manages, and says so.
   - Never fails because of the node; the check C(firmware_update) judges what this brings.
 options:
   pace:
@@ -131,6 +133,7 @@ class ActionModule(ActionBase):
                 pace=pace,
                 url=configured.firmware_url,
                 say=_silent if runner else self._teller(name),
+                customer=self._is_customers(variables),
             )
             return firmware.drive(
                 replace(_target(variables, mine if runner else {}, since), bmc=url),
@@ -152,6 +155,11 @@ class ActionModule(ActionBase):
         """Return what the runner says about its run of this node; nothing by hand."""
         runs = self._templar.template(variables.get("fleet_runs")) or {}
         return runs.get(variables.get("inventory_hostname")) or {}
+
+    def _is_customers(self, variables: dict[str, Any]) -> bool:
+        """Whether the source of truth says that the node's customer manages it."""
+        device = self._templar.template(variables.get("fleet_device")) or {}
+        return device.get("management") == Management.CUSTOMER.value
 
     def _teller(self, node: str) -> Callable[[str], None]:
         """Return what tells a person of anything that takes longer than a moment."""

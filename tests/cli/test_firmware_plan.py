@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import yaml
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import Exit
-from fleet_runner.core.records import Device, DeviceType, Fleet
+from fleet_runner.core.firmware.withheld import WITHHELD
+from fleet_runner.core.records import Device, DeviceType, Fleet, Management
 from tests.adapters.site_writer import write_site
 from tests.cli.conftest import Said, Type
 from tests.firmware import scenes
@@ -20,6 +22,7 @@ from tests.firmware.bench import Bench, bench
 from tests.firmware.scenes import NODE
 
 BIOS = "/redfish/v1/UpdateService/FirmwareInventory/BIOS"
+LAB = DeviceType("lab", "Example", "LAB", 1.0)
 SETTINGS = {"attributes": {"SRIOVEnable": "Enabled"}}
 Plan = Callable[..., Said]
 
@@ -31,7 +34,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     with ExitStack() as stack:
         made = stack.enter_context(bench(tmp_path / "bench", ("BIOS", "PSU"), hop="1.0"))
         device = Device(NODE, "lab", "gpu-server", "hall", context={"fleet_bmc_url": made.bmc.url})
-        fleet = Fleet(("hall",), {}, {"lab": DeviceType("lab", "Example", "LAB", 1.0)}, {NODE: device}, ())
+        fleet = Fleet(("hall",), {}, {"lab": LAB}, {NODE: device}, ())
         write_site(fleet, tmp_path / "site")
         (tmp_path / "bmc.yml").write_text(
             yaml.safe_dump(dict(zip(("username", "password"), scenes.CREDENTIALS, strict=True)))
@@ -128,6 +131,23 @@ def test_what_is_stuck_is_told_after_what_is_sent_before(plan: Plan) -> None:
     said = json.loads(plan("--json", BIOS={"images": None}).out)
     assert [step["component"] for step in said["steps"]] == ["PSU", "PSU"]
     assert "and then it has failed: BIOS (BIOS) is at 0.9" in said["message"]
+
+
+def test_a_customers_network_adapters_are_withheld_and_the_plan_says_so(
+    plan: Plan, machine: Bench, tmp_path: Path
+) -> None:
+    """At first delivery, too: everything else is planned as for any node."""
+    device = Device(NODE, "lab", "gpu-server", "hall", context={"fleet_bmc_url": machine.bmc.url})
+    customers = replace(device, management=Management.CUSTOMER)
+    write_site(Fleet(("hall",), {}, {"lab": LAB}, {NODE: customers}, ()), tmp_path / "site")
+    said = plan(BIOS={"component": "HCA"})
+    assert (said.code, machine.sent()) == (Exit.OK, [])
+    assert "2 requests would be sent" in said.words
+    assert f"note: BIOS (HCA) stays at 0.9, not {machine.scene.pins['BIOS'][0]}: {WITHHELD}" in said.words
+    assert (
+        "every firmware component that is ours is on a version that is right"
+        in plan(BIOS={"component": "HCA"}, PSU={"component": "NIC"}).words
+    )
 
 
 def test_bios_settings_that_do_not_exist_are_refused(plan: Plan) -> None:

@@ -127,6 +127,19 @@ def test_check_mode_says_every_request_and_sends_none(hall: Hall) -> None:
         assert store.flashes(NODE) == ()
 
 
+def test_the_network_adapters_of_a_customers_node_are_left_alone(hall: Hall) -> None:
+    """The source of truth says whose the node is; its other firmware is brought to its pins."""
+    profile = json.loads(json.dumps(hall.bench.scene.profile))
+    profile["firmware"]["components"][0]["component"] = "HCA"
+    variables = {"fleet_profile": profile, "fleet_device": {"management": "customer"}}
+    assert "went on" in hall.play("-e", json.dumps(variables))
+    assert (hall.result().verdict, hall.bench.sent()) == (Verdict.PASS, [])
+    assert f"BMC (HCA) stays at {OLD}" in hall.result().message
+    variables["fleet_device"] = {"management": "full"}
+    hall.play("-e", json.dumps(variables))
+    assert len(hall.bench.bmc.events("accepted")) == 1
+
+
 def test_a_visit_under_the_runner_ends_while_the_bmc_goes_on_and_the_next_one_finishes(hall: Hall) -> None:
     run = hall.opened()
     visits: list[Result] = []

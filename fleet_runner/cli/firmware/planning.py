@@ -18,6 +18,7 @@ from fleet_runner.core.firmware import bios_text
 from fleet_runner.core.firmware.progress_text import Report
 from fleet_runner.core.lifecycle import State
 from fleet_runner.core.printable import printable
+from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Node
 from fleet_runner.firmware import BiosMeans, Means, Target, drive, set_bios
 
@@ -43,7 +44,8 @@ def plan(
         device, url = asking.where(settings, name)
         wanted, attributes = asking.wanted(settings, device)
         target, bmc = _target(row), partial(redfish.opened, settings, url, name=name)
-        means = Means(store, bmc, wanted, settings.firmware_dir, url=settings.firmware_url)
+        customer = device.management is Management.CUSTOMER
+        means = Means(store, bmc, wanted, settings.firmware_dir, url=settings.firmware_url, customer=customer)
         now = time.time()
         report = drive(target, means, until=now, check=True)
         after = set_bios(target, BiosMeans(store, bmc, attributes), until=now, check=True) if attributes else None

@@ -7,27 +7,36 @@ from fleet_runner.core.firmware import catalogue, inventory
 from fleet_runner.core.firmware.catalogue import Component
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import match
+from fleet_runner.core.firmware.withheld import is_adapter
 from fleet_runner.core.parsers import redfish
+from fleet_runner.core.records import Management
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """Hold versions against the catalogue as texts: vendors' versions have no order, so drift is being another one.
 
+    Of a node that its customer manages, network adapters are not ours to update, and so never drift.
+
     A component that the inventory does not list, lists in another number, or without a version, is UNKNOWN: the
     baseboard of the GPUs answers nothing while the host is off.
     """
     rows = catalogue.read(expected.profile)
+    theirs = expected.device.get("management") == Management.CUSTOMER
     bodies = redfish.resources(text_of(readings["redfish_firmware"]), "the firmware inventory")
     found = match(rows, inventory.entries(bodies))
-    findings = [
-        _drift(entry, row, expected.node)
+    others = [
+        (row, entry)
         for row, mine in found.rows
         for entry in mine
         if entry.version and entry.version not in row.accepted
     ]
+    drifted = [(row, entry) for row, entry in others if not (theirs and is_adapter(row.name, entry))]
+    findings = [_drift(entry, row, expected.node) for row, entry in drifted]
     versions = {entry.id: entry.version for _, mine in found.rows for entry in mine}
-    passed = f"{len(versions)} components are on accepted versions"
+    left = len(others) - len(drifted)
+    passed = f"{len(versions) - left} components are on accepted versions"
+    passed += f"; {left} others are network adapters of the customer's" if left else ""
     passed = passed if rows.components else "the catalogue has no components"
     return unless_unread(conclude("firmware_pins", findings, passed, {"versions": versions}), found.troubles)
 

@@ -15,6 +15,7 @@ from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import match
 from fleet_runner.core.firmware.steps import Aim, Step, listed, step, steps
 from fleet_runner.core.firmware.ways import installs, way
+from fleet_runner.core.firmware.withheld import WITHHELD, is_adapter
 
 __all__ = ["Plan", "Step", "plan", "rollback"]
 
@@ -30,7 +31,7 @@ class Plan:
 
     `refused`: the catalogue does not fit this node, so there are no steps. `stuck`: entries on no accepted version
     that nothing more can be done about, so the node has failed once the `steps` (none after failed attempts) are
-    done. `notes`: entries that stay on an accepted version that is not the target.
+    done. `notes`: entries that stay, on an accepted version that is not the target, or because they are withheld.
     """
 
     steps: tuple[Step, ...] = ()
@@ -52,16 +53,22 @@ def plan(
     *,
     boards: Collection[str] = (),
     failed: Mapping[str, frozenset[str]] | None = None,
+    customer: bool = False,
 ) -> Plan:
     """Return what brings every entry to its target. `boards` are the models that the BMC tells.
 
-    `failed` are versions by entry id that were tried as often as they may be: none of them is tried again.
+    `failed` are versions by entry id that were tried as often as they may be: none of them is tried again. The
+    network adapters of a node that its `customer` manages are left alone.
     """
     found = match(catalogue, entries)
     aims = []
     stays: list[Stay] = []
     for index, (row, mine) in enumerate(found.rows):
         for entry in (entry for entry in mine if entry.version):
+            if customer and is_adapter(row.name, entry):
+                aims.append(Aim(index, row, entry, entry.version, (), withheld=True))
+                stays += _withheld(row, entry)
+                continue
             shunned = (failed or {}).get(entry.id, NONE)
             images = way(row, entry.version, shunned)
             aims.append(Aim(index, row, entry, entry.version, images or ()))
@@ -135,6 +142,12 @@ def _stay(row: Component, entry: Entry, shunned: frozenset[str]) -> Stay:
         return Stay(NOTED, f"{entry.id} ({row.name}) stays at {entry.version}, which is accepted: {why}")
     kind = REFUSED if lacking else GIVEN_UP if row.images else STUCK
     return Stay(kind, f"{entry.id} ({row.name}) is at {entry.version}, expected {' or '.join(row.accepted)}: {why}")
+
+
+def _withheld(row: Component, entry: Entry) -> Iterator[Stay]:
+    """Say of a network adapter that is not on its target that nobody updates it."""
+    if entry.version != row.target:
+        yield Stay(NOTED, f"{entry.id} ({row.name}) stays at {entry.version}, not {row.target}: {WITHHELD}")
 
 
 def _said(stays: Sequence[Stay], kind: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fleet_runner.core.firmware.catalogue import Activate, Component, Image, Power, Transport
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import numbered
+from fleet_runner.core.firmware.withheld import WITHHELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +33,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """An entry of a row (number `index` of the catalogue), its version, and the images it still needs, in order."""
+    """An entry of a row (number `index` of the catalogue), its version, and the images it still needs, in order.
+
+    One that is `withheld` must stay as it is.
+    """
 
     index: int
     row: Component
     entry: Entry
     version: str
     images: tuple[Image, ...]
+    withheld: bool = False
 
     @property
     def rank(self) -> tuple[object, ...]:
@@ -102,9 +107,10 @@ def _besides(group: Sequence[Aim], others: Sequence[Aim]) -> Iterator[str]:
         for version in _holds(aim, image):
             if version != aim.version:
                 who = f"{aim.entry.id} ({aim.row.name})"
+                why = f"and that is {WITHHELD}" if aim.withheld else "which is not on its way; update it by hand"
                 yield (
                     f"{image.file} is not sent for single entries and would bring {who} from {aim.version} to"
-                    f" {version}, which is not on its way; update it by hand"
+                    f" {version}, {why}"
                 )
 
 

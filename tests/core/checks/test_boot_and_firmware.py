@@ -14,7 +14,7 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
-from tests.core.checks.judging import DEVICE, HEALTHY, NODE, READ_AT, changed, documented, judged, remedies
+from tests.core.checks.judging import DEVICE, HEALTHY, NODE, PROFILE, READ_AT, changed, documented, judged, remedies
 from tests.core.parsers.test_redfish import captured
 
 BOOTED = 1_740_821_400.0
@@ -136,6 +136,24 @@ def test_each_component_behind_a_glob_is_its_own_finding() -> None:
     """One GPU of two."""
     result = pins(HGX_FW_GPU_SXM_2="96.00.89.00.01")
     assert [finding.component for finding in result.findings] == ["HGX_FW_GPU_SXM_2"]
+
+
+@pytest.mark.parametrize(("management", "verdict"), [("customer", Verdict.PASS), ("full", Verdict.FAIL)])
+def test_a_network_adapter_of_a_customers_never_drifts(management: str, verdict: Verdict) -> None:
+    """Its firmware is withheld, so it can be at any version; another part of that node drifts as everywhere."""
+    rows = [*PROFILE["firmware"]["components"], {"component": "HCA", "inventory_id": "NIC1", "target": "28.2"}]
+    expected = Expected(NODE, {**PROFILE, "firmware": {"components": rows}}, {"management": management})
+
+    def found(**versions: str) -> Result:
+        bodies = FIRMWARE | {INVENTORY + name: {"Version": version} for name, version in versions.items()}
+        reading = Reading("redfish_firmware", ReadEnd.OK, json.dumps(bodies))
+        return run(CHECKS["firmware_pins"], {"redfish_firmware": reading}, expected)
+
+    result = found(NIC1="28.1")
+    assert result.verdict is verdict
+    assert ("1 others are network adapters of the customer's" in result.message) is (verdict is Verdict.PASS)
+    assert "customer" not in found(NIC1="28.2").message
+    assert found(NIC1="28.1", BIOS="1").verdict is Verdict.FAIL
 
 
 @pytest.mark.parametrize("name", ["Backup_BMC", "Golden_BMC", "Staging_BMC", "Previous-1-BMC"])
