@@ -6,7 +6,9 @@ from typing import NamedTuple
 import structlog
 
 from fleet_runner.boot import files, leases, machines, seeds
-from fleet_runner.boot.asking import (
+from fleet_runner.boot.desk import Desk
+from fleet_runner.core.errors import FleetError, StoreError
+from fleet_runner.web.asking import (
     JSON,
     Answer,
     App,
@@ -19,8 +21,6 @@ from fleet_runner.boot.asking import (
     send_answer,
     source_of,
 )
-from fleet_runner.boot.desk import Desk
-from fleet_runner.core.errors import FleetError, StoreError
 
 log = structlog.get_logger()
 

@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from fleet_runner.boot.asking import Answer, Request, refusal
 from fleet_runner.boot.documents import Documents
 from fleet_runner.boot.images import Images
 from fleet_runner.boot.known import Known
 from fleet_runner.boot.ledger import Ledger
-from fleet_runner.boot.limits import Limits
-from fleet_runner.boot.recent import Recent
 from fleet_runner.boot.sessions import Made, Origin, Session, Sessions
 from fleet_runner.core.boot.answers import Asked, Denied
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone, Reached, Refused
@@ -21,6 +18,9 @@ from fleet_runner.core.boot.facts import Facts, Reach, facts
 from fleet_runner.core.boot.identity import Doubt, who
 from fleet_runner.core.errors import FleetError
 from fleet_runner.settings import Settings
+from fleet_runner.web.asking import Answer, Request, refusal
+from fleet_runner.web.limits import Limits
+from fleet_runner.web.recent import Recent
 
 log = structlog.get_logger()
 

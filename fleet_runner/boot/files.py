@@ -10,13 +10,13 @@ from typing import ClassVar
 
 from starlette.responses import FileResponse
 
-from fleet_runner.boot.asking import Answer, App, Receive, Request, Scope, Send, Unanswerable, refusal, send_answer
 from fleet_runner.boot.desk import Desk, log
 from fleet_runner.core.boot import answers
 from fleet_runner.core.boot.answers import Denied
 from fleet_runner.core.boot.boots import Boot, Milestone, Proved
 from fleet_runner.core.boot.form import fields
 from fleet_runner.core.errors import ImageError
+from fleet_runner.web.asking import Answer, App, Receive, Request, Scope, Send, Unanswerable, refusal, send_answer
 
 KEPT = "private, max-age=3600"
 """Who may keep a file, and for how long; its entity tag says whether it is still the same."""

@@ -2,7 +2,6 @@
 
 import structlog
 
-from fleet_runner.boot.asking import Answer, Request, Unanswerable
 from fleet_runner.boot.desk import Desk
 from fleet_runner.boot.sessions import Made, Session
 from fleet_runner.core.addresses import mac
@@ -13,6 +12,7 @@ from fleet_runner.core.boot.form import fields
 from fleet_runner.core.boot.identity import Doubt, serial, uuid
 from fleet_runner.core.errors import FleetError, ImageError
 from fleet_runner.core.printable import printable
+from fleet_runner.web.asking import Answer, Request, Unanswerable
 
 log = structlog.get_logger()
 

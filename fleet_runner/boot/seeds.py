@@ -1,6 +1,5 @@
 """cloud-init's seed: four documents by a boot's key, of which user-data is given once; and its phone-home."""
 
-from fleet_runner.boot.asking import YAML, Answer, Request, Unanswerable, refusal
 from fleet_runner.boot.desk import Desk, log
 from fleet_runner.boot.documents import PLAIN
 from fleet_runner.boot.sessions import Session
@@ -10,6 +9,7 @@ from fleet_runner.core.boot.boots import Boot, Claim, Milestone, PhonedHome
 from fleet_runner.core.boot.facts import instance_id
 from fleet_runner.core.boot.form import ABSENT, PhonedForm, phoned
 from fleet_runner.core.errors import FleetError, JoinError, StoreError
+from fleet_runner.web.asking import YAML, Answer, Request, Unanswerable, refusal
 
 MOST_BODY = 64 * 1024
 """Bytes of a phone-home: a few public keys are a tenth of it."""

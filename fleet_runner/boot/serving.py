@@ -22,13 +22,14 @@ from fleet_runner.boot.documents import Documents
 from fleet_runner.boot.images import Images
 from fleet_runner.boot.known import FOLDER_SECONDS, NETBOX_SECONDS, Known
 from fleet_runner.boot.ledger import Ledger
-from fleet_runner.boot.listening import address_of, certificate, listener, more_files, token
+from fleet_runner.boot.listening import certificate, token
 from fleet_runner.boot.preparing import prepare
 from fleet_runner.boot.secret import secret
-from fleet_runner.boot.servers import SecureServer, Server
 from fleet_runner.boot.sessions import Sessions
 from fleet_runner.core.records import Fleet
 from fleet_runner.settings import Settings
+from fleet_runner.web.listening import address_of, listener, more_files
+from fleet_runner.web.servers import SecureServer, Server
 
 log = structlog.get_logger()
 

@@ -17,12 +17,12 @@ import httpx
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.boot.app import application
-from fleet_runner.boot.asking import App
 from fleet_runner.boot.desk import Desk
 from fleet_runner.boot.serving import desk_of
 from fleet_runner.core.boot.boots import Beat, Boot, Identity
 from fleet_runner.core.records import Device, Fleet, Interface
 from fleet_runner.settings import Settings
+from fleet_runner.web.asking import App
 
 URL = "http://10.0.0.1:8480"
 HOME = "10.0.0.11"

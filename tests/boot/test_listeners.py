@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-from fleet_runner.boot import files, protocol, servers, serving
+from fleet_runner.boot import files, serving
 from fleet_runner.boot.documents import Documents, Filled
-from fleet_runner.boot.protocol import Bounded
 from fleet_runner.core.boot.facts import Facts
+from fleet_runner.web import protocol, servers
+from fleet_runner.web.protocol import Bounded
 from tests.boot.desks import Hall, mac, play
 from tests.boot.sites import certificate as made
 

@@ -1,4 +1,4 @@
-"""uvicorn's servers as the boot service runs them: two in a process, quick to stop, and none to be held up by TLS."""
+"""uvicorn's servers as services here run them: several in a process, quick to stop, and none to be held up by TLS."""
 
 import asyncio
 import contextlib
@@ -10,10 +10,10 @@ from functools import partial
 
 import uvicorn
 
-from fleet_runner.boot import protocol
-from fleet_runner.boot.asking import App
-from fleet_runner.boot.listening import BACKLOG
-from fleet_runner.boot.protocol import Bounded, peer
+from fleet_runner.web import protocol
+from fleet_runner.web.asking import App
+from fleet_runner.web.listening import BACKLOG
+from fleet_runner.web.protocol import Bounded, peer
 
 DRAIN_SECONDS = 1.5
 """The longest a stop goes on taking requests, for the sake of those that are under way."""

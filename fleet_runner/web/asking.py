@@ -1,4 +1,4 @@
-"""Requests and answers of the boot service, between ASGI and the functions that answer."""
+"""Requests and answers of a service, between ASGI and the functions that answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
