@@ -87,13 +87,16 @@ def wire(name: str, order: Order, slurm: Sequence[str] = ()) -> dict[str, Any]:
     return job | {"argv": argv, "gave_way": SLURM, "cancel": ["scancel", "--quiet", f"--name={called}"]}
 
 
-def gives_way(workers: Iterable[str] = (), ignored: Iterable[str] = ()) -> dict[str, list[str]]:
+def gives_way(
+    workers: Iterable[str] = (), ignored: Iterable[str] = (), resources: Iterable[str] = ()
+) -> dict[str, list[str]]:
     """Return whose work tests give way to.
 
     `workers` are names of processes that are somebody's work by themselves, `ignored` of those that hold a GPU and
-    are none.
+    are none, and of pods that are none; `resources` is what Kubernetes gives pods that work on GPUs.
     """
-    return {"devices": list(DEVICES), "names": list(workers), "ignored": [*WATCHERS, *ignored]}
+    way = {"devices": list(DEVICES), "names": list(workers), "ignored": [*WATCHERS, *ignored]}
+    return way | {"resources": list(resources)}
 
 
 def brought(made: Plan, jobs: Mapping[str, Any], trouble: str = "") -> dict[str, dict[str, Any]]:

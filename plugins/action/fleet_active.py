@@ -31,7 +31,12 @@ options:
   key: {description: What the chain is called on the node; see C(fleet_job)., type: str, required: true}
   yields: {description: Whether tests give way at once to whoever else works on the node., type: bool, default: true}
   workers: {description: Names of processes that are work by themselves., type: list, elements: str, default: []}
-  ignored: {description: Names of processes that hold a GPU and do not work., type: list, elements: str, default: []}
+  ignored:
+    description: Names of processes that hold a GPU and do not work; of pods, as C(namespace/name), that are no work.
+    type: list
+    elements: str
+    default: []
+  resources: {description: What pods are given that work on GPUs., type: list, elements: str, default: []}
   slurm: {description: Arguments of srun where work comes through Slurm., type: list, elements: str, default: []}
   dir: {description: Where the node keeps the state of its jobs., type: path, default: /run/fleet-runner/jobs}
 author: [fleet-runner]
@@ -50,13 +55,16 @@ readings: {description: "The readings \"<check>_job\".", returned: always, type:
 checks: {description: The checks that may be asked now., returned: always, type: list}
 """
 
+SUPERVISOR = ("supervise.py", "watch.py")
+"""What runs the tests on the node."""
+
 PROGRAMS = Path(__file__).resolve().parent.parent.parent / "roles" / "active" / "files"
 
 
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True  # the module starts nothing then
-    _VALID_ARGS = frozenset({"checks", "key", "yields", "workers", "ignored", "slurm", "dir"})
+    _VALID_ARGS = frozenset({"checks", "key", "yields", "workers", "ignored", "resources", "slurm", "dir"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Order, look, and end what need not go on."""
@@ -105,12 +113,12 @@ class ActionModule(ActionBase):
         slurm = _plain(asked.get("slurm") or [])
         # Slurm itself looks after its steps, of which the tests are some.
         workers = [] if slurm else asked.get("workers") or []
-        way = active.gives_way(_plain(workers), _plain(asked.get("ignored") or []))
-        programs = {order.program for order in made.orders.values() if order.program}
+        others = (_plain(asked.get(name) or []) for name in ("ignored", "resources"))
+        way = active.gives_way(_plain(workers), *others)
+        programs = {*SUPERVISOR, *(order.program for order in made.orders.values() if order.program)}
         arguments = {
             "key": str(asked["key"]),
             "jobs": [active.wire(name, order, slurm) for name, order in made.orders.items()],
-            "supervisor": _text("supervise.py"),
             "programs": {name: _text(name) for name in sorted(programs)},
             "stop": stop,
             "age": _age(str(asked["key"])),

@@ -39,10 +39,9 @@ options:
       helpers: {description: Names of processes that work for it., type: list, elements: str, default: []}
       gave_way: {description: Words of its output that say to whom it gave way., type: dict, default: {}}
       cancel: {description: What ends what it started elsewhere., type: list, elements: str, default: []}
-  supervisor: {description: The text of the program that runs the jobs., type: str, required: true}
-  programs: {description: Texts of programs that jobs need; by their names., type: dict, default: {}}
+  programs: {description: "Texts of C(supervise.py), and of what it and jobs need.", type: dict, required: true}
   yield_to:
-    description: Whose work jobs give way to (as root); by C(devices) that it holds open, or C(names); not C(ignored).
+    description: Whose work jobs give way to, as root; C(devices) held open, C(names), pods' C(resources); C(ignored).
     type: dict
   age: {description: Seconds since this began; a node that booted since starts nothing., type: float, default: 0.0}
   stop: {description: Why the chain is to end now; nothing is started., type: str, default: ""}
@@ -56,7 +55,7 @@ EXAMPLES = r"""
   fleet_job:
     key: burn_in-1763697123
     jobs: [{name: gpu_burn, argv: [gpu_burn, -tc, "172800"], seconds: 172800, limit: 180000}]
-    supervisor: "{{ lookup('ansible.builtin.file', 'supervise.py') }}"
+    programs: {supervise.py: "{{ lookup('file', 'supervise.py') }}", watch.py: "{{ lookup('file', 'watch.py') }}"}
 """
 
 RETURN = r"""
@@ -75,7 +74,10 @@ jobs:
 RUNNING_TAIL = 16_000  # bytes of output of a job that runs: enough for its last lines of progress
 KEPT = 5  # chains that are over and whose files stay
 SLOW = 120.0  # seconds that a visit may take before the age of what it asks for is known
-SOON = 5.0  # seconds for a chain that was started to begin, or for one that was stopped to end
+SOON = 5.0  # seconds for a chain that was started to begin
+ENDING, SPARE = 16.0, 5.0  # seconds that a supervisor takes at most to end a job; and for what else it is about
+TURN = 60.0  # seconds in which others' calls on this node are over: each may end a chain, and begin one
+PAUSE = 0.02  # seconds between two looks at what is waited for
 SWEEPS, PATIENCE = 5, 5.0  # tries to end what was left behind; seconds for a process that cannot be looked into
 
 
@@ -91,16 +93,18 @@ def ensure(params: dict, *, start: bool = True) -> tuple[bool, dict]:
         known = look(folder, params) if folder.exists() else {}
         return bool(todo), known | todo
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-    with _lock(folder.parent / "turn", wait=True):
+    with _lock(folder.parent / "turn", TURN) as turn, contextlib.ExitStack() as held:
+        if turn is None:
+            raise TimeoutError(f"another call has been at work here for {TURN:g} s; try again when it is over")
         _sweep(folder.parent)
-        with _lock(folder / "lock", wait=(folder / "over").exists()) as lock:  # a supervisor whose chain is over ends
-            if params.get("stop"):
-                behind, changed = params["stop"], lock is None and _stop(folder, params["stop"])
-            elif lock is None:
-                behind, changed = "", False
-            else:
-                behind, changed = _start(folder, params, lock)
-        return changed, look(folder, params, behind)
+        lock = held.enter_context(_lock(folder / "lock", SPARE * (folder / "over").exists()))
+        if params.get("stop"):
+            behind, changed = params["stop"], lock is None and _stop(folder, params["stop"])
+        elif lock is None:
+            behind, changed = "", False
+        else:
+            behind, changed = _start(folder, params, lock)
+    return changed, look(folder, params, behind)
 
 
 def look(folder: Path, params: dict, behind: str = "") -> dict:
@@ -120,19 +124,18 @@ def _start(folder: Path, params: dict, lock: int) -> tuple[str, bool]:
         if not _older(other.name, folder.name):
             return f"behind {other.name}", False
         _stop(other, f"{folder.name}, which took its place")
-    paths = {name: str(_placed(params, name, text)) for name, text in (params.get("programs") or {}).items()}
-    jobs = [_named(folder, dict(job, argv=_argv(job, paths))) for job in todo]
-    spec = {"jobs": jobs, "yield_to": params.get("yield_to")}
+    programs = _placed(params)
+    spec = {"jobs": todo, "yield_to": params.get("yield_to"), "ending": ENDING}
     for name in ("over", "stop", "processes"):
         with contextlib.suppress(FileNotFoundError):
             (folder / name).unlink()
-    for job in jobs:
+    for job in todo:
         shutil.rmtree(folder / job["name"], ignore_errors=True)
     _write(folder / "spec.json", json.dumps(spec))
-    _spawn(folder, _placed(params, "supervise.py", params["supervisor"]), lock)
+    _spawn(folder, programs / "supervise.py", lock)
     until, first = time.monotonic() + SOON, folder / todo[0]["name"] / "started"
     while time.monotonic() < until and not (folder / "over").exists() and not first.exists():
-        time.sleep(0.02)
+        time.sleep(PAUSE)
     return "", first.exists()
 
 
@@ -181,7 +184,7 @@ def _others(folder: Path) -> list[Path]:
     for path in folder.parent.glob("*/lock"):
         if path.parent == folder:
             continue
-        with _lock(path, wait=(path.parent / "over").exists()) as lock:
+        with _lock(path, SPARE * (path.parent / "over").exists()) as lock:
             (found if lock is None else over).append(path.parent)
     for chain in sorted(over, key=lambda chain: chain.stat().st_mtime)[:-KEPT]:
         shutil.rmtree(chain, ignore_errors=True)
@@ -199,13 +202,12 @@ def _older(key: str, than: str) -> bool:
 def _stop(folder: Path, why: str) -> bool:
     """Have a chain that runs ended, and wait until it is."""
     (folder / "stop").write_text(why, encoding="utf-8")
-    until = time.monotonic() + 3 * SOON
-    while time.monotonic() < until:
-        with _lock(folder / "lock") as lock:
-            if lock is not None:
-                return True
-        time.sleep(0.05)
-    raise OSError(f"{folder.name} does not end within {3 * SOON:g} s")
+    with _lock(folder / "lock", ENDING + SPARE) as lock:
+        if lock is None:
+            raise TimeoutError(
+                f"{folder.name} has not ended after {ENDING + SPARE:g} s; what do its processes wait for?"
+            )
+    return True
 
 
 def _sweep(chains: Path) -> None:
@@ -228,34 +230,19 @@ def _sweep(chains: Path) -> None:
         time.sleep(0.05)
 
 
-def _placed(params: dict, name: str, text: str) -> Path:
-    """Return where a program of ours lies on this node, under a name that tells its content."""
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    path = Path(params["dir"]).parent / "programs" / f"{digest}-{name}"
-    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    if path.parent.stat().st_uid != os.geteuid() or path.parent.stat().st_mode & 0o022:
-        raise PermissionError(f"{path.parent}: others may write there, so nothing of it is run")
-    if path.is_symlink() or not path.exists() or path.stat().st_uid != os.geteuid() or path.read_text() != text:
-        _write(path, text, mode=0o755)
-    return path
-
-
-def _argv(job: dict, paths: dict) -> list[str]:
-    """Return a job's command; a program is run by its interpreter, because the file system may forbid to run it."""
-    path = paths.get(job.get("program") or "", "{program}")
-    argv = [path if word == "{program}" else word for word in job["argv"]]
-    if path not in argv or (argv.index(path) and argv[argv.index(path) - 1] != "--"):
-        return argv
-    first = Path(path).read_text(encoding="utf-8").partition("\n")[0]
-    argv[argv.index(path) : argv.index(path)] = first[2:].split() if first.startswith("#!") else []
-    return argv
-
-
-def _named(folder: Path, job: dict) -> dict:
-    """Give what a job starts elsewhere a name that no other chain has on any node: it is ended by its name."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
-    chain = hashlib.sha256(f"{folder} {os.uname().nodename} {boot}".encode()).hexdigest()[:16]
-    return job | {name: [word.replace("{chain}", chain) for word in job.get(name, ())] for name in ("argv", "cancel")}
+def _placed(params: dict) -> Path:
+    """Return the folder where our programs lie on this node, under a name that tells their content."""
+    texts = params["programs"]
+    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:16]
+    folder = Path(params["dir"]).parent / "programs" / digest
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    for place in (folder.parent, folder):
+        if place.stat().st_uid != os.geteuid() or place.stat().st_mode & 0o022:
+            raise PermissionError(f"{place}: others may write there, so nothing of it is run")
+    for path, text in ((folder / name, text) for name, text in texts.items()):
+        if path.is_symlink() or not path.exists() or path.stat().st_uid != os.geteuid() or path.read_text() != text:
+            _write(path, text, mode=0o755)
+    return folder
 
 
 def _write(path: Path, text: str, mode: int = 0o644) -> None:
@@ -266,14 +253,16 @@ def _write(path: Path, text: str, mode: int = 0o644) -> None:
 
 
 @contextlib.contextmanager
-def _lock(path: Path, *, wait: bool = False):  # noqa: ANN202  an iterator of the descriptor, or None if another has it
-    """Hold a lock; it is let go when the last process that has it open closes it."""
-    lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
-    taken = None
+def _lock(path: Path, seconds: float = 0.0):  # noqa: ANN202  an iterator of the descriptor, or None if another has it
+    """Hold a lock, if it can be had in time; it is let go when the last process that has it open closes it."""
+    lock, taken = os.open(path, os.O_CREAT | os.O_RDWR, 0o644), None
     try:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            taken = lock
+        for _ in range(1 + int(seconds / PAUSE)):
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                taken = lock
+                break
+            time.sleep(PAUSE if seconds else 0)
         yield taken
     finally:
         os.close(lock)
@@ -299,7 +288,7 @@ def _uptime() -> float:
 
 
 def _spawn(folder: Path, supervisor: Path, lock: int) -> None:
-    argv, none = [sys.executable, "-I", str(supervisor), str(folder)], subprocess.DEVNULL
+    argv, none = [sys.executable, "-IB", str(supervisor), str(folder)], subprocess.DEVNULL
     with (folder / "supervisor.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603  the command is ours
             argv, stdin=none, stdout=none, stderr=log, pass_fds=[lock], start_new_session=True
@@ -323,8 +312,7 @@ def main() -> None:
         argument_spec={
             "key": {"type": "str", "required": True, "no_log": False},
             "jobs": {"type": "list", "elements": "dict", "required": True, "options": JOB},
-            "supervisor": {"type": "str", "required": True},
-            "programs": {"type": "dict", "default": {}},
+            "programs": {"type": "dict", "required": True},
             "yield_to": {"type": "dict"},
             "age": {"type": "float", "default": 0.0},
             "stop": {"type": "str", "default": ""},
@@ -333,17 +321,25 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    names = [module.params["key"], *(job["name"] for job in module.params["jobs"])]
+    names = [module.params["key"], *(job["name"] for job in module.params["jobs"]), *module.params["programs"]]
     for wrong in (name for name in names if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}", name)):
         module.fail_json(msg=f"{wrong!r} is no usable file name; use letters, digits, '-', '_' and '.'")
-    if (module.params["yield_to"] or {}).get("devices") and os.geteuid():
-        module.fail_json(msg="giving way needs root, to see who holds a device; become root, or give way to nobody")
+    if module.params["yield_to"] is not None and not _sees_all():
+        module.fail_json(
+            msg="giving way needs root with CAP_SYS_PTRACE, to see who works; become it, or give way to nobody"
+        )
     try:
         changed, jobs = ensure(module.params, start=not module.check_mode)
     except OSError as error:
-        where = f"jobs {module.params['key']!r} under {module.params['dir']}"
-        module.fail_json(msg=f"{where}: {error}; is the folder writable there?")
+        hint = "; is the folder writable there?" if error.errno else ""
+        module.fail_json(msg=f"jobs {module.params['key']!r} under {module.params['dir']}: {error}{hint}")
     module.exit_json(changed=changed, jobs=jobs)
+
+
+def _sees_all() -> bool:
+    """Whether we may look into everybody's processes: in a container root may lack the right (CAP_SYS_PTRACE, 19)."""
+    able = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", Path("/proc/self/status").read_text("utf-8"), re.MULTILINE)
+    return os.geteuid() == 0 and able is not None and int(able.group(1), 16) & 1 << 19 > 0
 
 
 if __name__ == "__main__":

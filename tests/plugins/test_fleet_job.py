@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.playing import PROJECT
+from tests.chains import SUPERVISOR
 
 Tool = Callable[[str, str], str]
-SUPERVISOR = (PROJECT / "roles/active/files/supervise.py").read_text()
 
 
 @pytest.fixture(scope="session")
@@ -64,8 +63,8 @@ def job(*argv: str, name: str = "load", **values: Any) -> dict[str, Any]:
 
 
 def params(jobs: Path, *chain: dict[str, Any], key: str = "burn_in-1", **values: Any) -> dict[str, Any]:
-    given = {"key": key, "jobs": list(chain), "dir": str(jobs), "tail_bytes": 100, "supervisor": SUPERVISOR}
-    return given | values
+    given = {"key": key, "jobs": list(chain), "dir": str(jobs), "tail_bytes": 100}
+    return given | values | {"programs": SUPERVISOR | values.get("programs", {})}
 
 
 def until(module: ModuleType, asked: dict[str, Any], state: str, name: str = "load") -> dict[str, Any]:
@@ -175,7 +174,7 @@ def test_a_supervisor_that_cannot_run_is_told(
     module: ModuleType, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SOON", 0.3)
-    asked = params(jobs, job("true"), supervisor="raise SystemExit(1)")
+    asked = params(jobs, job("true"), programs={"supervise.py": "raise SystemExit(1)"})
     changed, found = module.ensure(asked)
     assert (changed, found["load"]["state"]) == (False, "lost")
 
@@ -264,7 +263,7 @@ def test_a_program_of_ours_runs_where_nothing_may_be_executed(module: ModuleType
     for key in ("burn_in-1", "burn_in-2"):
         module.ensure(asked | {"key": key})
         assert until(module, asked | {"key": key}, "ended")["output"] == "asked twice\n"
-    [path] = (tmp_path / "programs").glob("*-ask.py")
+    [path] = (tmp_path / "programs").glob("*/ask.py")
     assert path.stat().st_mode & 0o777 == 0o755
 
 
@@ -291,8 +290,9 @@ def test_a_moment_without_room_ends_no_chain(module: ModuleType, jobs: Path) -> 
 
 
 def test_an_error_of_the_supervisor_is_told(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
-    broken = SUPERVISOR.replace("            _trim(output)\n", "            raise ValueError('no such thing')\n")
-    asked = params(jobs, job("sleep", "600"), supervisor=broken)
+    text = SUPERVISOR["supervise.py"]
+    broken = text.replace("            _trim(output)\n", "            raise ValueError('no such thing')\n")
+    asked = params(jobs, job("sleep", "600"), programs={"supervise.py": broken})
     module.ensure(asked)
     appeared(jobs / "burn_in-1" / "over")
     found = until(module, asked, "lost")
@@ -324,7 +324,7 @@ def test_what_runs_elsewhere_has_a_name_of_its_own_and_is_ended_only_if_it_did_n
 def test_a_program_that_somebody_else_laid_there_is_not_run(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
     programs = {"ask.py": "#!/usr/bin/env python3\nprint('asked')\n"}
     asked = params(jobs, job("{program}", program="ask.py"), programs=programs)
-    module._placed(asked, "ask.py", programs["ask.py"]).write_text("print('not ours')\n")
+    (module._placed(asked) / "ask.py").write_text("print('not ours')\n")
     module.ensure(asked)
     assert until(module, asked, "ended")["output"] == "asked\n"
     (tmp_path / "programs").chmod(0o777)
@@ -337,7 +337,7 @@ def test_nobody_but_root_gives_way(module: ModuleType, jobs: Path, monkeypatch: 
 
     class Refusing:
         def __init__(self, **_: Any) -> None:
-            self.params = params(jobs, job("true"), yield_to={"devices": ["/dev/nvidia-uvm"]})
+            self.params = params(jobs, job("true"), yield_to={"names": ["slurmstepd"]})
 
         def fail_json(self, msg: str) -> None:
             raise SystemExit(msg)

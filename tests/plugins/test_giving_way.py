@@ -4,7 +4,6 @@ Real processes: a file stands for the GPU, and whoever holds it open works on it
 """
 
 import contextlib
-import importlib.util
 import json
 import os
 import signal
@@ -18,9 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.playing import PROJECT
+from tests.chains import SUPERVISOR
 
-SUPERVISOR = PROJECT / "roles/active/files/supervise.py"
 SECONDS = 10.0
 """Work that came is alone after a look (1 s) and two seconds of patience; the rest is for a busy computer."""
 STEP = f"stepd-{os.getpid()}"
@@ -78,7 +76,7 @@ def asked(tmp_path: Path, gpu: Path) -> Iterator[dict[str, Any]]:
         "jobs": chain,
         "dir": str(folder),
         "tail_bytes": 100,
-        "supervisor": SUPERVISOR.read_text(),
+        "programs": SUPERVISOR,
         "yield_to": {"devices": [str(gpu)], "names": [STEP], "ignored": ["fleet-watch"]},
     }
     for path in (folder / "health_active-1" / "lock", gpu):  # the supervisor first, or it begins with the next one
@@ -212,16 +210,6 @@ def test_whoever_cannot_wait_for_the_node_is_told_by_what_carries_the_job(
     assert look(module, asked)["next"]["reason"] == "a job of Slurm"
 
 
-def test_a_pods_work_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = importlib.util.spec_from_file_location("supervise", SUPERVISOR)
-    assert spec is not None
-    assert spec.loader is not None
-    supervise = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(supervise)
-    monkeypatch.setattr(supervise, "_text", lambda _: "0::/kubepods.slice/kubepods-pod1a2b.slice/cri-1\n")
-    assert supervise._described((0, 77, "pyth\x07n")) == "pyth?n (77) of a Kubernetes pod"
-
-
 def test_who_comes_in_the_last_moment_of_a_job_made_it_slow(
     module: ModuleType,
     asked: dict[str, Any],
@@ -232,8 +220,9 @@ def test_who_comes_in_the_last_moment_of_a_job_made_it_slow(
     """The look after its end is a full one: what it measured counts only if nobody is there."""
     words = f"exec 3<{gpu}\necho begun >>{tmp_path}/witness\nwhile [ ! -e {tmp_path}/go ]; do sleep 0.02; done\n"
     (tmp_path / "load").write_text(f"#!/bin/sh\n{words}")
-    slow = asked | {"supervisor": asked["supervisor"].replace("LOOK, LOOK_SELDOM = 1.0", "LOOK, LOOK_SELDOM = 99.0")}
-    assert slow["supervisor"] != asked["supervisor"]
+    text = SUPERVISOR["supervise.py"].replace("LOOK, LOOK_SELDOM = 1.0", "LOOK, LOOK_SELDOM = 99.0")
+    slow = asked | {"programs": SUPERVISOR | {"supervise.py": text}}
+    assert slow["programs"] != SUPERVISOR
     module.ensure(slow)
     while not (tmp_path / "witness").exists():
         time.sleep(0.02)

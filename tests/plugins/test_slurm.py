@@ -17,7 +17,7 @@ import pytest
 
 from fleet_runner.core import active
 from fleet_runner.core.checks.check import Order
-from tests.playing import PROJECT
+from tests.chains import SUPERVISOR
 
 TOOLS = ("munged", "slurmctld", "slurmd", "srun", "scancel", "squeue", "sinfo")
 CONF = """
@@ -132,7 +132,7 @@ def test_slurm_takes_the_node_back_from_a_test_by_its_own_rules(
         "jobs": [job],
         "dir": str(tmp_path / "jobs"),
         "tail_bytes": 1000,
-        "supervisor": (PROJECT / "roles/active/files/supervise.py").read_text(),
+        "programs": SUPERVISOR,
         "yield_to": active.gives_way() | {"devices": [str(gpu)]},
     }
     assert module.ensure(asked)[0]
@@ -171,7 +171,7 @@ def test_a_test_outside_of_slurm_gives_way_to_slurms_work(
         "jobs": [{"name": "load", "argv": ["sleep", "600"], "seconds": 600.0, "limit": 900.0}],
         "dir": str(tmp_path / "jobs"),
         "tail_bytes": 1000,
-        "supervisor": (PROJECT / "roles/active/files/supervise.py").read_text(),
+        "programs": SUPERVISOR,
         "yield_to": active.gives_way(["slurmstepd"]),
     }
     module.ensure(asked)

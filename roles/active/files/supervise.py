@@ -1,14 +1,15 @@
 """Runs jobs on a node one after the other, and ends all of them as soon as somebody else's work comes.
 
-Started by the fleet_job module, which hands it the folder of a chain and its lock; standard library only. It needs
-nobody afterwards: the runner may be away for days. It writes <job>/started before a job runs, <job>/output, <job>/end
-(how it ended), `processes` (which are ours, anew with each look) and `over` (the chain is; why, or by which error).
+Started by the fleet_job module, which hands it the folder of a chain and its lock; watch.py lies beside it, and the
+rest is the standard library. It needs nobody afterwards: the runner may be away for days. It writes <job>/started
+before a job runs, <job>/output, <job>/end (how it ended), `processes` (which are ours, anew with each look) and
+`over` (the chain is; why, or by which error).
 """
 
 from __future__ import annotations
 
 import contextlib
-import fnmatch
+import hashlib
 import json
 import os
 import shutil
@@ -18,127 +19,20 @@ import sys
 import time
 from pathlib import Path
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(HERE)
+from watch import TAG, Watch, family, table
+
 PAUSE = 0.1  # seconds between two questions whether the job has ended
 LOOK, LOOK_SELDOM = 1.0, 5.0  # between two looks at the node's processes: where the job must give way, and need not
-SELDOM = 4  # looks between two into a process that sleeps
-PATIENCE, GIVEN_UP = 2.0, 8.0  # from SIGTERM to SIGKILL; until a process that no signal ends is left behind
+PATIENCE = 2.0  # from SIGTERM to SIGKILL
 MOST_OUTPUT, KEPT_OUTPUT = 2_000_000, 1_000_000
 TOLD = 4096  # bytes of the end of the output in which a scheduler says that it took the node back
 ENDED = "its supervisor ended: "
 LATE_RC, UNSTARTED_RC = 124, 127
-KERNEL_THREAD = 0x00200000  # PF_KTHREAD among the flags of /proc/PID/stat
 SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
-TAG, NAME = "FLEET_JOB", 15  # the kernel keeps that many characters of a process's name
 PROTECTED, FIRST_TO_GO, USUAL = "-900", "1000", "0"  # of oom_score_adj, when memory is short
 TRIES = 60  # seconds in which there may be no room for how a job ended
-
-
-class Process:
-    """One line of the node's process table."""
-
-    def __init__(self, stat: str) -> None:
-        head, _, tail = stat.rpartition(")")
-        fields = tail.split()
-        self.name = head.partition("(")[2]
-        self.dead = fields[0] in "ZX"
-        self.parent = int(fields[1])
-        self.kernel = bool(int(fields[6]) & KERNEL_THREAD)
-        self.ticks = int(fields[11]) + int(fields[12])
-        self.started = int(fields[19])
-
-
-def table() -> dict:
-    """Return every process that lives by its id."""
-    found = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                found[int(entry)] = Process(_text("/proc/" + entry + "/stat"))
-    return {pid: process for pid, process in found.items() if not process.dead}
-
-
-def family(processes: dict, root: int) -> set:
-    """Return a process and all that descend from it."""
-    children = {}
-    for pid, process in processes.items():
-        children.setdefault(process.parent, []).append(pid)
-    found = [root]
-    for pid in found:
-        found.extend(children.pop(pid, ()))
-    return set(found)
-
-
-class Watch:
-    """Tells our processes from somebody else's.
-
-    `devices` are patterns of files that only work holds open; `names` those of processes that are work by themselves;
-    `ignored` those that hold a device and are none. Whose process nobody may look into is not seen.
-    """
-
-    def __init__(self, folder: Path, asked: dict | None) -> None:
-        self._tag = (TAG + "=" + str(folder) + "/").encode()
-        asked = asked or {}
-        self.devices = asked.get("devices") or []
-        self._names = {name[:NAME] for name in asked.get("names") or []}
-        self._ignored = {name[:NAME] for name in asked.get("ignored") or []}
-        self.seen, self._turn, self._known = {}, 0, set()
-
-    def look(self, helpers: tuple = (), since: float = 0.0) -> tuple:
-        """Return our processes' ids, helpers that began since then among them, and who else works here, or ""."""
-        processes = table()
-        self._turn = (self._turn + 1) % SELDOM
-        ours, first = family(processes, os.getpid()), since * os.sysconf("SC_CLK_TCK") - 1
-        for pid, process in processes.items():
-            helps = process.name in helpers and process.started >= first
-            if helps or (pid, process.started) in self._known:  # what outlives its helper stays ours
-                ours |= family(processes, pid)
-        self._known = {(pid, processes[pid].started) for pid in ours if pid in processes}
-        seen, others = {}, []
-        for pid, process in processes.items():
-            if pid in ours or process.kernel:
-                continue
-            works = process.name in self._names
-            if not works and self.devices and process.name not in self._ignored:
-                seen[pid] = self._holds(pid, process)
-                works = seen[pid][-1]
-            if works and self._is_tagged(pid):
-                ours.add(pid)
-            elif works:
-                others.append((process.started, pid, process.name))
-        self.seen = seen
-        ours.discard(os.getpid())
-        return ours, _described(min(others)) if others else ""
-
-    def _holds(self, pid: int, process: Process) -> tuple:
-        """Return (start, ticks, whether it holds a device); what has slept since is looked into only now and then."""
-        known = self.seen.get(pid)
-        if known is not None and known[:2] == (process.started, process.ticks) and pid % SELDOM != self._turn:
-            return known
-        holds = any(fnmatch.fnmatchcase(path, pattern) for path in _opened(pid) for pattern in self.devices)
-        return (process.started, process.ticks, holds)
-
-    def _is_tagged(self, pid: int) -> bool:
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-            return any(entry.startswith(self._tag) for entry in file.read().split(b"\0"))
-        return False
-
-
-def _described(found: tuple) -> str:
-    _, pid, name = found
-    shown = "".join(letter if letter.isprintable() else "?" for letter in name)
-    with contextlib.suppress(OSError):
-        if "kubepods" in _text(f"/proc/{pid}/cgroup"):
-            return f"{shown} ({pid}) of a Kubernetes pod"
-    return f"{shown} ({pid})"
-
-
-def _opened(pid: int) -> list:
-    found = []
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(f"/proc/{pid}/fd"):
-            with contextlib.suppress(OSError):
-                found.append(os.readlink(entry.path))
-    return found
 
 
 class Chain:
@@ -148,11 +42,12 @@ class Chain:
         self.folder, self.looked = folder, 0.0
         self.spec = json.loads((folder / "spec.json").read_text(encoding="utf-8"))
         self.watch = Watch(folder, self.spec.get("yield_to"))
-        self.pause = LOOK if self.watch.devices or self.spec.get("yield_to") else LOOK_SELDOM
+        self.pause = LOOK if self.spec.get("yield_to") else LOOK_SELDOM
+        self.half = self.spec["ending"] / 2  # what ending a job may take: its processes, and what it has elsewhere
 
     def run(self) -> str:
         """Run job after job; return why the rest did not run, or ""."""
-        for job in self.spec["jobs"]:
+        for job in (_made(self.folder, job) for job in self.spec["jobs"]):
             why = self._others(job, 0.0) or self._stopped() or self._run(job)
             if why:
                 return why
@@ -205,7 +100,7 @@ class Chain:
             time.sleep(PAUSE)
         self.looked, self.watch.seen = 0.0, {}  # whoever came in its last moments made it slow
         why = self._others(job, begun) or (_gave_way(output, job) if rc else "")
-        self._end(job, begun, cancel=bool(why) or rc < 0)
+        self._end(job, begun, cancel=bool(why) or rc != 0)
         return rc, why
 
     def _others(self, job: dict, begun: float) -> str:
@@ -227,7 +122,7 @@ class Chain:
     def _end(self, job: dict, begun: float, *, cancel: bool = True) -> None:
         """End all that is left of a job, and where it did not end by itself, elsewhere too: asked first, then not."""
         began, sign, left = time.monotonic(), signal.SIGTERM, set()
-        while time.monotonic() < began + GIVEN_UP:
+        while time.monotonic() < began + self.half:
             _reaped(0)
             with contextlib.suppress(OSError):
                 left = self.watch.look(tuple(job.get("helpers") or ()), begun)[0]
@@ -242,7 +137,24 @@ class Chain:
             time.sleep(PAUSE)
         if cancel and job.get("cancel"):
             with contextlib.suppress(OSError, subprocess.SubprocessError):
-                subprocess.run(job["cancel"], timeout=GIVEN_UP, check=False)
+                subprocess.run(job["cancel"], timeout=self.half, check=False)
+
+
+def _made(folder: Path, job: dict) -> dict:
+    """Fill in what is known on the node alone.
+
+    {program} is the path of the job's program; its interpreter runs it, because the file system may forbid to run it.
+    {chain} names what a job starts elsewhere, so that it can be ended: no other chain has that name on any node.
+    """
+    boot = _text("/proc/sys/kernel/random/boot_id")
+    chain = hashlib.sha256(f"{folder} {os.uname().nodename} {boot}".encode()).hexdigest()[:16]
+    told = {name: [word.replace("{chain}", chain) for word in job.get(name) or ()] for name in ("argv", "cancel")}
+    path = os.path.join(HERE, job.get("program") or "")
+    argv = [path if word == "{program}" and job.get("program") else word for word in told["argv"]]
+    if path in argv and (argv.index(path) == 0 or argv[argv.index(path) - 1] == "--"):
+        first = _text(path).partition("\n")[0]
+        argv[argv.index(path) : argv.index(path)] = first[2:].split() if first.startswith("#!") else []
+    return dict(job, argv=argv, cancel=told["cancel"])
 
 
 def _gave_way(output: int, job: dict) -> str:
