@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fleet_runner import reconcile
+from fleet_runner.adapters.bell import hearing
 from fleet_runner.cli.session import console, opened, print_json
 from fleet_runner.reconcile.alone import serving
 from fleet_runner.reconcile.world import Report, World
@@ -35,19 +36,20 @@ def serve() -> None:
     Stopping it loses nothing: plays that are under way go on, and the next start adopts them.
     """
     stop = Event()
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
     reader = _source()
-    with opened(create=True) as (settings, store), serving(settings) as others:
+    with opened(create=True) as (settings, store), hearing(settings.state_dir) as bell, serving(settings) as others:
+
+        def end(_signal: int, _frame: FrameType | None) -> None:
+            stop.set()
+            bell.ring()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, end)
         world = World(settings, store, reader)
         console.print(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it", markup=False)
         if others:
             console.print(STAND_BY, markup=False)
-        reconcile.serve(world, stop, tell)
+        reconcile.serve(world, stop, bell, tell)
         console.print("stopped; running plays go on and are adopted at the next start")
 
 

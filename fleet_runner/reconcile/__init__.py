@@ -6,6 +6,7 @@ from threading import Event
 
 import structlog
 
+from fleet_runner.adapters.bell import Bell
 from fleet_runner.core.errors import FleetError, SettingsError, SourceError
 from fleet_runner.core.fabrics import fabrics
 from fleet_runner.core.records import Fleet, nodes
@@ -32,20 +33,26 @@ def tick(world: World, now: float | None = None) -> Report:
     return report
 
 
-def serve(world: World, stop: Event, tell: Callable[[Report], None]) -> None:
-    """Tick until `stop` is set. A store that cannot be written stops a tick, never the server.
+def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None]) -> None:
+    """Tick until `stop` is set, every `tick_seconds` and when the bell rings.
+
+    A store that cannot be written stops a tick, never the server. After a tick it rests for as long as that took,
+    whatever rings: however much is pushed, half of the time is left to others.
 
     Raises:
         FleetError: the first tick could not even read the source of truth, so there is nothing to serve.
     """
     while not stop.is_set():
+        began = time.monotonic()
         try:
             tell(tick(world))
         except FleetError as error:
             if world.fleet is None:
                 raise
             log.error("this tick did nothing; the next one tries again", error=str(error))  # noqa: TRY400  the sentence says it
-        stop.wait(world.settings.tick_seconds)
+        rest = min(time.monotonic() - began, world.settings.tick_seconds)
+        stop.wait(rest)
+        bell.wait(world.settings.tick_seconds - rest)
 
 
 def _sync(world: World, now: float) -> Fleet:
