@@ -1,0 +1,84 @@
+"""All rules of a fleet, as one value: what follows from a code here, and which rule says so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from fleet_runner.core.rules.built_in import BUILT_IN, DAY
+from fleet_runner.core.rules.following import Following
+from fleet_runner.core.rules.rule import SAID, Rule
+from fleet_runner.core.verdicts import Remedy
+
+KEPT = 4096
+"""Answers that are remembered: codes come from outside, and some senders make them up."""
+
+
+class Cap(NamedTuple):
+    """How often a remedy is tried on one node within so many seconds; then a person looks."""
+
+    most: int
+    within: float = DAY
+
+
+class AtDeadline(StrEnum):
+    """What becomes of a pending remedy whose node is still in use when the drain's deadline is over."""
+
+    ASK = "ask"  # a person decides
+    ACT = "act"  # it is carried out, and ends the work
+
+
+CAPS: dict[Remedy, Cap] = {
+    Remedy.RESTART: Cap(3),
+    Remedy.RESET: Cap(3),
+    Remedy.REBOOT: Cap(3),
+    Remedy.POWER_CYCLE: Cap(2),
+}
+"""More than three reboots in 24 h mean repair (Oracle's oci-hpc); the others are our judgement."""
+
+LADDER = (Remedy.RESTART, Remedy.RESET, Remedy.REBOOT, Remedy.POWER_CYCLE)
+"""The remedies that the runner carries out itself, mild to hard; above them a person decides (TRIAGE)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a fleet's policy says. Where several rules speak of a code, the last that names a field wins.
+
+    `observe`: everything is decided and said, nothing is done. `ladder` are the remedies in use, mild to hard; `caps`
+    say how often each is tried. What was tried for a fault is remembered for `memory` seconds. `deadline` is the
+    longest that a pending remedy waits for an idle node, None where the settings say it.
+    """
+
+    rules: tuple[Rule, ...] = BUILT_IN
+    observe: bool = False
+    ladder: tuple[Remedy, ...] = LADDER
+    caps: Mapping[Remedy, Cap] = field(default_factory=lambda: CAPS)
+    memory: float = 7 * DAY
+    deadline: float | None = None
+    at_deadline: AtDeadline = AtDeadline.ASK
+    _known: dict[tuple[str, str], Following] = field(
+        default_factory=dict[tuple[str, str], Following], init=False, repr=False, compare=False
+    )
+
+    def of(self, device_type: str, code: str) -> Following:
+        """Return what follows from a code on a device type."""
+        found = self._known.get((device_type, code))
+        if found is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            said = {name: getattr(rule, name) for name, rule in self.sayings(device_type, code).items()}
+            found = self._known[device_type, code] = Following(**said)
+        return found
+
+    def sayings(self, device_type: str, code: str) -> dict[str, Rule]:
+        """Return which rule says each field of what follows; one that no rule names is not among them."""
+        speaking = [rule for rule in self.rules if rule.speaks_of(device_type, code)]
+        return {name: rule for rule in speaking for name in SAID if getattr(rule, name) is not None}
+
+    def remembered(self) -> float:
+        """Return for how many seconds attempts still matter: for climbing, or for a cap."""
+        return max((self.memory, *(cap.within for cap in self.caps.values())))
+
+
+DEFAULT = Rules()
+"""The built-in rules, for a fleet without a policy file."""
