@@ -24,7 +24,8 @@ module: fleet_active
 short_description: Has a node run active tests, or finds those that run
 description:
   - Hands the node the tests as one chain, under a key; the node runs them one after the other, and needs no visits.
-  - A later call with the key looks at all of them at once, starts nothing anew, and ends the rest after a fault.
+  - A later call with the key looks at all of them at once, and starts nothing anew. After a fault it ends the rest;
+    without one it has begun again what gave way.
   - Never fails because of a test; C(fleet_check) judges what this brings.
 options:
   checks: {description: "Names of checks, in their order.", type: list, elements: str, required: true}
@@ -67,17 +68,20 @@ class ActionModule(ActionBase):
     _VALID_ARGS = frozenset({"checks", "key", "yields", "workers", "ignored", "resources", "slurm", "dir"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Order, look, and end what need not go on."""
+        """Look first: a node whose test found a fault is not loaded again. Then begin what has not been, or end."""
         answer = super().run(tmp, task_vars)
         self._variables = task_vars or {}
         checks = [CHECKS[name] for name in self._names()]
         expected = self._expected()
         made = active.plan(checks, expected)
-        changed, jobs, trouble = self._module(made) if made.orders else (False, {}, "")
+        changed, jobs, trouble = self._module(made, look=True) if made.orders else (False, {}, "")
         readings = active.brought(made, jobs, trouble)
         fault = active.faulty(checks, _read(readings), expected)
         if fault and any(map(_goes_on, readings.values())):
             readings = active.brought(made, {**jobs, **self._ended(made, jobs, fault)}, trouble)
+        elif not fault and (changed or any(map(_is_lost, readings.values()))):
+            changed, jobs, trouble = self._module(made)
+            readings = active.brought(made, jobs, trouble)
         told = ", ".join(f"{name.removesuffix('_job')} {each['state']}" for name, each in readings.items())
         answer.update(changed=changed, readings=_plain(readings), checks=active.asked(checks, readings), msg=told)
         return answer
@@ -102,13 +106,16 @@ class ActionModule(ActionBase):
     def _ended(self, made: Plan, jobs: Mapping[str, Any], fault: str) -> dict[str, Any]:
         """End the rest of the chain; return what became of jobs that went on: what has ended stays as it was told."""
         try:
-            _, now, _ = self._module(made, f"what {fault} found")
+            _, now, _ = self._module(made, stop=f"what {fault} found")
         except AnsibleError:
             return {}  # the node is gone, or cannot: the fault is told all the same, and it leaves its state
         return {name: each for name, each in now.items() if _goes_on(jobs.get(name))}
 
-    def _module(self, made: Plan, stop: str = "") -> tuple[bool, Mapping[str, Any], str]:
-        """Have the node start or find the chain; return whether it started any, the jobs, and why none is known."""
+    def _module(self, made: Plan, *, stop: str = "", look: bool = False) -> tuple[bool, Mapping[str, Any], str]:
+        """Have the node start or find the chain; return whether it started any, the jobs, and why none is known.
+
+        With `look` nothing is started: what it would start waits.
+        """
         asked = self._task.args
         slurm = _plain(asked.get("slurm") or [])
         # Slurm itself looks after its steps, of which the tests are some.
@@ -125,12 +132,16 @@ class ActionModule(ActionBase):
             **({"yield_to": way} if asked.get("yields", True) else {}),
             **({"dir": str(asked["dir"])} if asked.get("dir") else {}),
         }
+        checking = self._task.check_mode
+        self._task.check_mode = checking or look
         try:
             told = self._execute_module(module_name="fleet_job", module_args=arguments, task_vars=self._variables)
         except AnsibleConnectionFailure:
             raise
         except AnsibleError as error:
             told = {"failed": True, "msg": str(error)}
+        finally:
+            self._task.check_mode = checking
         if told.get("failed") or not isinstance(told.get("jobs"), dict):
             return False, {}, str(told.get("msg") or told.get("module_stderr") or "the node gave no answer")[:500]
         return bool(told.get("changed")), _plain(told["jobs"]), ""
@@ -138,6 +149,10 @@ class ActionModule(ActionBase):
 
 def _goes_on(job: Any) -> bool:
     return isinstance(job, dict) and job.get("state") in ("running", "waiting")
+
+
+def _is_lost(job: Any) -> bool:
+    return isinstance(job, dict) and job.get("state") == "lost"
 
 
 def _age(key: str) -> float:

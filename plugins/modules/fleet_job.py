@@ -89,9 +89,9 @@ def ensure(params: dict, *, start: bool = True) -> tuple[bool, dict]:
     """
     folder = Path(params["dir"], params["key"])
     if not start:
-        todo = {job["name"]: _job(job, "waiting", reason="it would be started") for job in _todo(folder, params)}
         known = look(folder, params) if folder.exists() else {}
-        return bool(todo), known | todo
+        todo = [] if any(job["state"] in ("running", "waiting") for job in known.values()) else _todo(folder, params)
+        return bool(todo), known | {job["name"]: _job(job, "waiting", reason="it would be started") for job in todo}
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     with _lock(folder.parent / "turn", TURN) as turn, contextlib.ExitStack() as held:
         if turn is None:

@@ -105,6 +105,8 @@ def test_jobs_run_one_after_the_other_without_a_visit(
     found = module.ensure(asked)[1]
     assert (found["one"]["state"], found["two"]["state"]) == ("running", "waiting")
     assert found["two"]["reason"] == "behind one"
+    changed, seen = module.ensure(asked, start=False)
+    assert (changed, seen["one"]["state"], seen["two"]["reason"]) == (False, "running", "behind one")
     (tmp_path / "go").touch()
     found = until(module, asked, "ended", "two")
     assert (found["rc"], found["seconds"], len(found["output"])) == (4, 5.0, 100)
