@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from fleet_runner.adapters import firmware_images
+from fleet_runner.adapters import firmware_images, yaml_places
+from fleet_runner.adapters.yaml_places import Unreadable, line_at, line_of, means, twice
 from fleet_runner.core.errors import ImageError
 from fleet_runner.core.firmware import bios, catalogue
 from fleet_runner.core.firmware.catalogue import Catalogue, CatalogueError, Image, Problem
@@ -43,13 +44,6 @@ def _silent(_: Path) -> None:
     pass
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads what Ansible reads, without its tags: a secret, or a template, is only a text here."""
-
-
-_Loader.add_multi_constructor("!", lambda loader, _tag, node: loader.construct_scalar(node))
-
-
 def files(settings: Settings) -> list[Path]:
     """Return the files of device types, beside the inventory in use."""
     folder = settings.inventory_file.parent / "group_vars"
@@ -68,28 +62,23 @@ def check_file(path: Path, folder: Path | None = None, reading: Reading = _silen
     `reading` is told of each image before it is read, which takes as long as its file is big.
     """
     try:
-        loader = _Loader(path.read_bytes())
-        root = loader.get_single_node()
-        found = loader.construct_document(root) if root is not None else None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        return [Slip(path, line, f"this is no YAML: {error.problem or error.context}")]
-    except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:
-        return [Slip(path, 1, f"this cannot be read: {' '.join(str(error).split())}")]
+        root, found = yaml_places.load(path)
+    except Unreadable as error:
+        return [Slip(path, error.line, str(error))]
     if not isinstance(root, yaml.MappingNode) or not isinstance(found, dict) or PROFILE not in found:
         return []
-    profile = next((value for key, value in reversed(root.value) if _means(key, PROFILE)), root)
-    slips = [Slip(path, line, text) for line, text in _twice(profile, (), set())]
+    profile = next((value for key, value in reversed(root.value) if means(key, PROFILE)), root)
+    slips = [Slip(path, line, text) for line, text in twice(profile)]
     return sorted([*slips, *_catalogue(path, profile, found[PROFILE], (folder, reading))], key=lambda slip: slip.line)
 
 
 def _catalogue(path: Path, profile: yaml.Node, found: Any, images: tuple[Path | None, Reading]) -> Iterator[Slip]:
     if not isinstance(found, dict):
-        yield Slip(path, _line(profile), f"{PROFILE}: found {found!r:.80}, expected a mapping")
+        yield Slip(path, line_of(profile), f"{PROFILE}: found {found!r:.80}, expected a mapping")
         return
     problems = list(_problems(found))
     for problem in problems:
-        yield Slip(path, _at(profile, problem.path), str(problem))
+        yield Slip(path, line_at(profile, problem.path), str(problem))
     folder, reading = images
     if problems or folder is None or catalogue.SECTION not in found:
         return
@@ -98,7 +87,7 @@ def _catalogue(path: Path, profile: yaml.Node, found: Any, images: tuple[Path | 
             reading(folder / image.file)
             firmware_images.check(folder, image, {}, {})
         except ImageError as error:
-            yield Slip(path, _at(profile, at), f"{named(at)}: {error}", grave=False)
+            yield Slip(path, line_at(profile, at), f"{named(at)}: {error}", grave=False)
 
 
 def _problems(profile: dict[str, Any]) -> Iterator[Problem]:
@@ -118,52 +107,3 @@ def _images(read: Catalogue) -> Iterator[tuple[Image, FieldPath]]:
             if image.file not in seen:
                 yield image, (catalogue.SECTION, "components", index, "images", image.version, "file")
             seen.add(image.file)
-
-
-def _twice(node: yaml.Node, path: FieldPath, seen: set[int]) -> Iterator[tuple[int, str]]:
-    """Give line and sentence of each key that stands twice: YAML takes the last one, silently."""
-    if id(node) in seen:  # an alias: it was looked at where its anchor is
-        return
-    seen.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        for index, each in enumerate(node.value):
-            yield from _twice(each, (*path, index), seen)
-    if isinstance(node, yaml.MappingNode):
-        lines: dict[str, int] = {}
-        for key, value in node.value:
-            name = str(key.value)
-            if name in lines and name != "<<":
-                yield (
-                    _line(key),
-                    f"{named((*path, name))}: found again, expected once; it stands in line {lines[name]}",
-                )
-            lines[name] = _line(key)
-            yield from _twice(value, (*path, name), seen)
-
-
-def _at(node: yaml.Node, path: FieldPath) -> int:
-    """Return the line of what a path leads to, or of the nearest that there is above it."""
-    line = _line(node)
-    for step in path:
-        if isinstance(node, yaml.MappingNode):
-            keys = [(key, value) for key, value in node.value if _means(key, step)]
-            if not keys:
-                break
-            key, node = keys[-1]
-            line = _line(key)
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-            node = node.value[step]
-            line = _line(node)
-        else:
-            break
-    return line
-
-
-def _means(key: yaml.Node, name: str | int) -> bool:
-    """Whether a key is the one that is called so, once YAML has made a number of it, say."""
-    loader = _Loader("")
-    return isinstance(key, yaml.ScalarNode) and str(loader.construct_object(key)) == str(name)
-
-
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1

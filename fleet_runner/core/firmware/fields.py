@@ -97,13 +97,13 @@ class Section:
                 self.wrong(str(key), f"the key {str(key)!r:.60}", hint)
 
 
-def named(path: Path) -> str:
+def named(path: Path, root: str = "fleet_profile") -> str:
     """Return how a person writes a path: fleet_profile.firmware.components[3].images["2.1"].sha256."""
-    steps = ["fleet_profile"]
+    steps = [root]
     for step in path:
         plain = isinstance(step, str) and _PLAIN.fullmatch(step)
         steps.append(f".{step}" if plain else f"[{step}]" if isinstance(step, int) else f'["{step}"]')
-    return "".join(steps)
+    return "".join(steps).removeprefix(".")
 
 
 def shown(value: object) -> str:
