@@ -58,11 +58,11 @@ def down(
 
 @app.command()
 def faults() -> None:
-    """List the faults that can be injected."""
-    table = Table("fault", "what it does", "options", box=None)
+    """List the faults that can be injected, their options, and which checks FAIL for each."""
+    table = Table("fault", "what it does", "options", "found by", box=None)
     for name, fault in catalogue.FAULTS.items():
-        options = " ".join(f"--{option.replace('_', '-')} {value or '…'}" for option, value in fault.options.items())
-        table.add_row(name, fault.sentence, options)
+        options = " ".join(f"--{option.replace('_', '-')} {'…' if value == '' else value}" for option, value in fault.options.items())
+        table.add_row(name, fault.sentence, options, ", ".join(fault.seen_by))
     console.print(table)
 
 
@@ -76,7 +76,9 @@ def inject(
     gpu: Annotated[int | None, typer.Option(help="The GPU, counted from 0.")] = None,
     psu: Annotated[int | None, typer.Option(help="dead_psu: the power supply, counted from 0.")] = None,
     fan: Annotated[int | None, typer.Option(help="dead_fan: the fan, counted from 0.")] = None,
-    dimm: Annotated[str | None, typer.Option(help="memory_error: the memory module.")] = None,
+    dimm: Annotated[str | None, typer.Option(help="memory_error, dimm_errors: the memory module.")] = None,
+    link: Annotated[int | None, typer.Option(help="nvlink_down: the NVLink, counted from 0.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="clock_off: how far; negative is late.")] = None,
     rail: Annotated[int | None, typer.Option(help="The node's rail, counted from 0.")] = None,
     other: Annotated[str | None, typer.Option("--with", help="swapped_cables: the other node.")] = None,
     with_rail: Annotated[int | None, typer.Option(help="swapped_cables: the rail it is exchanged with.")] = None,
@@ -91,7 +93,7 @@ def inject(
     given: dict[str, Any] = {
         "code": code, "gpu": gpu, "psu": psu, "fan": fan, "dimm": dimm, "rail": rail, "with": other,
         "with_rail": with_rail, "tool": tool, "at": at, "share": share, "component": component, "version": version,
-        "times": times,
+        "times": times, "link": link, "seconds": seconds,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}
     force = catalogue.inject(open_lab(folder), fault, node, options)

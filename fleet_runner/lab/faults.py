@@ -4,20 +4,29 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from fleet_runner.core.boot.boots import Milestone
-from fleet_runner.lab import hardware, plan, plugging, xids
+from fleet_runner.lab import hardware, plan, plugging, sysfs, xids
 from fleet_runner.lab.folder import Lab, LabError
+from fleet_runner.lab.tools.findmnt import DEVICE
 from fleet_runner.lab.tools.node import witness
+from fleet_runner.lab.tools.nvlink import LINKS
 from fleet_runner.lab.tools.stand_in import TOOLS
 
 Options = dict[str, Any]
+
+ROW_REMAPPED = 63
+"""The Xid of a row that is to be remapped."""
 
 MILESTONES = tuple(map(str, Milestone))
 
 
 class Fault(NamedTuple):
-    """One fault. `options` are its defaults; `begin` and `end` do more than note it in the node's state."""
+    """One fault. `options` are its defaults; `begin` and `end` do more than note it in the node's state.
+
+    `seen_by` are the checks that FAIL for it as it is by default; none where it makes others UNKNOWN or UNREACHABLE.
+    """
 
     sentence: str
+    seen_by: tuple[str, ...] = ()
     options: Mapping[str, Any] = {}
     begin: Callable[[Lab, str, Options], None] | None = None
     end: Callable[[Lab, str, Options], None] | None = None
@@ -59,27 +68,39 @@ def injected(lab: Lab, node: str) -> dict[str, Options]:
     return faults
 
 
-def _log_xid(lab: Lab, node: str, options: Options) -> None:
-    hardware.log_kernel(lab, node, *xids.lines(options["code"], options["gpu"]))
+def _logs(lines: Callable[[Options], tuple[str, ...]]) -> tuple[Callable[[Lab, str, Options], None], ...]:
+    """Return what begins and ends a fault that the kernel logs, and no more."""
+
+    def begin(lab: Lab, node: str, options: Options) -> None:
+        hardware.log_kernel(lab, node, *lines(options))
+
+    def end(lab: Lab, node: str, options: Options) -> None:
+        gone = set(lines(options))
+        with hardware.changing(lab, node) as state:
+            state["kernel_log"] = [line for line in state["kernel_log"] if line[1] not in gone]
+
+    return begin, end
 
 
-def _forget_xid(lab: Lab, node: str, options: Options) -> None:
-    gone = set(xids.lines(options["code"], options["gpu"]))
-    with hardware.changing(lab, node) as state:
-        state["kernel_log"] = [line for line in state["kernel_log"] if line[1] not in gone]
+def _xid(options: Options) -> tuple[str, ...]:
+    return xids.lines(options.get("code", ROW_REMAPPED), options["gpu"])
 
 
-def _flap(lab: Lab, node: str, options: Options) -> None:
-    hardware.log_kernel(lab, node, *[_down(options)] * options["times"])
+def _downs(options: Options) -> tuple[str, ...]:
+    bus, rail, times = plan.GPU_BUSES[options["rail"]].lower(), options["rail"], int(options["times"])
+    return (f"mlx5_core 0000:{bus}:00.0 ib{rail}: Link down",) * times
 
 
-def _forget_flaps(lab: Lab, node: str, options: Options) -> None:
-    with hardware.changing(lab, node) as state:
-        state["kernel_log"] = [line for line in state["kernel_log"] if line[1] != _down(options)]
+def _aborted(_: Options) -> tuple[str, ...]:
+    return (
+        f"EXT4-fs error (device {DEVICE}): ext4_journal_check_start:83: comm kworker/u449: Detected aborted journal",
+        f"EXT4-fs ({DEVICE}): Remounting filesystem read-only",
+    )
 
 
-def _down(options: Options) -> str:
-    return f"mlx5_core 0000:{plan.GPU_BUSES[options['rail']].lower()}:00.0 ib{options['rail']}: Link down"
+def _uncorrected(options: Options) -> tuple[str, ...]:
+    mc = sysfs.DIMMS[options["dimm"]].rpartition("/")[0].rpartition("mc")[2]
+    return (f"EDAC MC{mc}: 1 UE memory read error on {options['dimm']} (page:0x3d3f5a offset:0x0 grain:32)",)
 
 
 def _swap(lab: Lab, node: str, options: Options) -> None:
@@ -112,52 +133,86 @@ def _uplinks(options: Options) -> tuple[plugging.End, plugging.End]:
 FAULTS: dict[str, Fault] = {
     "swapped_cables": Fault(
         "Two rails are exchanged at the leaves: of one node, or with those of another (--with).",
+        ("cabling_infiniband",),
         {"rail": 2, "with": "", "with_rail": 5},
         _swap,
         _unswap,
     ),
     "swapped_uplinks": Fault(
         "The first uplinks of two rails' leaves are exchanged at the spine.",
+        ("fabric_cabling",),
         {"rail": 2, "with_rail": 5},
         _swap_uplinks,
         _unswap_uplinks,
     ),
-    "noisy_cable": Fault("A rail's cable makes symbol errors at its leaf.", {"rail": 3}),
+    "slow_port": Fault("A rail's link trained at half of its speed.", ("cabling_infiniband",), {"rail": 0}),
+    "noisy_cable": Fault("A rail's cable makes symbol errors at its leaf.", ("fabric_counters",), {"rail": 3}),
     "flapping_link": Fault(
-        "A rail's link went down again and again (--times).", {"rail": 4, "times": 4}, _flap, _forget_flaps
+        "A rail's link went down again and again (--times).",
+        ("link_flaps",),
+        {"rail": 4, "times": 4},
+        *_logs(_downs),
     ),
-    "dim_module": Fault("A lane of a rail's module receives too little light.", {"rail": 1}),
-    "hot_module": Fault("A rail's module is too warm.", {"rail": 6}),
-    "missing_gpu": Fault("One GPU is not found by the driver.", {"gpu": 5}),
+    "dim_module": Fault("A lane of a rail's module receives too little light.", ("optics",), {"rail": 1}),
+    "hot_module": Fault("A rail's module is too warm.", ("optics",), {"rail": 6}),
+    "missing_gpu": Fault("One GPU is not found by the driver.", ("parts_gpu",), {"gpu": 5}),
     "xid": Fault(
         "The driver logs an Xid (--code) of one GPU; with 79 the GPU is gone until the next boot.",
+        ("xid", "parts_gpu"),
         {"code": 79, "gpu": 3},
-        _log_xid,
-        _forget_xid,
+        *_logs(_xid),
     ),
-    "slow_gpu": Fault("One GPU reaches only a share of its arithmetic.", {"gpu": 6, "share": 0.78}),
-    "bad_gpu": Fault("One GPU computes wrong results under load.", {"gpu": 4}),
-    "hot_gpu": Fault("One GPU runs at its slowdown temperature.", {"gpu": 1}),
+    "row_remap": Fault(
+        "A row of one GPU's memory waits for a reset to be remapped (Xid 63).",
+        ("gpu_errors",),
+        {"gpu": 2},
+        *_logs(_xid),
+    ),
+    "sram_errors": Fault("One GPU's SRAM made uncorrectable errors.", ("gpu_errors",), {"gpu": 7}),
+    "narrow_pcie": Fault("One GPU's PCIe link has 8 of its 16 lanes.", ("gpu_pcie",), {"gpu": 0}),
+    "nvlink_down": Fault(
+        "One NVLink (--link) of one GPU is down until the next boot.", ("nvlink",), {"gpu": 4, "link": 11}
+    ),
+    "slow_gpu": Fault("One GPU reaches only a share of its arithmetic.", ("gpu_burn",), {"gpu": 6, "share": 0.78}),
+    "bad_gpu": Fault("One GPU computes wrong results under load.", ("gpu_burn", "dcgm"), {"gpu": 4}),
+    "hot_gpu": Fault("One GPU runs at its slowdown temperature.", ("gpu_thermals",), {"gpu": 1}),
+    "dimm_errors": Fault(
+        "EDAC counted an uncorrected error of one DIMM (--dimm, in the kernel's words).",
+        ("memory_errors",),
+        {"dimm": next(iter(sysfs.DIMMS))},
+        *_logs(_uncorrected),
+    ),
+    "full_disk": Fault("The scratch file system is nearly full.", ("file_systems",)),
+    "read_only_disk": Fault(
+        "The kernel made the scratch file system read-only after an error, until the next boot.",
+        ("file_systems",),
+        {},
+        *_logs(_aborted),
+    ),
+    "clock_off": Fault("The clock is off by so many --seconds.", ("time_sync",), {"seconds": 3.0}),
     "bmc_down": Fault("The BMC closes every connection without an answer."),
-    "tool_hang": Fault("A tool (--tool) starts and never ends.", {"tool": "nvidia-smi"}),
+    "tool_hang": Fault("A tool (--tool) starts and never ends.", (), {"tool": "nvidia-smi"}),
     "no_boot": Fault(
         "Boots never come to a milestone (--at dhcp, script, kernel, cloud_init, phone_home or ssh).",
+        ("network_boot",),
         {"at": "kernel"},
     ),
-    "dead_psu": Fault("One power supply gives no power.", {"psu": 2}),
-    "dead_fan": Fault("One fan stands still.", {"fan": 4}),
+    "dead_psu": Fault("One power supply gives no power.", ("power_supplies",), {"psu": 2}),
+    "dead_fan": Fault("One fan stands still.", ("sensors",), {"fan": 4}),
     "memory_error": Fault(
-        "The BMC logged an uncorrectable memory error of one DIMM (--dimm).", {"dimm": "P1-DIMMA1"}
+        "The BMC logged an uncorrectable memory error of one DIMM (--dimm).", ("sel",), {"dimm": "P1-DIMMA1"}
     ),
     "wrong_firmware": Fault(
         "A component (--component) has another version than its pin.",
+        ("firmware_pins",),
         {"component": "BIOS", "version": "1.9a"},
     ),
 }
-"""Every fault by name, with one sentence and the defaults of its options."""
+"""Every fault by name, with one sentence, who sees it, and the defaults of its options."""
 
 LIMITS: Mapping[str, int] = {
     "gpu": plan.GPUS,
+    "link": LINKS,
     "psu": plan.PSUS,
     "fan": plan.FANS,
     "rail": plan.RAILS,
@@ -190,4 +245,6 @@ def _options(fault: str, row: Fault, given: Mapping[str, Any]) -> Options:
         raise LabError(f"{fault}: no tool {options['tool']!r}; there are {', '.join(TOOLS)}")
     if fault == "wrong_firmware" and options["component"] not in hardware.FIRMWARE:
         raise LabError(f"{fault}: no component {options['component']!r}; there are {', '.join(hardware.FIRMWARE)}")
+    if fault == "dimm_errors" and options["dimm"] not in sysfs.DIMMS:
+        raise LabError(f"{fault}: no DIMM {options['dimm']!r}; there are {', '.join(sysfs.DIMMS)}")
     return options

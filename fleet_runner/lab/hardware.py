@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fleet_runner.core.boot.boots import Milestone
-from fleet_runner.lab import plan, processes
+from fleet_runner.lab import plan, processes, sysfs
 from fleet_runner.lab.folder import Lab, locked, read, write_json
 from fleet_runner.lab.tools.node import is_up, witness
 
@@ -18,7 +18,7 @@ STARTS = frozenset({"On", "ForceRestart", "GracefulRestart", "PowerCycle"})
 RESTARTS = frozenset({"ForceRestart", "GracefulRestart"})
 VOLATILE = ("home", "tmp", "seed")
 NETWORK_TARGETS = frozenset({"Pxe", "UefiHttp"})
-CLEARED_BY_BOOT = frozenset({"xid", "flapping_link"})
+CLEARED_BY_BOOT = frozenset({"xid", "flapping_link", "row_remap", "nvlink_down", "read_only_disk", "dimm_errors"})
 KERNEL_AFTER = 0.6
 """The share of a boot's seconds that the firmware takes before the kernel starts."""
 
@@ -64,8 +64,11 @@ def changing(lab: Lab, name: str) -> Iterator[dict[str, Any]]:
     folder = lab.node(lab.known(name))
     with locked(folder):
         state = read(folder / "state.json")
+        before = dict(state["faults"])
         yield state
         write_json(folder / "state.json", state)
+        if state["faults"] != before:
+            sysfs.write_files(lab, name, state["faults"])
 
 
 def state_of(lab: Lab, name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, ware, wrappers
+from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, sysfs, ware, wrappers
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
 from fleet_runner.settings import PROJECT_DIR
 
@@ -87,6 +87,7 @@ def _tools(lab: Lab) -> None:
     wrappers.write_ssh(lab)
     for name in lab.nodes():
         wrappers.write_tools(lab, name)
+        sysfs.write_files(lab, name, hardware.state_of(lab, name)["faults"])
 
 
 def _start_bmcs(lab: Lab) -> None:

@@ -21,6 +21,7 @@ short_description: Reads many things from a node in one round trip
 description:
   - Runs commands and reads files side by side, each with its own time limit and its own limit of output.
   - A read that hangs is ended with everything it has started; the module itself always comes back.
+  - E(FLEET_ROOT) names where a simulated node's file system begins, for files that are named by patterns.
   - It changes nothing and judges nothing. What could not be read is said so, per read.
 options:
   reads:
@@ -78,12 +79,15 @@ FILES = r"""
 import glob, json, os, sys
 
 found = {}
-for path in sorted(set(path for pattern in sys.argv[1:] for path in glob.glob(os.path.expandvars(pattern)))):
+root = os.environ.get("FLEET_ROOT", "")
+patterns = [glob.escape(root) + each if each.startswith("/") else os.path.expandvars(each) for each in sys.argv[1:]]
+for path in sorted(set(path for pattern in patterns for path in glob.glob(pattern))):
+    name = path[len(root) :] if root and path.startswith(root + "/") else path
     try:
         with open(path, "rb") as file:
-            found[path] = file.read(65536).decode("utf-8", "replace").strip()
+            found[name] = file.read(65536).decode("utf-8", "replace").strip()
     except OSError:
-        found[path] = None
+        found[name] = None
 print(json.dumps(found))
 """
 

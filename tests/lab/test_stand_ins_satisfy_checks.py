@@ -46,7 +46,8 @@ ELSEWHERE = frozenset({"fabric_cabling", "fabric_counters", "network_boot", "fir
 FROM_BMC = (
     "power_supplies", "power_redundancy", "sensors", "sel", "chassis_health", "firmware_pins", "bios_settings",
 )  # fmt: skip
-FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage")
+FROM_DMESG = ("xid", "parts_gpu", "link_flaps", "memory_errors", "file_systems")
+FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage", "gpu_pcie", "nvlink")
 
 
 def _module() -> ModuleType:
@@ -162,12 +163,21 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
         ("hot_gpu", {}, {"gpu_thermals": FAIL}),
         ("bmc_down", {}, dict.fromkeys(FROM_BMC, UNKNOWN)),
         ("tool_hang", {"tool": "nvidia-smi"}, dict.fromkeys(FROM_SMI, UNKNOWN)),
-        ("tool_hang", {"tool": "dmesg"}, dict.fromkeys(("xid", "parts_gpu", "link_flaps"), UNKNOWN)),
+        ("tool_hang", {"tool": "dmesg"}, dict.fromkeys(FROM_DMESG, UNKNOWN)),
         ("tool_hang", {"tool": "mlxlink"}, {"optics": UNKNOWN}),
         ("tool_hang", {"tool": "ibnetdiscover"}, {"cabling_infiniband": UNKNOWN}),
         ("dead_psu", {}, {"power_supplies": FAIL}),
         ("dead_fan", {}, {"sensors": FAIL}),
         ("memory_error", {}, {"sel": FAIL}),
+        ("row_remap", {}, {"gpu_errors": FAIL}),
+        ("sram_errors", {}, {"gpu_errors": FAIL}),
+        ("narrow_pcie", {}, {"gpu_pcie": FAIL}),
+        ("nvlink_down", {}, {"nvlink": FAIL}),
+        ("dimm_errors", {}, {"memory_errors": FAIL}),
+        ("full_disk", {}, {"file_systems": FAIL}),
+        ("read_only_disk", {}, {"file_systems": FAIL}),
+        ("clock_off", {}, {"time_sync": FAIL}),
+        ("slow_port", {}, {"cabling_infiniband": FAIL}),
         ("wrong_firmware", {}, {"firmware_pins": FAIL}),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())) or "plain",
@@ -181,6 +191,8 @@ def test_each_fault_is_found_by_its_own_checks_and_no_other(
     finally:
         faults.fix(lab, fault, "gpu-02")
     assert troubled(results) == verdicts, {name: results[name].message for name in troubled(results)}
+    failed = {name for name, verdict in verdicts.items() if verdict is FAIL}
+    assert options or failed >= set(faults.FAULTS[fault].seen_by), "lab faults names checks that do not see it"
 
 
 def test_a_node_that_never_phoned_home_does_not_pass(lab: Lab, expected: Mapping[str, Expected]) -> None:

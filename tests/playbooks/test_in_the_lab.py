@@ -15,7 +15,7 @@ from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.records import Device
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.spool import Ended, Judged, Line, PlayEnd
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.lab import faults, hardware
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab
@@ -94,9 +94,9 @@ def test_a_passive_sweep_is_one_round_trip(ansible: Ansible, lab: Lab) -> None:
     before = len(witness(lab, "gpu-01", "tool"))
     said, lines = play(ansible, "health_passive", "gpu-01")
     assert "ok=1 " in said
-    tools = [line["tool"] for line in witness(lab, "gpu-01", "tool")[before:]]
+    tools = [(line["tool"], *line["args"]) for line in witness(lab, "gpu-01", "tool")[before:]]
     assert sorted(tools) == sorted(set(tools))
-    assert len(verdicts(lines)) == 6
+    assert len(verdicts(lines)) == 11
 
 
 @pytest.mark.parametrize("stage", [*READING, "burn_in"])
@@ -129,6 +129,37 @@ def test_a_fault_is_found_and_ends_with_its_cause(
         faults.fix(lab, fault, "gpu-01")
         if fault == "xid":
             boot(lab, "gpu-01")
+
+
+FOUND = {
+    "row_remap": ("gpu.remap_pending", Remedy.RESET),
+    "sram_errors": ("gpu.sram_errors", Remedy.TRIAGE),
+    "narrow_pcie": ("gpu.pcie_width", Remedy.TRIAGE),
+    "nvlink_down": ("nvlink.down", Remedy.REBOOT),
+    "dimm_errors": ("memory.uncorrected", Remedy.TRIAGE),
+    "full_disk": ("fs.full", Remedy.WATCH),
+    "read_only_disk": ("fs.read_only", Remedy.REBOOT),
+    "clock_off": ("time.offset", Remedy.WATCH),
+    "slow_port": ("cabling.degraded", Remedy.RECABLE),
+}
+"""Faults that a node can have side by side, and what each is to be called."""
+
+
+def test_faults_beside_each_other_are_each_found_with_their_remedy(ansible: Ansible, lab: Lab) -> None:
+    """By the checks that `lab faults` names, and all are gone with their causes."""
+    for fault in FOUND:
+        faults.inject(lab, fault, "gpu-01", {})
+    try:
+        _, passive = play(ansible, "health_passive", "gpu-01")
+        _, verify = play(ansible, "verify", "gpu-01")
+    finally:
+        for fault in FOUND:
+            faults.fix(lab, fault, "gpu-01")
+    answers = [line.result for line in (*passive, *verify) if isinstance(line, Judged)]
+    seen = {(result.check, finding.code, finding.remedy) for result in answers for finding in result.findings}
+    assert seen >= {(check, *FOUND[fault]) for fault in FOUND for check in faults.FAULTS[fault].seen_by}
+    for stage in ("health_passive", "verify"):
+        assert set(verdicts(play(ansible, stage, "gpu-01")[1]).values()) == {Verdict.PASS}
 
 
 def test_a_wrong_version_is_brought_to_its_pin_and_the_node_boots_anew_for_that(ansible: Ansible, lab: Lab) -> None:

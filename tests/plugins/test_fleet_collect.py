@@ -174,6 +174,20 @@ def test_modules_keep_to_the_python_and_the_library_that_nodes_have(project: Pat
     assert {name for name in names if name.startswith("ansible")} == {"ansible.module_utils.basic"}
 
 
+def test_a_simulated_nodes_files_lie_under_its_own_root(
+    module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are called as on a real node; a pattern that begins with a variable says itself where it begins."""
+    root = tmp_path / "a [root]"
+    for file, text in ((root / "sys" / "count", "7"), (tmp_path / "jobs" / "one", "12")):
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    monkeypatch.setenv("FLEET_ROOT", str(root))
+    monkeypatch.setenv("FLEET_JOBS", str(tmp_path / "jobs"))
+    [reading] = module.collect([command("/sys/cou*", "/proc/self/status", "$FLEET_JOBS/*") | {"kind": "files"}])
+    assert json.loads(reading["text"]) == {"/sys/count": "7", str(tmp_path / "jobs" / "one"): "12"}
+
+
 def test_files_are_read_by_their_patterns(module: ModuleType, tmp_path: Path) -> None:
     """Each once, stripped; null where it cannot be read, nothing where a pattern finds none."""
     for name, text in {"a/state": "4: ACTIVE\n", "b/state": "\xff", "b/rate": "400"}.items():

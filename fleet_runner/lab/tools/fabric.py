@@ -17,22 +17,34 @@ class Port(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A link that is up."""
+    """A link that is up, and its speed."""
 
     a: Port
     b: Port
+    speed: str = "NDR"
 
 
 def links(node: Node) -> tuple[Link, ...]:
     """Return every link that is up, seen from a node: both ends have power and a cable between them."""
     found: list[Link] = []
-    powered: dict[str, bool] = {}
+    servers: dict[str, dict[str, Any]] = {node.name: node.state}
     for a, a_port, b, b_port in plugged(node.lab):
         if plan.ETHERNET_SWITCH in (a, b):
             continue
-        if all(_powered(node, name, powered) for name in (a, b)):
-            found.append(Link(port(a, a_port), port(b, b_port)))
+        for name in (a, b):
+            if name.startswith("gpu-") and name not in servers:
+                servers[name] = read_state(node.lab, name)
+        ends = [(servers[name], interface) for name, interface in ((a, a_port), (b, b_port)) if name in servers]
+        if all(state["power"] == "On" for state, _ in ends):
+            speed = "HDR" if any(_is_slow(*end) for end in ends) else "NDR"
+            found.append(Link(port(a, a_port), port(b, b_port), speed))
     return tuple(found)
+
+
+def _is_slow(state: dict[str, Any], interface: str) -> bool:
+    """Whether a server's port has trained at half of its speed."""
+    slow = state["faults"].get("slow_port")
+    return slow is not None and interface == f"ib{slow['rail']}"
 
 
 def port(device: str, interface: str) -> Port:
@@ -43,12 +55,3 @@ def port(device: str, interface: str) -> Port:
         return Port("CA", plan.hca_guid(number, rail), 1, f"{device} mlx5_{rail}", 100 + number * plan.RAILS + rail)
     lid = number if device.startswith("leaf") else plan.RAILS + number
     return Port("SW", plan.switch_guid(device), int(interface), device, lid)
-
-
-def _powered(node: Node, device: str, known: dict[str, bool]) -> bool:
-    if not device.startswith("gpu-"):
-        return True
-    if device not in known:
-        state: dict[str, Any] = node.state if device == node.name else read_state(node.lab, device)
-        known[device] = state["power"] == "On"
-    return known[device]

@@ -25,16 +25,16 @@ def run(node: Node, args: list[str]) -> int:
 
 
 def _both_ways(found: tuple[Link, ...]) -> list[Link]:
-    return [*found, *(Link(link.b, link.a) for link in found)]
+    return [*found, *(Link(link.b, link.a, link.speed) for link in found)]
 
 
 def _ports(ends: list[Link]) -> str:
-    rows = [(link.a, f"- {_end(link.b)} ( '{link.a.name}' - '{link.b.name}' )") for link in ends]
+    rows = [(link.a, f"{link.speed} - {_end(link.b)} ( '{link.a.name}' - '{link.b.name}' )") for link in ends]
     used = {(link.a.name, link.a.number) for link in ends}
     # A switch lists its ports that nothing answers on, too; the width of the gap is the tool's own.
-    rows += [(idle, f"{'':35}'{idle.name}'") for idle in _switch_ports() if (idle.name, idle.number) not in used]
+    rows += [(idle, f"??? {'':35}'{idle.name}'") for idle in _switch_ports() if (idle.name, idle.number) not in used]
     rows.sort(key=lambda row: (row[0].kind, row[0].lid, row[0].number))
-    return "".join(f"{_end(mine)} 4x {'NDR' if rest[0] == '-' else '???'} {rest}\n" for mine, rest in rows)
+    return "".join(f"{_end(mine)} 4x {rest}\n" for mine, rest in rows)
 
 
 def _switch_ports() -> list[Port]:
@@ -59,8 +59,8 @@ def _switch(mine: list[Link]) -> str:
     me = mine[0].a
     rows = "".join(
         f'[{a.number}]\t"{KINDS[b.kind]}-{b.guid}"[{b.number}]{f"({b.guid})" if b.kind == "CA" else ""} \t\t'
-        f'# "{b.name}" lid {b.lid} 4xNDR\n'
-        for a, b in mine
+        f'# "{b.name}" lid {b.lid} 4x{speed}\n'
+        for a, b, speed in mine
     )
     return (
         f"\nvendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0x{me.guid}\nswitchguid=0x{me.guid}({me.guid})\n"
@@ -71,8 +71,8 @@ def _switch(mine: list[Link]) -> str:
 def _adapter(mine: list[Link]) -> str:
     me = mine[0].a
     rows = "".join(
-        f'[{a.number}]({a.guid}) \t"S-{b.guid}"[{b.number}]\t\t# lid {a.lid} lmc 0 "{b.name}" lid {b.lid} 4xNDR\n'
-        for a, b in mine
+        f'[{a.number}]({a.guid}) \t"S-{b.guid}"[{b.number}]\t\t# lid {a.lid} lmc 0 "{b.name}" lid {b.lid} 4x{speed}\n'
+        for a, b, speed in mine
     )
     return (
         f"\nvendid=0x2c9\ndevid=0x1021\nsysimgguid=0x{me.guid}\ncaguid=0x{me.guid}\n"

@@ -29,7 +29,7 @@ def run(node: Node, args: list[str]) -> int:
     devices: dict[Device, dict[int, Counted]] = defaultdict(dict)
     states: dict[str, dict[str, Any]] = {}
     for link in links(node):
-        for end, far in (link, link[::-1]):
+        for end, far in ((link.a, link.b), (link.b, link.a)):
             device = Device(end.kind, end.guid, end.name)
             counted = _counted(node, end, far, states)
             devices[device][end.number] = {name: count for name, count in counted.items() if name not in quiet}

@@ -1,4 +1,4 @@
-"""`nvidia-smi -q -x`, `-L`, `--query-gpu`-free: what the driver says about the node's GPUs.
+"""`nvidia-smi -q -x`, `-L` and `nvlink`: what the driver says about the node's GPUs.
 
 The element names and their order follow driver 550 on an HGX H100.
 """
@@ -7,6 +7,7 @@ import sys
 import time
 
 from fleet_runner.lab import plan
+from fleet_runner.lab.tools import nvlink
 from fleet_runner.lab.tools.node import Node
 
 IDLE_CELSIUS = (31, 33, 30, 34, 32, 33, 31, 35)
@@ -24,13 +25,15 @@ def run(node: Node, args: list[str]) -> int:
     if not gpus:
         sys.stdout.write("No devices were found\n")
         return 6
+    if args[:1] == ["nvlink"]:
+        return nvlink.run(node, gpus, args)
     if "-L" in args:
         number = node.state["index"]
         lines = (f"GPU {at}: {plan.GPU_MODEL} (UUID: {plan.gpu_uuid(number, gpu)})" for at, gpu in enumerate(gpus))
         sys.stdout.write("\n".join(lines) + "\n")
         return 0
     if "-q" not in args or "-x" not in args:
-        sys.stderr.write("nvidia-smi: the lab prints only -q -x and -L\n")
+        sys.stderr.write("nvidia-smi: the lab prints only -q -x, -L and nvlink\n")
         return 2
     running = node.processes()
     head = (
@@ -49,8 +52,7 @@ def run(node: Node, args: list[str]) -> int:
 
 def celsius(node: Node, gpu: int, *, busy: bool) -> int:
     """Return one GPU's core temperature."""
-    hot = node.fault("hot_gpu")
-    if hot is not None and hot["gpu"] == gpu:
+    if _has(node, "hot_gpu", gpu):
         return HOT_CELSIUS
     return IDLE_CELSIUS[gpu] + (BUSY_RISE if busy else 0)
 
@@ -61,6 +63,9 @@ def _gpu(node: Node, gpu: int, running: list[tuple[str, int]]) -> str:
     core = celsius(node, gpu, busy=busy)
     xid = node.fault("xid")
     code = xid["code"] if xid is not None and xid["gpu"] == gpu else 0
+    code = REMAP_PENDING if _has(node, "row_remap", gpu) else code
+    lanes = 8 if _has(node, "narrow_pcie", gpu) else 16
+    sram = 6 if _has(node, "sram_errors", gpu) else 0
     watts = 640.2 if busy else 71.4
     used = 77_824 if busy else 0
     hot = core >= HOT_CELSIUS
@@ -116,7 +121,7 @@ def _gpu(node: Node, gpu: int, running: list[tuple[str, int]]) -> str:
 \t\t\t\t</pcie_gen>
 \t\t\t\t<link_widths>
 \t\t\t\t\t<max_link_width>16x</max_link_width>
-\t\t\t\t\t<current_link_width>16x</current_link_width>
+\t\t\t\t\t<current_link_width>{lanes}x</current_link_width>
 \t\t\t\t</link_widths>
 \t\t\t</pci_gpu_link_info>
 \t\t\t<replay_counter>0</replay_counter>
@@ -148,7 +153,7 @@ def _gpu(node: Node, gpu: int, running: list[tuple[str, int]]) -> str:
 \t\t\t<pending_ecc>Enabled</pending_ecc>
 \t\t</ecc_mode>
 \t\t<ecc_errors>
-{_ecc("volatile", VOLATILE.get(code, 0))}{_ecc("aggregate", VOLATILE.get(code, 0))}\t\t</ecc_errors>
+{_ecc("volatile", VOLATILE.get(code, 0), 0)}{_ecc("aggregate", VOLATILE.get(code, 0), sram)}\t\t</ecc_errors>
 \t\t<retired_pages>
 \t\t\t<multiple_single_bit_retirement>
 \t\t\t\t<retired_count>N/A</retired_count>
@@ -215,11 +220,16 @@ def _active(*, on: bool) -> str:
     return "Active" if on else "Not Active"
 
 
-def _ecc(which: str, uncorrectable: int) -> str:
+def _has(node: Node, fault: str, gpu: int) -> bool:
+    found = node.fault(fault)
+    return found is not None and found["gpu"] == gpu
+
+
+def _ecc(which: str, uncorrectable: int, sram: int) -> str:
     counters = {
         "sram_correctable": 0,
         "sram_uncorrectable_parity": 0,
-        "sram_uncorrectable_secded": 0,
+        "sram_uncorrectable_secded": sram,
         "dram_correctable": 0,
         "dram_uncorrectable": uncorrectable,
     }

@@ -108,6 +108,7 @@ def environment(lab: str, name: str, tools: str) -> dict[str, str]:
     return {
         "FLEET_LAB": lab,
         "FLEET_LAB_NODE": name,
+        "FLEET_ROOT": os.path.join(home, "root"),
         "HOME": os.path.join(home, "home"),
         "LANG": "C.UTF-8",
         "LOGNAME": user,

@@ -7,9 +7,12 @@ import time
 from fleet_runner.lab.tools.node import Node, witness
 
 TOOLS = {
+    "chronyc": "chronyc",
     "cloud-init": "cloud_init",
     "dcgmi": "dcgmi",
+    "df": "df",
     "dmesg": "dmesg",
+    "findmnt": "findmnt",
     "gpu_burn": "gpu_burn",
     "ibnetdiscover": "ibnetdiscover",
     "ibqueryerrors": "ibqueryerrors",
