@@ -2,6 +2,7 @@
 
 import contextlib
 import getpass
+import importlib.util
 import json
 import os
 import shutil
@@ -9,15 +10,16 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 from fleet_runner.core import active
 from fleet_runner.core.checks.check import Order
-from tests.chains import SUPERVISOR
+from tests.chains import FILES, SUPERVISOR
 
 TOOLS = ("munged", "slurmctld", "slurmd", "srun", "scancel", "squeue", "sinfo")
 CONF = """
@@ -29,11 +31,10 @@ AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket
 CredType=cred/munge
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool.%n
 SlurmctldPort={ports[0]}
-SlurmdPort={ports[1]}
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
@@ -43,11 +44,13 @@ PreemptMode=CANCEL
 SchedulerParameters=sched_interval=1
 KillWait=2
 MpiDefault=none
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
-PartitionName=tenants Nodes=n1 Default=YES PriorityTier=10 PreemptMode=OFF
-PartitionName=idle Nodes=n1 PriorityTier=1 PreemptMode=CANCEL GraceTime=0
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cpus} State=UNKNOWN
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs={cpus} State=UNKNOWN
+PartitionName=tenants Nodes=n1,n2 Default=YES PriorityTier=10 PreemptMode=OFF
+PartitionName=idle Nodes=n1,n2 PriorityTier=1 PreemptMode=CANCEL GraceTime=0
 """
-ARGUMENTS = ("--partition=idle", "--nodelist=n1")
+NODES = ("n1", "n2")
+TENANT = ("srun", "--quiet", "--partition=tenants", "--exclusive", "--nodes=1", "--nodelist=n1")
 SECONDS = 10.0
 
 pytestmark = pytest.mark.skipif(
@@ -68,9 +71,12 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A cluster of this machine, with a partition for tenants and one that gives way; yields its environment."""
+    """A cluster of two nodes, both of them this machine, with a partition for tenants and one that gives way.
+
+    Yields its environment.
+    """
     folder = tmp_path_factory.mktemp("slurm")
-    for name in ("state", "spool"):
+    for name in ("state", "spool.n1", "spool.n2"):
         (folder / name).mkdir()
     folder.chmod(0o755)
     key = folder / "munge.key"
@@ -79,30 +85,28 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     host = socket.gethostname().partition(".")[0]
     values = {"folder": folder, "host": host, "user": getpass.getuser(), "cpus": os.cpu_count()}
     conf = folder / "slurm.conf"
-    conf.write_text(CONF.format(**values, ports=(free_port(), free_port())))
+    conf.write_text(CONF.format(**values, ports=[free_port() for _ in range(3)]))
     munge = [f"--{name}={folder}/munge.{name.partition('-')[0]}" for name in ("key-file", "socket", "pid-file",
              "log-file", "seed-file")]  # fmt: skip
     environment = {**os.environ, "SLURM_CONF": str(conf)}
     daemons = (
         ["munged", "--foreground", "--force", *munge],
         ["slurmctld", "-D", "-c", "-f", str(conf)],
-        ["slurmd", "-D", "-N", "n1", "-f", str(conf)],
+        *(["slurmd", "-D", "-N", node, "-f", str(conf)] for node in NODES),
     )
     with contextlib.ExitStack() as stack:
         for daemon in daemons:
-            log = stack.enter_context((folder / f"{daemon[0]}.out").open("w"))
+            log = stack.enter_context((folder / f"{daemon[0]}.out").open("a"))
             process = subprocess.Popen(daemon, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
             stack.callback(process.wait)
             stack.callback(process.kill if daemon[0] == "munged" else process.terminate)
             while daemon[0] == "munged" and not (folder / "munge.socket").exists():
                 time.sleep(0.02)
         told = ""
-        while "idle" not in told:
+        while told.split() != ["idle"] * 4:
             time.sleep(0.1)
-            answer = subprocess.run(
-                ["sinfo", "--noheader", "--format=%T"], capture_output=True, text=True, check=False, env=environment
-            )
-            told = answer.stdout
+            asks = ["sinfo", "--Node", "--noheader", "--format=%T"]
+            told = subprocess.run(asks, capture_output=True, text=True, check=False, env=environment).stdout
         yield environment
 
 
@@ -115,41 +119,51 @@ def state(module: ModuleType, asked: dict[str, Any], *states: str) -> dict[str, 
         time.sleep(0.05)
 
 
+def load_on(node: str, tmp_path: Path) -> dict[str, Any]:
+    """A node's test, which is work of its own in Slurm and holds the node's GPU."""
+    gpu, load = tmp_path / f"gpu-{node}", tmp_path / "load"
+    gpu.touch()
+    load.write_text('#!/bin/sh\nexec 3<"$1"\necho begun\nexec sleep 600\n')
+    load.chmod(0o755)
+    arguments = ("--partition=idle", f"--nodelist={node}")
+    job = active.wire("load", Order((str(load), str(gpu)), 600.0), arguments)
+    job["argv"] = [word.replace("--immediate=10", "--immediate=2") for word in job["argv"]]
+    return {
+        "key": "health_active-1",
+        "jobs": [job],
+        "dir": str(tmp_path / node / "jobs"),
+        "tail_bytes": 1000,
+        "programs": SUPERVISOR,
+        "yield_to": active.gives_way() | {"devices": [str(gpu)]},
+    }
+
+
+def running(slurm: dict[str, str], partition: str) -> list[str]:
+    """Return the nodes on which something of a partition runs."""
+    asks = ["squeue", "--noheader", f"--partition={partition}", "--states=R", "--format=%N"]
+    return sorted(subprocess.check_output(asks, text=True, env=slurm).split())
+
+
 def test_slurm_takes_the_node_back_from_a_test_by_its_own_rules(
     module: ModuleType, slurm: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test's own step, which holds the GPU, is not taken for a tenant's; a tenant's job does not wait for it."""
     monkeypatch.setenv("SLURM_CONF", slurm["SLURM_CONF"])
-    gpu = tmp_path / "gpu"
-    gpu.touch()
-    load = tmp_path / "load"
-    load.write_text(f"#!/bin/sh\nexec 3<{gpu}\necho begun\nexec sleep 600\n")
-    load.chmod(0o755)
-    job = active.wire("load", Order((str(load),), 600.0), ARGUMENTS)
-    job["argv"] = [word.replace("--immediate=10", "--immediate=2") for word in job["argv"]]
-    asked = {
-        "key": "health_active-1",
-        "jobs": [job],
-        "dir": str(tmp_path / "jobs"),
-        "tail_bytes": 1000,
-        "programs": SUPERVISOR,
-        "yield_to": active.gives_way() | {"devices": [str(gpu)]},
-    }
+    asked = load_on("n1", tmp_path)
     assert module.ensure(asked)[0]
     while "begun" not in state(module, asked, "running")["output"]:
         time.sleep(0.05)
     time.sleep(1.2)  # a look of the supervisor has passed
-    told = json.loads((tmp_path / "jobs" / "health_active-1" / "processes").read_text())
+    told = json.loads((tmp_path / "n1/jobs/health_active-1/processes").read_text())
     assert len(told["pids"]) > 1, "srun, and the step that it has Slurm run"
     began = time.monotonic()
-    tenant = ["srun", "--quiet", "--partition=tenants", "--exclusive", "--nodes=1"]
-    work = subprocess.run([*tenant, "echo", "works"], capture_output=True, text=True, check=True, env=slurm)
+    work = subprocess.run([*TENANT, "echo", "works"], capture_output=True, text=True, check=True, env=slurm)
     assert work.stdout == "works\n"
     found = state(module, asked, "preempted", "ended", "lost")
     assert (found["state"], found["reason"]) == ("preempted", "a job of Slurm"), found["output"]
     assert time.monotonic() - began < SECONDS
-    with subprocess.Popen([*tenant, "sleep", "600"], env=slurm) as busy:
-        while b"tenants" not in subprocess.check_output(["squeue", "-h", "-t", "R"], env=slurm):
+    with subprocess.Popen([*TENANT, "sleep", "600"], env=slurm) as busy:
+        while running(slurm, "tenants") != ["n1"]:
             time.sleep(0.05)
         module.ensure(asked)
         found = state(module, asked, "preempted", "ended", "lost")
@@ -158,8 +172,56 @@ def test_slurm_takes_the_node_back_from_a_test_by_its_own_rules(
     assert module.ensure(asked)[0]
     state(module, asked, "running")
     module.ensure(asked | {"stop": "enough"})
-    while subprocess.check_output(["squeue", "-h", "--partition=idle", "-t", "R"], env=slurm):
+    while running(slurm, "idle"):
         time.sleep(0.05)
+
+
+def test_the_end_of_a_test_on_one_node_is_none_on_another(
+    module: ModuleType, slurm: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same test runs on both under the same key: work that comes to one, and a stop there, are its own alone."""
+    monkeypatch.setenv("SLURM_CONF", slurm["SLURM_CONF"])
+    first, second = (load_on(node, tmp_path) for node in NODES)
+    for asked in (first, second):
+        assert module.ensure(asked)[0]
+        while "begun" not in state(module, asked, "running")["output"]:
+            time.sleep(0.05)
+    assert running(slurm, "idle") == ["n1", "n2"]
+    subprocess.run([*TENANT, "true"], check=True, env=slurm)
+    found = state(module, first, "preempted", "ended", "lost")
+    assert (found["state"], found["reason"]) == ("preempted", "a job of Slurm"), found["output"]
+    assert running(slurm, "idle") == ["n2"]
+    assert module.ensure(first)[0]
+    while "begun" not in state(module, first, "running")["output"]:
+        time.sleep(0.05)
+    module.ensure(first | {"stop": "enough"})
+    assert state(module, first, "preempted")["reason"] == "enough"
+    while running(slurm, "idle") != ["n2"]:
+        time.sleep(0.05)
+    time.sleep(1.2)  # a look of the other node's supervisor has passed
+    assert state(module, second, "running", "preempted", "ended", "lost")["state"] == "running"
+    assert running(slurm, "idle") == ["n2"]
+    module.ensure(second | {"stop": "enough"})
+    while running(slurm, "idle"):
+        time.sleep(0.05)
+
+
+def test_a_chain_has_a_name_of_its_own_on_each_node_and_each_boot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nodes have it in the same folder, under the same key; after a boot, what ran in Slurm before is not of it."""
+    spec = importlib.util.spec_from_file_location("supervise", FILES / "supervise.py")
+    assert spec is not None
+    assert spec.loader is not None
+    supervise = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(supervise)
+    names = []
+    for node, boot in (("n1", "a"), ("n2", "a"), ("n1", "b"), ("n1", "a")):
+        monkeypatch.setattr(supervise.os, "uname", partial(SimpleNamespace, nodename=node))
+        monkeypatch.setattr(supervise, "_text", {"/proc/sys/kernel/random/boot_id": boot}.__getitem__)
+        names.append(supervise._made(tmp_path, {"argv": ["x-{chain}"]})["argv"][0])
+    assert names[0] == names[3]
+    assert len(set(names)) == 3
 
 
 def test_a_test_outside_of_slurm_gives_way_to_slurms_work(
@@ -176,7 +238,7 @@ def test_a_test_outside_of_slurm_gives_way_to_slurms_work(
     }
     module.ensure(asked)
     state(module, asked, "running")
-    with subprocess.Popen(["srun", "--quiet", "--partition=tenants", "sleep", "600"], env=slurm) as work:
+    with subprocess.Popen([*TENANT, "sleep", "600"], env=slurm) as work:
         found = state(module, asked, "preempted")
         work.terminate()
     assert found["reason"].startswith("slurmstepd (")
