@@ -34,6 +34,7 @@ PATHS = (
     "netbox_token_file", "boot_certificate",
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
     "boot_dhcp_token", "firmware_images",
+    "policy_file",
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
 
@@ -141,6 +142,10 @@ class Settings(BaseSettings):
         0.005, gt=0, le=1, description="share of a fabric's links that may be wrong before its capture is suspect"
     )
     reboots_per_day: int = Field(3, ge=0, description="reboots of one node in 24 h before a fault means triage")
+    policy_file: Path | None = Field(
+        None,
+        description="what follows from which fault here (YAML); default: policy.yml beside the inventory, if any",
+    )
     max_out_share: float = Field(0.1, gt=0, le=1, description="share of serving nodes that may be out at a time")
     max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")
     small_fleet: int = Field(20, ge=0, description="fleets up to this size may always take one node out")
