@@ -25,6 +25,7 @@ from fleet_runner.adapters.store.database import PATIENCE, Database, connect
 from fleet_runner.adapters.store.firmware import FirmwareMethods
 from fleet_runner.adapters.store.schema import REVISION
 from fleet_runner.adapters.store.searching import SearchMethods, Sought
+from fleet_runner.adapters.store.signals import SignalMethods
 from fleet_runner.core.actions import Decision
 from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
 from fleet_runner.core.errors import NoStoreError, StoreError
@@ -36,7 +37,7 @@ from fleet_runner.core.spool import Ended, Evidence, Line
 __all__ = ["Sought", "Store"]
 
 
-class Store(FirmwareMethods, SearchMethods):
+class Store(FirmwareMethods, SearchMethods, SignalMethods):
     """One connected store. Every method is one transaction; every failure is a StoreError, nothing half-written.
 
     Methods that raise ConflictError found that somebody else was first: read again and decide again.

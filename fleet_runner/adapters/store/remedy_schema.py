@@ -50,6 +50,8 @@ tokens = Table(
     Column("id", Id, primary_key=True),
     Column("name", Words, nullable=False),
     Column("scope", Words, nullable=False),
+    Column("sources", Json, nullable=False),  # what its holder may speak for and of; empty: all
+    Column("nodes", Json, nullable=False),
     Column("digest", Words, nullable=False, unique=True),  # SHA-256, hex; the token itself is kept nowhere
     Column("made_at", Double, nullable=False),
     Column("by", Words, nullable=False),

@@ -75,7 +75,7 @@ def _tokens() -> None:
     op.create_table(
         "tokens",
         _id("id"),
-        *_text("name", "scope", "digest"),
+        *_text("name", "scope", "sources", "nodes", "digest"),
         *_at("made_at"),
         *_text("by"),
         *_maybe("until", "used_at", "revoked_at"),

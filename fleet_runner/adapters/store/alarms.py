@@ -1,0 +1,180 @@
+"""Alarms: one standing row per node, code and component; what raises or clears one wakes its node and is history."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, Select, bindparam, insert, select, update
+
+from fleet_runner.adapters.store import history, nodes, untrusted
+from fleet_runner.adapters.store.remedy_schema import STANDING, alarms
+from fleet_runner.adapters.store.schema import nodes as node_rows
+from fleet_runner.core.runs import Entry
+from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.signal import Source
+from fleet_runner.core.verdicts import Remedy
+
+KIND = "alarm"
+"""The kind of its entries in the history."""
+
+BY = "signals"
+"""Who raises and clears them, in the history."""
+
+CHUNK = 500
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A node as those need it who judge signals: its type, since when it is in its state, what stands of it."""
+
+    name: str
+    device_type: str
+    since: float
+    standing: tuple[Alarm, ...]
+
+
+def of(connection: Connection, node: str) -> tuple[Alarm, ...]:
+    """Return what stands of a node, oldest first."""
+    return _read(connection, [node])
+
+
+def standing(connection: Connection) -> tuple[Alarm, ...]:
+    """Return what stands of all nodes, oldest first."""
+    return tuple(map(_alarm, connection.execute(_standing().order_by(alarms.c.id)).mappings()))
+
+
+def past(connection: Connection, node: str | None, limit: int) -> tuple[Alarm, ...]:
+    """Return the newest alarms, all or a node's, standing and cleared, oldest first."""
+    newest = select(alarms).order_by(alarms.c.id.desc()).limit(limit)
+    mine = newest.where(alarms.c.node == node) if node is not None else newest
+    return tuple(map(_alarm, reversed(connection.execute(mine).mappings().all())))
+
+
+def held(connection: Connection, names: Collection[str]) -> tuple[Known, ...]:
+    """Return nodes with what stands of them, and keep everybody else from changing either until it is written.
+
+    Whoever changes a node takes its row first, and its alarms then: so nobody waits for each other in a circle.
+    """
+    query = select(node_rows.c.name, node_rows.c.device_type, node_rows.c.since)
+    mine = query.where(node_rows.c.name.in_(bindparam("names", expanding=True))).order_by(node_rows.c.name)
+    known = [row for chunk in _chunks(names) for row in connection.execute(mine.with_for_update(), {"names": chunk})]
+    stands: dict[str, list[Alarm]] = {row.name: [] for row in known}
+    for alarm in _read(connection, stands):
+        stands[alarm.node].append(alarm)
+    return tuple(Known(row.name, row.device_type, row.since, tuple(stands[row.name])) for row in known)
+
+
+def keep(connection: Connection, changed: Iterable[Alarm], now: float) -> frozenset[str]:
+    """Write alarms as they are now, in the order given; return the nodes for which something was decided anew.
+
+    The caller holds their nodes. What was cleared meanwhile begins anew; what never counted clears in silence.
+    """
+    told = [_bounded(alarm) for alarm in changed]
+    rows: dict[Key, Alarm] = {_key(alarm): alarm for alarm in _read(connection, {alarm.node for alarm in told})}
+    entries: list[Entry] = []
+    woken: set[str] = set()
+    lasting: dict[int, Alarm] = {}
+    for alarm in told:
+        before = rows.pop(_key(alarm), None)
+        if before is None and alarm.cleared_at is not None and alarm.raised_at is None:
+            continue
+        after = replace(alarm, id=before.id) if before is not None else _added(connection, alarm)
+        if after.cleared_at is None:
+            rows[_key(after)] = after
+        if before is not None and after != before:
+            lasting[after.id] = after
+        if before is not None and after.cleared_at is not None:  # at once: the next signal may begin another
+            _write(connection, [lasting.pop(after.id)])
+        said = _news(before, after, now)
+        entries += said
+        if said or _decides(before) != _decides(after):
+            woken.add(alarm.node)
+    _write(connection, lasting.values())
+    nodes.wake(connection, sorted(woken))
+    history.add(connection, entries)
+    return frozenset(woken)
+
+
+def clear(connection: Connection, alarm: int, because: str, now: float) -> list[Entry]:
+    """Clear an alarm; return what the history says of it, nothing where it had been cleared or never counted."""
+    mine = update(alarms).where(alarms.c.id == alarm, STANDING)
+    cleared = mine.values(cleared_at=now, cleared_because=because).returning(*alarms.c)
+    row = connection.execute(cleared).mappings().one_or_none()
+    return _news(None, _alarm(row), now) if row is not None else []
+
+
+def _added(connection: Connection, alarm: Alarm) -> Alarm:
+    made = insert(alarms).values(_row(alarm)).returning(alarms.c.id)
+    return replace(alarm, id=int(connection.execute(made).scalar_one()))
+
+
+def _write(connection: Connection, changed: Iterable[Alarm]) -> None:
+    """Write alarms over their rows."""
+    rows = [{"_id": alarm.id, **_row(alarm)} for alarm in changed]
+    if rows:
+        values: dict[str, Any] = {name: bindparam(name) for name in rows[0] if name != "_id"}
+        connection.execute(update(alarms).where(alarms.c.id == bindparam("_id")).values(values), rows)
+
+
+def _news(before: Alarm | None, after: Alarm, now: float) -> list[Entry]:
+    """Return the sentences of an alarm that is raised, or cleared, and was not before; counts are no news."""
+    found: list[Entry] = []
+    about = f"{after.code} of {after.component}" if after.component else after.code
+    if after.raised_at is None:
+        return found
+    if (before is None or before.raised_at is None) and after.id and after.cleared_at is None:
+        found.append(Entry(0, after.node, now, KIND, f"Alarm {about}: {after.message}", f"{BY}:{after.source}"))
+    if after.cleared_at is not None:
+        said = f"Alarm {about} is cleared: {after.cleared_because}"
+        found.append(Entry(0, after.node, now, KIND, said, BY))
+    return found
+
+
+def _decides(alarm: Alarm | None) -> tuple[Remedy, bool] | None:
+    """Return of an alarm what is decided by, None where it does not count."""
+    if alarm is None or alarm.raised_at is None or alarm.cleared_at is not None:
+        return None
+    return alarm.remedy, alarm.at_once
+
+
+def _standing() -> Select[Any]:
+    return select(alarms).where(STANDING)
+
+
+def _read(connection: Connection, names: Collection[str]) -> tuple[Alarm, ...]:
+    mine = _standing().where(alarms.c.node.in_(bindparam("names", expanding=True))).order_by(alarms.c.id)
+    rows = (row for chunk in _chunks(names) for row in connection.execute(mine, {"names": chunk}).mappings())
+    return tuple(map(_alarm, rows))
+
+
+def _chunks(names: Collection[str]) -> Iterable[list[str]]:
+    wanted = sorted(set(names))
+    return (wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK))
+
+
+def _key(alarm: Alarm) -> Key:
+    return alarm.node, alarm.code, alarm.component
+
+
+def _bounded(alarm: Alarm) -> Alarm:
+    """Bound what somebody pushed."""
+    return replace(
+        alarm,
+        code=untrusted.key(alarm.code),
+        component=untrusted.key(alarm.component),
+        fault=untrusted.key(alarm.fault),
+        message=untrusted.words(alarm.message),
+        count=untrusted.count(alarm.count),
+    )
+
+
+def _row(alarm: Alarm) -> dict[str, Any]:
+    row = {field.name: getattr(alarm, field.name) for field in fields(alarm) if field.name != "id"}
+    return row | {"source": alarm.source.value, "remedy": alarm.remedy.value}
+
+
+def _alarm(row: RowMapping) -> Alarm:
+    said = {"source": Source(row["source"]), "remedy": Remedy(row["remedy"]), "at_once": bool(row["at_once"])}
+    return Alarm(**{**row, **said})

@@ -1,0 +1,38 @@
+"""Tokens: given once by name, ended for good, and read as they were given."""
+
+from dataclasses import replace
+
+import pytest
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.signals import Told
+from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.signals.signal import Source
+from fleet_runner.core.signals.tokens import Token
+
+TOKEN = Token("vector", "a" * 64, 1.0, "ann")
+
+
+def test_one_is_read_as_it_was_given(store: Store) -> None:
+    """With what bounds it."""
+    bounded = Token("bmc", "b" * 64, 2.0, "bob", sources=(Source.REDFISH,), nodes=("gpu-0*",), until=99.0)
+    ids = [store.add_token(TOKEN), store.add_token(bounded)]
+    assert store.tokens() == (replace(TOKEN, id=ids[0]), replace(bounded, id=ids[1]))
+
+
+def test_a_name_is_given_anew_once_it_is_revoked(store: Store) -> None:
+    """What was revoked stays known, and is not revoked again."""
+    store.add_token(TOKEN)
+    with pytest.raises(ConflictError, match="there is one already"):
+        store.add_token(replace(TOKEN, digest="c" * 64))
+    assert store.revoke_token("vector", 5.0)
+    assert not store.revoke_token("vector", 6.0)
+    store.add_token(replace(TOKEN, digest="c" * 64))
+    assert [each.revoked_at for each in store.tokens()] == [5.0, None]
+
+
+def test_when_it_was_last_used_is_kept(store: Store) -> None:
+    """Of each by itself."""
+    first, second = store.add_token(TOKEN), store.add_token(replace(TOKEN, name="bmc", digest="b" * 64))
+    store.keep_alarms((), lambda _: (), 7.0, Told({}, {first: 7.0}))
+    assert {each.id: each.used_at for each in store.tokens()} == {first: 7.0, second: None}
