@@ -23,8 +23,11 @@ def listed(readings: Readings) -> tuple[Gpu, ...]:
 
 
 def component(gpus: tuple[Gpu, ...], number: int, serial: str = "") -> str:
-    """Return "GPU 0000:9b:00.0" for the GPU of a serial number, else of a number; "GPU 3" where nothing tells it."""
-    same = next((gpu for gpu in gpus if serial and gpu.serial == serial), None)
-    if same is None and not serial and number < len(gpus):
-        same = gpus[number]
-    return nvidia_smi.component(same) if same is not None else f"GPU {number}"
+    """Return "GPU 0000:9b:00.0" for the GPU of a serial number, else of a number; "GPU 3" where nothing tells it.
+
+    GPUs of one board share its serial number: of them it is the one with that number, if there is one.
+    """
+    same = [gpu for gpu in gpus if serial in {"", gpu.serial}]
+    if len(same) > 1 or not serial:
+        same = [gpu for gpu in gpus[number : number + 1] if gpu in same]
+    return nvidia_smi.component(same[0]) if same else f"GPU {number}"

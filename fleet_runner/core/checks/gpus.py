@@ -58,9 +58,12 @@ def settling(readings: Readings) -> bool:
 
 
 def described(gpu: nvidia_smi.Gpu, expected: Expected) -> str:
-    """Return "GPU 0000:9b:00.0 (SXM4, serial 165...)": the slot where the source of truth knows the serial."""
+    """Return "GPU 0000:9b:00.0 (SXM4, serial 165...)": the slot where the source of truth knows the serial.
+
+    GPUs of one board share its serial (a GB200's two do): then it is one of their slots, "SXM1 or SXM2".
+    """
     if gpu.serial is None:
         return nvidia_smi.component(gpu)
-    slots = {part.serial: part.slot for part in profile.device_parts(expected.device, "gpu")}
-    slot = f"{slots[gpu.serial]}, " if slots.get(gpu.serial) else ""
+    slots = [part.slot for part in profile.device_parts(expected.device, "gpu") if part.serial == gpu.serial]
+    slot = f"{' or '.join(filter(None, slots))}, " if any(slots) else ""
     return f"{nvidia_smi.component(gpu)} ({slot}serial {gpu.serial})"

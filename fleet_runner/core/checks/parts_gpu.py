@@ -1,5 +1,10 @@
-"""Are the GPUs that were bought in the node, and are they these very ones?"""
+"""Are the GPUs that were bought in the node, and are they these very ones?
 
+A serial number travels with its GPU, and so tells which slot is empty. GPUs of one board share the board's (a GB200's
+two do): then it tells the board, and findings name a GPU by its PCI address, which no other GPU of the node has.
+"""
+
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 from fleet_runner.core import profile
@@ -63,10 +68,28 @@ def _count(report: Report, wanted: profile.PartCount, expected: Expected) -> lis
     if short < 0:
         surplus = about(expected.node, "gpu.surplus", "GPUs")
         return [surplus(message=f"{count}: more than the profile's", remedy=Remedy.WATCH)]
-    absent = _absent(report, expected)
+    absent = _missing_parts(report, expected)
     if short and len(absent) != short:
         absent = [Part("", "gpu", wanted.model)]
     return [_missing(part, count, report, expected) for part in absent] if short else []
+
+
+def _missing_parts(report: Report, expected: Expected) -> list[Part]:
+    """Return the parts of which the node has too few; what a board lacks may be in any of its slots."""
+    seen = Counter(gpu.serial for gpu in report.gpus)
+    if report.lost or None in seen:
+        return []
+    boards: dict[str, list[Part]] = defaultdict(list)
+    for part in profile.device_parts(expected.device, "gpu"):
+        boards[part.serial or ""].append(part)
+    found: list[Part] = []
+    for serial, parts in boards.items():
+        short = len(parts) - seen[serial]
+        if serial and short == len(parts):
+            found += parts
+        elif serial and short == 1:
+            found.append(replace(parts[0], slot=" or ".join(part.slot for part in parts if part.slot)))
+    return found
 
 
 def _missing(part: Part, count: str, report: Report, expected: Expected) -> Finding:

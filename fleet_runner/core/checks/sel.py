@@ -2,6 +2,10 @@
 
 What an entry means is in one table. Faults that another check sees for itself, as they are now, are recorded: an
 event log only tells that they were. Times are ages by the clock of the BMC that wrote them, which need not be right.
+
+An OpenBMC, as a GB200's, logs failures of its own programs as Critical: "InternalFailure" alone, with a process id
+at most, is a daemon that could not do something. It names no part, and comes as often as a daemon starts too early;
+so it is recorded. What the daemon should have told is asked by the checks that read it, UNKNOWN where it is not told.
 """
 
 import re
@@ -53,6 +57,12 @@ NOTES = re.compile(
 `xid` reads where they do."""
 
 RULES: tuple[Rule, ...] = (
+    _rule(
+        "sel.bmc",
+        r"^: (?:xyz\.openbmc_project\.Common\.Error\.)?InternalFailure\.?\s{0,4}$",
+        Remedy.RECORD,
+        "a program of the BMC itself failed, which says nothing of the server's parts",
+    ),
     _rule(
         "sel.memory_uncorrectable",
         r"uncorrectable (?:memory|ecc|machine check.*memory)|multi-?bit ecc|\bMEM0001\b|DIMM.*uncorrect"

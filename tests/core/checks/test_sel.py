@@ -54,6 +54,10 @@ SAID = [
     ("sel.sensor", "Temperature", "[TMP-0001] NVSwitch Temp, Upper Critical - going high"),
     ("sel.boot", "Watchdog 2", "Hard reset"),
     ("sel.intrusion", "Physical Security", "General chassis intrusion"),
+    ("sel.bmc", "", "xyz.openbmc_project.Common.Error.InternalFailure"),
+    ("sel.bmc", "", "InternalFailure"),
+    ("sel.critical", "", "xyz.openbmc_project.Common.Error.InternalFailure of the CPLD of baseboard 0"),
+    ("sel.critical", "Processor", "InternalFailure"),
     ("sel.critical", "OEM", "something that nobody has seen before"),
 ]
 """What vendors write, and the row that it falls under."""
