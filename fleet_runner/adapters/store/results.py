@@ -1,14 +1,15 @@
-"""Results and the evidence they point to: only ever added."""
+"""Results and the evidence they point to: added, and never changed but for the run that was told last."""
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, func, insert, select
+from sqlalchemy import Connection, Row, Select, bindparam, func, insert, select, update
 
 from fleet_runner.adapters.store import database, untrusted
 from fleet_runner.adapters.store.runs import SWEEPS
-from fleet_runner.adapters.store.schema import evidence, latest, results, runs
+from fleet_runner.adapters.store.schema import evidence, latest, nodes, results, runs
+from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Run, Stored
 from fleet_runner.core.sightings import speaks
@@ -18,39 +19,56 @@ from fleet_runner.core.verdicts import PREEMPTED, Finding, Result, Verdict
 LOOKED_BACK = 50
 """Results of a check among which the newest that spoke is looked for."""
 
+SAME = ("stage", "verdict", "message", "findings", "observed")
+"""What is the same of two answers that are one, beside their first evidence: of a test the job's end."""
+
 
 def add(connection: Connection, by_node: Mapping[str, Run], lines: Iterable[Judged]) -> None:
     """Store results under their nodes' runs, and remember each as the newest of its check.
 
-    One that was skipped hides none that says something; where nobody asks, the sweeps say so once.
+    A test that gave way hides nothing that says something. That nobody asks any more replaces what was known; the
+    sweeps say it once. What a test says that has ended goes on from run to run, and is stored once.
     """
     told = [_row(by_node[line.node], line) for line in lines if line.node in by_node]
-    if not told:
-        return
-    known = _known(connection, [row for row in told if row["verdict"] == Verdict.SKIPPED])
-    rows = _news(told, known)
+    known = _known(connection, [row for row in told if row["verdict"] == Verdict.SKIPPED or _is_test(row)])
+    again = {_key(row): row["run"] for row in told if _is_told_again(row, known.get(_key(row)))}
+    if again:
+        mine = update(results).where(results.c.id == bindparam("_id")).values(run=bindparam("_run"))
+        connection.execute(mine, [{"_id": known[key].id, "_run": run} for key, run in again.items()])
+    rows = _news([row for row in told if not _is_told_again(row, known.get(_key(row)))], known)
+    if rows:
+        _insert(connection, rows, {key: row.spoke for key, row in known.items()})
+
+
+def _insert(connection: Connection, rows: Sequence[dict[str, Any]], spoke: dict[tuple[str, str], int | None]) -> None:
+    """Store rows, and point at the newest of each check; `spoke` are those of some checks that said something."""
     stored = insert(results).returning(results.c.id, sort_by_parameter_order=True)
     ids = connection.execute(stored, rows).scalars().all()
-    spoke = {key: row.spoke for key, row in known.items()}
     newest: dict[tuple[str, str], dict[str, Any]] = {}
     for row, number in zip(rows, ids, strict=True):
         key = _key(row)
-        if _speaks(row):
-            spoke[key] = number
+        if _speaks(row) or _is_unasked(row):
+            spoke[key] = number if _speaks(row) else None
         said = spoke.get(key)
         shown = said if said is not None and row["verdict"] == Verdict.SKIPPED else number
         newest[key] = {"node": row["node"], "check": row["check"], "result": shown, "spoke": said}
     pointed = database.insert(connection, latest)
-    moved = {"result": pointed.excluded.result, "spoke": func.coalesce(pointed.excluded.spoke, latest.c.spoke)}
-    updated = pointed.on_conflict_do_update(index_elements=["node", "check"], set_=moved)
-    connection.execute(updated, list(newest.values()))
+    kept = func.coalesce(pointed.excluded.spoke, latest.c.spoke)
+    forgotten = {_key(row) for row in rows if _is_unasked(row)}
+    for keys, said_before in ((forgotten, pointed.excluded.spoke), (newest.keys() - forgotten, kept)):
+        if keys:
+            moved = {"result": pointed.excluded.result, "spoke": said_before}
+            updated = pointed.on_conflict_do_update(index_elements=["node", "check"], set_=moved)
+            connection.execute(updated, [newest[key] for key in newest if key in keys])
 
 
 def _known(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], Row[Any]]:
-    """Return what is remembered of some rows' checks on their nodes, by both, with the newest one's verdict."""
+    """Return the newest results of some rows' checks on their nodes, by both; with their run's end."""
     if not rows:
         return {}
-    wanted = select(latest, results.c.verdict).join_from(latest, results, results.c.id == latest.c.result)
+    wanted = select(results, latest.c.spoke, runs.c.ended_at, nodes.c.since)
+    wanted = wanted.join_from(latest, results, results.c.id == latest.c.result)
+    wanted = wanted.join(runs, runs.c.id == results.c.run).join(nodes, nodes.c.name == results.c.node)
     wanted = wanted.where(latest.c.check.in_({row["check"] for row in rows}))
     found = in_chunks(connection, wanted, latest.c.node, (row["node"] for row in rows))
     return {(row.node, row.check): row for row in found}
@@ -65,10 +83,28 @@ def _news(rows: Sequence[dict[str, Any]], known: Mapping[tuple[str, str], Row[An
 
 
 def _repeats(row: Mapping[str, Any], before: Row[Any] | None) -> bool:
-    """Whether a sweep's result says that nobody asks, which is known, or hidden by something that says more."""
-    if before is None or row["verdict"] != Verdict.SKIPPED or row["observed"].get(PREEMPTED) is True:
+    """Whether a sweep's result says that nobody asks, and that is known."""
+    return _is_unasked(row) and row["stage"] in SWEEPS and before is not None and before.verdict == Verdict.SKIPPED
+
+
+def _is_told_again(row: Mapping[str, Any], before: Row[Any] | None) -> bool:
+    """Whether a test says to a run what it said to an earlier one of the node's stay, from the very same evidence.
+
+    Of one that has ended, what it took to the millisecond is part of that: another round is told from it.
+    """
+    if before is None or not _is_test(row) or not row["evidence"] or before.ended_at is None:
         return False
-    return row["stage"] in SWEEPS and (before.verdict == Verdict.SKIPPED or before.spoke == before.result)
+    same = all(row[name] == getattr(before, name) for name in SAME) and row["evidence"][:1] == before.evidence[:1]
+    return same and before.at >= before.since
+
+
+def _is_test(row: Mapping[str, Any]) -> bool:
+    check = CHECKS.get(row["check"])
+    return check is not None and check.job is not None
+
+
+def _is_unasked(row: Mapping[str, Any]) -> bool:
+    return row["verdict"] == Verdict.SKIPPED and row["observed"].get(PREEMPTED) is not True
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str]:
