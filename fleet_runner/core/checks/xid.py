@@ -35,10 +35,11 @@ def _xids(log: KernelLog, node: str, *, paired: bool) -> list[Finding]:
     by_fault: dict[tuple[str, int], list[XidLine]] = {}
     for line in log.xids:
         by_fault.setdefault((line.pci, line.code), []).append(line)
-    return [_finding(lines, node, paired=paired) for lines in by_fault.values()]
+    return [of_xid(lines, node, paired=paired) for lines in by_fault.values()]
 
 
-def _finding(lines: Sequence[XidLine], node: str, *, paired: bool) -> Finding:
+def of_xid(lines: Sequence[XidLine], node: str, *, paired: bool) -> Finding:
+    """Return what the lines of one GPU and code mean; `paired` as in `remedy`."""
     last = lines[-1]
     known = row(last.code)
     name = f" ({known.mnemonic})" if known.mnemonic else ""
@@ -88,10 +89,11 @@ def _sxids(log: KernelLog, node: str) -> list[Finding]:
     by_fault: dict[tuple[str, int], list[SxidLine]] = {}
     for line in log.sxids:
         by_fault.setdefault((line.pci, line.code), []).append(line)
-    return [_sxid(lines, node) for lines in by_fault.values()]
+    return [of_sxid(lines, node) for lines in by_fault.values()]
 
 
-def _sxid(lines: Sequence[SxidLine], node: str) -> Finding:
+def of_sxid(lines: Sequence[SxidLine], node: str) -> Finding:
+    """Return what the lines of one NVSwitch and code mean."""
     first = lines[0]
     component = f"NVSwitch {first.pci}"
     return about(node, f"sxid.{first.code}", component)(
