@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, Self
 
@@ -65,7 +66,7 @@ class Read:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """What one read brought back. `at` is the node's own clock (seconds since the epoch) when it ended."""
 
@@ -77,7 +78,7 @@ class Reading:
     at: float = 0.0
     seconds: float = 0.0
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Return the SHA-256 (hex) under which the store keeps this text."""
         return sha256(self.text.encode()).hexdigest()

@@ -21,7 +21,7 @@ from fleet_runner import settings
 from fleet_runner.core import profile
 from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.checks.check import Check, run, wanted
+from fleet_runner.core.checks.check import Check, Readings, run, wanted
 from fleet_runner.core.errors import BmcRefused, FleetError
 from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
 from fleet_runner.core.reads import READS, Eyes, again, gathered, modules, spread
@@ -59,6 +59,7 @@ EXAMPLES = r"""
 """
 
 MOST_WHY = 300  # characters of why one observer could not read
+TEMPLATES = ("{{", "{%", "{#", "#jinja2:")  # where one begins; in JSON, other characters follow a brace
 BMC_GRACE = 5.0  # seconds on top of a BMC read's own time limit before it is given up
 
 
@@ -78,10 +79,10 @@ class ActionModule(ActionBase):
         asked = [check for check in checks if wanted(check, expected.profile)]
         reads = [READS[name] for name in _names(asked) if name in READS and name not in supplied]
         if observer is None:
-            read = self._from_node(reads, variables, _eyes(expected))
+            read = self._from_node(reads, variables, expected, _eyes(expected))
             readings = {**read, **self._from_bmc(reads, variables), **supplied}
         else:
-            readings = {**self._through(observer, reads, variables), **supplied}
+            readings = {**self._through(observer, reads, variables, expected), **supplied}
         # Taken before, the time that a slow node took would count as time since its boot.
         expected = replace(expected, run={**expected.run, "now": time.time()})
         results = [_judge(check, readings, expected, trouble) for check in checks]
@@ -96,10 +97,10 @@ class ActionModule(ActionBase):
         )
         return answer
 
-    def _from_node(self, wanted: list[Read], variables: dict[str, Any], through: Eyes = ()) -> dict[str, Reading]:
+    def _from_node(self, wanted: list[Read], variables: dict[str, Any], of: Expected, through: Eyes) -> Readings:
         """Read on the node, in one round trip, and once more where a port was down that a fabric was read through."""
         reads = [read for read in wanted if read.kind is not ReadKind.REDFISH]
-        adapters = modules(_plain(self._templar.template(variables.get("fleet_profile"))) or {}) if reads else ()
+        adapters = modules(of.profile)
         found = self._collect([each for read in reads for each in spread(read, adapters, through)], variables)
         found |= self._collect([each for read in reads for each in again(read, through, found)], variables)
         return {read.name: gathered(read, found) for read in reads}
@@ -117,14 +118,14 @@ class ActionModule(ActionBase):
             answer = {"failed": True, "msg": str(error)}
         return _readings(asked, answer)
 
-    def _through(self, observer: list[str], wanted: list[Read], variables: dict[str, Any]) -> dict[str, Reading]:
+    def _through(self, observer: list[str], wanted: list[Read], variables: dict[str, Any], of: Expected) -> Readings:
         """Read a fabric on the observer, through the adapter that lies in it; unreachable is no news about it."""
         if not observer:
             return {}
         node, interface = observer
         try:
             through = profile.adapter(_profile(variables, node), interface)
-            return self._from_node([read.through(through) if through else read for read in wanted], variables)
+            return self._from_node([read.through(through) if through else read for read in wanted], variables, of, ())
         except AnsibleConnectionFailure as error:
             return {read.name: _unread(read, ReadEnd.UNREACHABLE, str(error)) for read in wanted}
         except FleetError as error:
@@ -149,20 +150,24 @@ class ActionModule(ActionBase):
     def _expected(self, variables: dict[str, Any], *, fabric: bool) -> tuple[Expected, str]:
         """Return what the node is held against, and why its fabric is unknown if it should be known and is not."""
         node = str(variables["inventory_hostname"])
-        runs = _plain(self._templar.template(variables.get("fleet_runs"))) or {}
+        runs = self._data(variables.get("fleet_runs")) or {}
         mine = runs.get(node) or {"since": _since(self._task.args.get("since"))}
         file = str(self._templar.template(variables.get("fleet_fabric_file")) or "")
         links, trouble = _fabric(file) if fabric else ({}, "")
-        observer = self._task.args.get("observer")
         expected = Expected(
             node=node,
-            profile=_plain(self._templar.template(variables.get("fleet_profile"))) or {},
+            profile=self._data(variables.get("fleet_profile")) or {},
             device=_plain(variables.get("fleet_device")) or {},
             fabric=links,
-            run={**mine, "id": mine.get("run"), **(_sweep(observer) if observer else {})},
+            run={**mine, "id": mine.get("run"), **_sweep(self._task.args.get("observer"))},
             profiles=_profiles(variables, links),
         )
         return expected, trouble
+
+    def _data(self, value: Any) -> Any:
+        """Return a variable as plain JSON; Ansible takes its time to walk through one that holds no template."""
+        text = json.dumps(value, default=str)
+        return _plain(self._templar.template(value)) if any(map(text.count, TEMPLATES)) else json.loads(text)
 
 
 def _since(value: object) -> float | None:
@@ -275,8 +280,8 @@ def _eyes(expected: Expected) -> Eyes:
         return ()
 
 
-def _sweep(observer: list[str]) -> dict[str, Any]:
-    return {"observer": observer, "suspect_share": settings.load().cabling_suspect_share}
+def _sweep(observer: list[str] | None) -> dict[str, Any]:
+    return {"observer": observer, "suspect_share": settings.load().cabling_suspect_share} if observer else {}
 
 
 def _profile(variables: Mapping[str, Any], node: str) -> dict[str, Any]:

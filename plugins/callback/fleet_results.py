@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ansible import context
 from ansible.plugins.callback import CallbackBase
+from ansible.plugins.loader import filter_loader
 
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.printable import printable
@@ -53,6 +54,7 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Remember which stage this is."""
+        filter_loader.get("default")  # loads all of them, which each fork would do again
         self._playbook = Path(str(playbook._file_name)).stem  # noqa: SLF001  Ansible has no other name for it
 
     def v2_playbook_on_play_start(self, play: Any) -> None:

@@ -5,6 +5,7 @@ members say, and do not count.
 """
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -47,10 +48,20 @@ def parse(text: str) -> tuple[CarrierLoss, ...]:
         raise EvidenceError(
             f"the kernel log has over {MAX_LINES} lines, which no ring buffer holds; look at the node"
         )
-    # The last line may be cut anywhere, even within its interface's name: without its end it is none.
-    lines = text.split("\n")[:-1]
-    found = (_loss(line) for line in lines if any(word in line for word in _WORDS))
+    places = sorted({place for word in _WORDS for place in _lines(text, word)})
+    found = (_loss(text[begin:end]) for begin, end in places)
     return tuple(loss for loss in found if loss is not None)
+
+
+def _lines(text: str, word: str) -> Iterator[tuple[int, int]]:
+    """Yield where each line with a word begins and ends: most lines are others, and are only searched.
+
+    The last line may be cut anywhere, even within its interface's name: without its end it is none.
+    """
+    at = text.find(word)
+    while at >= 0 and (end := text.find("\n", at)) >= 0:
+        yield text.rfind("\n", 0, at) + 1, end
+        at = text.find(word, end)
 
 
 def _loss(line: str) -> CarrierLoss | None:

@@ -11,7 +11,7 @@ def parse(text: str) -> float:
     stamp = text.strip()
     if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}", stamp):
         try:
-            return datetime.strptime(stamp, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
+            return datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp()
         except ValueError:
             pass
     raise EvidenceError(f"uptime -s printed {stamp!r:.60}, expected a time like '2025-03-01 09:30:00'")
