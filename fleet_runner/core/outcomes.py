@@ -20,6 +20,8 @@ def judge(results: tuple[Result, ...], ended: Ended | None, stage: Stage | None 
     is PASSED: a tool, a task or a connection that failed says nothing about hardware. While one of its tests goes on,
     the run is WORKING, whatever the others say. Checks that nobody asks for do not count, unless all are such; a test
     that gave way has to be run again, so nothing has passed. A burn-in has passed only if a test of it ran.
+
+    Each answer stands for itself, whatever the outcome: tickets and remedies follow from results.
     """
     failed = [result for result in results if result.verdict is Verdict.FAIL]
     if failed:
@@ -29,8 +31,7 @@ def judge(results: tuple[Result, ...], ended: Ended | None, stage: Stage | None 
         return Outcome.UNKNOWN, silence
     open_questions = [result for result in results if result.verdict is Verdict.UNKNOWN]
     if open_questions:
-        working = any(result.observed.get("working") is True for result in open_questions)
-        return Outcome.WORKING if working else Outcome.UNKNOWN, _sentence(open_questions)
+        return _open(open_questions, sum(result.verdict is Verdict.PASS for result in results))
     skipped = [result for result in results if result.verdict is Verdict.SKIPPED]
     gave_way = [result for result in skipped if result.observed.get(PREEMPTED) is True]
     if gave_way or len(skipped) == len(results):
@@ -59,6 +60,20 @@ def _silence(results: tuple[Result, ...], ended: Ended | None) -> str:
     if ended.end is PlayEnd.FAILED:
         return f"{TASK_FAILED}{ended.message or 'no reason given'}"
     return "" if results else NO_ANSWER
+
+
+def _open(unknown: list[Result], passed: int) -> tuple[Outcome, str]:
+    """Say which checks have no answer and why; those that one BMC would have answered have the same reason."""
+    names: dict[str, list[str]] = {}
+    for result in unknown:
+        head, _, why = result.message.partition(": ")
+        check = CHECKS.get(result.check)
+        reads = (*check.reads, *check.also) if check is not None else ()
+        names.setdefault(why if head in reads and why else result.message, []).append(result.check)
+    told = "; ".join(f"{', '.join(checks)}: {why}" for why, checks in names.items())
+    if any(result.observed.get("working") is True for result in unknown):
+        return Outcome.WORKING, told
+    return Outcome.UNKNOWN, f"{told}; {passed} checks passed" if passed else told
 
 
 def _sentence(results: list[Result]) -> str:

@@ -22,6 +22,10 @@ def ended(end: PlayEnd = PlayEnd.OK, message: str = "") -> Ended:
     return Ended("gpu-01", 0.0, end, message)
 
 
+NO_BMC = (
+    Result("sel", Verdict.UNKNOWN, "redfish_logs: no route"),
+    Result("sensors", Verdict.UNKNOWN, "redfish_sensors: no route"),
+)
 UNWANTED = Result("fio", Verdict.SKIPPED, "the profile has no active.fio")
 GAVE_WAY = Result("burn", Verdict.SKIPPED, "it gave way to python (7)", observed={"preempted": True})
 
@@ -55,6 +59,8 @@ def test_a_run_passes_only_when_all_was_asked_and_all_passed(results: tuple[Resu
         ((), ended(), Outcome.UNKNOWN, "no check gave an answer"),
         ((GOOD, WORKING), ended(), Outcome.WORKING, "burn: 3 of 48 h"),
         ((WORKING, UNSURE), ended(), Outcome.WORKING, "burn: 3 of 48 h; gpu: nvidia-smi hung"),
+        ((GOOD, *NO_BMC), ended(), Outcome.UNKNOWN, "sel, sensors: no route; 1 checks passed"),
+        ((GOOD, NO_BMC[0], UNSURE), ended(), Outcome.UNKNOWN, "sel: no route; gpu: nvidia-smi hung; 1 checks passed"),
         ((UNSURE, GAVE_WAY), ended(), Outcome.UNKNOWN, "gpu: nvidia-smi hung"),
         ((UNWANTED, UNWANTED), ended(), Outcome.SKIPPED, "; ".join(["fio: the profile has no active.fio"] * 2)),
         ((GOOD, UNWANTED, GAVE_WAY), ended(), Outcome.SKIPPED, "burn: it gave way to python (7)"),

@@ -112,6 +112,16 @@ def test_unknown_closes_nothing() -> None:
     assert followed(stored(check="cabling", verdict=Verdict.UNKNOWN), tickets=(a_ticket(),)) == ()
 
 
+def test_a_bmc_that_is_silent_holds_back_nothing_of_what_the_node_saw() -> None:
+    """In the same run, cabling opens one ticket and closes another; that of a check of the BMC stays as it is."""
+    silent = stored(check="sel", verdict=Verdict.UNKNOWN, stage=Stage.CABLING)
+    seen = stored(SWAP, check="cabling_ethernet", stage=Stage.CABLING)
+    fixed = a_ticket(id=4, check="cabling_ethernet", fault="cabling/2")
+    lasting = a_ticket(id=5, check="sel", fault="gpu-01/sel.cpu/CPU1")
+    actions = followed(silent, seen, tickets=(fixed, lasting), node=a_node(), before=(seen,))
+    assert (opened(*actions), closed(*actions)) == ([SWAP.fault], [4])
+
+
 def test_an_old_result_opens_and_closes_nothing() -> None:
     """It was dealt with in an earlier state, or it was what opened the ticket."""
     assert followed(stored(SWAP, check="cabling", at=SINCE - 1)) == ()

@@ -12,6 +12,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import Decision, OpenRun
 from fleet_runner.core.firmware.flash import End
 from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.outcomes import judge
 from fleet_runner.core.records import Device
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.spool import Ended, Judged, Line, PlayEnd
@@ -193,6 +194,11 @@ def test_a_bmc_that_is_down_is_unknown_and_stops_a_power_action(ansible: Ansible
     try:
         _, lines = play(ansible, "firmware", "gpu-01")
         assert verdicts(lines) == {("gpu-01", "firmware_update"): Verdict.UNKNOWN}
+        _, lines = play(ansible, "cabling", "gpu-01")
+        answered = {check for (_, check), verdict in verdicts(lines).items() if verdict is Verdict.PASS}
+        assert answered == {"cabling_ethernet", "optics"}, "what the node itself answers stands"
+        outcome, why = judge(tuple(line.result for line in lines if isinstance(line, Judged)), end(lines))
+        assert (outcome, why.count("http://"), why.endswith("; 2 checks passed")) == (Outcome.UNKNOWN, 1, True), why
         _, lines = play(ansible, "reboot", "gpu-01", since=time.time())
         assert end(lines).end is PlayEnd.FAILED
         assert "redfish_power: http://127.0.0.1:" in end(lines).message
