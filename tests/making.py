@@ -3,8 +3,11 @@
 from typing import Any
 
 from fleet_runner.core.fabrics import FABRIC
+from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.runs import Held, Intent, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.view import View
 
@@ -76,6 +79,23 @@ def a_wish(wish: Wish, **values: Any) -> Intent:
 def a_view(node: Node | None = None, **values: Any) -> View:
     """A node in production, described and idle, unless told otherwise."""
     return View(**{"node": node or a_node(), "status": "active", "place": "hall rack A U1"} | values)
+
+
+def an_attempt(remedy: Remedy = Remedy.RESET, **values: Any) -> Attempt:
+    """A remedy for GPU 3's Xid 119, an hour ago, that did not help."""
+    given: dict[str, Any] = {"id": 2, "node": "gpu-01", "faults": ("gpu-01/xid.119/GPU 3",), "by": "runner"}
+    given |= {"at": NOW - 3600.0, "ended_at": NOW - 3000.0, "helped": False, "because": "it came back."}
+    given |= {"remedy": remedy} | values
+    return Attempt(**given)
+
+
+def an_alarm(**values: Any) -> Alarm:
+    """A raised alarm about GPU 3, heard 10 seconds ago."""
+    given: dict[str, Any] = {"node": "gpu-01", "code": "xid.119", "component": "GPU 3", "id": 6}
+    given |= {"fault": "gpu-01/xid.119/GPU 3", "source": Source.KERNEL, "message": "GPU 3: Xid 119."}
+    given |= {"remedy": Remedy.RESET, "at_once": False, "first_at": NOW - 20.0, "last_at": NOW - 10.0}
+    given |= {"heard_at": NOW - 10.0, "raised_at": NOW - 10.0} | values
+    return Alarm(**given)
 
 
 def conditions(*names: Condition, **values: Any) -> dict[Condition, Held]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from fleet_runner.core.lifecycle import Condition, Stage, Transition
 from fleet_runner.core.runs import Held
+from fleet_runner.core.verdicts import Remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,44 @@ class Answer:
     sentence: str
 
 
-Action = Move | SetCondition | ClearCondition | OpenRun | OpenTicket | CloseTicket | Answer
+@dataclass(frozen=True, slots=True)
+class BeginAttempt:
+    """A remedy is carried out from now on, against these faults."""
+
+    remedy: Remedy
+    faults: tuple[str, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndAttempt:
+    """What came of an attempt is known, or known better: whether it helped, None where nobody can tell."""
+
+    attempt: int
+    helped: bool | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearAlarm:
+    """What an alarm told of is over; `because` says how that is known."""
+
+    alarm: int
+    because: str
+
+
+Action = (
+    Move
+    | SetCondition
+    | ClearCondition
+    | OpenRun
+    | OpenTicket
+    | CloseTicket
+    | Answer
+    | BeginAttempt
+    | EndAttempt
+    | ClearAlarm
+)
 
 
 @dataclass(frozen=True, slots=True)

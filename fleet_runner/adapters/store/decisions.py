@@ -2,15 +2,18 @@
 
 from sqlalchemy import Connection, delete, update
 
-from fleet_runner.adapters.store import history, intents, runs, tickets
+from fleet_runner.adapters.store import alarms, attempts, history, intents, runs, tickets
 from fleet_runner.adapters.store.database import insert
 from fleet_runner.adapters.store.schema import conditions, nodes
 from fleet_runner.core.actions import (
     Action,
     Answer,
+    BeginAttempt,
+    ClearAlarm,
     ClearCondition,
     CloseTicket,
     Decision,
+    EndAttempt,
     Move,
     OpenRun,
     OpenTicket,
@@ -85,6 +88,12 @@ def _act(connection: Connection, node: Node, action: Action, now: float) -> None
             entries = tickets.close(connection, node.name, action, now)
         case Answer():
             entries = [intents.answer(connection, node.name, action, now)]
+        case BeginAttempt():
+            attempts.begin(connection, node.name, action, now)
+        case EndAttempt():
+            entries = attempts.end(connection, node.name, action, now)
+        case ClearAlarm():
+            entries = alarms.clear(connection, action.alarm, action.because, now)
         case OpenRun():
             pass
     history.add(connection, entries)
