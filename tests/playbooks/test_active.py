@@ -5,17 +5,21 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.records import Device
 from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.lab import faults
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab
 from fleet_runner.lab.up import up
-from tests.lab.bench import boot
+from tests.lab.bench import boot, wait
 from tests.playing import Ansible, spool
 
 PROFILE = {
@@ -54,8 +58,9 @@ def play(ansible: Ansible, stage: str, profile: dict[str, Any] | None = None) ->
     """Run a stage's playbook as the runner does; return what its checks answered."""
     path = Path(ansible.variables["FLEET_SPOOL"])
     path.unlink(missing_ok=True)
-    run = {"run": 1, "fence": 1, "since": 1.0, "round": ROUND, "opened_at": ROUND}
-    told = {"fleet_runs": {"gpu-01": run}, "fleet_profile": profile or PROFILE, "active_workers": [WORK]}
+    run = {"run": 1, "fence": 1, "since": ROUND, "round": ROUND, "opened_at": ROUND}
+    told = {"fleet_runs": {"gpu-01": run}, "active_workers": [WORK]}
+    told |= {} if stage == "firmware" else {"fleet_profile": profile or PROFILE}
     extra = json.dumps(told)
     answer = ansible("ansible-playbook", f"playbooks/{stage}.yml", "--limit", "gpu-01", "-e", extra)
     assert answer.returncode == 0, answer.stdout + answer.stderr
@@ -89,3 +94,23 @@ def test_tests_of_an_idle_node_are_nobodys_use_and_give_way_to_work(
             work.kill()
     assert (burn.verdict, burn.message) == (Verdict.SKIPPED, f"it gave way to {WORK} ({work.pid})")
     assert play(ansible, "drain")["gpu_usage"].message == "no GPU is in use"
+
+
+def test_a_node_is_flashed_when_its_overdue_burn_in_loads_it_no_more(ansible: Ansible, lab: Lab) -> None:
+    """By hand, as after a triage; the boot that follows empties what the chain left, so it is watched meanwhile."""
+    assert play(ansible, "burn_in", PROFILE | {"active": {"dcgm": {"level": 3}}})["gpu_burn"].observed["working"]
+    over = lab.node("gpu-01") / "tmp" / "jobs" / f"burn_in-{ROUND}" / "over"
+    assert not over.exists()
+
+    def ended() -> float:
+        wait(over.exists, 120.0)
+        return time.time()
+
+    with Store.create(f"sqlite:///{lab.root / 'state' / 'fleet.db'}") as known, ThreadPoolExecutor() as beside:
+        known.register([Device("gpu-01", "lab-hgx-h100", "gpu-server", "lab")], time.time())
+        faults.inject(lab, "wrong_firmware", "gpu-01", {"component": "BIOS", "version": "1.9a"})
+        end = beside.submit(ended)
+        assert play(ansible, "firmware")["firmware_update"].verdict is Verdict.PASS
+    lines = [json.loads(line) for line in lab.log.read_text().splitlines()]
+    [accepted] = [line for line in lines if line["event"] == "firmware_accepted"]
+    assert end.result() < accepted["at"]

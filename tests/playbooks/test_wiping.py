@@ -23,6 +23,7 @@ from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
 from tests import tpm
+from tests.chains import SUPERVISOR
 from tests.core.wipe import looks
 from tests.playing import Ansible, inventory, spool, unclean
 from tests.plugins.test_fleet_wipe import holders
@@ -257,3 +258,20 @@ def test_a_sanitize_outlives_the_play_and_a_reboot_of_the_node_and_is_never_begu
     assert bench.result().verdict is Verdict.PASS, bench.result().message
     assert (len(bench.told("sanitize")), len(bench.told("format"))) == (1, 1)
     assert "its own log says that it was sanitized" in bench.result().message
+
+
+def test_a_node_is_erased_when_no_test_loads_it_any_more(bench: Bench) -> None:
+    """The load writes where the drive's tool does: nothing of it comes after the first word to a drive."""
+    bench.drive(1)
+    log = bench.root / "nvme.log"
+    words = f"trap '' TERM; while :; do echo load >>{log}; sleep 0.05; done"
+    load = {"name": "load", "argv": ["sh", "-c", words], "limit": 900.0}
+    chain = {"key": "burn_in-1", "jobs": [load], "programs": SUPERVISOR, "dir": str(bench.root / "jobs")}
+    nodes = inventory(bench.root / "nodes.yml", {NODE: {}})
+    done = bench.ansible("ansible", "-i", nodes, NODE, "-m", "fleet_job", "-a", json.dumps(chain))
+    assert done.returncode == 0, done.stdout
+    bench.play(serials=("S1",), active_job_dir=chain["dir"])
+    assert bench.result().verdict is Verdict.PASS, bench.result().message
+    told = [line.split()[0] for line in log.read_text().splitlines()]
+    assert told.index("load") < told.index("format")
+    assert "load" not in told[next(at for at, word in enumerate(told) if word != "load") :]

@@ -253,3 +253,24 @@ def test_what_a_helper_starts_is_ours_and_ends_with_it(
         time.sleep(0.02)
     assert module.look(tmp_path / "jobs/health_active-1", asked | {"jobs": jobs})["load"]["state"] == "ended"
     assert not holders(gpu)
+
+
+def test_a_supervisor_that_sees_nobody_lets_nothing_run_on(
+    module: ModuleType, asked: dict[str, Any], gpu: Path, tmp_path: Path
+) -> None:
+    """As with no descriptor left for long: whoever has come is not seen, and the test is lost, which says why."""
+    first = "        processes = table()\n"
+    gone = f"        if os.path.exists('{tmp_path}/blind'):\n            raise OSError('none left')\n"
+    blind = SUPERVISOR["watch.py"].replace(first, first + gone)
+    short = SUPERVISOR["supervise.py"].replace("BLIND = 10.0", "BLIND = 1.5")
+    assert blind != SUPERVISOR["watch.py"]
+    asked |= {"programs": {"watch.py": blind, "supervise.py": short}}
+    assert module.ensure(asked)[0]
+    while not holders(gpu):
+        time.sleep(0.02)
+    (tmp_path / "blind").touch()
+    while look(module, asked)["load"]["state"] != "lost":
+        time.sleep(0.02)
+    assert "nobody could see for 1.5 s who works on the node" in look(module, asked)["load"]["reason"]
+    while holders(gpu):
+        time.sleep(0.02)

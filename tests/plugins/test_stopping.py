@@ -54,7 +54,7 @@ def test_when_it_returns_no_test_runs(module: ModuleType, chain: dict[str, Any],
     assert not ours(tmp_path)
     found = module.look(tmp_path / "jobs/burn_in-1", chain)
     assert {each["state"] for each in found.values()} == {"preempted"}
-    assert found["next"]["reason"] == "something else that is to happen to the node\n"
+    assert found["next"]["reason"] == "something else that is to happen to the node"
     assert stop(tmp_path).stdout == ""
 
 

@@ -19,12 +19,13 @@ import sys
 import time
 from pathlib import Path
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(HERE)
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 from watch import TAG, Watch, family, table
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 PAUSE = 0.1  # seconds between two questions whether the job has ended
 LOOK, LOOK_SELDOM = 1.0, 5.0  # between two looks at the node's processes: where the job must give way, and need not
+BLIND = 10.0  # seconds without a look after which nothing runs on that must give way
 PATIENCE = 2.0  # from SIGTERM to SIGKILL
 MOST_OUTPUT, KEPT_OUTPUT = 2_000_000, 1_000_000
 TOLD = 4096  # bytes of the end of the output in which a scheduler says that it took the node back
@@ -35,11 +36,15 @@ PROTECTED, FIRST_TO_GO, USUAL = "-900", "1000", "0"  # of oom_score_adj, when me
 TRIES = 60  # seconds in which there may be no room for how a job ended
 
 
+class BlindError(Exception):
+    """Nothing is known of others' work, so none of ours may go on beside it."""
+
+
 class Chain:
     """The jobs of one chain, in their order."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.looked = folder, 0.0
+        self.folder, self.looked, self.saw = folder, 0.0, time.monotonic()
         self.spec = json.loads((folder / "spec.json").read_text(encoding="utf-8"))
         self.watch = Watch(folder, self.spec.get("yield_to"))
         self.pause = LOOK if self.spec.get("yield_to") else LOOK_SELDOM
@@ -111,12 +116,15 @@ class Chain:
         self.looked, other = now, ""
         with contextlib.suppress(OSError):  # no descriptor or no room for a moment: the next look is soon
             ours, other = self.watch.look(tuple(job.get("helpers") or ()) if begun else (), begun)
+            self.saw = now
             _write(self.folder / "processes", {"at": time.time(), "job": job["name"], "pids": sorted(ours)})
+        if self.spec.get("yield_to") and now > self.saw + BLIND:
+            raise BlindError(f"nobody could see for {BLIND:g} s who works on the node")
         return other if self.spec.get("yield_to") else ""
 
     def _stopped(self) -> str:
         with contextlib.suppress(OSError):
-            return _text(str(self.folder / "stop")) or "a stop"
+            return _text(str(self.folder / "stop")).strip() or "a stop"
         return ""
 
     def _end(self, job: dict, begun: float, *, cancel: bool = True) -> None:
