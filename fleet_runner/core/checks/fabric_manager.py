@@ -11,7 +11,8 @@ from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.gpus import presence, settling
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
-from fleet_runner.core.parsers import fabric_manager, systemd_show
+from fleet_runner.core.parsers import fabric_manager, systemctl
+from fleet_runner.core.parsers.systemctl import Unit
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME, SECTION = "fabric_manager", "fabric_manager"
@@ -79,23 +80,23 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Judge the unit, its version against the driver that is loaded, and what it logged since it was started."""
     section = profile.section(expected.profile, SECTION)
     restarts_max = section.whole("restarts_max")
-    unit = systemd_show.parse(text_of(readings["fabric_manager_unit"]))
-    if unit["LoadState"] != "loaded":
+    unit = systemctl.one(text_of(readings["fabric_manager_unit"]))
+    if unit.load != "loaded":
         raise EvidenceError(
-            f"nvidia-fabricmanager is {unit['LoadState']:.40} on {expected.node}, expected a loaded unit; put it into"
+            f"nvidia-fabricmanager is {unit.load} on {expected.node}, expected a loaded unit; put it into"
             " the image, or take fabric_manager out of the profile"
         )
-    if unit["ActiveState"] in PASSING and settling(readings):
-        raise EvidenceError(f"Fabric Manager of {expected.node} is {unit['ActiveState']} since the boot; look again")
+    if unit.active in PASSING and settling(readings):
+        raise EvidenceError(f"Fabric Manager of {expected.node} is {unit.active} since the boot; look again")
     driver, found = presence(readings).driver, _version(readings)
     logged, unread = _logged(readings, unit)
     findings = [*_state(unit, restarts_max, expected), *_errors(logged, expected)]
     mismatch = any(MISMATCH.search(each.words) for each in logged)
     if (found is not None and driver is not None and found != driver) or mismatch:
-        findings.append(_mismatch(expected, (found, driver), running=unit["ActiveState"] == "active"))
+        findings.append(_mismatch(expected, (found, driver), running=unit.active == "active"))
     unread += [] if found is not None or "fabric_manager_version" not in readings else ["its version is not told"]
-    unread += [] if "NRestarts" in unit else ["systemctl does not tell how often it was restarted"]
-    observed = {"state": unit["ActiveState"], "version": found, "driver": driver, "errors": len(logged)}
+    unread += [] if unit.restarts is not None else ["systemctl does not tell how often it was restarted"]
+    observed = {"state": unit.active, "version": found, "driver": driver, "errors": len(logged)}
     return unless_unread(conclude(NAME, findings, f"Fabric Manager {found or ''} runs", observed), unread)
 
 
@@ -104,19 +105,18 @@ def _version(readings: Readings) -> str | None:
     return fabric_manager.version(reading.text) if reading is not None and reading.rc == 0 else None
 
 
-def _logged(readings: Readings, unit: dict[str, str]) -> tuple[list[fabric_manager.LogError], list[str]]:
+def _logged(readings: Readings, unit: Unit) -> tuple[list[fabric_manager.LogError], list[str]]:
     """Return what was logged since the unit was started, both in the node's own time, and what could not be told."""
     reading = readings.get("fabric_manager_log")
     found = fabric_manager.errors(reading.text) if reading is not None and reading.rc == 0 else ()
-    since = systemd_show.stamp(unit.get("InactiveExitTimestamp", ""))
-    if found and not since:
+    if found and not unit.since:
         return [], ["systemctl does not tell when it was started, so its log's errors have no age"]
-    return [each for each in found if each.at >= since], []
+    return [each for each in found if each.at >= unit.since], []
 
 
-def _state(unit: dict[str, str], restarts_max: int, expected: Expected) -> Iterator[Finding]:
-    state, restarts = unit["ActiveState"], unit.get("NRestarts", "")
-    why = f" ({unit['Result']:.40})" if unit.get("Result", "success") != "success" else ""
+def _state(unit: Unit, restarts_max: int, expected: Expected) -> Iterator[Finding]:
+    state = unit.active
+    why = f" ({unit.result})" if unit.result not in {"", "success"} else ""
     if state in PASSING:
         yield about(expected.node, "fabric_manager.starting", PART)(
             message=f"Fabric Manager of {expected.node} is {state}{why}, expected active; look again",
@@ -124,13 +124,13 @@ def _state(unit: dict[str, str], restarts_max: int, expected: Expected) -> Itera
         )
     elif state != "active":
         yield about(expected.node, "fabric_manager.down", PART)(
-            message=f"Fabric Manager of {expected.node} is {state:.40}{why}, expected active; without it no GPU"
+            message=f"Fabric Manager of {expected.node} is {state}{why}, expected active; without it no GPU"
             " reaches another over NVLink",
             remedy=Remedy.REBOOT,
         )
-    if restarts.isdecimal() and int(restarts[:9]) > restarts_max:
+    if unit.restarts is not None and unit.restarts > restarts_max:
         yield about(expected.node, "fabric_manager.restarts", PART)(
-            message=f"systemd restarted Fabric Manager of {expected.node} {restarts[:9]} times, expected at most"
+            message=f"systemd restarted Fabric Manager of {expected.node} {unit.restarts} times, expected at most"
             f" {restarts_max}; read its journal",
             remedy=Remedy.WATCH,
         )

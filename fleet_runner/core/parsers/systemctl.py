@@ -1,5 +1,6 @@
 """Units as `systemctl show` lists them: a block of lines for each, an empty line between two."""
 
+import re
 from dataclasses import dataclass
 
 from fleet_runner.core.errors import EvidenceError
@@ -7,6 +8,11 @@ from fleet_runner.core.parsers.files import whole
 
 MOST = 5000
 """More units than any node has loaded."""
+
+STATES = ("LoadState", "ActiveState", "SubState")
+"""Without them nothing is known of a unit."""
+
+_STAMP = re.compile(r"[A-Z][a-z]{2} (\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?: \S{1,20})?")
 
 PROPERTIES = ("Id", "Names", "LoadState", "ActiveState", "SubState", "Result", "NRestarts")
 
@@ -31,7 +37,10 @@ ARGV = ("systemctl", "show", "--property", ",".join(PROPERTIES), *KNOWN, "*.serv
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One unit, with systemd's own words; `restarts` is None where an older systemd does not count them."""
+    """One unit, with systemd's own words; `restarts` is None where an older systemd does not count them.
+
+    `since` is when it was started last, in the node's own time ("2026-08-27 07:13:21"), "" where that is not told.
+    """
 
     name: str
     names: frozenset[str]
@@ -40,6 +49,15 @@ class Unit:
     sub: str
     result: str
     restarts: int | None
+    since: str
+
+
+def one(text: str) -> Unit:
+    """Return the only unit that was asked for, by name or without; EvidenceError where its state is not told."""
+    unit = _unit(text.rpartition("\n")[0].strip(), need=STATES)  # a line without its end may be half a value
+    if unit is None:
+        raise EvidenceError(f"systemctl show printed {text[:60]!r}, expected a unit's {', '.join(STATES)}")
+    return unit
 
 
 def parse(text: str) -> dict[str, Unit]:
@@ -55,16 +73,18 @@ def parse(text: str) -> dict[str, Unit]:
     return {unit.name: unit for unit in units}
 
 
-def _unit(block: str) -> Unit | None:
-    told = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
-    if not all(told.get(name) for name in ("Id", "LoadState", "ActiveState", "SubState")):
+def _unit(block: str, need: tuple[str, ...] = ("Id", *STATES)) -> Unit | None:
+    told = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+    if not all(told.get(name) for name in need):
         return None
+    name, since = told.get("Id", "")[:120], _STAMP.fullmatch(told.get("InactiveExitTimestamp", ""))
     return Unit(
-        name=told["Id"][:120],
-        names=frozenset([told["Id"][:120], *told.get("Names", "").split()[:50]]),
+        name=name,
+        names=frozenset([name, *told.get("Names", "").split()[:50]]),
         load=told["LoadState"][:40],
         active=told["ActiveState"][:40],
         sub=told["SubState"][:40],
         result=told.get("Result", "")[:40],
         restarts=whole(told.get("NRestarts")),
+        since=since[1] if since else "",
     )

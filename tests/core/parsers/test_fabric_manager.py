@@ -3,10 +3,11 @@
 import pytest
 
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers import fabric_manager, systemd_show
+from fleet_runner.core.parsers import fabric_manager, systemctl
 from tests.core.checks.judging import text_of
 
 LOG, UNIT = text_of("fabric_manager/log.txt"), text_of("fabric_manager/unit.txt")
+STATES = "LoadState=loaded\nActiveState=active\nSubState=running\n"
 
 
 def test_errors_are_read_with_their_time() -> None:
@@ -55,15 +56,16 @@ def test_a_version_is_one_whose_line_ends(text: str, version: str | None) -> Non
 
 def test_a_units_properties_are_read_and_half_a_line_is_not() -> None:
     """NRestarts=12 cut to NRestarts=1 would be a lie."""
-    assert systemd_show.parse(UNIT)["ActiveState"] == "active"
-    assert "NRestarts" not in systemd_show.parse("LoadState=loaded\nActiveState=active\nNRestarts=1")
+    unit = systemctl.one(UNIT)
+    assert (unit.name, unit.active, unit.restarts, unit.since) == ("", "active", 0, "2025-02-27 07:13:16")
+    assert systemctl.one(STATES + "NRestarts=1").restarts is None
 
 
-@pytest.mark.parametrize("text", ["", "LoadState=loaded\n", "ActiveState=active\n", "ActiveState=\nLoadState=\n"])
+@pytest.mark.parametrize("text", ["", "LoadState=loaded\n", STATES.replace("active", ""), STATES[:-1]])
 def test_a_unit_without_its_states_is_refused(text: str) -> None:
     """UNKNOWN, never a fault."""
     with pytest.raises(EvidenceError, match="expected a unit's LoadState"):
-        systemd_show.parse(text)
+        systemctl.one(text)
 
 
 @pytest.mark.parametrize(
@@ -77,4 +79,4 @@ def test_a_unit_without_its_states_is_refused(text: str) -> None:
 )
 def test_a_moment_is_read_in_the_nodes_own_time(value: str, stamp: str) -> None:
     """It is compared with a log that tells time the same way."""
-    assert systemd_show.stamp(value) == stamp
+    assert systemctl.one(f"{STATES}InactiveExitTimestamp={value}\n").since == stamp

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import fabric_manager, nvidia_smi, nvlink, systemd_show
+from fleet_runner.core.parsers import fabric_manager, nvidia_smi, nvlink, systemctl
 from tests.core.checks.healthy import text_of
 
 ONE = text_of("nvidia_smi/h100_one.xml")
@@ -59,7 +59,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "nvlink.status": (nvlink.status, text_of("nvlink/status.txt")),
     "nvlink.errors": (nvlink.errors, text_of("nvlink/errors.txt")),
     "nvlink.errors of NVLink 5": (nvlink.errors, text_of("nvlink/errors_5.txt")),
-    "systemd_show": (systemd_show.parse, text_of("fabric_manager/unit.txt")),
+    "systemctl.one": (systemctl.one, text_of("fabric_manager/unit.txt")),
     "fabric_manager.errors": (fabric_manager.errors, text_of("fabric_manager/log.txt")),
     "fabric_manager.version": (fabric_manager.version, text_of("fabric_manager/version.txt")),
 }
