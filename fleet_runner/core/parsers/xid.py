@@ -7,6 +7,8 @@ GPU fell off the bus newer drivers may say without an Xid, in a line or in three
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers.kernel_lines import PREFIX, plain, time
@@ -38,11 +40,11 @@ _FALLEN = re.compile(PREFIX + r"NVRM: GPU " + _ADDRESS + r": GPU has fallen off 
 _FALLEN_GPU = re.compile(PREFIX + r"NVRM: The NVIDIA GPU " + _ADDRESS + r"\s*$")
 _FALLEN_END = re.compile(PREFIX + r"NVRM: fallen off the bus and is not responding\b")
 _ACTION = re.compile(r"recovery action changed from \S+ \([^)]*\) to \S+ \((?P<action>[^)]*)\)")
+_SEVERITY_MARK = "fatal"
 _SEVERITY = re.compile(r"\b(Non-?fatal|Fatal)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class XidLine:
+class XidLine(NamedTuple):
     """One Xid. `at` is the log's own time, as it stands there; `text` what follows the code.
 
     `fatal` is the severity that the line itself names, None where it names none; `action` is Xid 154's new recovery
@@ -57,8 +59,7 @@ class XidLine:
     action: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SxidLine:
+class SxidLine(NamedTuple):
     """One SXid line of an NVSwitch; they come in groups, of which only the first names the severity."""
 
     at: str
@@ -133,7 +134,7 @@ def _address(told: str) -> str | None:
 
 def _xid(line: str) -> XidLine | None:
     found = _XID.match(line)
-    pci = canonical(found["pci"]) if found else None
+    pci = _gpu(found["pci"]) if found else None
     if found is None or pci is None:
         return None
     text = found["rest"].lstrip(", ").strip()
@@ -145,7 +146,7 @@ def _xid(line: str) -> XidLine | None:
 
 def _sxid(line: str) -> SxidLine | None:
     found = _SXID.match(line)
-    pci = canonical(found["pci"]) if found else None
+    pci = _gpu(found["pci"]) if found else None
     if found is None or pci is None:
         return None
     text = found["rest"].lstrip(", ").strip()
@@ -153,5 +154,11 @@ def _sxid(line: str) -> SxidLine | None:
 
 
 def _severity(text: str) -> bool | None:
-    found = _SEVERITY.search(text)
+    found = _SEVERITY.search(text) if _SEVERITY_MARK in text.lower() else None
     return None if found is None else found[1].lower() == "fatal"
+
+
+@lru_cache(maxsize=64)
+def _gpu(told: str) -> str | None:
+    """Return a GPU's address; a node has few, and a storm names one in each of its lines."""
+    return canonical(told)

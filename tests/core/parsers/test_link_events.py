@@ -20,6 +20,29 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         parse(text)
 
 
+WORDS = st.sampled_from(
+    [
+        "eth0",
+        "eth1: ",
+        ": Link is Down",
+        ": NIC Link down",
+        ": link down",
+        "\n",
+        "\r",
+        "\u2028",
+        " ",
+        "ib0: Lost carrier",
+    ]
+)
+
+
+@given(st.lists(WORDS, max_size=40).map("".join))
+def test_a_log_is_read_as_its_lines_are_one_by_one(text: str) -> None:
+    """In their order, each once, however many of the words it holds; only a newline ends one."""
+    lines = [f"{line}\n" for line in text.split("\n")[:-1] if line.strip()]
+    assert parse(f"booted\n{text}") == tuple(loss for line in lines for loss in parse(line))
+
+
 @given(st.text(alphabet="0123456789T:-+,.Z ", max_size=40))
 def test_any_time_is_read_or_left_out(stamp: str) -> None:
     with suppress(EvidenceError):

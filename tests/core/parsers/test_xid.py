@@ -1,12 +1,16 @@
 """Xid and SXid lines of the kernel's log."""
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers import xid
-from fleet_runner.core.parsers.xid import MAX_LINES, parse
+from fleet_runner.core.parsers.xid import MAX_LINES, KernelLog, XidLine, parse
+from fleet_runner.core.pci import canonical
 from tests.core.checks.judging import DMESG
 
 FALLEN = "NVRM: Xid (PCI:0000:9b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
@@ -163,3 +167,34 @@ def test_a_captured_kernel_log_has_its_five_xids(samples: Path) -> None:
     assert [(line.code, line.pci) for line in log.xids] == [(119, "0000:9b:00.0")] * 5
     assert log.xids[0].at == "Sun Feb 23 16:24:18 2025"
     assert xid.parse(text[: len(text) // 2]).xids
+
+
+WHERE = st.sampled_from(["0000:9b:00", "0000:9B:00.0", "00000000:1b:00.0", "9b:00:00", "0000:9b:0:0", "0000:9b:00.9"])
+SAID = st.lists(
+    st.sampled_from(
+        ["Fatal", "FATAL", "Non-fatal", "nonfatal", "fatality", "fata\u017f", ", ", " ", "\u2028", "\x1b[0m"]
+    )
+    | st.text(st.characters(exclude_characters="\n"), max_size=9),
+    max_size=6,
+).map("".join)
+STORM = st.lists(
+    st.builds("[ 12.5] NVRM: Xid (PCI:{}): {}, {}".format, WHERE, st.integers(1, 160), SAID)
+    | st.builds("{}NVRM: Xid (PCI:{}): 31, x".format, SAID, WHERE)
+    | SAID,
+    max_size=30,
+)
+
+
+@given(STORM)
+def test_each_line_of_a_storm_is_read_as_it_would_be_alone(lines: list[str]) -> None:
+    """Whatever stands before it and behind it, and however often its GPU was named before."""
+    log = parse("[ 1.0] booted\n" + "".join(f"{line}\n" for line in lines))
+    alone = [parse(f"[ 1.0] booted\n{line}\n") for line in lines]
+    assert log == KernelLog(tuple(each for one in alone for each in one.xids), ())
+    assert all(each == plainly(each) for each in log.xids)
+
+
+def plainly(line: XidLine) -> XidLine:
+    """Return a line with its address and severity read once more, with nothing left out for speed."""
+    found = re.search(r"\b(Non-?fatal|Fatal)\b", line.text, re.IGNORECASE)
+    return line._replace(pci=canonical(line.pci) or "", fatal=found and found[1].lower() == "fatal")
