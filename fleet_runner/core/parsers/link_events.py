@@ -10,15 +10,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers.kernel_lines import PREFIX, plain
 
 MAX_LINES = 500_000
 """A kernel log longer than this is not a kernel's ring buffer."""
 
-_PREFIX = (
-    r"(?:<\d{1,3}>)?(?:(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)?\s{0,8}(?:[\w.-]{1,255} (?=kernel: |systemd-networkd\[))?"
-    r"(?:kernel: ?)?(?:\[[^\]\n]{1,40}\] ?)?"
-)
 _NAME = r"(?P<{}>[A-Za-z][A-Za-z0-9_.\-]{{0,14}})"
 _DRIVER = (
     r"[a-z][a-z0-9_]{1,20}:? (?:[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]:? )?"
@@ -26,8 +22,8 @@ _DRIVER = (
     + r":? (?:[a-z][a-z0-9_]{1,20}: (?P=name) )?(?:NIC )?[Ll]ink (?:is )?[Dd](?:own|OWN)\b"
 )
 _BARE = _NAME.format("bare") + r": (?:NIC )?[Ll]ink (?:is )?[Dd](?:own|OWN)\b"
-_DAEMON = r"systemd-networkd\[\d{1,10}\]: " + _NAME.format("daemon") + r": [Ll]ost carrier\b"
-_DOWN = re.compile(rf"{_PREFIX}(?:{_DRIVER}|{_BARE}|{_DAEMON})", re.ASCII)
+_DAEMON = r"(?:[\w.-]{1,255} )?systemd-networkd\[\d{1,10}\]: " + _NAME.format("daemon") + r": [Ll]ost carrier\b"
+_DOWN = re.compile(rf"{PREFIX}(?:{_DRIVER}|{_BARE}|{_DAEMON})", re.ASCII)
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)", re.ASCII)
 _WORDS = ("ink down", "ink Down", "ink is down", "ink is Down", "ink DOWN", "ost carrier")
 _GATHERED = re.compile(r"bond|team|br-|br\d|virbr|docker|veth|cali|tap|vlan|.*\.\d", re.ASCII)
@@ -65,7 +61,7 @@ def _lines(text: str, word: str) -> Iterator[tuple[int, int]]:
 
 
 def _loss(line: str) -> CarrierLoss | None:
-    found = _DOWN.match(line)
+    found = _DOWN.match(plain(line))
     if found is None:
         return None
     name = found["name"] or found["bare"] or found["daemon"]
