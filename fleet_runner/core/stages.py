@@ -1,6 +1,7 @@
 """What a node in a moving state needs next: a run of a stage, patience, or a transition."""
 
 from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.firmware.watched import unwatched
 from fleet_runner.core.lifecycle import STAGES, STATES, Event, Stage
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.standing import standing
@@ -8,6 +9,9 @@ from fleet_runner.core.view import Timing, View, move_by
 
 LONGEST_RETRY = 900.0
 """Seconds; the pause between tries doubles up to this."""
+
+APART = 3600.0
+"""Seconds that may lie between the beginnings of two visits to a node's firmware; what is longer does not count."""
 
 BY_HAND = 0
 """The fencing number of a play that a person ran: its results are kept and ticketed, it decides no state."""
@@ -50,7 +54,8 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
     if last.outcome is Outcome.FAILED:
         return Decision((move_by(view, Event.FAILED, last, last.detail),), "", now)
     tries = sum(run.outcome in NO_VERDICT for run in runs)
-    deadline = _begun(view) + (place.deadline or 0.0)
+    begun = _begun(view)
+    deadline = begun + (place.deadline or 0.0) + _away(stage, runs, begun, now)
     if tries < place.attempts and now >= deadline and _is_unseen(last, timing, now):
         return Decision((OpenRun(stage, "its time is over, and nobody has looked lately"),), f"{stage} starts", now)
     if tries >= place.attempts or now >= deadline:
@@ -67,6 +72,12 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
 def _begun(view: View) -> float:
     """Return when the time of a stay begins to count: not while it is held, waits for a slot, or is paused."""
     return max(view.node.since, view.released_at, view.began_at or 0.0, view.waited_until)
+
+
+def _away(stage: Stage, runs: list[Run], begun: float, now: float) -> float:
+    """Return how long nobody looked at a node's firmware: no flash has failed because a clock was set forward."""
+    looks = (run.opened_at for run in runs if run.opened_at >= begun)
+    return unwatched(looks, now, APART) if stage is Stage.FIRMWARE else 0.0
 
 
 def _pause(last: Run, tries: int, timing: Timing) -> float:

@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 
 from fleet_runner.core.errors import BmcError, BmcRefused, ConflictError, NoWayError
-from fleet_runner.core.firmware import machine, planner, telling
+from fleet_runner.core.firmware import belonging, machine, planner, telling
 from fleet_runner.core.firmware.catalogue import Activate, Power
 from fleet_runner.core.firmware.flash import Adopt, Conclude, End, Flash, Mark, Phase, Reset, Seen, Send, Wait
 from fleet_runner.core.firmware.planner import Step
@@ -91,9 +91,10 @@ def _turn(visit: Visit) -> Report | None:
 
 def _follow(visit: Visit, flash: Flash) -> Report | None:
     """Take the open flash one step on; a report where the visit is over before there is news."""
-    seen = visit.looks.see(flash)
+    seen = replace(visit.looks.see(flash), unwatched=visit.unwatched(flash))
     if visit.unsent and visit.unsent.flash == flash.id and flash.phase is Phase.INTENDED:
-        if not telling.new(flash, seen) and not seen.busy and not _moved(flash, seen):
+        theirs = all(belonging.anothers(flash, task) for task in telling.new(flash, seen))
+        if theirs and not seen.busy and not _moved(flash, seen):
             return _unsent(visit, flash, seen, visit.unsent)
         visit.unsent = None  # something was begun since, by whomever: what the BMC said is no longer all there is
     act = machine.decide(flash, seen, visit.means.pace)

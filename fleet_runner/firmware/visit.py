@@ -14,6 +14,8 @@ from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.core.firmware.flash import Flash, Pace
 from fleet_runner.core.firmware.planner import Step
 from fleet_runner.core.firmware.progress_text import Report, Stand, under_way
+from fleet_runner.core.firmware.watched import unwatched
+from fleet_runner.core.lifecycle import Stage
 from fleet_runner.firmware.holding import Lease, Made, Target, written
 from fleet_runner.firmware.looking import Looks
 from fleet_runner.firmware.resetting import HOST
@@ -25,6 +27,12 @@ NO_STORE = (
 
 MOST_DETAIL = 500
 """Letters of what is written down with a flash's end."""
+
+MOST_RUNS = 300
+"""Runs of the stage that are looked at, more than there are in six hours; of more nothing is said."""
+
+SLACK_SECONDS = 120.0
+"""What may lie between two visits beside their length; what is longer only makes waits longer."""
 
 CLOCK_SECONDS = 2.0  # by which a BMC's clock, that counts whole seconds, may be wrong about its last reset
 
@@ -88,6 +96,8 @@ class Visit:
     silent_since: float | None = None  # since when the BMC does not tell what has to be known
     changed: bool = False  # whether this visit did anything to the node
     said: str = ""
+    began: float = field(default_factory=time.time)
+    apart: tuple[int, float] | None = None  # a flash, and what `unwatched` found of it
 
     def wait(self, stand: Stand, message: str, seconds: float, flash: Flash | None = None) -> Report | None:
         """Tell what is waited for, and wait; a report where the visit is over before that."""
@@ -130,6 +140,20 @@ class Visit:
         """Return the node's flashes since it came into its state, oldest first."""
         store = self.means.store
         return store.flashes(self.target.node, since=self.target.since) if store else ()
+
+    def unwatched(self, flash: Flash) -> float:
+        """Return the seconds since a flash was written down in which no run of the stage looked, up to this visit.
+
+        A person's play is no run, and stays: its own time goes on whatever is done to the clock.
+        """
+        if self.target.run is None:
+            return 0.0
+        if self.apart is None or self.apart[0] != flash.id:
+            runs = self.store.runs_of(self.target.node, Stage.FIRMWARE, MOST_RUNS)
+            looks = [run.opened_at for run in runs if run.opened_at > flash.intended_at]
+            gone = unwatched((flash.intended_at, *looks), self.began, self.until - self.began + SLACK_SECONDS)
+            self.apart = flash.id, gone if len(runs) < MOST_RUNS else 0.0
+        return self.apart[1]
 
     @property
     def store(self) -> Store:

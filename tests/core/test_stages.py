@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.actions import Decision, Move, OpenRun
 from fleet_runner.core.lifecycle import MOVING, STATES, Event, Stage, State
-from fleet_runner.core.runs import Outcome
+from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.stages import advance, progress
 from fleet_runner.core.view import Timing
 from tests.making import NOW, SINCE, a_node, a_run, a_view, stored
@@ -190,12 +190,44 @@ def test_firmware_under_way_is_looked_at_again_soon() -> None:
 
 def test_time_spent_waiting_for_a_slot_or_paused_does_not_count_towards_the_deadline() -> None:
     """Which is counted from the first run of the stay, or from the end of the pause."""
-    runs = (a_run(Stage.FIRMWARE, Outcome.WORKING),)
     late = SINCE + 7 * 3600.0
-    view = a_view(a_node(State.FIRMWARE), runs=runs)
+    view = a_view(a_node(State.FIRMWARE), runs=visits(late))
     assert event(advance(view, TIMING, late)) is Event.OVERDUE
     for values in ({"began_at": late - 60.0}, {"waited_until": late}):
         assert opens(advance(replace(view, **values), TIMING, late)) is Stage.FIRMWARE
+
+
+def visits(until: float, **values: object) -> tuple[Run, ...]:
+    """Visits to a node's firmware every half hour, up to a moment."""
+    opened = range(int(SINCE), int(until), 1800)
+    values = {"detail": "BIOS 1 → 2: The BMC is at it: task Update at 40 %", **values}
+    return tuple(
+        a_run(Stage.FIRMWARE, Outcome.WORKING, id=number, opened_at=float(at), ended_at=at + 60.0, **values)
+        for number, at in enumerate(opened)
+    )
+
+
+def test_a_task_that_runs_for_ever_ends_with_the_deadline_and_what_was_last_said_of_it() -> None:
+    """Whoever reads that the firmware failed reads at what it stood."""
+    late = SINCE + 6 * 3600.0
+    (move,) = advance(a_view(a_node(State.FIRMWARE), runs=visits(late)), TIMING, late).actions
+    assert isinstance(move, Move)
+    assert move.transition.to is State.FIRMWARE_FAILED
+    assert move.because.endswith("the last one: BIOS 1 → 2: The BMC is at it: task Update at 40 %.")
+
+
+def test_a_clock_that_is_set_forward_between_two_visits_makes_no_firmware_overdue() -> None:
+    """Nor does a runner that was away: what nobody looked at for more than an hour counts for one."""
+    view = a_view(a_node(State.FIRMWARE), runs=visits(SINCE + 1800.0))
+    far = SINCE + 30 * 24 * 3600.0
+    assert opens(advance(view, TIMING, far)) is Stage.FIRMWARE
+    later = tuple(
+        replace(run, id=run.id + 100, opened_at=run.opened_at + far - SINCE, ended_at=far + 60.0)
+        for run in visits(SINCE + 5 * 3600.0)
+    )
+    runs = (*view.runs, *later)
+    assert opens(advance(replace(view, runs=runs), TIMING, far + 5 * 3600.0 - 60.0)) is Stage.FIRMWARE
+    assert event(advance(replace(view, runs=runs), TIMING, far + 5 * 3600.0 + 60.0)) is Event.OVERDUE
 
 
 def test_a_burn_in_that_nobody_looked_at_is_looked_at_once_more_before_it_is_overdue() -> None:

@@ -203,9 +203,9 @@ def test_a_paused_rollouts_node_begins_nothing_and_its_time_does_not_run(make_wo
     assert row(world, "gpu-01").waiting == "waits: rollout 1 is paused by ann: lunch"
     assert turns(world) == {"gpu-01": Turn.ASKED, "gpu-02": Turn.WAITING}
     turn(world, Standing.RUNNING, now)
-    now = ticked(world, now, 4, pause=HOUR)
+    now = ticked(world, now, 8, pause=HOUR / 2)
     assert row(world, "gpu-01").state is State.FIRMWARE
-    ticked(world, now, 3, pause=HOUR)
+    ticked(world, now, 6, pause=HOUR / 2)
     assert member(world, "gpu-01").detail.startswith("it went to firmware_failed: Firmware was not finished")
 
 

@@ -75,7 +75,11 @@ class TaskEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A Redfish task, or what a task monitor answered. `percent` is None where the BMC gives none."""
+    """A Redfish task, or what a task monitor answered. `percent` is None where the BMC gives none.
+
+    `asked` is where the request went that began it, `targets` are the inventory ids that this named, and `image` is
+    the file that it had fetched: "" and () where the BMC does not tell.
+    """
 
     uri: str
     state: TaskEnd
@@ -84,6 +88,9 @@ class Task:
     messages: tuple[str, ...] = ()
     started_at: float | None = None
     ended_at: float | None = None
+    asked: str = ""
+    targets: tuple[str, ...] = ()
+    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,8 @@ class Seen:
     `versions` holds every inventory entry's; `stable` says in how many looks in a row, this one included, they were
     the same and complete. `tasks` are all that the BMC lists; `task` is the flash's own, with `task_gone` where the
     BMC answers that there is none. `bmc_reset_at` is when the BMC last started, by our clock. `busy` is what the BMC
-    says beside its tasks: that an update goes on.
+    says beside its tasks: that an update goes on. `unwatched` are the seconds since the flash was written down in
+    which nobody looked, as far as the clock tells.
     """
 
     at: float
@@ -106,6 +114,7 @@ class Seen:
     bmc_reset_at: float | None = None
     trouble: str = ""
     busy: bool = False
+    unwatched: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

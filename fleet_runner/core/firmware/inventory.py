@@ -70,7 +70,7 @@ def _entry(uri: str, body: Mapping[str, Any]) -> Entry:
     status, updateable = body.get("Status"), body.get("Updateable")
     version = _text(body, "Version")
     return Entry(
-        id=_lasting(_segment(uri)),
+        id=lasting(uri),
         uri=uri,
         version="" if version.lower() in UNTOLD else version,
         updateable=updateable if isinstance(updateable, bool) else None,
@@ -81,8 +81,9 @@ def _entry(uri: str, body: Mapping[str, Any]) -> Entry:
     )
 
 
-def _lasting(segment: str) -> str:
-    """Return an id without the version that Dell writes into it."""
+def lasting(uri: str) -> str:
+    """Return the id of an entry at a URI: its last segment, without the version that Dell writes into it."""
+    segment = _segment(uri)
     dell = _DELL.fullmatch(segment)
     return "-".join(part for part in dell.group(1, 2) if part) + f"__{dell[3]}" if dell else segment
 

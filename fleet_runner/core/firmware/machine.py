@@ -7,11 +7,13 @@ Each row: what is written down, what is seen, what follows. The first row that f
 
     INTENDED: whether the image was sent is not known. Its driver sends it without asking here.
       the BMC is silent                               wait, for as long as it takes
-      one task that was not there before              it is this flash's: adopt it
-      several of them, and one still runs             wait until none does; then adopt one that ended well, if any
+      a task that was not there before shows this
+      flash's request (see `belonging`)               adopt it
+      another one that was not there before runs      wait until it is over, whosever it is
       less than `send` since it was written down      wait: the request may still be on its way
       the BMC says that it is updating                wait until it is not
       the versions are right                          UPDATED: it was taken, and the BMC is done
+      an update that may be this one ended well       UPDATED: nobody knows; the activation runs what may pend
       certainly never taken (see below)               send
       wrong for `settle` and the update's `seconds`   UPDATED: nobody knows; the activation runs what may pend
 
@@ -23,7 +25,8 @@ Each row: what is written down, what is seen, what follows. The first row that f
       its task failed, versions as before             FAILED, with the task's own messages
       its task failed, versions are others, or the
       BMC has restarted since                         UPDATED: some of it may be written
-      no address, or the task is gone, and one is new adopt it, as above
+      no address, or the task is gone, and one is new adopt it if it shows this request, or began with the answer;
+                                                      else wait until it is over
       likewise, and the BMC says that it is updating  wait until it is not
       likewise, and the versions are right            UPDATED
       likewise, and wrong for `settle` since the BMC
@@ -36,11 +39,11 @@ has none of this image; none of those from before is missing, for a BMC that for
 one's; it last started when it had then; and all versions are the old ones, in several looks. A BMC without tasks, or
 one that does not tell when it started, is never certain; nor is anything once a clock was set: that moves the start.
 A clock that was set back makes every wait here longer: nothing is sent or condemned sooner for it. One that was set
-forward is found out by the BMC's start, which moves with it, and ends no wait either; not so where the BMC does not
-tell when it started, or had started less long before the flash than the clock was set forward.
+forward is found out by the BMC's start, which moves with it, or by the gap that it leaves between two visits of the
+runner, and ends no wait either.
 """
 
-from fleet_runner.core.firmware import activation
+from fleet_runner.core.firmware import activation, belonging
 from fleet_runner.core.firmware.flash import (
     Act,
     Adopt,
@@ -58,6 +61,7 @@ from fleet_runner.core.firmware.flash import (
 )
 from fleet_runner.core.firmware.telling import (
     at_work,
+    beside,
     clock,
     cut,
     elapsed,
@@ -65,7 +69,6 @@ from fleet_runner.core.firmware.telling import (
     named,
     new,
     right,
-    running,
     silence,
     silent,
     started,
@@ -87,8 +90,10 @@ def decide(flash: Flash, seen: Seen, pace: Pace) -> Act:
 def _intended(flash: Flash, seen: Seen, pace: Pace) -> Act:
     if silent(seen):
         return silence(seen, pace, flash.intended_at)
-    if fresh := new(flash, seen):
-        return _adopt(fresh, pace)
+    if mine := belonging.own(flash, new(flash, seen)):
+        return Adopt(mine.uri)
+    if others := beside(flash, seen, pace):
+        return others
     left = pace.send - elapsed(flash, seen, flash.intended_at)
     if left > 0:
         return Wait(
@@ -96,12 +101,15 @@ def _intended(flash: Flash, seen: Seen, pace: Pace) -> Act:
         )
     if seen.busy or not legible(seen, pace):
         return _updating(pace) if seen.busy else unread(seen, pace)
-    if right(flash, seen, pace):
-        return Mark(Phase.UPDATED, "The versions are right, so the BMC took the image and is done with it.")
     return _unanswered(flash, seen, pace)
 
 
 def _unanswered(flash: Flash, seen: Seen, pace: Pace) -> Act:
+    """Go by what the BMC shows now that it is at rest, and nothing of the image can be on its way any more."""
+    if right(flash, seen, pace):
+        return Mark(Phase.UPDATED, "The versions are right, so the BMC took the image and is done with it.")
+    if any(task.state is TaskEnd.DONE and _may_be(flash, task) for task in new(flash, seen)):
+        return Mark(Phase.UPDATED, "Whether the BMC took the image cannot be known; an update of it has ended well.")
     if _untaken(flash, seen, pace):
         return Send()
     since = max(flash.intended_at + pace.send, started(seen))
@@ -113,13 +121,18 @@ def _unanswered(flash: Flash, seen: Seen, pace: Pace) -> Act:
     return Mark(Phase.UPDATED, "Whether the BMC took the image cannot be known; it should be written by now.")
 
 
+def _may_be(flash: Flash, task: Task) -> bool:
+    """Whether a task is an update that may be the flash's, though nothing proves it."""
+    return belonging.is_update(task) and not belonging.anothers(flash, task)
+
+
 def _updating(pace: Pace) -> Wait:
     return Wait("The BMC says that an update goes on.", pace.poll)
 
 
 def _untaken(flash: Flash, seen: Seen, pace: Pace) -> bool:
-    """Say if it is certain that the BMC never took the image; none of its tasks is new, by what was asked before."""
-    changed = seen.versions is not None and not unchanged(flash, seen)
+    """Say if it is certain that the BMC never took the image: none of its tasks is new."""
+    changed = new(flash, seen) or (seen.versions is not None and not unchanged(flash, seen))
     if seen.tasks is None or changed or not flash.tasks_before or set(flash.tasks_before) - seen.tasks.keys():
         return False
     if flash.bmc_reset_before is None or seen.bmc_reset_at is None:
@@ -132,8 +145,10 @@ def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
         return _told(flash, seen, pace, task)
     if silent(seen):
         return silence(seen, pace, _sent_at(flash))
-    if fresh := new(flash, seen):
-        return _adopt(fresh, pace)
+    if mine := belonging.own(flash, new(flash, seen)):
+        return Adopt(mine.uri)
+    if others := beside(flash, seen, pace):
+        return others
     if seen.busy:
         return _updating(pace)
     return _untold(flash, seen, pace) if legible(seen, pace) else unread(seen, pace)
@@ -163,7 +178,9 @@ def _sent_at(flash: Flash) -> float:
 def _told(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
     """Go by what the flash's own task says."""
     if task.state is TaskEnd.RUNNING:
-        return Wait(f"The BMC is at it: {named(task)}.", pace.poll)
+        late = elapsed(flash, seen, _sent_at(flash)) > flash.seconds
+        more = f" It has had more than the {flash.seconds:.0f} s that it may take: look at the BMC." if late else ""
+        return Wait(f"The BMC is at it: {named(task)}.{more}", pace.poll)
     if task.state is TaskEnd.DONE:
         return Mark(Phase.UPDATED, "The BMC's task ended well.")
     return _failed(flash, seen, pace, task)
@@ -178,11 +195,3 @@ def _failed(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
     if unchanged(flash, seen) and not _restarted(flash, seen, pace):
         return Conclude(End.FAILED, f"The BMC's task failed: {said.rstrip('.')}; {where(flash, seen)}.")
     return Mark(Phase.UPDATED, f"The BMC's task failed ({said.rstrip('.')}), but a part of it may be written.")
-
-
-def _adopt(fresh: tuple[Task, ...], pace: Pace) -> Act:
-    """Take the one task that can be the flash's; of several, not one that may be another's while its own goes on."""
-    if len(fresh) > 1 and (others := running(fresh)):
-        return Wait(f"Which of {len(fresh)} new tasks is the image's is not known; {named(others[0])}.", pace.poll)
-    ended = [task for task in fresh if task.state is TaskEnd.DONE] or list(fresh)
-    return Adopt(max(ended, key=lambda task: (task.started_at or 0.0, task.uri)).uri)

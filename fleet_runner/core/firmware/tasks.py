@@ -1,16 +1,21 @@
 """What a BMC says of a task, a task monitor or a job of its own kind, as one value. Nothing in it is trusted."""
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from fleet_runner.core.firmware.flash import Task, TaskEnd
+from fleet_runner.core.firmware.inventory import lasting
 from fleet_runner.core.printable import printable
 
 MOST_MESSAGES = 8
 MOST_LETTERS = 240
+MOST_PAYLOAD = 100_000
+MOST_TARGETS = 1000
 
 OK, ACCEPTED, NO_CONTENT = 200, 202, 204
 """What a task monitor answers: its task ended well with an answer, goes on, ended well without one (DSP0266)."""
@@ -53,6 +58,7 @@ def read(uri: str, body: Mapping[str, Any], skew: float = 0.0) -> Task:
         messages=_texts(bad, [each for each in said if each not in bad], body),
         started_at=_shifted(body.get("StartTime"), skew),
         ended_at=_shifted(body.get("EndTime") or body.get("CompletionTime"), skew),
+        **_payload(body.get("Payload")),
     )
 
 
@@ -171,4 +177,22 @@ def _shifted(found: object, skew: float) -> float | None:
 
 
 def _running(task: Task) -> Task:
-    return Task(task.uri, TaskEnd.RUNNING, task.name, task.percent, task.messages, task.started_at)
+    return replace(task, state=TaskEnd.RUNNING, ended_at=None)
+
+
+def _payload(found: object) -> dict[str, Any]:
+    """Return what a task says of the request that began it (DSP0268, Task.Payload); its body is a text."""
+    payload = found if isinstance(found, Mapping) else {}
+    text = payload.get("JsonBody")
+    try:
+        body = json.loads(text) if isinstance(text, str) and len(text) <= MOST_PAYLOAD else {}
+    except (ValueError, RecursionError):
+        body = {}
+    body = body if isinstance(body, Mapping) else {}
+    targets = [each for each in _listed(body.get("Targets"))[:MOST_TARGETS] if isinstance(each, str)]
+    image = body.get("ImageURI")
+    return {
+        "asked": _text(payload.get("TargetUri") or ""),
+        "targets": tuple(_text(lasting(each)) for each in targets),
+        "image": _text(image.partition("?")[0].rpartition("/")[2]) if isinstance(image, str) else "",
+    }

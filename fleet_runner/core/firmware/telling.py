@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable
 
+from fleet_runner.core.firmware.belonging import CLOCK, anothers
 from fleet_runner.core.firmware.flash import Flash, Pace, Seen, Task, TaskEnd, Wait
 from fleet_runner.core.printable import printable
 
 MOST_IDS = 4
 MOST_LETTERS = 300
-
-CLOCK = 5.0
-"""Seconds by which a BMC's telling of its last start may be wrong: it counts whole ones, and an answer takes some."""
 
 
 def new(flash: Flash, seen: Seen) -> tuple[Task, ...]:
@@ -44,6 +42,14 @@ def legible(seen: Seen, pace: Pace) -> bool:
     if seen.versions is None:
         return seen.tasks is not None and seen.power == "Off"
     return seen.stable >= pace.stable
+
+
+def beside(flash: Flash, seen: Seen, pace: Pace) -> Wait | None:
+    """Wait for a task that runs and is not known to be the flash's, and say what it may be; None where none does."""
+    if not (others := running(new(flash, seen))):
+        return None
+    why = anothers(flash, others[0]) or "which may be this image's or somebody else's"
+    return Wait(f"The BMC is busy with {named(others[0])}, {why}.", pace.poll)
 
 
 def right(flash: Flash, seen: Seen, pace: Pace) -> bool:
@@ -89,12 +95,12 @@ def started(seen: Seen) -> float:
 
 
 def elapsed(flash: Flash, seen: Seen, since: float) -> float:
-    """Return the seconds since something that was written down, less what our clock was set forward meanwhile.
+    """Return the seconds since something was written down, less what our clock was set forward by or nobody looked.
 
     A moment from before that lies so much further back; one from after it does not, and counts for less if anything.
     """
     gone = seen.at - since
-    forward = _set_forward(flash, seen)
+    forward = max(_set_forward(flash, seen), seen.unwatched)
     return max(gone - forward, 0.0) if gone >= forward - CLOCK else gone
 
 

@@ -43,6 +43,21 @@ class Habits(NamedTuple):
     forgets: bool = False  # an ended task after a while, the oldest first
     hides: bool = False  # the tasks of updates; it has no others then, and gives no address
     late: float = 0.0  # after how many seconds it shows what runs
+    shows: bool = False  # in a task of an update, which entries it was asked for
+    names: bool = True  # a task of an update so
+
+
+class Listed(NamedTuple):
+    """A task that it lists; `at` is when it came to its state. `another` is what another client began."""
+
+    state: TaskEnd
+    at: float
+    began: float
+    another: Task | None = None
+
+
+ANOTHER = "another's end"
+"""What a task says that another client began; no flash may."""
 
 
 class LostError(Exception):
@@ -69,7 +84,7 @@ class Bmc:
     pending: dict[str, str] = field(default_factory=dict)
     resets: int = 0
     update: Update | None = None
-    tasks: dict[str, tuple[TaskEnd, float]] = field(default_factory=dict)
+    tasks: dict[str, Listed] = field(default_factory=dict)
     numbers: int = 0
     started_at: float = 9_000.0
     away_until: float = 0.0
@@ -77,12 +92,13 @@ class Bmc:
     power: str = "On"
     accepted: int = 0
     coming: list[float] = field(default_factory=list)
+    others: dict[str, float] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=lambda: dict(OLD))
     shows_at: float = 0.0
 
     def __post_init__(self) -> None:
         for _ in range(0 if self.habits.hides else self.habits.tasks_before):
-            self.tasks[self._uri()] = (TaskEnd.DONE, self.now)
+            self.tasks[self._uri()] = Listed(TaskEnd.DONE, self.now, self.now)
 
     def pass_time(self, seconds: float) -> None:
         """Let time go by, and what happens in it happen in its order."""
@@ -100,9 +116,10 @@ class Bmc:
             else:
                 self._finish()
         self.now = until
+        self._end_others()
         if self.habits.forgets:
             late = self.now - PACE.poll
-            self.tasks = {uri: each for uri, each in self.tasks.items() if each[0] is RUNNING or each[1] > late}
+            self.tasks = {uri: each for uri, each in self.tasks.items() if each.state is RUNNING or each.at > late}
 
     @property
     def away(self) -> bool:
@@ -131,10 +148,14 @@ class Bmc:
     def restart(self) -> None:
         """Restart, asked or not: what was being written is lost."""
         self.started_at, self.away_until = self.now, self.now + self.habits.away
-        kept = {uri: (TaskEnd.FAILED if state is RUNNING else state, at) for uri, (state, at) in self.tasks.items()}
+        kept = {
+            uri: each._replace(state=TaskEnd.FAILED) if each.state is RUNNING else each
+            for uri, each in self.tasks.items()
+        }
         self.tasks = kept if self.habits.keeps_tasks else {}
         self.numbers = 0 if self.habits.reuses_ids and not self.habits.keeps_tasks else self.numbers
         self.update = None
+        self.others.clear()
         self._activate(Activate.BMC_RESET)
 
     def look(self, clock: float, task: str) -> Seen:
@@ -142,8 +163,8 @@ class Bmc:
         at = self.now + clock
         if self.away or self.now < self.cut_until:
             return Seen(at, trouble="connection refused")
-        listed = {} if self.habits.hides else self.tasks
-        tasks = {uri: Task(uri, state, messages=("it says why",)) for uri, (state, _) in listed.items()}
+        listed = {uri: each for uri, each in self.tasks.items() if each.another or not self.habits.hides}
+        tasks = {uri: self._shown(uri, each, clock) for uri, each in listed.items()}
         if self.now >= self.shows_at:
             self.shown = dict(self.running)
         unread = self.habits.dark and self.power == "Off"
@@ -159,6 +180,30 @@ class Bmc:
             trouble="503" if unread else "",
         )
 
+    def another(self, task: Task, seconds: float) -> None:
+        """Begin something of another client's, which goes on for so long and says then how it ended."""
+        if not self.away:
+            uri = self._uri()
+            self.tasks[uri] = Listed(RUNNING, self.now, self.now, task)
+            self.others[uri] = self.now + seconds
+
+    def _end_others(self) -> None:
+        for uri, at in list(self.others.items()):
+            if self.now >= at:
+                del self.others[uri]
+                if (each := self.tasks.get(uri)) and each.another:
+                    self.tasks[uri] = each._replace(state=each.another.state, at=self.now)
+
+    def _shown(self, uri: str, each: Listed, clock: float) -> Task:
+        """Return a task as it lists it, with its start by the runner's clock."""
+        if each.another:
+            return replace(
+                each.another, uri=uri, state=each.state, started_at=each.began + clock, messages=(ANOTHER,)
+            )
+        name = "Firmware Update" if self.habits.names else "Task"
+        targets = tuple(NEW) if self.habits.shows else ()
+        return Task(uri, each.state, name, None, ("it says why",), each.began + clock, targets=targets)
+
     def _reach(self) -> None:
         if self.away or self.now < self.cut_until:
             raise LostError
@@ -169,7 +214,7 @@ class Bmc:
         self.accepted += 1
         fate = self.fates.pop(0) if self.fates else Fate()
         uri = self._uri()
-        self.tasks[uri] = (RUNNING, self.now)
+        self.tasks[uri] = Listed(RUNNING, self.now, self.now)
         self.update = Update(self.now + fate.seconds, fate, uri)
         return uri if self.habits.gives_address and not self.habits.hides else ""
 
@@ -181,7 +226,7 @@ class Bmc:
         assert self.update
         fate, task = self.update.fate, self.update.task
         self.update = None
-        self.tasks[task] = (fate.end, self.now)
+        self.tasks[task] = self.tasks[task]._replace(state=fate.end, at=self.now)
         failed = fate.end is TaskEnd.FAILED
         if self.habits.activate is Activate.NONE:  # what a task wrote that failed shows by the time it says so
             self._run(dict(fate.brings), late=0.0 if failed else self.habits.late)

@@ -11,7 +11,6 @@ from fleet_runner.core.firmware.activation import AGAIN
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import (
     Act,
-    Adopt,
     Conclude,
     End,
     Flash,
@@ -230,25 +229,11 @@ def test_versions_that_are_right_or_unread_decide_nothing_about_a_second_send() 
     assert "its versions cannot be read" in waits(intended(), gone)
 
 
-@pytest.mark.parametrize("flash", [intended(), sent(task=""), sent(task="/t/9")])
-def test_a_task_that_is_new_is_the_flash_s(flash: Flash) -> None:
-    assert act(flash, seen(1.0, RUNNING)) == Adopt("/t/7")
-    assert act(flash, seen(1.0, DONE)) == Adopt("/t/7")
-    assert act(flash, seen(1.0, FAILED)) == Adopt("/t/7")
-    another = Task("/t/8", TaskEnd.FAILED, started_at=AT)
-    assert "Which of 2 new tasks" in waits(flash, seen(1.0, RUNNING, another))
-    assert act(flash, seen(1.0, DONE, another)) == Adopt("/t/7")
-    assert act(flash, seen(1.0, FAILED, another)) == Adopt("/t/8")
-
-
-def test_a_task_that_runs_is_new_also_under_an_old_address() -> None:
-    flash = intended(tasks_before=("/t/1", "/t/7"))
-    assert act(flash, seen(1.0, RUNNING)) == Adopt("/t/7")
-    assert act(flash, seen(600.0, DONE)) == Send()
-
-
 def test_the_flash_s_own_task_decides() -> None:
-    assert waits(sent(), seen(90_000.0, task=RUNNING)) == "The BMC is at it: task Update at 40 %."
+    assert waits(sent(), seen(1_800.0, task=RUNNING)) == "The BMC is at it: task Update at 40 %."
+    assert waits(sent(), seen(90_000.0, task=RUNNING)) == (
+        "The BMC is at it: task Update at 40 %. It has had more than the 1800 s that it may take: look at the BMC."
+    )
     assert waits(sent(), Seen(AT, task=Task("/t/7", TaskEnd.RUNNING))) == "The BMC is at it: task /t/7."
     assert marked(sent(), seen(1.0, DONE)) == "The BMC's task ended well."
     assert act(sent(), seen(1.0, FAILED)) == Conclude(

@@ -1,5 +1,6 @@
 """What BMCs say of their tasks, in every way that vendors have of saying it."""
 
+import json
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ WORDS = (
     "@odata.type", "TaskState", "TaskStatus", "JobState", "Messages", "Message", "MessageId", "Severity",
     "MessageSeverity", "PercentComplete", "StartTime", "EndTime", "Name", "Oem", "Dell", "error",
     "@Message.ExtendedInfo", "Completed", "Running", "Critical", "#Task.v1_4_2.Task", "42%", "2024-01-01T00:00:00Z",
-    "Update.1.0.ApplyFailed",
+    "Update.1.0.ApplyFailed", "Payload", "TargetUri", "JsonBody", '{"Targets": ["/x/A"], "ImageURI": "http://h/b.bin"}',
+    "[" * 90_000,
 )  # fmt: skip
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(WORDS),
@@ -40,6 +42,35 @@ def test_whatever_a_bmc_says_a_task_comes_of_it(body: dict[str, Any], status: in
     assert len(task.messages) <= tasks.MOST_MESSAGES
     assert all(0 < len(text) <= tasks.MOST_LETTERS and printable(text) == text for text in task.messages)
     assert not any(letter in text for text in task.messages for letter in "\n\t")
+
+
+def test_a_task_tells_of_the_request_that_began_it() -> None:
+    """As DSP0268 has it: the body is JSON in a text; Dell writes the version into an entry's URI."""
+    entry = "/redfish/v1/UpdateService/FirmwareInventory"
+    targets = [f"{entry}/BIOS", f"{entry}/Installed-0-28.39.3560__NIC.Slot.1-1-1", 7]
+    body = {"Targets": targets, "ImageURI": "https://images.example/firmware/sub/bios_2.2.bin?token=x"}
+    uri = "/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate"
+    found = tasks.read(URI, {"TaskState": "Running", "Payload": {"TargetUri": uri, "JsonBody": json.dumps(body)}})
+    assert (found.asked, found.image) == (uri, "bios_2.2.bin")
+    assert found.targets == ("BIOS", "Installed-0__NIC.Slot.1-1-1")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        None, "x", {}, {"JsonBody": None}, {"JsonBody": "not JSON"}, {"JsonBody": "[1]"}, {"JsonBody": "[" * 90_000},
+        {"JsonBody": '{"Targets": "x", "ImageURI": 7}'}, {"JsonBody": '{"x": "' + "y" * tasks.MOST_PAYLOAD + '"}'},
+    ],
+)  # fmt: skip
+def test_a_task_without_a_usable_request_tells_nothing_of_it(payload: Any) -> None:
+    found = tasks.read(URI, {"TaskState": "Running", "Payload": payload})
+    assert (found.asked, found.targets, found.image) == ("", (), "")
+
+
+def test_a_monitor_that_waits_keeps_what_its_task_tells() -> None:
+    body = {"TaskState": "Completed", "Name": "Update", "EndTime": "2026-01-01T00:00:00Z"}
+    found = tasks.answered(URI, 202, {**body, "Payload": {"TargetUri": "/x"}})
+    assert (found.state, found.ended_at, found.asked, found.name) == (TaskEnd.RUNNING, None, "/x", "Update")
 
 
 @given(state=STATES, more=st.dictionaries(st.sampled_from(WORDS), JSON, max_size=6))
