@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -349,3 +351,12 @@ def test_nobody_but_root_gives_way(module: ModuleType, jobs: Path, monkeypatch: 
     with pytest.raises(SystemExit, match="giving way needs root"):
         module.main()
     assert not jobs.exists()
+
+
+def test_root_that_may_not_look_into_others_processes_gives_way_to_nobody(module: ModuleType) -> None:
+    """In a container it may be root and still not see who works: the real kernel says so."""
+    words = f"import runpy; print(runpy.run_path({module.__file__!r})['_sees_all']())"
+    less = ["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"]
+    for before, sees in (([], "True\n"), (less, "False\n")):
+        done = subprocess.run([*before, sys.executable, "-c", words], capture_output=True, text=True, check=True)
+        assert done.stdout == sees
