@@ -16,8 +16,9 @@ _JUDGEMENT = "built in, by our judgement"
 BUILT_IN: tuple[Rule, ...] = (
     Rule(("*",), at_once=False, repeats=1, within=10 * MINUTE, beside=(), hold=0.0, quiet=1 * HOUR,
          source=_JUDGEMENT),
-    # An alert knows its limits but not this fleet: it is shown, and looked at sooner, until the policy says more.
-    Rule(("alert.*",), remedy=Remedy.WATCH, hold=1 * MINUTE, source=_JUDGEMENT),
+    # An alert knows its limits but not this fleet: it is shown until the policy says more. Alertmanager tells it
+    # again every few hours, and when it has ended.
+    Rule(("alert.*",), remedy=Remedy.WATCH, quiet=1 * DAY, source=_JUDGEMENT),
     # A silent GPU is no healed one: what needs a remedy stands until that, or a check, has proved it gone.
     Rule(("xid.*", "sxid.*"), quiet=2 * DAY, source=_JUDGEMENT),
     # Only power taken away brings the GPU back, and the work that used it has died with it.

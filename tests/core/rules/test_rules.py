@@ -28,7 +28,7 @@ DAY = 86_400.0
         ("xid.74", Following(Remedy.RESET, beside=("sxid.*",), quiet=2 * DAY)),
         ("xid.154", Following(quiet=2 * DAY)),
         ("fabric_manager.down", Following(Remedy.RESTART)),
-        ("alert.NodeDown", Following(Remedy.WATCH, hold=60)),
+        ("alert.NodeDown", Following(Remedy.WATCH, quiet=DAY)),
         ("gpu.remap_failed", Following()),
     ],
 )

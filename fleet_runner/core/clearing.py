@@ -1,0 +1,58 @@
+"""When an alarm is over: every one can be, and none needs its listener for it."""
+
+import math
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from fleet_runner.core.actions import ClearAlarm
+from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.lifecycle import State
+from fleet_runner.core.runs import Stored
+from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.view import View
+
+
+def cleared(view: View, now: float) -> tuple[ClearAlarm, ...]:
+    """Return the alarms of a node that are over, each with how that is known."""
+    found = ((alarm, _over(view, alarm, now)) for alarm in view.alarms)
+    return tuple(ClearAlarm(alarm.id, because) for alarm, because in found if because)
+
+
+def standing(alarms: Iterable[Alarm], over: Iterable[ClearAlarm]) -> tuple[Alarm, ...]:
+    """Return the alarms that stand once those that are over have been cleared."""
+    gone = {each.alarm for each in over}
+    return tuple(alarm for alarm in alarms if alarm.id not in gone)
+
+
+def quiet_at(view: View) -> float:
+    """Return when the next alarm is over if nothing more is heard of it."""
+    return min((alarm.heard_at + _quiet(view, alarm) for alarm in view.alarms), default=math.inf)
+
+
+def _over(view: View, alarm: Alarm, now: float) -> str:
+    """Say why an alarm is over, "" where it is not."""
+    last = max(alarm.last_at, alarm.heard_at)
+    if view.node.state is State.PRODUCTION and last < view.node.since:
+        return "the node came to production after it was last heard of"
+    proof = next((stored for stored in view.latest if stored.at > last and _disproves(stored, alarm)), None)
+    if alarm.raised_at is not None and proof is not None:
+        return f"{proof.result.check} looked after it was last heard of, and does not see it"
+    quiet = _quiet(view, alarm)
+    return f"nothing more was heard of it for {quiet / 3600:.3g} h" if now >= alarm.heard_at + quiet else ""
+
+
+def _disproves(stored: Stored, alarm: Alarm) -> bool:
+    check = CHECKS.get(stored.result.check)
+    return (
+        check is not None
+        and stored.result.verdict is Verdict.PASS
+        and any(fnmatchcase(alarm.code, code.code) for code in check.codes)
+        and not any(finding.fault == alarm.fault for finding in stored.result.findings)
+    )
+
+
+def _quiet(view: View, alarm: Alarm) -> float:
+    """What does not count yet stands as long as it may still come to count."""
+    following = view.rules.of(view.node.device_type, alarm.code)
+    return following.quiet if alarm.raised_at is not None else max(following.quiet, following.within)
