@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 
 from fleet_runner.core.actions import Move
 from fleet_runner.core.firmware.flash import Flash
+from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import TRANSITIONS, Event
 from fleet_runner.core.records import Termination
+from fleet_runner.core.rules.rules import DEFAULT, Rules
 from fleet_runner.core.runs import Intent, Node, Run, Stored, Ticket
+from fleet_runner.core.signals.alarm import Alarm
 
 RUNNER = "runner"
 """Who acted, where no person did."""
@@ -46,7 +49,10 @@ class View:
     `began_at` is when the first run of its stay in `firmware` was opened, None where none was; `waited_until`, until
     when its stay was or is a rollout's pause; `called_off`, why a rollout asks its pending remedy no more. `flash` is
     the open one of a node in `firmware_failed`. `tested` says whether its device type's profile asks for active
-    tests in service.
+    tests in service; `rounds` are their newest runs that came to an answer or gave way, where the last one gave way.
+    `alarms` are those that stand, raised or not; `attempts` the remedies that are remembered, oldest first. `rules`
+    say what follows from which fault. `scheduled` says whether a scheduler gives nodes work; `drained`, that it may
+    keep work away still, because of a drain that is not known to be undone.
     """
 
     node: Node
@@ -68,6 +74,12 @@ class View:
     called_off: str = ""
     flash: Flash | None = None
     tested: bool = False
+    rounds: tuple[Run, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    rules: Rules = DEFAULT
+    scheduled: bool = False
+    drained: bool = False
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:
