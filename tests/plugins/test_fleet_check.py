@@ -176,6 +176,17 @@ def test_a_role_may_bring_readings_of_its_own(ansible: Ansible, tmp_path: Path) 
     assert judged.result.observed == {"working": True, "elapsed": 5.0, "seconds": 60.0}
 
 
+def test_a_profile_may_hold_templates(ansible: Ansible, tmp_path: Path) -> None:
+    """What Ansible would make of them is what the node is held against; also of the plain data around them."""
+    job = {"state": "running", "rc": 0, "elapsed": 5.0, "seconds": 60.0, "output": ""}
+    task = {"fleet_check": {"checks": ["gpu_burn"], "readings": {"gpu_burn_job": job}}}
+    profile = {"parts": {"gpu": {"count": 8}}, "burn_in": {"seconds": "{{ burn }}", "gpu_gflops_share_min": 0.95}}
+    nodes = inventory(tmp_path / "inventory.yml", {"gpu-01": {}}, fleet_profile=profile, burn=60)
+    ansible("ansible-playbook", "-i", nodes, playbook(tmp_path, task))
+    [judged] = [line for line in spool(tmp_path / "spool.jsonl") if isinstance(line, Judged)]
+    assert judged.result.observed == {"working": True, "elapsed": 5.0, "seconds": 60.0}
+
+
 @pytest.fixture
 def mute() -> Iterator[str]:
     """A BMC that takes connections and never answers."""
