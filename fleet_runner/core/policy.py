@@ -46,7 +46,7 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
         words = f"held by {held.by}: {held.reason or 'no reason given'}"
         return Decision((), f"{words}{_unticketed(view)}", now + FAR)
     if node.state in MOVING:
-        return stages.advance(view, timing, now)
+        return testing.ended_first(view, stages.advance(view, timing, now), now)
     if node.state in _KEPT:
         return _KEPT[node.state](view, timing, now)
     if node.state is State.REGISTERED:

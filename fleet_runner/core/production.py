@@ -9,7 +9,7 @@ from fleet_runner.core.lifecycle import Condition, Event, Stage
 from fleet_runner.core.records import Management
 from fleet_runner.core.remedies import CARRIED_OUT, EVENTS, Need, calling, needed
 from fleet_runner.core.runs import Held, Outcome, Run, Stored
-from fleet_runner.core.sightings import seen_once
+from fleet_runner.core.sightings import is_slow, seen_once
 from fleet_runner.core.stages import NO_VERDICT
 from fleet_runner.core.standing import standing
 from fleet_runner.core.verdicts import Remedy, Verdict
@@ -32,7 +32,7 @@ def watch(view: View, timing: Timing, now: float) -> Decision:
 
 def _watch(view: View, usage: Stored | None, timing: Timing, now: float) -> Decision:
     pending = view.node.conditions.get(Condition.PENDING)
-    need = None if view.node.management is Management.CUSTOMER else needed(view.latest, view.node.since, waived(view))
+    need = None if view.node.management is Management.CUSTOMER else _needed(view)
     if pending is not None and view.called_off:
         return Decision(clear(view, RUNNER, f"{view.called_off}; the node serves on."), "", now)
     if Condition.MAINTENANCE in view.node.conditions:
@@ -44,8 +44,14 @@ def _watch(view: View, usage: Stored | None, timing: Timing, now: float) -> Deci
     if pending is None:
         return _keep_schedules(view, timing, now)
     if pending.by == RUNNER and need is None and not _unsure(view):
-        return Decision(clear(view, RUNNER, "The fault is gone by itself; the node serves on."), "", now)
+        return Decision(clear(view, RUNNER, "No check sees the fault any more; the node serves on."), "", now)
     return _carry_out(view, pending, usage, timing, now)
+
+
+def _needed(view: View) -> Need | None:
+    """Return what the node needs; a test that was slow once asks for nothing yet."""
+    once = frozenset(finding.fault for stored, finding in seen_once(view) if is_slow(stored, finding))
+    return needed(view.latest, view.node.since, waived(view) | once)
 
 
 def _automatic(pending: Held) -> bool:
@@ -141,7 +147,7 @@ def _carry_out(view: View, pending: Held, usage: Stored | None, timing: Timing, 
     if fresh is not None and not fresh.result.observed.get("in_use") and not _waits_for_tests(fresh, pending):
         idle = "The node is idle: the remedy is carried out now."
         left = clear(view, RUNNER, idle, (Condition.PENDING, Condition.DRAINING))
-        need = needed(view.latest, view.node.since, waived(view))
+        need = _needed(view)
         results = need.results if need else ()
         return Decision((*left, move(view, CARRIED_OUT[Remedy(pending.detail)], pending.reason, results)), "", now)
     asked = _last(view, Stage.DRAIN)
@@ -208,7 +214,10 @@ def _health(view: View) -> str:
         last = _last(view, stage)
         if last is not None and last.outcome in NO_VERDICT - {Outcome.SKIPPED}:
             return f"UNKNOWN: {stage}: {last.detail or last.outcome}"
-    return ""
+    slow = next((stored.result for stored, finding in seen_once(view) if is_slow(stored, finding)), None)
+    if slow is not None:
+        return f"{slow.check}: {slow.message}; seen once, the next round confirms it or not"
+    return testing.untested(view)
 
 
 def _unsure(view: View) -> bool:

@@ -1,16 +1,18 @@
 """What each finding is worth: a ticket now, a second look first, or nothing while something stands in its way.
 
 A fault of cabling in service must be seen twice in a row before a person is sent: a link that comes and goes, a node
-that boots and a capture that was cut look alike once. Before service nothing less than a pass counts, at once.
+that boots and a capture that was cut look alike once. So must a test that was only slow: who came for a moment slowed
+it. Before service nothing less than a pass counts, at once.
 """
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
+from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.lifecycle import FABRICS, State
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Stored
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.verdicts import UNSURE, Finding, Remedy, Result, Verdict
 from fleet_runner.core.view import View
 
 NEEDS_HANDS = frozenset({Remedy.RECABLE, Remedy.REFLASH, Remedy.TRIAGE, Remedy.RMA})
@@ -21,9 +23,6 @@ BEFORE_SERVICE = frozenset(Remedy) - {Remedy.RECORD}
 
 SUSPECT = "cabling.suspect"
 """The finding that says: so much differs at once that the capture or the design is wrong, not the cables."""
-
-UNSURE = "unsure"
-"""The fact under which a check names what it could not tell: a device, or a list of the two that a link joins."""
 
 _DARK = "cabling/dark/"
 
@@ -51,6 +50,8 @@ def _worth(view: View, stored: Stored, finding: Finding) -> Worth:
     touched = touches(finding)
     if stored.at < view.node.since or not (whole or finding.remedy in _hands(view)):
         return Worth.KEPT
+    if is_slow(stored, finding) and view.node.state is State.PRODUCTION:
+        return Worth.TICKET if _known(view, stored, finding, view.node.since) else Worth.ONCE
     if finding.remedy not in _twice(view):
         return Worth.TICKET
     if any(each <= touched for each in unsure(stored.result)):
@@ -58,6 +59,12 @@ def _worth(view: View, stored: Stored, finding: Finding) -> Worth:
     if touched & view.excused.keys():
         return Worth.EXCUSED
     return Worth.TICKET if _known(view, stored, finding) else Worth.ONCE
+
+
+def is_slow(stored: Stored, finding: Finding) -> bool:
+    """Whether a test missed a pass mark, as a tenant's moment may have brought about; its check says so (`twice`)."""
+    check = CHECKS.get(stored.result.check)
+    return check is not None and any(code.twice and code.code == finding.code for code in check.codes)
 
 
 def speaks(result: Result) -> bool:
@@ -114,8 +121,8 @@ def _twice(view: View) -> frozenset[Remedy]:
     return frozenset({Remedy.RECABLE}) if view.node.state is State.PRODUCTION else frozenset()
 
 
-def _known(view: View, stored: Stored, finding: Finding) -> bool:
-    """Whether the result before saw the fault too, or a ticket is open about it."""
-    before = (each for each in view.before if each.result.check == stored.result.check)
+def _known(view: View, stored: Stored, finding: Finding, since: float = 0.0) -> bool:
+    """Whether the result before, if it is not older than `since`, saw the fault too, or a ticket is open about it."""
+    before = (each for each in view.before if each.result.check == stored.result.check and each.at >= since)
     seen = {known.fault for each in before for known in each.result.findings}
     return finding.fault in seen | {ticket.fault for ticket in view.tickets}

@@ -4,7 +4,7 @@ from fleet_runner.core.actions import CloseTicket, OpenTicket
 from fleet_runner.core.lifecycle import FABRICS, Stage, State
 from fleet_runner.core.runs import Stored, Ticket
 from fleet_runner.core.sightings import Worth, hides, speaks, suspect, weigh
-from fleet_runner.core.verdicts import Finding, Remedy
+from fleet_runner.core.verdicts import Finding, Remedy, is_unasked
 from fleet_runner.core.view import View
 
 ONE_EYE = frozenset({"cabling_infiniband", "fabric_cabling"})
@@ -49,11 +49,15 @@ def follow(view: View) -> tuple[OpenTicket | CloseTicket, ...]:
     """Return what must happen to tickets so that they agree with the newest result of each check.
 
     Only results since the node came to its state open one: an older fault was dealt with in an earlier state. A
-    result that says nothing neither opens nor closes any.
+    result that says nothing neither opens nor closes any; that nobody asks any more closes those of the node alone.
     """
     known = {ticket.fault: ticket for ticket in view.tickets}
     actions: list[OpenTicket | CloseTicket] = []
     for stored in view.latest:
+        if is_unasked(stored.result):
+            actions += [
+                CloseTicket(ticket.id, _unasked(stored)) for ticket in view.tickets if _is_own(stored, ticket)
+            ]
         if not speaks(stored.result):
             continue
         because = f"{stored.result.check} on {stored.node}: {stored.result.message}"
@@ -64,6 +68,15 @@ def follow(view: View) -> tuple[OpenTicket | CloseTicket, ...]:
             if worth is Worth.TICKET and _is_news(stored, known.get(finding.fault))
         ]
     return tuple(actions)
+
+
+def _is_own(stored: Stored, ticket: Ticket) -> bool:
+    """Whether a ticket is about what a check of this node alone saw: of others it is not known who asks."""
+    return ticket.check == stored.result.check and set(ticket.nodes) == {stored.node} and _is_news(stored, ticket)
+
+
+def _unasked(stored: Stored) -> str:
+    return f"{stored.result.check} on {stored.node}: nobody asks about it any more: {stored.result.message}"
 
 
 def _is_gone(stored: Stored, ticket: Ticket) -> bool:

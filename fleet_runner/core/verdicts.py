@@ -23,6 +23,10 @@ PREEMPTED = "preempted"
 """What a SKIPPED result observed whose test gave way: unlike one that nobody wants, it has to be run again."""
 
 
+UNSURE = "unsure"
+"""The fact under which a check names what it could not tell: a device, or a list of the two that a link joins."""
+
+
 class Remedy(StrEnum):
     """What should follow a finding, from the mildest to the hardest."""
 
@@ -122,6 +126,11 @@ class Result:
             observed=raw["observed"],
             evidence=tuple(raw["evidence"]),
         )
+
+
+def is_unasked(result: Result) -> bool:
+    """Whether nobody asked: the profile wants nothing of the kind. A test that gave way was asked for."""
+    return result.verdict is Verdict.SKIPPED and result.observed.get(PREEMPTED) is not True
 
 
 def worst(verdicts: tuple[Verdict, ...]) -> Verdict:

@@ -1,8 +1,9 @@
 """What a decision is made from, gathered for one node or fabric at a time; what many need is read once a tick."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from fleet_runner.core import testing
 from fleet_runner.core.excuses import excused
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.firmware.rollout import Standing, number
@@ -10,7 +11,7 @@ from fleet_runner.core.lifecycle import FABRICS, MOVING, SERVING, Condition, Sta
 from fleet_runner.core.observers import observers
 from fleet_runner.core.records import NODE_ROLES, Fleet, Termination
 from fleet_runner.core.runs import Node, Run, Stored, Ticket
-from fleet_runner.core.sightings import touches
+from fleet_runner.core.sightings import is_slow, touches
 from fleet_runner.core.tickets import ONE_EYE
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import View
@@ -45,7 +46,8 @@ class Outlook:
         durations = store.durations(run.stage) if run else ()
         latest = store.latest_results(node.name)
         twice = _needs_two(node, latest)
-        return View(
+        touched = _touched(twice)
+        view = View(
             node=node,
             status=self._status(node),
             place=self._place(node),
@@ -58,7 +60,7 @@ class Outlook:
             released_at=store.released_at(node.name) if node.state in MOVING else 0.0,
             estimate=sorted(durations)[len(durations) // 2] if durations else None,
             before=store.before(twice),
-            excused=excused(_touched(twice), self.fleet, self.rows()) if twice else {},
+            excused=excused(touched, self.fleet, self.rows()) if touched else {},
             observers=self.observers(node.name) if node.state in FABRICS else (),
             began_at=store.began(node.name, Stage.FIRMWARE) if node.state is State.FIRMWARE else None,
             waited_until=self._waited(node, now),
@@ -66,6 +68,12 @@ class Outlook:
             flash=store.open_flash(node.name) if node.state is State.FIRMWARE_FAILED else None,
             tested=node.state in SERVING and self._tested(node.device_type),
         )
+        return replace(view, rounds=self._rounds(node)) if testing.gave_way(view) else view
+
+    def _rounds(self, node: Node) -> tuple[Run, ...]:
+        """Return the newest rounds of a node's tests; asked only of one whose last round gave way."""
+        found = self.world.store.runs_of(node.name, Stage.HEALTH_ACTIVE, testing.ROUNDS, testing.ROUND)
+        return tuple(run for run in found if run.opened_at >= node.since)
 
     def _tested(self, device_type: str) -> bool:
         """Whether the profile of a device type asks for active tests in service; read once a tick."""
@@ -143,8 +151,14 @@ def _needs_two(node: Node, latest: Iterable[Stored]) -> tuple[Stored, ...]:
         return tuple(latest)
     if node.state not in SERVING:
         return ()
-    return tuple(stored for stored in latest if any(each.remedy is Remedy.RECABLE for each in stored.result.findings))
+    return tuple(
+        stored
+        for stored in latest
+        if any(each.remedy is Remedy.RECABLE or is_slow(stored, each) for each in stored.result.findings)
+    )
 
 
 def _touched(results: Iterable[Stored]) -> frozenset[str]:
-    return frozenset(name for stored in results for finding in stored.result.findings for name in touches(finding))
+    """Return the devices whose links are at fault: a slow test is about none."""
+    found = ((stored, finding) for stored in results for finding in stored.result.findings)
+    return frozenset(name for stored, finding in found if not is_slow(stored, finding) for name in touches(finding))

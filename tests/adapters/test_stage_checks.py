@@ -30,6 +30,7 @@ def test_a_playbooks_own_variables_win_over_the_roles(asked: dict[Stage, tuple[s
 def test_tests_that_a_profile_lists_may_all_be_asked(asked: dict[Stage, tuple[str, ...]]) -> None:
     active = {name for name, check in CHECKS.items() if check.active}
     assert active | {"steady"} == set(asked[Stage.BURN_IN])
+    assert asked[Stage.BURN_IN][0] == "steady"  # before any test begins: a boot under its first load is one, too
     assert active == set(asked[Stage.HEALTH_ACTIVE])
 
 

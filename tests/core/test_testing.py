@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.actions import Decision, Move, OpenRun
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.policy import decide
 from fleet_runner.core.production import watch
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Node, Outcome, Run
-from fleet_runner.core.testing import NEVER, TAKEN, due
+from fleet_runner.core.testing import NEVER, ROUNDS, TAKEN, due, gave_way
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing, View
 from tests.making import NOW, a_finding, a_node, a_run, a_ticket, a_view, conditions, held, stored, usage
@@ -168,3 +168,75 @@ def test_nothing_is_begun_again_in_triage_under_maintenance() -> None:
     """Somebody works on the node."""
     node = a_node(State.TRIAGE, conditions=conditions(Condition.MAINTENANCE))
     assert decide(a_view(node, runs=(a_look(Outcome.WORKING),)), TIMING, NOW + 50).actions == ()
+
+
+def tired(count: int, *others: Run, **values: object) -> View:
+    """A node whose last rounds all gave way, after some others."""
+    detail = "dcgm: it gave way to nvidia-cuda-mps (7); gemm: it gave way to nvidia-cuda-mps (7)"
+    rounds = [a_look(Outcome.SKIPPED, id=10 + n, detail=detail) for n in range(count)]
+    return view(*rounds[-1:], **{"rounds": (*others, *rounds)[-ROUNDS:]} | values)
+
+
+def test_a_node_whose_tests_always_give_way_is_told_of() -> None:
+    """With what they gave way to, and what to do if that is nobody's work."""
+    burnt = stored(check="gpu_burn", stage=Stage.BURN_IN, at=NOW - 90.0)
+    other = stored(check="dcgm", verdict=Verdict.UNKNOWN, at=NOW)
+    decision = watch(tired(ROUNDS, latest=(IDLE, burnt, other, stored(check="xid", at=NOW))), TIMING, NOW)
+    assert decision.waiting == (
+        "not tested since 1970-01-12 13:45 UTC; dcgm: it gave way to nvidia-cuda-mps (7); if that only watches, name"
+        " it in active_ignored"
+    )
+    assert watch(tired(ROUNDS, node=a_node(since=NOW - 7200.0)), TIMING, NOW).waiting.startswith(
+        "not tested since 1970-01-12 11:46 UTC"
+    )
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        tired(ROUNDS - 1),
+        tired(ROUNDS - 1, a_look(Outcome.PASSED)),
+        tired(ROUNDS, latest=(IDLE, stored(check="gpu_burn", stage=Stage.HEALTH_ACTIVE, at=NOW))),
+        tired(ROUNDS, latest=(IDLE, stored(a_finding(Remedy.RECORD), check="dcgm", stage=Stage.CHECK, at=NOW))),
+    ],
+    ids=["too few", "one answered", "one test has passed", "one has failed"],
+)
+def test_a_node_that_was_tested_of_late_is_not(seen: View) -> None:
+    assert watch(seen, TIMING, NOW).waiting == ""
+
+
+def test_rounds_are_asked_for_only_where_the_last_one_gave_way() -> None:
+    assert gave_way(view(a_look(Outcome.SKIPPED)))
+    assert not any(map(gave_way, (view(), view(a_look(Outcome.PASSED)), view(a_look(Outcome.SKIPPED), tested=False))))
+
+
+def late(*runs: Run) -> Decision:
+    """What follows of a node whose burn-in is long over."""
+    at = NOW + 60 * 3600.0
+    last = a_run(Stage.BURN_IN, Outcome.UNKNOWN, ended_at=at - 10.0)
+    return decide(a_view(a_node(State.BURN_IN), runs=(last, *runs)), TIMING, at)
+
+
+def test_an_overdue_burn_in_is_ended_on_the_node_before_hands_touch_it() -> None:
+    """Whether that works or not: the node may be off."""
+    assert opens(late()) is Stage.DRAIN
+    for outcome in (Outcome.PASSED, Outcome.UNKNOWN, Outcome.LOST):
+        (move,) = late(a_run(Stage.DRAIN, outcome, id=8)).actions
+        assert isinstance(move, Move)
+        assert move.transition.to is State.TRIAGE
+
+
+def test_tests_that_were_ended_so_are_not_begun_again() -> None:
+    """The play that ended them took long, and nobody has looked since."""
+    looks = (a_run(Stage.BURN_IN, Outcome.WORKING), a_run(Stage.DRAIN, id=8))
+    (move,) = decide(a_view(a_node(State.BURN_IN), runs=looks), TIMING, NOW + 60 * 3600.0).actions
+    assert isinstance(move, Move)
+    assert (move.transition.to, move.because) == (State.TRIAGE, "Its time was over, and its tests were ended.")
+
+
+def test_only_a_burn_in_that_is_overdue_is_ended() -> None:
+    """Not one that passed, nor what else is overdue."""
+    burnt = a_view(a_node(State.BURN_IN), runs=(a_run(Stage.BURN_IN),))
+    assert opens(decide(burnt, TIMING, NOW)) is None
+    stuck = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.UNKNOWN),))
+    assert opens(decide(stuck, TIMING, NOW + 60 * 3600.0)) is None

@@ -280,3 +280,14 @@ def test_a_ticket_is_open_exactly_while_its_fault_was_seen_twice_and_not_yet_gon
             expected = {fault for fault in seen if fault in last or fault in expected}
             last, before = seen, result
         assert set(open_now) == expected
+
+
+def test_what_nobody_asks_any_more_closes_the_tickets_of_the_node_alone() -> None:
+    """Of a fault between two nodes the other one may still be asked; a test that gave way was asked for."""
+    unasked = stored(check="cabling", verdict=Verdict.SKIPPED, message="the profile has no parts.nvme")
+    own, both = a_ticket(id=1), a_ticket(id=2, nodes=("gpu-01", "gpu-02"))
+    other, newer = a_ticket(id=3, check="xid"), a_ticket(id=4, last_seen_at=NOW)
+    (action,) = followed(unasked, tickets=(own, both, other, newer))
+    assert action == CloseTicket(1, "cabling on gpu-01: nobody asks about it any more: the profile has no parts.nvme")
+    gave_way = stored(check="cabling", verdict=Verdict.SKIPPED, observed={"preempted": True})
+    assert followed(gave_way, tickets=(own,)) == ()

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.runs import Outcome
+from fleet_runner.core.testing import ROUNDS
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
@@ -15,6 +16,14 @@ GAVE_WAY = Result("gpu_burn", Verdict.SKIPPED, "it gave way to python (7)", obse
 BURNT = Result("gpu_burn", Verdict.PASS, "8 GPUs")
 BAD = Result(
     "gpu_burn", Verdict.FAIL, "GPU 3", (Finding("gpu_burn.faulty", "GPU 3", "GPU 3 is bad.", Remedy.TRIAGE, "f"),)
+)
+SLOW = Result(
+    "gpu_burn",
+    Verdict.FAIL,
+    "GPU 3 is slow",
+    (Finding("gpu_burn.slow", "GPU 3", "GPU 3 is slow.", Remedy.TRIAGE, "gpu-01/gpu_burn.slow/GPU 3", ("gpu-01",)),),
+    {},
+    ("ab",),
 )
 PAUSE = 300.0
 
@@ -83,6 +92,57 @@ def test_tests_that_gave_way_are_tried_again_an_hour_later_and_raise_nothing(
     assert (node.state, node.waiting, dict(node.conditions)) == (State.PRODUCTION, "", {})
     assert world.store.tickets() == ()
     assert world.store.tickets(open_only=False) == ()
+
+
+def test_a_node_whose_tests_always_give_way_is_told_of_after_a_day_of_rounds(
+    make_world: Callable[..., World],
+) -> None:
+    """And an answer ends that."""
+    answers = [GAVE_WAY]
+    world, now = serving(make_world, answers)
+    now = passed(world, now, (ROUNDS - 2) * PAUSE)
+    assert world.store.nodes()[0].waiting == ""
+    now = passed(world, now, 4 * PAUSE)
+    [node] = world.store.nodes()
+    assert node.waiting.startswith("not tested since 1970-01-01 00:")
+    assert node.waiting.endswith(
+        "gpu_burn: it gave way to python (7); if that only watches, name it in active_ignored"
+    )
+    answers[0] = BURNT
+    passed(world, now, 2 * PAUSE)
+    assert world.store.nodes()[0].waiting == ""
+
+
+def test_a_node_that_was_slow_is_sent_away_after_the_second_round(make_world: Callable[..., World]) -> None:
+    """Two looks at one test are one round: it is told once, by its evidence."""
+    world, now = serving(make_world, [SLOW, BURNT, SLOW, replace(SLOW, evidence=("cd",))])
+    now = passed(world, now, 1.5 * PAUSE)
+    assert world.store.tickets() == ()
+    now = passed(world, now, PAUSE)
+    assert (world.store.nodes()[0].state, world.store.tickets()) == (State.PRODUCTION, ())
+    passed(world, now, 2 * PAUSE)
+    [node] = world.store.nodes()
+    assert node.state is State.TRIAGE
+    [ticket] = world.store.tickets()
+    assert ticket.fault == "gpu-01/gpu_burn.slow/GPU 3"
+
+
+def test_an_overdue_burn_in_is_stopped_on_the_node_before_triage(make_world: Callable[..., World]) -> None:
+    """By the play that a drain is; that it does not reach the node keeps it from nothing."""
+
+    def script(node: str, stage: Stage) -> tuple[Result, ...] | None:
+        if stage is Stage.DRAIN:
+            return None
+        return (WORKING,) if stage is Stage.BURN_IN else all_good(node, stage)
+
+    world = make_world(script)
+    now = played(world, in_state(State.BURN_IN)) + 53 * 3600.0
+    for later in range(6):
+        tick(world, now + 10 * later)
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    assert [batch.stage for batch in engine.launched[-2:]] == [Stage.BURN_IN, Stage.DRAIN]
+    assert world.store.nodes()[0].state is State.TRIAGE
 
 
 def test_a_fault_that_tests_find_takes_the_idle_node_to_triage(make_world: Callable[..., World]) -> None:

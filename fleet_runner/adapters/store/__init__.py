@@ -161,10 +161,12 @@ class Store(FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods):
         with self._database.read() as connection:
             return runs.of_node(connection, node, since, limit)
 
-    def runs_of(self, node: str, stage: Stage, limit: int) -> tuple[Run, ...]:
-        """Return the newest `limit` runs of a stage on a node, oldest first."""
+    def runs_of(
+        self, node: str, stage: Stage, limit: int, outcomes: Iterable[Outcome] | None = None
+    ) -> tuple[Run, ...]:
+        """Return the newest `limit` runs of a stage on a node, all or those with some outcomes, oldest first."""
         with self._database.read() as connection:
-            return runs.of_stage(connection, node, stage, limit)
+            return runs.of_stage(connection, node, stage, limit, outcomes)
 
     def ended(self, run: int) -> Ended | None:
         """Return how the play ended for a run's node as its spool told, or None where it has not."""

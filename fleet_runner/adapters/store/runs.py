@@ -1,5 +1,6 @@
 """Runs: opening one with the node's next fence, finding them, and ending each exactly once."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, insert, select, update
@@ -88,10 +89,14 @@ def of_node(connection: Connection, node: str, since: float, limit: int) -> tupl
     return tuple(from_row(found) for found in reversed(connection.execute(newest).all()))
 
 
-def of_stage(connection: Connection, node: str, stage: Stage, limit: int) -> tuple[Run, ...]:
-    """Return the newest runs of a stage on a node, oldest first."""
-    newest = connection.execute(_of_stage(node, stage).limit(limit)).all()
-    return tuple(from_row(found) for found in reversed(newest))
+def of_stage(
+    connection: Connection, node: str, stage: Stage, limit: int, outcomes: Iterable[Outcome] | None
+) -> tuple[Run, ...]:
+    """Return the newest runs of a stage on a node, all or those with some outcomes, oldest first."""
+    newest = _of_stage(node, stage)
+    if outcomes is not None:
+        newest = newest.where(runs.c.outcome.in_(sorted(outcomes)))
+    return tuple(from_row(found) for found in reversed(connection.execute(newest.limit(limit)).all()))
 
 
 def began(connection: Connection, node: str, stage: Stage) -> float | None:

@@ -17,8 +17,7 @@ from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.parsers import ibnetdiscover
 from fleet_runner.core.parsers.discovery import Discovery
 from fleet_runner.core.reads import apart
-from fleet_runner.core.sightings import UNSURE
-from fleet_runner.core.verdicts import Finding, Remedy, Result
+from fleet_runner.core.verdicts import UNSURE, Finding, Remedy, Result
 
 NAME = "cabling_infiniband"
 

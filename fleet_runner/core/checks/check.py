@@ -16,11 +16,13 @@ class Code(NamedTuple):
     """A kind of fault that a check can find ("gpu.remap_failed"; "xid.*" stands for a code of each number).
 
     `remedies` are those that it may call for; `meaning` is one clause: what is wrong, and beyond which limit.
+    `twice`: in service two rounds in a row must find it, for one may have been slowed by a tenant's moment.
     """
 
     code: str
     remedies: tuple[Remedy, ...]
     meaning: str
+    twice: bool = False
 
 
 class Measure(NamedTuple):

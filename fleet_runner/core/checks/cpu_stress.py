@@ -101,6 +101,7 @@ CHECK = Check(
             "cpu_stress.slow",
             (Remedy.TRIAGE,),
             f"the processors reached less than `{SECTION}.cpu_bogo_ops_per_second_min`",
+            twice=True,
         ),
     ),
     source="stress-ng's manual: `--verify`, and its exit status 2. There is no public pass mark for bogo operations: "

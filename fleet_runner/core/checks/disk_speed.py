@@ -115,6 +115,7 @@ CHECK = Check(
             (Remedy.TRIAGE,),
             f"slower than a mark of `{SECTION}`: `read_gbps_min`, `write_gbps_min`, `random_read_iops_min`, "
             "`random_read_p99_ms_max`",
+            twice=True,
         ),
     ),
     source="fio's JSON output; Linux's error numbers. Marks are those of the disk's own data sheet, or learned.",

@@ -18,8 +18,7 @@ from fleet_runner.core.evidence import Expected
 from fleet_runner.core.excuses import READY
 from fleet_runner.core.parsers import iblinkinfo, ibnetdiscover
 from fleet_runner.core.parsers.discovery import FabricPort
-from fleet_runner.core.sightings import UNSURE
-from fleet_runner.core.verdicts import Finding, Remedy, Result
+from fleet_runner.core.verdicts import UNSURE, Finding, Remedy, Result
 
 NAME = "fabric_cabling"
 

@@ -24,8 +24,7 @@ from fleet_runner.core.evidence import Expected, Reading
 from fleet_runner.core.parsers import ibnetdiscover, ibqueryerrors
 from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
 from fleet_runner.core.parsers.json_text import number
-from fleet_runner.core.sightings import UNSURE
-from fleet_runner.core.verdicts import Finding, Remedy, Result
+from fleet_runner.core.verdicts import UNSURE, Finding, Remedy, Result
 
 NAME = "fabric_counters"
 

@@ -124,6 +124,7 @@ CHECK = Check(
             (Remedy.TRIAGE,),
             f"fewer TFLOP/s than a mark of `{SECTION}` (as `bf16_tflops_min`), or than "
             "`tflops_share_min` of the node's median",
+            twice=True,
         ),
     ),
     source="Freivalds' check of matrix products over whole numbers that every type holds exactly. Marks are shares "

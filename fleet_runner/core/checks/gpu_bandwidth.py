@@ -239,7 +239,12 @@ CHECK = Check(
     section=SECTION,
     codes=(
         *(
-            Code(f"gpu_bandwidth.{way}", (Remedy.TRIAGE,), f"copies {WAYS[way].words} are below `{way}_gbps_min`")
+            Code(
+                f"gpu_bandwidth.{way}",
+                (Remedy.TRIAGE,),
+                f"copies {WAYS[way].words} are below `{way}_gbps_min`",
+                twice=True,
+            )
             for way in WAYS
         ),
         Code("gpu_bandwidth.behind", (Remedy.WATCH,), "a GPU is below `share_min` of its node's median"),

@@ -159,7 +159,10 @@ CHECK = Check(
         Code("gpu_burn.faulty", (Remedy.TRIAGE,), "a GPU computed wrong results"),
         Code("gpu_burn.died", (Remedy.TRIAGE,), "the load of one GPU ended before its time"),
         Code(
-            "gpu_burn.slow", (Remedy.TRIAGE,), "a GPU is slower than a share of its node's median, or than its mark"
+            "gpu_burn.slow",
+            (Remedy.TRIAGE,),
+            "a GPU is slower than a share of its node's median, or than its mark",
+            twice=True,
         ),
         Code("gpu_burn.missing", (Remedy.TRIAGE,), "the load found fewer GPUs than the device type has"),
     ),

@@ -189,7 +189,9 @@ def _findings(codes: tuple[Code, ...]) -> list[str]:
     if not codes:
         return ["No fault: its answer is a fact that others use."]
     rows = ((f"`{code.code}`", code.meaning, ", ".join(each.value for each in code.remedies)) for code in codes)
-    return _table(("code", "what is wrong", "remedy"), rows)
+    twice = ", ".join(f"`{code.code}`" for code in codes if code.twice)
+    why = ["", f"In production two rounds in a row must find {twice}: a tenant's moment may have slowed one."]
+    return [*_table(("code", "what is wrong", "remedy"), rows), *(why if twice else [])]
 
 
 def _measures(check: Check) -> list[str]:

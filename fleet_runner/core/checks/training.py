@@ -210,6 +210,7 @@ CHECK = Check(
             (Remedy.TRIAGE,),
             f"fewer tokens per second than `{SECTION}.tokens_per_second_min`, or than `tokens_share_min` of the "
             "node's median",
+            twice=True,
         ),
     ),
     source="PyTorch's notes on reproducibility: with deterministic algorithms the same software on the same model of "

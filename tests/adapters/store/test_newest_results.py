@@ -102,6 +102,15 @@ def test_the_runs_of_a_stage_are_read_alone(stocked: Store) -> None:
     assert stocked.runs_of("gpu-02", Stage.HEALTH_ACTIVE, 2) == ()
 
 
+def test_the_runs_of_a_stage_that_ended_in_some_ways_are_read_alone(stocked: Store) -> None:
+    for outcome in (Outcome.SKIPPED, Outcome.WORKING, Outcome.SKIPPED, Outcome.PASSED, Outcome.WORKING):
+        mine = opened(stocked, stage=Stage.HEALTH_ACTIVE)
+        stocked.close_run(mine, outcome, "", 300.0)
+    found = stocked.runs_of("gpu-01", Stage.HEALTH_ACTIVE, 2, {Outcome.SKIPPED, Outcome.PASSED})
+    assert [run.outcome for run in found] == [Outcome.SKIPPED, Outcome.PASSED]
+    assert len(stocked.runs_of("gpu-01", Stage.HEALTH_ACTIVE, 9)) == 5
+
+
 def test_what_an_older_store_knows_is_known_after_its_migration(stocked: Store, url: str) -> None:
     swept(stocked, Verdict.FAIL, Result("lldp", Verdict.UNKNOWN, "it runs", observed={"working": True}))
     database = connect(url)

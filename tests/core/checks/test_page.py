@@ -66,6 +66,9 @@ def test_a_page_names_the_stages_that_ask() -> None:
 def test_a_finding_is_told_with_its_remedies() -> None:
     assert "| `some.fault` | it is not well | WATCH, RMA |" in told()
     assert "No fault: its answer is a fact that others use." in told(codes=())
+    slow = Code("some.slow", (Remedy.TRIAGE,), "it is slow", twice=True)
+    assert "two rounds in a row must find `some.slow`:" in told(codes=(*CHECK.codes, slow))
+    assert "two rounds" not in told()
 
 
 def test_pass_marks_are_told_with_their_direction() -> None:
