@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fleet_runner.core import lifecycle
 from fleet_runner.core.checks.check import Check, Order, Readings, run, unasked, wanted
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
@@ -97,6 +98,15 @@ def gives_way(
     """
     way = {"devices": list(DEVICES), "names": list(workers), "ignored": [*WATCHERS, *ignored]}
     return way | {"resources": list(resources)}
+
+
+def lasts(key: str) -> float:
+    """Return how long a chain may run, from its key: as long as its node may stay in the state that wants it, or 0.
+
+    Whoever moves the node on may be away then, or fail to reach it: the chain ends by itself.
+    """
+    kind = key.rpartition("-")[0]
+    return next((place.deadline or 0.0 for state, place in lifecycle.STATES.items() if state == kind), 0.0)
 
 
 def brought(made: Plan, jobs: Mapping[str, Any], trouble: str = "") -> dict[str, dict[str, Any]]:

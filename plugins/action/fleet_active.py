@@ -128,6 +128,7 @@ class ActionModule(ActionBase):
             "jobs": [active.wire(name, order, slurm) for name, order in made.orders.items()],
             "programs": {name: _text(name) for name in sorted(programs)},
             "stop": stop,
+            "lasts": active.lasts(str(asked["key"])),
             "age": _age(str(asked["key"])),
             **({"yield_to": way} if asked.get("yields", True) else {}),
             **({"dir": str(asked["dir"])} if asked.get("dir") else {}),

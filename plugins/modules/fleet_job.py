@@ -43,6 +43,7 @@ options:
   yield_to:
     description: Whose work jobs give way to, as root; C(devices) held open, C(names), pods' C(resources); C(ignored).
     type: dict
+  lasts: {description: Seconds after which the chain ends wherever it is; 0 is never., type: float, default: 0.0}
   age: {description: Seconds since this began; a node that booted since starts nothing., type: float, default: 0.0}
   stop: {description: Why the chain is to end now; nothing is started., type: str, default: ""}
   dir: {description: Where jobs keep their files., type: path, default: /run/fleet-runner/jobs}
@@ -125,7 +126,7 @@ def _start(folder: Path, params: dict, lock: int) -> tuple[str, bool]:
             return f"behind {other.name}", False
         _stop(other, f"{folder.name}, which took its place")
     programs = _placed(params)
-    spec = {"jobs": todo, "yield_to": params.get("yield_to"), "ending": ENDING}
+    spec = {"jobs": todo, "yield_to": params.get("yield_to"), "lasts": params.get("lasts"), "ending": ENDING}
     for name in ("over", "stop", "processes"):
         with contextlib.suppress(FileNotFoundError):
             (folder / name).unlink()
@@ -314,6 +315,7 @@ def main() -> None:
             "jobs": {"type": "list", "elements": "dict", "required": True, "options": JOB},
             "programs": {"type": "dict", "required": True},
             "yield_to": {"type": "dict"},
+            "lasts": {"type": "float", "default": 0.0},
             "age": {"type": "float", "default": 0.0},
             "stop": {"type": "str", "default": ""},
             "dir": {"type": "path", "default": "/run/fleet-runner/jobs"},

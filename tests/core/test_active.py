@@ -130,3 +130,12 @@ def test_a_test_that_a_profile_names_and_says_nothing_about_is_unknown() -> None
     for profile in ({}, {"burn_in": {"tests": 3}}, {"burn_in": {"tests": ["gpu_burn"]}}):
         assert active.plan([DISK], Expected("gpu-01", profile)) == active.Plan({}, {})
         assert run(DISK, {}, Expected("gpu-01", profile)).verdict is Verdict.SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("key", "seconds"),
+    [("burn_in-1763697123.5", 52 * 3600.0), ("health_active-1", 0.0), ("active-by-hand", 0.0), ("triage-1", 0.0)],
+)
+def test_a_chain_does_not_outlive_the_state_that_wants_it(key: str, seconds: float) -> None:
+    """An hour's round has tests of minutes, each with its limit."""
+    assert active.lasts(key) == seconds

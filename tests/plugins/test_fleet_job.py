@@ -323,6 +323,10 @@ def test_what_runs_elsewhere_has_a_name_of_its_own_and_is_ended_only_if_it_did_n
     module.ensure(asked)
     module.ensure(asked | {"stop": "enough"})
     assert len(list(tmp_path.glob("cancelled-*"))) == 1
+    asked = params(jobs, job("false", cancel=cancel), key="burn_in-4")  # as srun does that lost its controller
+    module.ensure(asked)
+    until(module, asked, "ended")
+    assert len(list(tmp_path.glob("cancelled-*"))) == 2
 
 
 def test_a_program_that_somebody_else_laid_there_is_not_run(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
@@ -360,3 +364,14 @@ def test_root_that_may_not_look_into_others_processes_gives_way_to_nobody(module
     for before, sees in (([], "True\n"), (less, "False\n")):
         done = subprocess.run([*before, sys.executable, "-c", words], capture_output=True, text=True, check=True)
         assert done.stdout == sees
+
+
+def test_a_chain_whose_time_is_over_ends_wherever_it_is(module: ModuleType, jobs: Path, tmp_path: Path) -> None:
+    """Its node has left the burn-in, and nobody came to say so; a stay that goes on begins the rest anew."""
+    asked = params(jobs, job("true"), job("sleep", "600", name="two"), lasts=1.0)
+    module.ensure(asked)
+    appeared(jobs / "burn_in-1" / "over")
+    found = until(module, asked, "preempted", "two")
+    assert found["reason"] == "its end: 1 s are over"
+    assert not tagged(tmp_path)
+    assert module.ensure(asked)[0]

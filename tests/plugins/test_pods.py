@@ -226,9 +226,12 @@ def test_what_cannot_be_read_gives_nothing_to_anybody(watch: ModuleType, kubelet
 
 def test_what_was_known_stays_so_while_it_cannot_be_read(watch: ModuleType, kubelet: Kubelet) -> None:
     """Where the kubelet's list is gone, nobody was given anything, and the pod is one that has come."""
-    seen, uid = sees(watch), kubelet.takes("team-a/train-0")
+    kubelet.takes("team-a/web-0")
+    seen = sees(watch)
+    assert seen() == ""
+    uid = kubelet.takes("team-a/train-0")
     kubelet.gives(uid)
-    assert seen()
+    assert "was given" in seen()
     kubelet.write("{")
     assert seen()
     kubelet.write()

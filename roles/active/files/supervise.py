@@ -44,7 +44,7 @@ class Chain:
     """The jobs of one chain, in their order."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.looked, self.saw = folder, 0.0, time.monotonic()
+        self.folder, self.looked, self.saw, self.begun = folder, 0.0, time.monotonic(), _uptime()
         self.spec = json.loads((folder / "spec.json").read_text(encoding="utf-8"))
         self.watch = Watch(folder, self.spec.get("yield_to"))
         self.pause = LOOK if self.spec.get("yield_to") else LOOK_SELDOM
@@ -123,6 +123,9 @@ class Chain:
         return other if self.spec.get("yield_to") else ""
 
     def _stopped(self) -> str:
+        """Return why the chain is to end: somebody said so, or nobody can still be waiting for it."""
+        if self.spec.get("lasts") and _uptime() - self.begun > self.spec["lasts"]:
+            return f"its end: {self.spec['lasts']:g} s are over"
         with contextlib.suppress(OSError):
             return _text(str(self.folder / "stop")).strip() or "a stop"
         return ""
