@@ -4,11 +4,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, bindparam, insert, select, update
+from sqlalchemy import Connection, RowMapping, Select, bindparam, insert, or_, select, update
 
 from fleet_runner.adapters.store import history, nodes, untrusted
 from fleet_runner.adapters.store.remedy_schema import STANDING, alarms
 from fleet_runner.adapters.store.schema import nodes as node_rows
+from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.runs import Entry
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.signal import Source
@@ -40,9 +41,16 @@ def of(connection: Connection, node: str) -> tuple[Alarm, ...]:
     return _read(connection, [node])
 
 
-def standing(connection: Connection) -> tuple[Alarm, ...]:
-    """Return what stands of all nodes, oldest first."""
-    return tuple(map(_alarm, connection.execute(_standing().order_by(alarms.c.id)).mappings()))
+def standing(connection: Connection, since: float | None) -> tuple[Alarm, ...]:
+    """Return what stands of all nodes, oldest first; and what was cleared since a moment, if one is given."""
+    mine = _standing() if since is None else select(alarms).where(or_(STANDING, alarms.c.cleared_at >= since))
+    return tuple(map(_alarm, connection.execute(mine.order_by(alarms.c.id)).mappings()))
+
+
+def types(connection: Connection) -> dict[str, str]:
+    """Return the device type of every node, by name: fabrics have no alarms."""
+    mine = select(node_rows.c.name, node_rows.c.device_type).where(node_rows.c.device_type != FABRIC)
+    return {row.name: row.device_type for row in connection.execute(mine).all()}
 
 
 def past(connection: Connection, node: str | None, limit: int) -> tuple[Alarm, ...]:

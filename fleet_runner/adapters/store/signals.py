@@ -1,7 +1,6 @@
 """What the store knows of signals: alarms, who may push them, and how much was heard."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import NamedTuple
 
 from fleet_runner.adapters.store import alarms, heard, tokens
 from fleet_runner.adapters.store.alarms import Known
@@ -13,47 +12,45 @@ from fleet_runner.core.signals.tokens import Token
 Judge = Callable[[tuple[Known, ...]], Iterable[Alarm]]
 
 
-class Told(NamedTuple):
-    """What else is told of a batch: counters by source and word, and when tokens were last used, by id."""
-
-    counted: Mapping[tuple[str, str], Heard]
-    used: Mapping[int, float]
-
-
 class SignalMethods:
     """Methods of the Store, which extends this: they would not fit into its file, and callers know one Store."""
 
     _database: Database
 
-    def keep_alarms(
-        self, names: Collection[str], judge: Judge, now: float, told: Told | None = None
-    ) -> frozenset[str]:
+    def keep_alarms(self, names: Collection[str], judge: Judge, now: float) -> frozenset[str]:
         """Let `judge` say what became of the alarms of some nodes, and write that; return the nodes it woke.
 
         Nobody else changes these nodes from what `judge` is shown until that is written, so listeners may run beside
-        each other. Names that are no nodes are left out. What is `told` by then is counted in the same transaction.
+        each other. Names that are no nodes are left out.
         """
         with self._database.write() as connection:
-            woken = alarms.keep(connection, judge(alarms.held(connection, names)), now)
-            if told is not None:
-                heard.count(connection, told.counted)
-                tokens.used(connection, told.used)
-            return woken
+            return alarms.keep(connection, judge(alarms.held(connection, names)), now)
+
+    def count_heard(self, counted: Mapping[tuple[str, str], Heard], used: Mapping[int, float]) -> None:
+        """Add to the counters of what was heard, and keep when tokens, by id, were last used."""
+        with self._database.write() as connection:
+            heard.count(connection, counted)
+            tokens.used(connection, used)
 
     def alarms(self, node: str) -> tuple[Alarm, ...]:
         """Return what stands of a node, oldest first; also what does not count yet."""
         with self._database.read() as connection:
             return alarms.of(connection, node)
 
-    def standing_alarms(self) -> tuple[Alarm, ...]:
-        """Return what stands of all nodes, oldest first; also what does not count yet."""
+    def standing_alarms(self, since: float | None = None) -> tuple[Alarm, ...]:
+        """Return what stands of all nodes, oldest first, also what does not count yet; and what cleared since."""
         with self._database.read() as connection:
-            return alarms.standing(connection)
+            return alarms.standing(connection, since)
 
     def past_alarms(self, node: str | None = None, limit: int = 200) -> tuple[Alarm, ...]:
         """Return the newest `limit` alarms, all or a node's, standing and cleared, oldest first."""
         with self._database.read() as connection:
             return alarms.past(connection, node, limit)
+
+    def node_types(self) -> Mapping[str, str]:
+        """Return the device type of every node, by name."""
+        with self._database.read() as connection:
+            return alarms.types(connection)
 
     def heard(self) -> tuple[Heard, ...]:
         """Return every counter of what was heard, by source and word."""

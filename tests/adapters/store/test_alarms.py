@@ -10,7 +10,6 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.alarms import Known
 from fleet_runner.adapters.store.heard import Heard
-from fleet_runner.adapters.store.signals import Told
 from fleet_runner.core.checks.answers import fault_key
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.signal import Source
@@ -81,6 +80,8 @@ def test_what_is_cleared_is_kept_and_the_next_begins_anew(stocked: Store) -> Non
     gone = alarm(cleared_at=NOW + 9, cleared_because="its sender took it back")
     assert keep(stocked, gone, alarm(first_at=NOW + 10, count=1), now=NOW + 10) == {"gpu-01"}
     first, second = stocked.past_alarms("gpu-01")
+    assert stocked.standing_alarms(since=NOW + 9) == (first, second)
+    assert stocked.standing_alarms(since=NOW + 9.5) == stocked.standing_alarms() == (second,)
     assert (first.cleared_at, first.cleared_because) == (NOW + 9, "its sender took it back")
     assert stocked.alarms("gpu-01") == (second,)
     assert second.first_at == NOW + 10
@@ -147,11 +148,11 @@ def test_hostile_words_are_bounded_and_stay_one_alarm(stocked: Store) -> None:
     assert len(found.message) < 21_000
 
 
-def test_counters_and_uses_are_written_with_the_alarms(stocked: Store) -> None:
-    """Again, they add up."""
+def test_counters_add_up(stocked: Store) -> None:
+    """Each source and word has one."""
     counted = {("kernel", "taken"): Heard("kernel", "taken", 2, NOW, "192.0.2.1")}
-    for number in (1, 2):
-        stocked.keep_alarms((), lambda _: (), NOW + number, Told(counted, {}))
+    for _ in range(2):
+        stocked.count_heard(counted, {})
     assert stocked.heard() == (Heard("kernel", "taken", 4, NOW, "192.0.2.1"),)
 
 
@@ -184,3 +185,9 @@ def test_writers_beside_each_other_lose_and_double_nothing(urls: UrlMaker) -> No
             ("gpu-01", writers * times),
             ("gpu-02", writers * times),
         ]
+
+
+def test_the_types_of_nodes_are_known_by_name(stocked: Store) -> None:
+    """Of all of them at once, and of no fabric."""
+    stocked.register([device("ib-1", device_type="fabric")], 1.0)
+    assert stocked.node_types() == {"gpu-01": "hgx", "gpu-02": "hgx", "gpu-03": "hgx"}

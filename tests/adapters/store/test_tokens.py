@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.signals import Told
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.signals.tokens import Token
@@ -34,5 +33,5 @@ def test_a_name_is_given_anew_once_it_is_revoked(store: Store) -> None:
 def test_when_it_was_last_used_is_kept(store: Store) -> None:
     """Of each by itself."""
     first, second = store.add_token(TOKEN), store.add_token(replace(TOKEN, name="bmc", digest="b" * 64))
-    store.keep_alarms((), lambda _: (), 7.0, Told({}, {first: 7.0}))
+    store.count_heard({}, {first: 7.0})
     assert {each.id: each.used_at for each in store.tokens()} == {first: 7.0, second: None}
