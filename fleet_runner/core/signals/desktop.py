@@ -1,0 +1,71 @@
+"""One node's part of the desk: what stands and what is remembered of it, and how much it may tell."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import chain
+
+from fleet_runner.core.signals.memory import Memory
+from fleet_runner.core.signals.standing import Standing
+
+BURST = 500.0
+"""Signals that a node may tell at once, beyond PER_SECOND; what is more does not add to counts."""
+
+PER_SECOND = 10.0
+
+Key = tuple[str, str]
+"""Code and component."""
+
+
+@dataclass(slots=True)
+class Desktop:
+    """One node's part of the desk: its alarms, what is remembered of others, and how much it may tell."""
+
+    standing: dict[Key, Standing] = field(default_factory=dict[Key, Standing])
+    memories: dict[Key, Memory] = field(default_factory=dict[Key, Memory])
+    waiting: dict[Key, Standing] = field(default_factory=dict[Key, Standing])
+    tokens: float = BURST
+    counted_at: float = 0.0
+
+    def draw(self, now: float) -> bool:
+        """Take one of the tokens that the node gets over time; False if there is none."""
+        self.tokens = min(BURST, self.tokens + max(0.0, now - self.counted_at) * PER_SECOND)
+        self.counted_at = now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
+
+    def ripen(self, each: Standing, now: float) -> bool:
+        """Let an alarm count if enough was told, of its company too; True if it counts from now on."""
+        if each.raised_at is not None:
+            return False
+        if not each.ripen(now, complete=each.often() and self._accompanied(each)):
+            if each.following.beside:
+                self.waiting[each.code, each.component] = each
+            return False
+        self.waiting.pop((each.code, each.component), None)
+        return True
+
+    def clear(self, each: Standing, at: float, because: str) -> None:
+        """End an alarm, and remember its signals."""
+        key = each.code, each.component
+        each.cleared_at, each.cleared_because = at, because
+        del self.standing[key]
+        self.waiting.pop(key, None)
+        each.memory.times = each.times
+        self.memories[key] = each.memory
+
+    def _accompanied(self, each: Standing) -> bool:
+        """Whether one of the codes that the rules ask for was told of the node near to this one."""
+        wanted = each.following.beside
+        return not wanted or any(
+            code != each.code and any(fnmatchcase(code, glob) for glob in wanted) and each.near(times)
+            for code, times in self._told()
+        )
+
+    def _told(self) -> Iterator[tuple[str, list[float]]]:
+        return chain(
+            ((code, each.times) for (code, _), each in self.standing.items()),
+            ((code, memory.times) for (code, _), memory in self.memories.items()),
+        )

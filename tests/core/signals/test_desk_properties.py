@@ -1,0 +1,123 @@
+"""A desk does what a slow model does, whatever arrives in whatever order."""
+
+from collections.abc import Iterable
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fleet_runner.core.rules.following import Following
+from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.desk import Desk
+from fleet_runner.core.signals.desktop import BURST, PER_SECOND
+from fleet_runner.core.signals.memory import Outcome
+from fleet_runner.core.signals.signal import Signal
+from tests.core.signals.model import Model
+from tests.core.signals.telling import NOW, Rules, signal
+
+CODES = ("xid.1", "xid.2", "sxid.3")
+
+LAST = 120
+
+rules = st.builds(
+    Following,
+    repeats=st.integers(1, 3),
+    within=st.integers(1, 30).map(float),
+    beside=st.sampled_from(((), (), ("sxid.*",), ("xid.2", "sxid.9"))),
+    hold=st.sampled_from((0.0, 0.0, 5.0, 20.0)),
+    quiet=st.integers(1, 60).map(float),
+)
+
+followed = st.builds(
+    lambda one, two, three: Rules(xid_1=one, xid_2=two, sxid_3=three), rules, rules, rules
+)  # fmt: skip
+
+told = st.builds(
+    lambda at, node, code, ended, words: signal(at, node, code, "part", words, ended=ended),
+    st.integers(0, LAST),
+    st.sampled_from(("gpu-01", "gpu-02")),
+    st.sampled_from(CODES),
+    st.sampled_from((False, False, False, True)),
+    st.sampled_from(("a", "b")),
+)
+
+arrivals = st.lists(st.tuples(told, st.integers(0, 40)), max_size=25)
+"""Signals, and the seconds after which each arrives."""
+
+
+def by_second(arriving: Iterable[tuple[Signal, int]]) -> dict[int, list[Signal]]:
+    """Return what arrives in each second."""
+    found: dict[int, list[Signal]] = {}
+    for each, delay in arriving:
+        found.setdefault(int(each.at - NOW) + delay, []).append(each)
+    return found
+
+
+def standing(stored: dict[tuple[str, str, str], Alarm]) -> dict[tuple[str, str, str], bool]:
+    """Return whether each stored alarm that stands counts."""
+    return {fault: each.raised_at is not None for fault, each in stored.items() if each.cleared_at is None}
+
+
+@settings(max_examples=150)
+@given(followed, arrivals, st.lists(st.integers(0, 24), max_size=6))
+def test_a_desk_does_what_a_slow_model_does(
+    following: Rules, arriving: list[tuple[Signal, int]], twice: list[int]
+) -> None:
+    """Second by second: what is stored stands, counts and clears just as it does there; at the end nothing stands."""
+    arriving = arriving + [(arriving[each][0], arriving[each][1] + 7) for each in twice if each < len(arriving)]
+    desk, model = Desk(following), Model(following)
+    stored: dict[tuple[str, str, str], Alarm] = {}
+    seconds = by_second(arriving)
+    for second in range(LAST + 150):
+        now = NOW + second
+        changed = list(desk.due(now))
+        model.look(now)
+        for each in seconds.get(second, ()):
+            changed += desk.hear([each], now).changed
+            model.hear(each, now)
+        stored |= {(each.node, each.code, each.component): each for each in changed}
+        assert standing(stored) == model.standing()
+        assert len(desk) == len(model.standing())
+    assert standing(stored) == {}
+
+
+@given(followed, st.lists(told, max_size=25), st.sets(st.integers(0, LAST), max_size=4))
+def test_a_restart_loses_nothing_and_doubles_nothing(
+    following: Rules, signals: list[Signal], restarts: set[int]
+) -> None:
+    """With a desk that begins again from what was stored, alarms are as without; nothing here has to last."""
+    following = Rules(**{code.replace(".", "_"): Following(each.remedy, each.at_once, each.repeats, each.within,
+                      each.beside, 0.0, each.quiet) for code, each in following.codes.items()})  # fmt: skip
+    seconds = by_second((each, 0) for each in signals)
+    kept: list[dict[tuple[str, str, str], Alarm]] = []
+    for stops in (set[int](), restarts):
+        desk = Desk(following)
+        stored: dict[tuple[str, str, str], Alarm] = {}
+        for second in range(LAST + 150):
+            now = NOW + second
+            changed = [*desk.due(now), *desk.hear(seconds.get(second, ()), now).changed]
+            changed += desk.unstored(now) if second in stops else ()
+            stored |= {(each.node, each.code, each.component): each for each in changed}
+            if second in stops:
+                desk = Desk.of(stored.values(), following)
+                assert desk.hear([each for each in seconds.get(second, ()) if not each.ended], now).changed == ()
+        kept.append(stored)
+    assert kept[0].keys() == kept[1].keys()
+    assert standing(kept[1]) == {}
+    for fault, alarm in kept[0].items():
+        other = kept[1][fault]
+        assert (alarm.cleared_at, alarm.last_at, alarm.raised_at is None) == (
+            other.cleared_at, other.last_at, other.raised_at is None,
+        )  # fmt: skip
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.integers(0, 60))
+def test_a_flood_from_one_node_costs_no_other_a_signal(quiet_ones: list[int], second: int) -> None:
+    """However much it tells, of however many kinds: the others' signals are all taken, and their alarms stand."""
+    desk = Desk(Rules())
+    flood = [signal(each / 100, "gpu-66", f"alert.{each % 300}", "part") for each in range(2000)]
+    others = [signal(second + each, f"gpu-{each:02}", "xid.79") for each in dict.fromkeys(quiet_ones)]
+    heard = desk.hear([*flood, *others, *flood], NOW + second)
+    assert {each.node for each in heard.changed} >= {each.node for each in others}
+    assert heard.refused.keys() == {"gpu-66"}
+    assert heard.outcomes[Outcome.TAKEN] <= BURST + 60 * PER_SECOND + len(others)
+    assert sum(heard.outcomes.values()) == 4000 + len(others)
