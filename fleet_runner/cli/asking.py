@@ -90,11 +90,15 @@ def _told(store: Store, name: str, now: float) -> dict[str, object]:
 def _follow(play: foreground.Play, answers: Answers, status: Status) -> str:
     """Take in what the play tells until it ends; return what Ansible said last where it failed."""
     code = None
-    while code is None:
-        code = play.ended(LOOK_AGAIN)
-        where = answers.take(play.told())
-        if where:
-            status.update(where)
+    try:
+        while code is None:
+            code = play.ended(LOOK_AGAIN)
+            where = answers.take(play.told())
+            if where:
+                status.update(where)
+    except KeyboardInterrupt:
+        errors.print("interrupted: the play is ended, and nothing that it asked is recorded", markup=False)
+        raise
     return play.said() if code else ""
 
 

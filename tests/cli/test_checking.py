@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from fleet_runner.adapters.foreground import Play
-from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store import Sought, Store
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.errors import StoreError
 from fleet_runner.core.fabrics import FABRIC
@@ -53,6 +53,21 @@ def test_a_check_is_told_in_full(typed: Type, name: str) -> None:
     told = json.loads(typed("check", "show", name, "--json").out)
     assert [each["code"] for each in told["codes"]] == [code.code for code in check.codes]
     assert told["source"] == check.source
+
+
+def test_an_interrupted_play_is_ended_and_nothing_is_recorded(
+    store: Store, typed: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C, while nodes are asked."""
+
+    def interrupted(_play: Play, _patience: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Play, "ended", interrupted)
+    said = typed("check", "run", "gpu_usage", "-n", "gpu-01")
+    assert (said.code, said.out) == (130, "")
+    assert "interrupted: the play is ended, and nothing that it asked is recorded" in " ".join(said.err.split())
+    assert store.find_results(Sought("gpu-01"), limit=9) == ()
 
 
 def test_a_slip_is_answered_with_the_nearest_names(typed: Type) -> None:

@@ -22,12 +22,14 @@ def run(node: Node, args: list[str]) -> int:
         print(f'-E- Failed to open device: "{device}". No such file or directory', file=sys.stderr)  # noqa: T201  as the tool does
         return 1
     rail = known[device]
-    up = any(port(node.name, f"ib{rail}") in link for link in links(node))
+    mine = port(node.name, f"ib{rail}")
+    speed = next((link.speed for link in links(node) if mine in {link.a, link.b}), "")
+    up = bool(speed)
     output = {
         "Operational Info": {
             "State": "Active" if up else "Polling",
             "Physical state": "LinkUp" if up else "ETH_AN_FSM_ENABLE",
-            "Speed": "IB-NDR" if up else "N/A",
+            "Speed": f"IB-{speed}" if up else "N/A",
             "Width": "4x" if up else "N/A",
             "Loopback Mode": "No Loopback",
         },
