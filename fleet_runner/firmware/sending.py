@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from fleet_runner.adapters import firmware_images
+from fleet_runner.adapters import firmware_images, firmware_urls
 from fleet_runner.adapters.redfish.updates import Offer, Upload
 from fleet_runner.core.errors import BmcError, BmcRefused, ImageError
 from fleet_runner.core.firmware.catalogue import Transport
@@ -41,7 +41,11 @@ def check(visit: Visit, step: Step) -> tuple[Transport, str]:
     size = firmware_images.locate(folder, step.image.file).stat().st_size
     if offer.most_bytes is not None and size > offer.most_bytes:
         raise ImageError(f"{step.image.file} has {size} bytes, and the BMC takes {offer.most_bytes} at most")
-    return _way(offer, step, visit.means.url)
+    way, uri = _way(offer, step, visit.means.url)
+    if way is Transport.SIMPLE:
+        fetched = upload(visit, step)
+        firmware_urls.check(fetched.url, step.image.sha256, size, visit.alive if visit.lease else _at_ease)
+    return way, uri
 
 
 def send(visit: Visit, flash: Flash, step: Step) -> None:

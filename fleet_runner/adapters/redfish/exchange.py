@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
-from urllib3.exceptions import InsecureRequestWarning, NewConnectionError
+from urllib3.exceptions import InsecureRequestWarning, NameResolutionError, NewConnectionError
 
 from fleet_runner.adapters.redfish.patience import PatientAdapter
 from fleet_runner.core.errors import BmcError, BmcRefused
@@ -253,8 +253,7 @@ def _object(text: bytes) -> dict[str, Any] | None:
 
 def _kind(error: Exception) -> type[BmcError]:
     """Return how certain it is that the BMC did nothing: it does not know what never reached it."""
-    reason = getattr(error.args[0], "reason", None) if error.args else None
-    if isinstance(reason, NewConnectionError):
+    if isinstance(_reason(error), NewConnectionError):
         return UnreachedError
     match error:
         case requests.exceptions.ConnectTimeout():
@@ -269,10 +268,16 @@ def _kind(error: Exception) -> type[BmcError]:
             return BmcError
 
 
+def _reason(error: Exception) -> object:
+    return getattr(error.args[0], "reason", None) if error.args else None
+
+
 def _why(error: Exception, method: str) -> str:
     match error:
         case requests.exceptions.SSLError():
             return "its certificate is not trusted; name its CA in bmc_ca, or set bmc_insecure"
+        case _ if isinstance(_reason(error), NameResolutionError):
+            return "its name was not resolved; check the DNS, or give the device an address"
         case requests.exceptions.ConnectTimeout():
             return "no answer to a connection; check the BMC's power and network"
         case requests.exceptions.ReadTimeout() if method == "GET":

@@ -11,6 +11,8 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from fleet_runner.adapters.redfish.reaching import Reaching
+
 Wait = Callable[[bool], float]
 """Returns how many seconds to wait for the next bytes, given whether they were waited for already; asked again when
 they are over, until it raises TimeoutError, or whatever else is to end the answer."""
@@ -38,7 +40,7 @@ class PatientAdapter(HTTPAdapter):
 
 def _pool(pool: type, connection: type, heard: Callable[..., HTTPResponse]) -> type:
     # Behind staticmethod, as what is called is no method of the connection.
-    patient = type(connection.__name__, (connection,), {"response_class": staticmethod(heard)})
+    patient = type(connection.__name__, (Reaching, connection), {"response_class": staticmethod(heard)})
     return type(pool.__name__, (pool,), {"ConnectionCls": patient})
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from fleet_runner.adapters.redfish.exchange import Reply, words
 from fleet_runner.adapters.redfish.wire import DONE, ROOT, Wire
 from fleet_runner.core.errors import BmcError, BmcRefused
+from fleet_runner.core.printable import printable
 
 MOST_MEMBERS = 4096
 MOST_DEPTH = 6
@@ -156,7 +157,7 @@ class Resources:
         """Return an answer that says that the BMC did something, or began to; raise any other."""
         if reply.status not in DONE:
             kind = BmcRefused if refuses(reply) else BmcError
-            raise kind(f"{self.wire.url} answered {reply.status} to {what}: {words(reply.body)}")
+            raise kind(f"{self.wire.url} answered {reply.status} to {what}: {_elsewhere(reply) or words(reply.body)}")
         return reply
 
     def _patch(self, uri: str, change: Body, *, strong: bool) -> Reply:
@@ -187,6 +188,14 @@ class Resources:
     def _next(self, body: Body) -> str | None:
         following = body.get("Members@odata.nextLink")
         return self.wire.own(following) if following else None
+
+
+def _elsewhere(reply: Reply) -> str:
+    """Say what to do about a BMC that wants to be asked somewhere else; "" where it does not."""
+    if not 300 <= reply.status < 400:  # noqa: PLR2004  HTTP's class
+        return ""
+    where = printable(reply.headers.get("Location", ""))[:120] or "nowhere"
+    return f"it points to {where}, and nothing was done; if that is the BMC, give the device that address"
 
 
 def refuses(reply: Reply) -> bool:

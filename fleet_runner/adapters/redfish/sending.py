@@ -1,12 +1,14 @@
 """One image to a BMC: which way it goes, what goes with it, and the request itself, which is made once."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urljoin
 
 from fleet_runner.adapters.redfish import upload
-from fleet_runner.adapters.redfish.exchange import Reply
+from fleet_runner.adapters.redfish.exchange import MOST_REDIRECTS, Reply
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.core.errors import BmcError, BmcRefused
 from fleet_runner.core.firmware.catalogue import Transport
@@ -16,6 +18,9 @@ APPLY = "@Redfish.OperationApplyTime"
 AT_ONCE = "Immediate"
 MUST_SAY_WHEN = ("Supermicro", "Dell")
 """Vendors whose updates may wait for another request where nothing says that they are to begin at once."""
+
+KEEP_METHOD = frozenset({307, 308})
+"""Answers after which the same request is sent elsewhere; other redirects make a read of it, and are refused."""
 
 HPE_FORM = "/cgi-bin/uploadFile"
 """Where HPE's iLO takes a form of its own, with the session's token in it and in a cookie."""
@@ -159,11 +164,20 @@ def _hpe(at: Resources, uri: str, wanted: Upload) -> Reply:
 
 
 def _post(at: Resources, uri: str, form: upload.Form, wanted: Upload, more: Mapping[str, str] | None = None) -> Reply:
-    watch = upload.Watch(wanted.alive, wanted.on_progress, wanted.seconds)
+    """Send a form, and once more where the BMC has it elsewhere: it has not taken what it answers so (RFC 9110)."""
+    until = time.monotonic() + wanted.seconds  # of all together
     checked = replace(form, sha256=wanted.sha256)
-    reply = upload.post(at.wire.exchange, uri, checked, {**at.wire.headers(), **(more or {})}, watch)
-    at.wire.begin()  # the image had a time limit of its own
-    return reply
+    for _ in range(MOST_REDIRECTS + 1):
+        watch = upload.Watch(wanted.alive, wanted.on_progress, until - time.monotonic())
+        reply = upload.post(at.wire.exchange, uri, checked, {**at.wire.headers(), **(more or {})}, watch)
+        at.wire.begin()  # the image had a time limit of its own
+        if reply.status not in KEEP_METHOD:
+            return reply
+        try:
+            uri = at.wire.own(urljoin(at.wire.url + uri, reply.headers.get("Location", "")), anywhere=True)
+        except BmcError as error:
+            raise BmcRefused(f"{error}; nothing was taken: look at where the BMC takes images") from error
+    raise BmcRefused(f"{at.wire.url} points an image on more than {MOST_REDIRECTS} times; look at the BMC")
 
 
 def _asked(service: Body, wanted: Upload) -> Body:

@@ -23,6 +23,7 @@ from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
 from fleet_runner.adapters.redfish.exchange import CHUNK_BYTES, Exchange, Reply, reply
 from fleet_runner.adapters.redfish.patience import PatientResponse
+from fleet_runner.adapters.redfish.reaching import connected
 from fleet_runner.core.errors import BmcError, BmcRefused
 from fleet_runner.core.printable import printable
 
@@ -239,9 +240,13 @@ def _pieces(form: Form, file: BinaryIO, size: int) -> Iterator[bytes]:
 def _connection(exchange: Exchange) -> HTTPConnection:
     split = urlsplit(exchange.url)
     seconds = exchange.limits.connect_seconds
-    if split.scheme == "http":
-        return HTTPConnection(str(split.hostname), split.port, timeout=seconds)
-    return HTTPSConnection(str(split.hostname), split.port, timeout=seconds, context=_trust(exchange))
+    made = (
+        HTTPConnection(str(split.hostname), split.port, timeout=seconds)
+        if split.scheme == "http"
+        else HTTPSConnection(str(split.hostname), split.port, timeout=seconds, context=_trust(exchange))
+    )
+    made._create_connection = connected  # type: ignore[attr-defined]  # noqa: SLF001  its own has no limit for names
+    return made
 
 
 def _trust(exchange: Exchange) -> ssl.SSLContext:

@@ -34,10 +34,11 @@ Each row: what is written down, what is seen, what follows. The first row that f
 
     UPDATED, ACTIVATING: nothing of it is being written any more, as far as anything tells. See `activation`.
 
-Certainly never taken: the BMC's tasks can be read; it lists some from before, and none is new, so it keeps tasks and
-has none of this image; none of those from before is missing, for a BMC that forgets tasks may have forgotten this
-one's; it last started when it had then; and all versions are the old ones, in several looks. A BMC without tasks, or
-one that does not tell when it started, is never certain; nor is anything once a clock was set: that moves the start.
+Certainly never taken: the BMC's tasks can be read; it lists an update from before, and no task is new, so it keeps
+tasks of updates and has none of this image; none of those from before is missing, for a BMC that forgets tasks may have
+forgotten this one's; it last started when it had then; and all versions are the old ones, in several looks. A BMC
+without tasks, or one that does not tell when it started, is never certain; nor is anything once a clock was set: that
+moves the start.
 A clock that was set back makes every wait here longer: nothing is sent or condemned sooner for it. One that was set
 forward is found out by the BMC's start, which moves with it, or by the gap that it leaves between two visits of the
 runner, and ends no wait either.
@@ -133,7 +134,9 @@ def _updating(pace: Pace) -> Wait:
 def _untaken(flash: Flash, seen: Seen, pace: Pace) -> bool:
     """Say if it is certain that the BMC never took the image: none of its tasks is new."""
     changed = new(flash, seen) or (seen.versions is not None and not unchanged(flash, seen))
-    if seen.tasks is None or changed or not flash.tasks_before or set(flash.tasks_before) - seen.tasks.keys():
+    if seen.tasks is None or changed or set(flash.tasks_before) - seen.tasks.keys():
+        return False
+    if not any(belonging.is_update(task) for task in seen.tasks.values()):
         return False
     if flash.bmc_reset_before is None or seen.bmc_reset_at is None:
         return False

@@ -98,10 +98,12 @@ def elapsed(flash: Flash, seen: Seen, since: float) -> float:
     """Return the seconds since something was written down, less what our clock was set forward by or nobody looked.
 
     A moment from before that lies so much further back; one from after it does not, and counts for less if anything.
+    None lies further back than the flash, also if the BMC's start has moved with our clock.
     """
     gone = seen.at - since
     forward = max(_set_forward(flash, seen), seen.unwatched)
-    return max(gone - forward, 0.0) if gone >= forward - CLOCK else gone
+    whole = max(seen.at - flash.intended_at - forward, 0.0)
+    return min(max(gone - forward, 0.0) if gone >= forward - CLOCK else gone, whole)
 
 
 def _set_forward(flash: Flash, seen: Seen) -> float:

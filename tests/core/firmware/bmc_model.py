@@ -41,7 +41,7 @@ class Habits(NamedTuple):
     dark: bool = False  # the inventory cannot be read while the host is off
     tasks_before: int = 0
     forgets: bool = False  # an ended task after a while, the oldest first
-    hides: bool = False  # the tasks of updates; it has no others then, and gives no address
+    hides: bool = False  # the tasks of updates, and gives no address
     late: float = 0.0  # after how many seconds it shows what runs
     shows: bool = False  # in a task of an update, which entries it was asked for
     names: bool = True  # a task of an update so
@@ -163,8 +163,9 @@ class Bmc:
         at = self.now + clock
         if self.away or self.now < self.cut_until:
             return Seen(at, trouble="connection refused")
-        listed = {uri: each for uri, each in self.tasks.items() if each.another or not self.habits.hides}
-        tasks = {uri: self._shown(uri, each, clock) for uri, each in listed.items()}
+        shown = [self._shown(uri, each, clock) for uri, each in self.tasks.items()]
+        hidden = [each for each in shown if self.habits.hides and not _is_others(each)]
+        tasks = {each.uri: each for each in shown if each not in hidden}
         if self.now >= self.shows_at:
             self.shown = dict(self.running)
         unread = self.habits.dark and self.power == "Off"
@@ -270,6 +271,11 @@ class Bmc:
 
     def _run(self, versions: dict[str, str], late: float) -> None:
         self.running, self.shows_at = self.running | versions, self.now + late
+
+
+def _is_others(task: Task) -> bool:
+    """Whether another client began it, and it is no update."""
+    return task.messages == (ANOTHER,) and "Update" not in task.name
 
 
 RUNNING = TaskEnd.RUNNING

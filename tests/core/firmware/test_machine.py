@@ -31,7 +31,7 @@ PACE = Pace(poll=10.0, settle=900.0, send=600.0, outage=1200.0, boot=300.0, stab
 AT = 1_000.0
 """When everything of a flash happened."""
 
-KEPT = Task("/t/1", TaskEnd.DONE)
+KEPT = Task("/t/1", TaskEnd.DONE, "Firmware Update")
 BEFORE = {"bmc_reset_before": 500.0, "tasks_before": ("/t/1",)}
 RUNNING = Task("/t/7", TaskEnd.RUNNING, "Update", 40)
 DONE = Task("/t/7", TaskEnd.DONE)
@@ -207,6 +207,7 @@ def test_an_image_goes_again_when_it_is_certain_that_the_bmc_never_took_it() -> 
         (intended(), {"tasks": None}),  # it does not tell its tasks
         (intended(), {"tasks": {}}),  # it forgets tasks
         (intended(tasks_before=()), {"tasks": {}}),  # it may have none of updates
+        (intended(), {"tasks": {"/t/1": Task("/t/1", TaskEnd.DONE, "Computer Reset")}}),  # likewise
         (intended(), {"bmc_reset_at": 506.0}),  # it has restarted, or the clock was set
         (intended(), {"bmc_reset_at": 494.0}),  # the clock was set back
         (intended(), {"bmc_reset_at": None}),  # it does not tell whether it has restarted
