@@ -32,6 +32,7 @@ SETTLES = 5.0
 """Seconds after which an alarm clears that was taken back by a node that tells too much."""
 
 TAKEN_BACK = "its sender took it back"
+ELSEWHERE = "another process cleared it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,26 @@ class Desk:
                 each.id = 0
                 again.append(each.alarm(now))
         return tuple(again)
+
+    def learn(self, known: Iterable[tuple[str, Iterable[Alarm]]], now: float) -> None:
+        """Take over what is stored of some nodes where others changed it: opened, heard more of, or cleared alarms."""
+        for name, stored in known:
+            rows = {(alarm.code, alarm.component): alarm for alarm in stored}
+            node = self._nodes.get(name)
+            if node is None:
+                if not rows:
+                    continue
+                node = self._nodes[name] = Desktop(counted_at=now)
+            for key in node.standing.keys() - rows.keys():
+                self._clear(node, node.standing[key], now, ELSEWHERE)
+            for key, alarm in rows.items():
+                each = node.standing.get(key)
+                if each is None:
+                    each = node.standing[key] = restored(alarm, self._following(name, alarm.code))
+                    each.waits |= node.ripen(each, now)
+                else:
+                    node.agree(each, alarm)
+                self._schedule(each)
 
     def _take(self, signal: Signal, now: float, changed: dict[int, Standing]) -> Outcome:
         node = self._nodes.get(signal.node)

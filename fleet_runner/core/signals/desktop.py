@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
 
+from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.memory import Memory
 from fleet_runner.core.signals.standing import Standing
 
@@ -55,6 +56,18 @@ class Desktop:
         self.waiting.pop(key, None)
         each.memory.times = each.times
         self.memories[key] = each.memory
+
+    def agree(self, each: Standing, stored: Alarm) -> None:
+        """Take over what another process knows more of an alarm that stands."""
+        if stored.heard_at > each.heard_at:
+            each.count = max(each.count, stored.count)
+            each.first_at = min(each.first_at, stored.first_at)
+            each.last_at = max(each.last_at, stored.last_at)
+            each.heard_at = stored.heard_at
+            each.times.append(stored.last_at)
+        if each.raised_at is None and stored.raised_at is not None:
+            each.raised_at = stored.raised_at
+            self.waiting.pop((each.code, each.component), None)
 
     def _accompanied(self, each: Standing) -> bool:
         """Whether one of the codes that the rules ask for was told of the node near to this one."""
