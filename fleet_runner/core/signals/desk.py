@@ -136,7 +136,7 @@ class Desk:
         return tuple(again)
 
     def learn(self, known: Iterable[tuple[str, Iterable[Alarm]]], now: float) -> None:
-        """Take over what is stored of some nodes where others changed it: opened, heard more of, or cleared alarms."""
+        """Take over what is stored of some nodes where others opened, cleared or heard more of alarms."""
         for name, stored in known:
             rows = {(alarm.code, alarm.component): alarm for alarm in stored}
             node = self._nodes.get(name)
