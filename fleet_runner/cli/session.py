@@ -51,6 +51,16 @@ def opened(*, create: bool = False) -> Iterator[tuple[Settings, Store]]:
         store.close()
 
 
+@contextmanager
+def explained(sentence: str) -> Iterator[None]:
+    """Say what a Ctrl-C leaves behind; the command ends as interrupted all the same."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        errors.print(f"interrupted: {sentence}", markup=False, soft_wrap=True)
+        raise
+
+
 def known(store: Store, name: str) -> Node:
     """Return a node by name, or say which names are near."""
     node = store.node(name)

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from fleet_runner.cli.session import Exit, errors, known, opened, print_json
+from fleet_runner.adapters.store import Store
+from fleet_runner.cli.session import Exit, errors, explained, known, opened, print_json
 from fleet_runner.cli.wishing import By, Nodes, Reason, Wait, ask
 from fleet_runner.core.checks.wiped import NAME
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifecycle import Event, Refusal, step
-from fleet_runner.core.runs import Stored, Wish
+from fleet_runner.core.runs import Node, Wish
 from fleet_runner.core.wipe import certificate
 from fleet_runner.settings import Settings
 
@@ -34,6 +35,7 @@ def wipe(
     """Erase every disk of a node and clear its TPM. This cannot be undone.
 
     The node must be in triage, debug, rma or onboard, and up. What it would lose is shown first, then asked for.
+    Exit code 1: it may not be wiped now, or there is no wipe to report.
     """
     if report:
         _report(nodes, json=json)
@@ -41,18 +43,25 @@ def wipe(
     if not dry_run and not reason.strip():
         raise FleetError("a wipe needs a reason, which goes into the history; give one with --reason")
     with opened() as (settings, store):
-        for row in [known(store, name) for name in nodes]:
-            refused = step(row.state, Event.WIPE, frozenset(row.conditions))
-            if isinstance(refused, Refusal) and not dry_run:
-                errors.print(f"no: {row.name}: {refused.sentence}", markup=False, soft_wrap=True)
-                raise typer.Exit(Exit.NO)
-    if dry_run or not yes:
-        _look(settings, nodes)
+        found = [(name, step(row.state, Event.WIPE, frozenset(row.conditions))) for name, row in _rows(store, nodes)]
+    refused = [f"{name}: {answer.sentence}" for name, answer in found if isinstance(answer, Refusal)]
+    if dry_run or not (yes or refused):
+        with explained("nothing was erased, and nothing was asked for"):
+            _look(settings, nodes)
+    for sentence in refused:
+        errors.print(f"no: {sentence}", markup=False, soft_wrap=True)
+    if refused:
+        raise typer.Exit(Exit.NO)
     if dry_run:
         return
     if not yes:
         typer.confirm(f"Erase all of that on {', '.join(nodes)}, for good?", abort=True)
-    ask(Wish.WIPE, nodes, reason, by, wait)
+    with explained(f"what was asked for stays asked for; to stop it: fleet-runner triage {' '.join(nodes)}"):
+        ask(Wish.WIPE, nodes, reason, by, wait)
+
+
+def _rows(store: Store, nodes: list[str]) -> list[tuple[str, Node]]:
+    return [(name, known(store, name)) for name in nodes]
 
 
 def look_command(settings: Settings, nodes: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -74,15 +83,17 @@ def _look(settings: Settings, nodes: list[str]) -> None:
 def _report(nodes: list[str], *, json: bool) -> None:
     with opened() as (_, store):
         found = [(known(store, name).name, store.latest_results(name)) for name in nodes]
-    stored = [_last(name, results) for name, results in found]
+    last = [(name, next((each for each in results if each.result.check == NAME), None)) for name, results in found]
+    stored = [each for _, each in last if each is not None]
     if json:
         print_json([{"result": each, "text": certificate.text(each)} for each in stored])
     else:
         sys.stdout.write("\n".join(certificate.text(each) for each in stored))
-
-
-def _last(name: str, results: tuple[Stored, ...]) -> Stored:
-    found = next((each for each in results if each.result.check == NAME), None)
-    if found is None:
-        raise FleetError(f"{name} was never wiped, as far as this store knows")
-    return found
+    never = [name for name, each in last if each is None]
+    for name in never:
+        why = (
+            f"no: {name} was never wiped, as far as this store knows; fleet-runner history {name} tells what was done"
+        )
+        errors.print(why, markup=False, soft_wrap=True)
+    if never:
+        raise typer.Exit(Exit.NO)

@@ -11,6 +11,7 @@ import pytest
 from fleet_runner import settings
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli import wiping
+from fleet_runner.cli.session import Exit
 from fleet_runner.core.actions import Decision, Move
 from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
 from fleet_runner.core.records import Device
@@ -111,6 +112,34 @@ def test_a_node_that_cannot_be_wiped_now_is_refused_before_anybody_looks(
     assert "'wipe' does not apply in provision" in " ".join(said.err.split())
 
 
+def test_a_dry_run_of_a_node_that_cannot_be_wiped_now_shows_it_and_says_no(
+    typed: Type, store: Store, looks: Path
+) -> None:
+    at = store.node("gpu-01")
+    assert at is not None
+    store.apply(at, Decision((Move(TRANSITIONS[State.TRIAGE, Event.RETRY], "ann"),), "", 1.0), 1.0)
+    said = typed("wipe", "gpu-01", "--dry-run")
+    assert (said.code, looks.exists(), store.intents("gpu-01")) == (Exit.NO, True, ())
+    assert "no: gpu-01: " in said.err
+
+
+STAYS = "what was asked for stays asked for; to stop it: fleet-runner triage gpu-01"
+
+
+@pytest.mark.parametrize(("place", "words"), [("_look", ("--dry-run",)), ("ask", ("--yes", "-r", "it leaves"))])
+def test_ctrl_c_says_what_goes_on(
+    typed: Type, store: Store, monkeypatch: pytest.MonkeyPatch, place: str, words: tuple[str, ...]
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(wiping, place, interrupted)
+    said = typed("wipe", "gpu-01", *words)
+    assert (said.code, len(store.intents("gpu-01"))) == (Exit.INTERRUPTED, 0)
+    sentence = STAYS if place == "ask" else "nothing was erased, and nothing was asked for"
+    assert said.err.strip() == f"interrupted: {sentence}"
+
+
 def wiped(store: Store) -> None:
     """Record a wipe that went well."""
     result = Result("wiped", Verdict.PASS, "1 device is erased", (), {"devices": [DONE]})
@@ -128,9 +157,15 @@ def test_the_report_says_what_was_done_to_each_device(typed: Type, store: Store)
 
 
 def test_there_is_no_report_of_a_node_that_was_never_wiped(typed: Type, store: Store) -> None:
+    """The answer is no; of several nodes those that were are told of."""
     said = typed("wipe", "gpu-01", "--report")
-    assert said.code == 2
-    assert "never wiped" in said.err
+    assert (said.code, said.out) == (Exit.NO, "")
+    assert said.err.startswith("no: gpu-01 was never wiped, as far as this store knows; fleet-runner history gpu-01")
+    store.register([Device("gpu-02", "t", "gpu-server", "hall")], 2.0)
+    wiped(store)
+    said = typed("wipe", "gpu-01", "gpu-02", "--report", "--json")
+    assert (said.code, len(json.loads(said.out))) == (Exit.NO, 1)
+    assert "gpu-02 was never wiped" in said.err
 
 
 def test_explain_tells_a_wipe_that_passed_in_full(typed: Type, store: Store) -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 from fleet_runner.adapters import redfish
 from fleet_runner.cli.firmware import asking
 from fleet_runner.cli.reading import Json
-from fleet_runner.cli.session import Exit, age, console, opened, print_json
+from fleet_runner.cli.session import Exit, age, console, explained, opened, print_json
 from fleet_runner.core.firmware import bios_text
 from fleet_runner.core.firmware.progress_text import Report
 from fleet_runner.core.lifecycle import State
@@ -47,8 +47,9 @@ def plan(
         customer = device.management is Management.CUSTOMER
         means = Means(store, bmc, wanted, settings.firmware_dir, url=settings.firmware_url, customer=customer)
         now = time.time()
-        report = drive(target, means, until=now, check=True)
-        after = set_bios(target, BiosMeans(store, bmc, attributes), until=now, check=True) if attributes else None
+        with explained("the BMC was only asked, and nothing was sent"):
+            report = drive(target, means, until=now, check=True)
+            after = set_bios(target, BiosMeans(store, bmc, attributes), until=now, check=True) if attributes else None
     if json:
         print_json({"node": name, **report.to_json(), "bios": None if after is None else after.to_json()})
     else:

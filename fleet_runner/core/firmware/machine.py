@@ -35,10 +35,10 @@ Each row: what is written down, what is seen, what follows. The first row that f
     UPDATED, ACTIVATING: nothing of it is being written any more, as far as anything tells. See `activation`.
 
 Certainly never taken: the BMC's tasks can be read; it lists an update from before, and no task is new, so it keeps
-tasks of updates and has none of this image; none of those from before is missing, for a BMC that forgets tasks may have
-forgotten this one's; it last started when it had then; and all versions are the old ones, in several looks. A BMC
-without tasks, or one that does not tell when it started, is never certain; nor is anything once a clock was set: that
-moves the start.
+tasks of updates and has none of this image; none of those from before is missing, for a BMC that forgets tasks may
+have forgotten this one's; it last started when it had then; and all versions are the old ones, in several looks.
+A BMC without tasks, or one that does not tell when it started, is never certain; nor is anything once a clock was
+set: that moves the start.
 A clock that was set back makes every wait here longer: nothing is sent or condemned sooner for it. One that was set
 forward is found out by the BMC's start, which moves with it, or by the gap that it leaves between two visits of the
 runner, and ends no wait either.
