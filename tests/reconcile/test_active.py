@@ -166,3 +166,20 @@ def test_a_node_that_is_used_is_not_tested(make_world: Callable[..., World]) -> 
     assert len(rounds(world)) == before
     [node] = world.store.nodes()
     assert set(node.conditions) == {Condition.IN_USE}
+
+
+def test_what_a_burn_in_was_told_long_ago_counts_at_its_end(make_world: Callable[..., World]) -> None:
+    """The answer of a test that has ended is stored once; each run is judged by it."""
+    ended = Result("cpu_stress", Verdict.PASS, "right", evidence=("aa",))
+    looks = [(ended, WORKING)] * 5 + [(ended, BURNT)]
+
+    def script(node: str, stage: Stage) -> tuple[Result, ...]:
+        return all_good(node, stage) if stage is not Stage.BURN_IN else looks.pop(0)
+
+    world = make_world(script)
+    played(world, in_state(State.PRODUCTION))
+    burnt = [run for run in world.store.runs("gpu-01", limit=2000) if run.stage is Stage.BURN_IN]
+    assert [run.outcome for run in burnt] == [Outcome.WORKING] * 5 + [Outcome.PASSED]
+    told = [(run.id, each.result.check) for run in burnt for each in world.store.results(run.id)]
+    assert [run for run, check in told if check == "cpu_stress"] == [burnt[-1].id]
+    assert burnt[-1].detail == "2 checks passed"
