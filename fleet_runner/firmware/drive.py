@@ -16,7 +16,7 @@ from fleet_runner.core.firmware.flash import Adopt, Conclude, End, Flash, Mark, 
 from fleet_runner.core.firmware.planner import Step
 from fleet_runner.core.firmware.progress_text import Report, Stand, line
 from fleet_runner.firmware import beginning, planned, resetting, sending
-from fleet_runner.firmware.holding import LapsedError, Lease, Target, steady
+from fleet_runner.firmware.holding import LapsedError, Lease, Target, ended_gently, steady
 from fleet_runner.firmware.looking import Looks
 from fleet_runner.firmware.visit import MOST_DETAIL, NO_STORE, Means, Unsent, Visit
 
@@ -40,7 +40,7 @@ def drive(
     report says what would be.
     """
     until = max(until, time.time() + means.pace.poll * (means.pace.stable + ROOM))
-    with means.open() as bmc:
+    with ended_gently(), means.open() as bmc:
         if check or means.store is None:
             return _only_planned(Visit(target, means, None, Looks(bmc), until, start), check=check)
         lease = Lease(means.store, target, means.lease_seconds)

@@ -1,10 +1,12 @@
 """The right to touch one node's firmware: a lease in the store, which only one driver holds at a time."""
 
 import contextlib
+import os
 import random
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -56,6 +58,36 @@ def written(work: Callable[[], Made], patience: float) -> Made:
             if time.monotonic() > last:
                 raise
         time.sleep(WAIT * random.uniform(0.1, 1.0))
+
+
+@contextlib.contextmanager
+def ended_gently() -> Iterator[None]:
+    """Let Ctrl-C and a request to end give the lease back first; then they do what they would have done.
+
+    Ansible's workers would else die on the spot, and the node would be nobody's until the lease runs out.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [(number, signal.getsignal(number)) for number in numbers]
+    caught: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)  # giving back takes a moment, and is not ended as well
+        caught.append(number)
+        raise KeyboardInterrupt
+
+    for each in numbers:
+        signal.signal(each, end)
+    try:
+        yield
+    finally:
+        for each, handler in before:
+            signal.signal(each, handler)
+        for again in caught:
+            os.kill(os.getpid(), again)
 
 
 class LapsedError(ConflictError):

@@ -69,6 +69,9 @@ progress: {description: The reading firmware_progress., returned: always, type: 
 """
 
 PACE = ("poll", "settle", "send", "outage", "boot")
+CTRL_C = "Ctrl-C ends this play and cancels nothing on the BMC; the same command goes on where it was"
+"""Said before anything else: after a Ctrl-C nobody shows any more what a task says."""
+
 QUIET_SECONDS = 2.0  # between two lines about one node
 
 
@@ -165,7 +168,12 @@ class ActionModule(ActionBase):
         """Return what tells a person of anything that takes longer than a moment."""
         last = [time.monotonic()]
 
+        told: list[str] = []
+
         def tell(message: str) -> None:
+            if not told:
+                told.append(CTRL_C)
+                self._display.display(f"{node}: {CTRL_C}")
             if time.monotonic() - last[0] >= QUIET_SECONDS:
                 last[0] = time.monotonic()
                 self._display.display(f"{node}: {message}")

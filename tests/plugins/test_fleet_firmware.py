@@ -1,6 +1,10 @@
 """The role firmware, played by Ansible against an emulated BMC: by hand, in check mode, and in visits."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +25,7 @@ from tests.firmware import scenes
 from tests.firmware.bench import Bench
 from tests.firmware.bench import bench as benched
 from tests.firmware.scenes import NODE, OLD
-from tests.playing import Ansible, inventory, spool, unclean
+from tests.playing import PROJECT, Ansible, inventory, spool, unclean
 
 PACE = {"poll": 0.5, "settle": 2, "send": 2, "outage": 2, "boot": 2}
 
@@ -39,17 +43,18 @@ class Hall:
         runs = {NODE: {"run": run.id, "fence": run.fence, "since": run.opened_at}} if run else {}
         extra = json.dumps({"fleet_runs": runs})
         (self.folder / "spool.jsonl").unlink(missing_ok=True)
-        nodes = inventory(
-            self.folder / "inventory.yml",
-            {NODE: {"fleet_bmc_url": self.bench.bmc.url, "fleet_profile": self.bench.scene.profile}},
-            firmware_pace=PACE,
-        )
+        nodes = self.nodes()
         under = {"FLEET_BATCH": "batch-1"} if run else {}
         command = ("-i", nodes, "-e", extra, *words, self.folder / "play.yml")
         answer = self.ansible("ansible-playbook", *command, **under, **variables)
         assert unclean(answer) == []
         assert answer.returncode == 0, answer.stdout
         return answer.stdout
+
+    def nodes(self) -> Path:
+        """Write the inventory."""
+        variables = {"fleet_bmc_url": self.bench.bmc.url, "fleet_profile": self.bench.scene.profile}
+        return inventory(self.folder / "inventory.yml", {NODE: variables}, firmware_pace=PACE)
 
     def result(self) -> Result:
         """Return what was found."""
@@ -186,3 +191,25 @@ def test_a_catalogue_that_cannot_be_read_is_unknown(hall: Hall) -> None:
     assert hall.result().verdict is Verdict.UNKNOWN
     assert "components[0].target" in hall.result().message
     assert hall.bench.sent() == []
+
+
+def test_ctrl_c_says_that_the_bmc_goes_on_gives_the_node_back_and_the_same_command_finishes(hall: Hall) -> None:
+    """The terminal tells the play and all its workers."""
+    program = Path(sys.executable).with_name("ansible-playbook")
+    play = subprocess.Popen(
+        [program, "-i", hall.nodes(), hall.folder / "play.yml"], cwd=PROJECT, env=hall.ansible.environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60.0
+    while not hall.bench.bmc.events("accepted"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(play.pid, signal.SIGINT)
+    said, _ = play.communicate(timeout=30.0)
+    assert "Traceback" not in said
+    assert f"{NODE}: Ctrl-C ends this play and cancels nothing on the BMC; the same command goes on" in said
+    with Store.open(hall.bench.store) as store:
+        assert store.firmware_holder(NODE, now=time.time()) is None
+    hall.play()
+    assert len(hall.bench.bmc.events("accepted")) == 1
+    assert hall.result().verdict is Verdict.PASS

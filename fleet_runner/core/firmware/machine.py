@@ -19,6 +19,8 @@ Each row: what is written down, what is seen, what follows. The first row that f
 
     SENT: the BMC took it.
       its task runs                                   wait, for as long as it takes
+      its task ended, and is somebody else's, to whom
+      a BMC that restarted gave its address           as if it were gone
       its task ended well                             UPDATED; which is not yet success
       its task failed, and another runs, or the BMC
       says that it is updating                        wait until it is over
@@ -144,7 +146,8 @@ def _untaken(flash: Flash, seen: Seen, pace: Pace) -> bool:
 
 
 def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
-    if task := seen.task or (seen.tasks or {}).get(flash.task):
+    task = seen.task or (seen.tasks or {}).get(flash.task)
+    if task and not _reused(flash, seen, pace, task):
         return _told(flash, seen, pace, task)
     if silent(seen):
         return silence(seen, pace, _sent_at(flash))
@@ -155,6 +158,12 @@ def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
     if seen.busy:
         return _updating(pace)
     return _untold(flash, seen, pace) if legible(seen, pace) else unread(seen, pace)
+
+
+def _reused(flash: Flash, seen: Seen, pace: Pace, task: Task) -> bool:
+    """Say if a BMC that may have restarted has given the flash's address to somebody else's task, which has ended."""
+    known = seen.bmc_reset_at is not None and not _restarted(flash, seen, pace)
+    return task.state is not TaskEnd.RUNNING and not known and bool(belonging.anothers(flash, task))
 
 
 def _untold(flash: Flash, seen: Seen, pace: Pace) -> Act:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fleet_runner.core.firmware.belonging import LATE, anothers, own
-from fleet_runner.core.firmware.flash import Adopt, Flash, Send, Task, TaskEnd
+from fleet_runner.core.firmware.flash import Adopt, Conclude, Flash, Send, Task, TaskEnd
 from tests.core.firmware.test_machine import AT, KEPT, act, intended, marked, seen, sent, waits
 
 ENDS = list(TaskEnd)
@@ -81,6 +81,17 @@ def test_once_the_bmc_said_that_it_took_the_image_one_new_update_is_it() -> None
         assert "which may be this image's or somebody else's" in waits(flash, seen(99.0, *others))
     ended = [task(TaskEnd.DONE), task(TaskEnd.DONE, "/t/8")]
     assert "No task tells of the image" in waits(flash, seen(99.0, *ended))
+
+
+def test_an_address_that_a_bmc_gave_away_after_a_restart_says_nothing_of_the_flash() -> None:
+    """What runs there is waited for; how it ended is not told as the flash's own end."""
+    theirs = task(TaskEnd.FAILED, targets=("C",), messages=("another's",))
+    for look in ({"bmc_reset_at": AT + 100.0}, {"bmc_reset_at": None}):
+        assert "No task tells of the image" in waits(sent(), seen(200.0, theirs, **look))
+        assert "The BMC is at it" in waits(sent(), seen(200.0, replace(theirs, state=TaskEnd.RUNNING), **look))
+    ended = act(sent(), seen(200.0, theirs))
+    assert isinstance(ended, Conclude)
+    assert "another's" in ended.detail  # it has not restarted, so the address is the flash's
 
 
 def test_of_several_that_are_proven_one_that_ended_well_is_adopted_and_then_the_newest() -> None:
