@@ -25,6 +25,8 @@ PREFIX = (
 )
 """A pattern to put before that of a message; its groups "at", "stamp" and "inner" may hold the time."""
 
+_PREFIX = re.compile(PREFIX)
+
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,16}m")
 
 
@@ -36,3 +38,10 @@ def plain(line: str) -> str:
 def time(found: re.Match[str]) -> str:
     """Return the time that stands before a message, as it stands there; "" for none."""
     return (found["at"] or found["stamp"] or found["inner"] or "").strip("[]: ")
+
+
+def bare(line: str) -> tuple[str, str]:
+    """Return the time that stands before a message ("" for none), and the message."""
+    shown = plain(line)
+    found = _PREFIX.match(shown)
+    return (time(found), shown[found.end() :]) if found is not None else ("", shown)

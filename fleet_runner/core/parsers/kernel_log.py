@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.kernel_lines import PREFIX, plain, time
+from fleet_runner.core.parsers.kernel_lines import bare
 
 MAX_LINES = 500_000
 """A kernel log longer than this is not a kernel's ring buffer."""
 
 MOST_COMPONENTS = 64
 """Parts of a node that one rule tells apart; what comes after them counts for the last one."""
-
-_PREFIX = re.compile(PREFIX)
 
 
 class Rule(NamedTuple):
@@ -83,7 +81,5 @@ def _messages(text: str, word: str) -> Iterator[tuple[str, str]]:
         begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
         if end < 0:
             return
-        line = plain(text[begin : min(end, begin + 1200)])
-        prefix = _PREFIX.match(line)
-        yield (time(prefix), line[prefix.end() :]) if prefix is not None else ("", line)
+        yield bare(text[begin : min(end, begin + 1200)])
         at = text.find(word, end)

@@ -103,6 +103,7 @@ class Desk:
                 continue
             each.due_at = NEVER
             node = self._nodes[each.node]
+            counts = each.held_at <= each.quiet_at and node.ripen(each, now)
             if now >= each.quiet_at:
                 self._clear(node, each, now, _silence(each, now))
                 _give(each, changed, now)
@@ -110,7 +111,7 @@ class Desk:
                 self._clear(node, each, now, TAKEN_BACK)
                 _give(each, changed, now)
             else:
-                if node.ripen(each, now) or each.waits:
+                if counts or each.waits:
                     _give(each, changed, now)
                 self._schedule(each)
         return tuple(each.alarm(now) for each in changed.values())

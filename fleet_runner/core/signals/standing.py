@@ -107,11 +107,15 @@ class Standing:
         return self.heard_at + (max(rule.quiet, rule.within) if rule.repeats > 1 or rule.beside else rule.quiet)
 
     @property
+    def held_at(self) -> float:
+        """Return when it will have lasted long enough to count."""
+        return self.ripe_at + self.following.hold if self.ripe_at is not None and self.raised_at is None else NEVER
+
+    @property
     def next_at(self) -> float:
         """Return when something may have to be done about it without another signal."""
-        held = self.ripe_at + self.following.hold if self.ripe_at is not None and self.raised_at is None else NEVER
         stored = self.stored_at + STORED_EVERY if self.waits else NEVER
-        return min(self.quiet_at, self.over_at, held, stored)
+        return min(self.quiet_at, self.over_at, self.held_at, stored)
 
     def often(self) -> bool:
         """Whether as many signals as the rules ask for happened within their time."""
