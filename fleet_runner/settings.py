@@ -141,7 +141,6 @@ class Settings(BaseSettings):
     cabling_suspect_share: float = Field(
         0.005, gt=0, le=1, description="share of a fabric's links that may be wrong before its capture is suspect"
     )
-    reboots_per_day: int = Field(3, ge=0, description="reboots of one node in 24 h before a fault means triage")
     policy_file: Path | None = Field(
         None,
         description="what follows from which fault here (YAML); default: policy.yml beside the inventory, if any",

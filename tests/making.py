@@ -39,8 +39,8 @@ def a_run(stage: Stage = Stage.VERIFY, outcome: Outcome | None = Outcome.PASSED,
 
 def a_finding(remedy: Remedy = Remedy.REBOOT, **values: Any) -> Finding:
     """A fault of GPU 3."""
-    given = {"code": "xid.79", "component": "GPU 3", "message": "GPU 3 fell off the bus.", "remedy": remedy}
-    return Finding(**given | {"fault": "gpu-01/xid.79/GPU 3", "nodes": ("gpu-01",)} | values)
+    given = {"code": "gpu.lost", "component": "GPU 3", "message": "GPU 3 fell off the bus.", "remedy": remedy}
+    return Finding(**given | {"fault": "gpu-01/gpu.lost/GPU 3", "nodes": ("gpu-01",)} | values)
 
 
 def stored(*findings: Finding, check: str = "xid", **values: Any) -> Stored:

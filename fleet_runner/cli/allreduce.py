@@ -16,9 +16,9 @@ from fleet_runner.cli.wishing import Nodes
 from fleet_runner.core.bisection import Group, Named, Outcome, following
 from fleet_runner.core.checks.allreduce import APART, NAME
 from fleet_runner.core.errors import FleetError, StoreError
+from fleet_runner.core.idling import USAGE
 from fleet_runner.core.lifecycle import FABRICS, Condition, Stage, State
 from fleet_runner.core.printable import printable
-from fleet_runner.core.production import USAGE
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Node
 from fleet_runner.core.spool import Ended, Judged, Line, Progress

@@ -111,6 +111,16 @@ ARROWS: dict[tuple[State, State], Arrow] = {
     (State.RESET, State.REBOOT): Arrow(
         ((_BESIDE - BOX_WIDTH / 2, _MID), (_COLUMNS[6] + BOX_WIDTH / 2, _MID)), (_LANE + 8, _MID_BOTTOM + 16), "start"
     ),
+    (State.RESET, State.TRIAGE): Arrow(
+        (
+            (_BESIDE, _MID_BOTTOM),
+            (_BESIDE, _LOW + 50),
+            (_COLUMNS[5] + 50, _LOW + 50),
+            (_COLUMNS[5] + 50, _LOW_BOTTOM),
+        ),
+        (_BESIDE - 8, 380),
+        "end",
+    ),
     (State.REBOOT, State.PRODUCTION): Arrow(
         ((_COLUMNS[6] + 22, _MID_TOP), (_COLUMNS[6] + 22, _BOTTOM)), (_COLUMNS[6] + 30, 190), "start"
     ),

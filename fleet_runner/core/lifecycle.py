@@ -207,6 +207,8 @@ _ROWS: tuple[Transition, ...] = (
                "The reset did not clear the fault, or another came up: the node is rebooted."),
     Transition(State.RESET, Event.OVERDUE, State.REBOOT,
                "The node did not come back well from its reset before the deadline: it is rebooted."),
+    Transition(State.RESET, Event.TRIAGE_NEEDED, State.TRIAGE,
+               "It did not come back well from its reset, and no other remedy is left to try; a person decides."),
     Transition(State.REBOOT, Event.PASSED, State.PRODUCTION,
                "The reboot cleared the fault and verification passed: the node returns to production."),
     Transition(State.REBOOT, Event.FAILED, State.TRIAGE,

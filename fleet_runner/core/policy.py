@@ -4,13 +4,27 @@ The order is: people's wishes, tickets, an open run, holds, then what the node's
 moves the node asks for another look at once, so that each decision stays about one thing.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from fleet_runner.core import production, stages, testing, watching, wishes
-from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenRun, OpenTicket
+from fleet_runner.core import clearing, production, stages, testing, watching, wishes
+from fleet_runner.core.actions import (
+    Action,
+    BeginAttempt,
+    CloseTicket,
+    Decision,
+    EndAttempt,
+    Move,
+    OpenRun,
+    OpenTicket,
+)
 from fleet_runner.core.excuses import READY
-from fleet_runner.core.lifecycle import FABRICS, MOVING, STATES, Condition, Event, Stage, State
+from fleet_runner.core.ladder import going_on
+from fleet_runner.core.lifecycle import FABRICS, MOVING, STAGES, STATES, Condition, Event, Stage, State
+from fleet_runner.core.pending import clear
+from fleet_runner.core.records import Management
 from fleet_runner.core.sightings import speaks, weigh
+from fleet_runner.core.stages import climb_on
 from fleet_runner.core.tickets import follow
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
@@ -29,11 +43,16 @@ def decide(view: View, timing: Timing, now: float) -> Decision:
     """Return what follows for one node."""
     answered = wishes.answer(view, now - 2 * timing.passive)
     if answered:
-        return Decision(answered, view.node.waiting, now)
+        return Decision((*answered, *_attempted(view, answered, now)), view.node.waiting, now)
+    over = clearing.cleared(view, now)
+    view = replace(view, alarms=clearing.standing(view.alarms, over))
     tickets = _tickets(view)
     decision = _decide(view, timing, now)
+    after = (*_attempted(view, decision.actions, now), *_uncordon(view, decision), *_done(view, decision))
     return replace(
-        decision, actions=(*tickets, *decision.actions, *_uncordon(view, decision), *_done(view, decision))
+        decision,
+        actions=(*over, *tickets, *decision.actions, *after),
+        wake_at=min(decision.wake_at, clearing.quiet_at(view)),
     )
 
 
@@ -54,13 +73,38 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
     return _rest(view, timing, now)
 
 
+def _attempted(view: View, actions: Iterable[Action], now: float) -> tuple[Action, ...]:
+    """What came of the remedy for which a node left service is known when it leaves the remedy's state."""
+    going = going_on(view.attempts)
+    moved = next((each for each in actions if isinstance(each, Move)), None)
+    if going is None or moved is None:
+        return ()
+    to = moved.transition.to
+    because = moved.because or moved.transition.sentence
+    helped = True if to is State.PRODUCTION else False if to in {State.REBOOT, State.TRIAGE} else None
+    ended = EndAttempt(going.id, helped, because)
+    if to is not State.REBOOT:
+        return (ended,)
+    return (ended, BeginAttempt(climb_on(view, going, now).remedy, going.faults, moved.by))
+
+
 def _rest(view: View, timing: Timing, now: float) -> Decision:
-    """Tests that a person asked for are looked at until they have ended; nothing else happens by itself."""
+    """Gather once what is known of a node in triage; look at tests that a person asked for. That is all by itself."""
     quiet = Condition.MAINTENANCE in view.node.conditions  # a look would begin again what gave way
+    if _is_to_collect(view):
+        return Decision((OpenRun(Stage.COLLECT, STAGES[Stage.COLLECT].meaning),), "", now)
     again = None if quiet else testing.look_again(view, timing)
     if again is not None and now >= again:
         return Decision((OpenRun(Stage.HEALTH_ACTIVE, "its tests run"),), "", now)
     return Decision((), _resting(view), now + FAR if again is None else again)
+
+
+def _is_to_collect(view: View) -> bool:
+    """Whether what is known of a node in triage is still to be gathered: once a stay, whatever comes of it."""
+    node = view.node
+    kept_away = node.management is Management.CUSTOMER or Condition.MAINTENANCE in node.conditions
+    asked = any(run.stage is Stage.COLLECT and run.fence > stages.BY_HAND for run in view.runs)
+    return node.state is State.TRIAGE and not kept_away and not asked
 
 
 def _tickets(view: View) -> tuple[Action, ...]:
@@ -88,7 +132,7 @@ def _uncordon(view: View, decision: Decision) -> tuple[Action, ...]:
     """Returning to service ends whatever kept work away; it asks for no budget."""
     if not any(isinstance(action, Move) and action.transition.to is State.PRODUCTION for action in decision.actions):
         return ()
-    return production.clear(view, RUNNER, "The node serves again.")
+    return clear(view, RUNNER, "The node serves again.")
 
 
 def _done(view: View, decision: Decision) -> tuple[Action, ...]:

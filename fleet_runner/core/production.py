@@ -2,194 +2,118 @@
 
 from dataclasses import replace
 
-from fleet_runner.core import testing
-from fleet_runner.core.actions import Action, ClearCondition, Decision, OpenRun, SetCondition
-from fleet_runner.core.firmware.rollout import number
-from fleet_runner.core.lifecycle import Condition, Event, Stage
+from fleet_runner.core import idling, testing
+from fleet_runner.core.actions import Action, Decision, EndAttempt, OpenRun, SetCondition
+from fleet_runner.core.ladder import recurring
+from fleet_runner.core.lifecycle import Condition, Stage
+from fleet_runner.core.needs import Need, needed, waived
+from fleet_runner.core.pending import carry_out, clear, is_automatic, is_unsure, pend_need, unwaive
 from fleet_runner.core.records import Management
-from fleet_runner.core.remedies import CARRIED_OUT, EVENTS, Need, calling, needed
-from fleet_runner.core.runs import Held, Outcome, Run, Stored
+from fleet_runner.core.runs import Held, Outcome, Run
 from fleet_runner.core.sightings import is_slow, seen_once
-from fleet_runner.core.stages import NO_VERDICT
+from fleet_runner.core.stages import NO_VERDICT, again_at
 from fleet_runner.core.standing import standing
-from fleet_runner.core.verdicts import Remedy, Verdict
-from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
+from fleet_runner.core.view import FAR, RUNNER, Timing, View
 
-USAGE = "gpu_usage"
-"""The check that tells whether a tenant's work runs on the node."""
-
-FRESH = 60.0
-"""Seconds for which an answer about the use of a node holds at least: a busy runner may need them to see it."""
+_KEPT_AWAY = frozenset({Condition.CORDONED, Condition.MAINTENANCE})
+"""Conditions under which no scheduler is told to give the node work."""
 
 
 def watch(view: View, timing: Timing, now: float) -> Decision:
     """Decide for a node in production."""
-    usage = _usage(view)
-    noted = (*_note_usage(view, usage), *_unwaive(view))
-    decision = _watch(view, usage, timing, now)
+    noted = (*idling.note_usage(view), *unwaive(view))
+    decision = _watch(view, timing, now)
     return replace(decision, actions=(*noted, *decision.actions))
 
 
-def _watch(view: View, usage: Stored | None, timing: Timing, now: float) -> Decision:
+def _watch(view: View, timing: Timing, now: float) -> Decision:
     pending = view.node.conditions.get(Condition.PENDING)
-    need = None if view.node.management is Management.CUSTOMER else _needed(view)
     if pending is not None and view.called_off:
         return Decision(clear(view, RUNNER, f"{view.called_off}; the node serves on."), "", now)
     if Condition.MAINTENANCE in view.node.conditions:
         return _keep_schedules(view, timing, now)
-    if need is not None and (
-        pending is None or (_automatic(pending) and pending.detail != _remedy(need, view, timing))
-    ):
-        return Decision(_pend(need, view, timing, now), "", now)
+    need = None if view.node.management is Management.CUSTOMER else _needed(view, now)
+    if view.rules.observe:
+        if pending is None or pending.by == RUNNER:
+            return _observe(view, need, timing, now)
+        need = None  # what a person, or a rollout of theirs, asked for is done
+    back = (*_not_advised(view, RUNNER), *_recurred(view, need, now))
+    decision = _remedied(view, pending, need, timing, now)
+    return replace(decision, actions=(*back, *decision.actions))
+
+
+def _remedied(view: View, pending: Held | None, need: Need | None, timing: Timing, now: float) -> Decision:
+    if need is not None and (pending is None or (is_automatic(pending) and pending.detail != need.remedy)):
+        return Decision(pend_need(view, need, now), "", now)
     if pending is None:
         return _keep_schedules(view, timing, now)
-    if pending.by == RUNNER and need is None and not _unsure(view):
-        return Decision(clear(view, RUNNER, "No check sees the fault any more; the node serves on."), "", now)
-    return _carry_out(view, pending, usage, timing, now)
+    if pending.by == RUNNER and need is None and not is_unsure(view):
+        return Decision(clear(view, RUNNER, "Nothing tells of the fault any more; the node serves on."), "", now)
+    carried = carry_out(view, pending, need, timing, now)
+    if carried.actions:
+        return carried
+    meanwhile = _keep_schedules(view, timing, now)
+    return replace(meanwhile, waiting=carried.waiting, wake_at=min(carried.wake_at, meanwhile.wake_at))
 
 
-def _needed(view: View) -> Need | None:
+def _needed(view: View, now: float) -> Need | None:
     """Return what the node needs; a test that was slow once asks for nothing yet."""
     once = frozenset(finding.fault for stored, finding in seen_once(view) if is_slow(stored, finding))
-    return needed(view.latest, view.node.since, waived(view) | once)
+    return needed(view, now, waived(view) | once)
 
 
-def _automatic(pending: Held) -> bool:
-    """Whether no person asked for what is pending: a fault that calls for something else then comes first."""
-    return pending.by == RUNNER or number(pending.by) is not None
+def _recurred(view: View, need: Need | None, now: float) -> tuple[Action, ...]:
+    """What seemed to help, and is back while that is remembered, was not healed."""
+    found = recurring(need.faults, view.attempts, view.rules, now) if need is not None else ()
+    return tuple(EndAttempt(each.id, helped=False, because="the fault is back.") for each in found)
 
 
-def waived(view: View) -> frozenset[str]:
-    """Return the keys of the faults from which a person said that nothing follows."""
-    held = view.node.conditions.get(Condition.WAIVED)
-    return frozenset(held.detail.splitlines()) if held else frozenset()
-
-
-def waive(view: View, held: Held) -> tuple[Action, ...]:
-    """Return what cancelling sets: the faults seen now lead to nothing until they have gone."""
-    faults = waived(view) | {finding.fault for _, finding in calling(view.latest, view.node.since)}
-    if not faults:
-        return ()
-    return (SetCondition(Condition.WAIVED, replace(held, detail="\n".join(sorted(faults)))),)
-
-
-def _unwaive(view: View) -> tuple[Action, ...]:
-    """A waived fault that is gone may count again when it comes back."""
-    if (
-        Condition.WAIVED not in view.node.conditions
-        or _unsure(view)
-        or any(finding.fault in waived(view) for stored in view.latest for finding in stored.result.findings)
-    ):
-        return ()
-    return (ClearCondition(Condition.WAIVED, RUNNER, "The waived fault is gone; it counts again if it returns."),)
-
-
-def pend(remedy: Remedy, held: Held, results: tuple[int, ...] = ()) -> tuple[Action, ...]:
-    """Return what a pending remedy sets: the node takes no new work and waits until it is idle."""
-    return (
-        SetCondition(Condition.PENDING, replace(held, detail=remedy.value), results),
-        SetCondition(Condition.CORDONED, replace(held, reason=f"it takes no new work until its {remedy}"), results),
-        SetCondition(Condition.DRAINING, replace(held, reason=f"its {remedy} waits for its work to end"), results),
-    )
-
-
-def clear(
-    view: View,
-    by: str,
-    sentence: str,
-    what: tuple[Condition, ...] = (Condition.PENDING, Condition.DRAINING, Condition.CORDONED),
-) -> tuple[Action, ...]:
-    """Return what ends a pending remedy, as far as it holds."""
-    return tuple(ClearCondition(condition, by, sentence) for condition in what if condition in view.node.conditions)
-
-
-def _remedy(need: Need, view: View, timing: Timing) -> Remedy:
-    """A reboot that did not help often enough today is not tried once more: a person looks."""
-    if EVENTS[need.remedy] is Event.REBOOT_NEEDED:
-        return Remedy.TRIAGE if view.reboots >= timing.reboots_per_day else Remedy.REBOOT
-    return Remedy.TRIAGE
-
-
-def _pend(need: Need, view: View, timing: Timing, now: float) -> tuple[Action, ...]:
-    remedy = _remedy(need, view, timing)
-    reason = need.finding.message
-    if remedy is not need.remedy and remedy is Remedy.TRIAGE and EVENTS[need.remedy] is Event.REBOOT_NEEDED:
-        reason = f"{reason} It was rebooted {view.reboots} times in 24 h already."
-    return pend(remedy, Held(now, reason, RUNNER), need.results)
-
-
-def _usage(view: View) -> Stored | None:
-    found = (stored for stored in view.latest if stored.result.check == USAGE)
-    usage = next(found, None)
-    return usage if usage is not None and usage.result.verdict is Verdict.PASS else None
-
-
-def idle(view: View, newest: float) -> bool:
-    """Whether nobody uses the node, by an answer that is newer than `newest`."""
-    return testing.is_idle(_usage(view), newest)
-
-
-def _note_usage(view: View, usage: Stored | None) -> tuple[Action, ...]:
-    if usage is None:
-        return ()
-    used = bool(usage.result.observed.get("in_use"))
-    if used and Condition.IN_USE not in view.node.conditions:
-        held = Held(usage.at, usage.result.message, RUNNER)
-        return (SetCondition(Condition.IN_USE, held, (usage.id,)),)
-    if not used and Condition.IN_USE in view.node.conditions:
-        return (ClearCondition(Condition.IN_USE, RUNNER, "No work runs on it any more."),)
-    return ()
-
-
-def _carry_out(view: View, pending: Held, usage: Stored | None, timing: Timing, now: float) -> Decision:
-    newest = max(pending.since, now - max(2 * timing.drain, FRESH))  # work may have begun since an older answer
-    fresh = usage if usage is not None and usage.at > newest else None
-    if fresh is not None and not fresh.result.observed.get("in_use") and not _waits_for_tests(fresh, pending):
-        idle = "The node is idle: the remedy is carried out now."
-        left = clear(view, RUNNER, idle, (Condition.PENDING, Condition.DRAINING))
-        need = _needed(view)
-        results = need.results if need else ()
-        return Decision((*left, move(view, CARRIED_OUT[Remedy(pending.detail)], pending.reason, results)), "", now)
-    asked = _last(view, Stage.DRAIN)
-    since_asked = asked.ended_at or 0.0 if asked is not None else 0.0
-    due = since_asked + timing.drain if since_asked > pending.since else 0.0
-    if now >= due:
-        return Decision((OpenRun(Stage.DRAIN, f"{pending.detail} waits for the node to be idle"),), "", now)
+def _observe(view: View, need: Need | None, timing: Timing, now: float) -> Decision:
+    """Say what would be done, and do nothing of it."""
+    advised = view.node.conditions.get(Condition.ADVISED)
+    dropped = clear(view, RUNNER, "The policy says to observe only; the node serves on.")
     meanwhile = _keep_schedules(view, timing, now)
-    return replace(meanwhile, waiting=_why_pending(pending, fresh, timing, now), wake_at=min(due, meanwhile.wake_at))
+    if need is None:
+        gone = () if is_unsure(view) else _not_advised(view, RUNNER)
+        return replace(meanwhile, actions=(*dropped, *gone, *meanwhile.actions))
+    when = "at once" if need.at_once else "when it is idle"
+    words = f"observing: would {need.remedy} {when}: {need.reason}"
+    said = Held(now, words, RUNNER, need.remedy.value)
+    news = advised is None or (advised.detail, advised.reason) != (said.detail, said.reason)
+    told = (SetCondition(Condition.ADVISED, said, need.results),) if news else ()
+    return replace(meanwhile, actions=(*dropped, *told, *meanwhile.actions), waiting=words)
 
 
-def _waits_for_tests(usage: Stored, pending: Held) -> bool:
-    """Whether tests of ours load the node: a reboot ends them, anything else waits until the drain has ended them."""
-    return usage.result.observed.get("ours") is not None and pending.detail != Remedy.REBOOT
-
-
-def _why_pending(pending: Held, usage: Stored | None, timing: Timing, now: float) -> str:
-    doubt = "its work has not ended"
-    if usage is None:
-        doubt = "whether work runs on it is unknown"
-    elif not usage.result.observed.get("in_use"):
-        doubt = "tests of ours have not ended"
-    sentence = f"{pending.detail} pending, {doubt}: {pending.reason}"
-    if now - pending.since > timing.drain_deadline:
-        return f"{sentence} The drain is over its deadline: a person decides (cancel, or end the work)."
-    return sentence
+def _not_advised(view: View, by: str) -> tuple[Action, ...]:
+    return clear(view, by, "What was advised is over.", (Condition.ADVISED,))
 
 
 def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
     if view.status is None:
         return Decision((), "the source of truth does not know it any more; nothing is run on it", now + FAR)
+    resumed_at = _resume_at(view, timing)
+    if now >= resumed_at:
+        return Decision((OpenRun(Stage.RESUME, "its drain is to be undone at the scheduler"),), "", now)
     sweeps = _keep_sweeps(view, timing, now)
+    sweeps = replace(sweeps, wake_at=min(sweeps.wake_at, resumed_at))
     if any(isinstance(action, OpenRun) for action in sweeps.actions):
         return sweeps
     again = None if testing.is_taken(view) else testing.look_again(view, timing)
-    due = testing.due(view, _usage(view), timing, now) if again is None else again
+    due = testing.due(view, timing, now) if again is None else again
     if now < due:
         last = _last(view, Stage.HEALTH_ACTIVE) if again is not None else None
         told = standing(view.latest, last) if last is not None else ""
         return replace(sweeps, waiting=sweeps.waiting or told, wake_at=min(due, sweeps.wake_at))
     why = "scheduled tests of an idle node" if again is None else "its tests run"
     return Decision((OpenRun(Stage.HEALTH_ACTIVE, why),), "", now)
+
+
+def _resume_at(view: View, timing: Timing) -> float:
+    """Return when the scheduler is told, again, that the node takes work; never while it shall take none."""
+    if not view.drained or _KEPT_AWAY & view.node.conditions.keys() or view.node.management is Management.CUSTOMER:
+        return testing.NEVER
+    tried = [run for run in view.runs if run.stage is Stage.RESUME and run.outcome in NO_VERDICT | {Outcome.FAILED}]
+    return again_at(tried[-1], len(tried), timing) if tried else 0.0
 
 
 def _keep_sweeps(view: View, timing: Timing, now: float) -> Decision:
@@ -210,7 +134,7 @@ def _keep_sweeps(view: View, timing: Timing, now: float) -> Decision:
 
 def _health(view: View) -> str:
     """What `status` says of a node that serves: nothing while all is well."""
-    for stage in (Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.HEALTH_ACTIVE):
+    for stage in (Stage.RESUME, Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.HEALTH_ACTIVE):
         last = _last(view, stage)
         if last is not None and last.outcome in NO_VERDICT - {Outcome.SKIPPED}:
             return f"UNKNOWN: {stage}: {last.detail or last.outcome}"
@@ -218,11 +142,6 @@ def _health(view: View) -> str:
     if slow is not None:
         return f"{slow.check}: {slow.message}; seen once, the next round confirms it or not"
     return testing.untested(view)
-
-
-def _unsure(view: View) -> bool:
-    """Whether a check has no answer now: what it does not see may still be there."""
-    return any(stored.result.verdict is Verdict.UNKNOWN for stored in view.latest)
 
 
 def _last(view: View, stage: Stage) -> Run | None:

@@ -2,9 +2,11 @@
 
 from fleet_runner.core.actions import Decision, OpenRun
 from fleet_runner.core.firmware.watched import unwatched
-from fleet_runner.core.lifecycle import STAGES, STATES, Event, Stage
+from fleet_runner.core.ladder import Attempt, Rung, climb, going_on
+from fleet_runner.core.lifecycle import STAGES, STATES, Event, Stage, State
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.standing import standing
+from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import Timing, View, move_by
 
 LONGEST_RETRY = 900.0
@@ -52,7 +54,7 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
         return Decision((OpenRun(stage, STAGES[stage].meaning),), f"{stage} starts", now)
     last = runs[-1]
     if last.outcome is Outcome.FAILED:
-        return Decision((move_by(view, Event.FAILED, last, last.detail),), "", now)
+        return Decision((move_by(view, _outcome(view, Event.FAILED, now), last, last.detail),), "", now)
     tries = sum(run.outcome in NO_VERDICT for run in runs)
     begun = _begun(view)
     deadline = begun + (place.deadline or 0.0) + _away(stage, runs, begun, now)
@@ -60,13 +62,25 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
         return Decision((OpenRun(stage, "its time is over, and nobody has looked lately"),), f"{stage} starts", now)
     if tries >= place.attempts or now >= deadline:
         because = f"{tries} of {place.attempts} tries gave no verdict; the last one: {_words(last)}."
-        return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
-    due = (last.ended_at or 0.0) + _pause(last, tries, timing)
+        return Decision((move_by(view, _outcome(view, Event.OVERDUE, now), last, because),), "", now)
+    due = again_at(last, tries, timing)
     if now < due:
         told = (standing(view.latest, last) if last.outcome is Outcome.WORKING else "") or _words(last)
         waiting = told if tries == 0 else f"UNKNOWN after {tries} tries, tried again soon: {told}"
         return Decision((), waiting, min(due, deadline))
     return Decision((OpenRun(stage, f"{stage}, try {tries + 1} of {place.attempts}"),), f"{stage} starts", now)
+
+
+def climb_on(view: View, failed: Attempt, now: float) -> Rung:
+    """Return what comes after a reset that did not help: a reboot or harder, as the ladder and its caps have it."""
+    return climb(Remedy.REBOOT, failed.faults, view.attempts, view.rules, now)
+
+
+def _outcome(view: View, event: Event, now: float) -> Event:
+    """Return the event that a stay without success becomes: a person is asked where no remedy is left to try."""
+    going = going_on(view.attempts)
+    stuck = going is not None and climb_on(view, going, now).remedy is Remedy.TRIAGE
+    return Event.TRIAGE_NEEDED if stuck and view.node.state is State.RESET else event
 
 
 def _begun(view: View) -> float:
@@ -78,6 +92,11 @@ def _away(stage: Stage, runs: list[Run], begun: float, now: float) -> float:
     """Return how long nobody looked at a node's firmware: no flash has failed because a clock was set forward."""
     looks = (run.opened_at for run in runs if run.opened_at >= begun)
     return unwatched(looks, now, APART) if stage is Stage.FIRMWARE else 0.0
+
+
+def again_at(last: Run, tries: int, timing: Timing) -> float:
+    """Return when a stage is tried again after so many tries without a verdict."""
+    return (last.ended_at or 0.0) + _pause(last, tries, timing)
 
 
 def _pause(last: Run, tries: int, timing: Timing) -> float:

@@ -10,6 +10,7 @@ from zlib import crc32
 from fleet_runner.core.actions import Decision, Move, OpenRun
 from fleet_runner.core.active import go_on
 from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.idling import idle
 from fleet_runner.core.lifecycle import Condition, Event, Stage, State
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Outcome, Run, Stored
@@ -35,13 +36,13 @@ def look_again(view: View, timing: Timing) -> float | None:
     return (own[-1].ended_at or 0.0) + timing.active_visit if own and go_on(own) else None
 
 
-def due(view: View, usage: Stored | None, timing: Timing, now: float) -> float:
+def due(view: View, timing: Timing, now: float) -> float:
     """Return when a node in production is to be tested next, NEVER where it may not be now.
 
-    `usage` is the newest answer to whether somebody uses it. Each node has its own minute of the hour, by its name:
-    after a pause, or a start of the runner, they do not all begin at once. What was seen once is looked at soon.
+    Each node has its own minute of the hour, by its name: after a pause, or a start of the runner, they do not all
+    begin at once. What was seen once is looked at soon.
     """
-    if not view.tested or not timing.active or is_taken(view) or not is_idle(usage, now - 2 * timing.passive):
+    if not view.tested or not timing.active or is_taken(view) or not idle(view, now - 2 * timing.passive):
         return NEVER
     own = _own(view)
     since = (own[-1].ended_at or own[-1].opened_at) if own else view.node.since
@@ -86,11 +87,6 @@ def ended_first(view: View, decision: Decision, now: float) -> Decision:
 def is_taken(view: View) -> bool:
     """Whether nothing may be begun on a node in service: a look would begin again what gave way."""
     return view.node.management is Management.CUSTOMER or bool(TAKEN & view.node.conditions.keys())
-
-
-def is_idle(usage: Stored | None, newest: float) -> bool:
-    """Whether a node was seen idle lately; work that has come since has the node to itself within seconds."""
-    return usage is not None and usage.at > newest and usage.result.observed.get("in_use") is False
 
 
 def _is_answer(stored: Stored) -> bool:

@@ -21,7 +21,7 @@ FAR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long to wait before looking again, in seconds; `reboots_per_day` is a count."""
+    """How long to wait before looking again, in seconds."""
 
     retry: float = 60.0
     working: float = 300.0
@@ -33,7 +33,6 @@ class Timing:
     active_visit: float = 60.0
     cabling: float = 14_400.0
     confirm: float = 600.0
-    reboots_per_day: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,8 @@ class View:
 
     `status` is its status in the source of truth, None when it is not there. `run` is its open run; `runs` are the
     ended ones since it entered its state, oldest first; `latest` the newest result of each check; `tickets` the open
-    ones that name it; `reboots` how often it was rebooted within the last 24 h; `estimate` the usual
-    length of the open run in seconds, None if never seen; `released_at` when a hold on it last ended (epoch seconds).
+    ones that name it; `estimate` the usual length of the open run in seconds, None if never seen; `released_at` when
+    a hold on it last ended (epoch seconds).
     `before` is what spoke last before each of `latest`, by the same check in the same stage; `excused` says why no
     ticket is opened about a device; `observers` are the ports through which a fabric can be read, the best first.
     `began_at` is when the first run of its stay in `firmware` was opened, None where none was; `waited_until`, until
@@ -63,7 +62,6 @@ class View:
     latest: tuple[Stored, ...] = ()
     intents: tuple[Intent, ...] = ()
     tickets: tuple[Ticket, ...] = ()
-    reboots: int = 0
     estimate: float | None = None
     released_at: float = 0.0
     before: tuple[Stored, ...] = ()

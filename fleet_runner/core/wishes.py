@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
 from fleet_runner.core.firmware.rollout import number
+from fleet_runner.core.idling import idle
 from fleet_runner.core.lifecycle import FABRICS, STATES, Condition, Event, Refusal, Stage, State, step
-from fleet_runner.core.production import clear, idle, pend, waive
+from fleet_runner.core.pending import clear, pend, waive
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import WISH_EVENTS, Held, Intent, Wish
 from fleet_runner.core.testing import TAKEN
@@ -23,6 +24,10 @@ OF_FABRICS = frozenset({Stage.FABRIC})
 """Stages that a person may run on a fabric; they only read, too."""
 
 
+ASIDE = frozenset({Stage.COLLECT})
+"""Stages that no wish waits for: nobody asked for them. A run that a wish starts waits for their end as for any."""
+
+
 def answer(view: View, newest: float) -> tuple[Action, ...]:
     """Return what the oldest wish that can be answered now leads to; nothing when none can.
 
@@ -30,7 +35,8 @@ def answer(view: View, newest: float) -> tuple[Action, ...]:
     at `newest` (epoch seconds) or before says nothing about now.
     """
     for intent in view.intents:
-        if view.run is None or intent.wish in _AT_ONCE:
+        aside = view.run is None or (view.run.stage in ASIDE and intent.wish is not Wish.RUN)
+        if aside or intent.wish in _AT_ONCE:
             if intent.wish is Wish.RUN:
                 return _run(view, intent, newest)
             return _ANSWERS.get(intent.wish, _event)(view, intent)

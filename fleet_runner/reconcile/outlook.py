@@ -7,10 +7,12 @@ from fleet_runner.core import testing
 from fleet_runner.core.excuses import excused
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.firmware.rollout import Standing, number
+from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import FABRICS, MOVING, SERVING, Condition, Stage, State
 from fleet_runner.core.observers import observers
 from fleet_runner.core.records import NODE_ROLES, Fleet, Termination
-from fleet_runner.core.runs import Node, Run, Stored, Ticket
+from fleet_runner.core.rules.rules import Rules
+from fleet_runner.core.runs import Node, Outcome, Run, Stored, Ticket
 from fleet_runner.core.sightings import is_slow, touches
 from fleet_runner.core.tickets import ONE_EYE
 from fleet_runner.core.verdicts import Remedy
@@ -18,6 +20,9 @@ from fleet_runner.core.view import View
 from fleet_runner.reconcile.world import World
 
 DAY = 86_400.0
+
+REMEDIED = frozenset({State.RESET, State.REBOOT})
+"""States in which a remedy is carried out."""
 
 
 @dataclass(slots=True)
@@ -28,6 +33,7 @@ class Outlook:
     fleet: Fleet
     known: Mapping[str, Node] | None = None
     tested: dict[str, bool] = field(default_factory=dict[str, bool])
+    ruled: Rules | None = None
 
     def rows(self) -> Mapping[str, Node]:
         """Return every node, by name, as it was when the tick first asked."""
@@ -56,7 +62,6 @@ class Outlook:
             latest=latest,
             intents=store.intents(node.name),
             tickets=self._tickets(node),
-            reboots=store.count_transitions(node.name, State.REBOOT, now - DAY) if node.state in SERVING else 0,
             released_at=store.released_at(node.name) if node.state in MOVING else 0.0,
             estimate=sorted(durations)[len(durations) // 2] if durations else None,
             before=store.before(twice),
@@ -67,6 +72,11 @@ class Outlook:
             called_off=self._called_off(node),
             flash=store.open_flash(node.name) if node.state is State.FIRMWARE_FAILED else None,
             tested=node.state in SERVING and self._tested(node.device_type),
+            alarms=store.alarms(node.name),
+            attempts=self._attempts(node, now),
+            rules=self.rules(),
+            scheduled=self._scheduled(),
+            drained=node.state in SERVING and self._drained(node),
         )
         return replace(view, rounds=self._rounds(node)) if testing.gave_way(view) else view
 
@@ -74,6 +84,31 @@ class Outlook:
         """Return the newest rounds of a node's tests; asked only of one whose last round gave way."""
         found = self.world.store.runs_of(node.name, Stage.HEALTH_ACTIVE, testing.ROUNDS, testing.ROUND)
         return tuple(run for run in found if run.opened_at >= node.since)
+
+    def rules(self) -> Rules:
+        """Return what follows from which fault, as the policy file has it; read once a tick."""
+        if self.ruled is None:
+            self.ruled = self.world.policy.rules(self.world.settings)
+        return self.ruled
+
+    def _attempts(self, node: Node, now: float) -> tuple[Attempt, ...]:
+        """Return the remedies that are remembered of a node; with its repair, what was tried before is forgotten."""
+        if node.state not in SERVING | REMEDIED:
+            return ()
+        found = self.world.store.attempts(node.name, now - self.rules().remembered())
+        earned = self.world.store.left([node.name], [State.BURN_IN], 0.0) if found else {}
+        return tuple(attempt for attempt in found if attempt.at >= earned.get(node.name, 0.0))
+
+    def _scheduled(self) -> bool:
+        return getattr(self.world.settings, "scheduler", "none") != "none"
+
+    def _drained(self, node: Node) -> bool:
+        """Whether a drain of a node is not known to be undone at its scheduler, whatever came after it."""
+        if not self._scheduled():
+            return False
+        drains = self.world.store.runs_of(node.name, Stage.DRAIN, 1)
+        undone = self.world.store.runs_of(node.name, Stage.RESUME, 1, (Outcome.PASSED,))
+        return bool(drains) and (not undone or undone[0].id < drains[0].id)
 
     def _tested(self, device_type: str) -> bool:
         """Whether the profile of a device type asks for active tests in service; read once a tick."""

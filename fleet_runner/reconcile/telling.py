@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core import active
+from fleet_runner.core import active, ladder
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.excuses import STEADY, upset
 from fleet_runner.core.firmware.rollout import refusal
@@ -56,6 +56,9 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
             "suspect_share": world.settings.cabling_suspect_share,
             "disturbed": {each: disturbed[each] for each in members[name] if each in disturbed},
         }
+        going = ladder.going_on(world.store.attempts(name, now))
+        if going is not None:
+            told[name] |= {"remedy": going.remedy.value, "faults": list(going.faults)}
         if run.stage is Stage.FIRMWARE:
             told[name]["firmware"] = {"start": _may_start(outlook, run)}
         if run.stage is Stage.HEALTH_ACTIVE:

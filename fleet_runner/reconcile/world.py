@@ -13,6 +13,7 @@ from fleet_runner.core.runs import Run
 from fleet_runner.core.spool import Decoded
 from fleet_runner.core.view import Timing
 from fleet_runner.reconcile.catalogues import Catalogues
+from fleet_runner.reconcile.policies import Policy
 from fleet_runner.reconcile.tested import ActiveTests
 from fleet_runner.settings import Settings
 
@@ -52,6 +53,7 @@ class World:
     source_seconds: float = 30.0
     catalogues: Catalogues = field(default_factory=Catalogues)
     active: ActiveTests = field(default_factory=ActiveTests)
+    policy: Policy = field(default_factory=Policy)
 
 
 @dataclass(slots=True)
@@ -78,5 +80,4 @@ def timing(settings: Settings) -> Timing:
         active_visit=settings.active_visit_seconds,
         cabling=settings.cabling_seconds,
         confirm=settings.cabling_confirm_seconds,
-        reboots_per_day=settings.reboots_per_day,
     )

@@ -65,8 +65,8 @@ def test_the_sentence_says_what_was_tried_when_and_what_came_of_it() -> None:
     rung = climb(Remedy.RESTART, {FAULT}, known, ROOMY, NOW)
     assert rung.remedy is Remedy.POWER_CYCLE
     assert rung.sentence == (
-        "RESTART at 1970-01-12 12:46 UTC did not last: the fault is back. RESET at 1970-01-12 13:16 UTC did not help: "
-        "verify failed. REBOOT at 1970-01-12 13:36 UTC: what came of it is not known. POWER_CYCLE comes next."
+        "RESTART at 1970-01-12 12:46 UTC did not last: the fault is back. RESET at 1970-01-12 13:16 UTC did not "
+        "help: verify failed. REBOOT at 1970-01-12 13:36 UTC: what came of it is not known. POWER_CYCLE comes next."
     )
 
 

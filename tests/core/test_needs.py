@@ -60,7 +60,7 @@ def test_signals_that_are_too_few_yet_ask_for_nothing() -> None:
 
 def test_the_rules_decide_about_findings_and_alarms() -> None:
     """An Xid 79 is power-cycled at once, whatever its check proposes; so says the built-in table."""
-    seen = needed(a_view(latest=(stored(a_finding(Remedy.REBOOT)),)), NOW)
+    seen = needed(a_view(latest=(stored(a_finding(Remedy.REBOOT, code="xid.79")),)), NOW)
     told = needed(a_view(alarms=(an_alarm(code="xid.79", remedy=Remedy.REBOOT),)), NOW)
     assert seen is not None
     assert told is not None
@@ -113,6 +113,6 @@ def test_from_what_a_person_waived_nothing_follows() -> None:
     assert needed(view, NOW, waived(view)) is None
     assert waived(a_view()) == frozenset()
     assert faults(a_view(latest=(stored(a_finding()),), alarms=(an_alarm(),))) == {
-        "gpu-01/xid.79/GPU 3",
+        "gpu-01/gpu.lost/GPU 3",
         "gpu-01/xid.119/GPU 3",
     }

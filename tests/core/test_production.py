@@ -12,7 +12,7 @@ from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Outcome, Stored
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing, View
-from tests.making import NOW, SINCE, a_finding, a_node, a_run, a_view, conditions, held, stored, usage
+from tests.making import NOW, SINCE, a_finding, a_node, a_run, a_view, an_attempt, conditions, held, stored, usage
 
 TIMING = Timing(drain=60, passive=300, cabling=14_400, drain_deadline=500)
 SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
@@ -83,11 +83,14 @@ def test_a_fault_cordons_and_waits() -> None:
 
 
 def test_the_fourth_reboot_of_a_day_is_triage_instead() -> None:
-    """No remediation loop without a cap."""
-    first = watch(a_view(latest=(XID,), runs=SWEPT, reboots=3), TIMING, NOW).actions[0]
+    """No remediation loop without a cap, whatever the faults were."""
+    tried = tuple(an_attempt(Remedy.REBOOT, faults=(f"gpu-01/f/{number}",)) for number in range(3))
+    first = watch(a_view(latest=(XID,), runs=SWEPT, attempts=tried), TIMING, NOW).actions[0]
     assert isinstance(first, SetCondition)
     assert first.held.detail == "TRIAGE"
-    assert first.held.reason == "GPU 3 fell off the bus. It was rebooted 3 times in 24 h already."
+    assert first.held.reason == (
+        "GPU 3 fell off the bus. REBOOT was tried 3 of at most 3 times in 24 h: a person decides."
+    )
 
 
 def test_a_worse_fault_changes_what_is_pending() -> None:
@@ -223,7 +226,7 @@ def test_a_check_without_a_verdict_shows_and_moves_nothing() -> None:
 
 def waived(*latest: Stored) -> tuple[Action, ...]:
     """What follows on a node whose operator waived the Xid."""
-    node = a_node(conditions={Condition.WAIVED: held(detail="gpu-01/xid.79/GPU 3")})
+    node = a_node(conditions={Condition.WAIVED: held(detail="gpu-01/gpu.lost/GPU 3")})
     return watch(a_view(node, latest=latest, runs=SWEPT), TIMING, NOW).actions
 
 

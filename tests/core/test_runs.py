@@ -8,6 +8,7 @@ BY_THE_RUNNER = {
     Event.PASSED,
     Event.FAILED,
     Event.OVERDUE,
+    Event.RESET_NEEDED,
     Event.REBOOT_NEEDED,
     Event.TRIAGE_NEEDED,
     Event.FIRMWARE_NEEDED,

@@ -41,15 +41,15 @@ def opens(decision: Decision) -> Stage | None:
 @given(st.text(min_size=1), st.floats(0, 2e9))
 def test_a_node_is_tested_once_in_each_pause_at_its_own_minute(name: str, since: float) -> None:
     """Soon after the last time, but never at once."""
-    at = due(view(runs=(), node=a_node(name=name, since=since)), IDLE, TIMING, NOW)
+    at = due(view(runs=(), node=a_node(name=name, since=since)), TIMING, NOW)
     assert 0 < at - since <= TIMING.active + 1e-3
-    again = due(view(a_look(Outcome.PASSED, ended_at=at)), IDLE, TIMING, at + 1)
+    again = due(view(a_look(Outcome.PASSED, ended_at=at)), TIMING, at + 1)
     assert again > at
 
 
 def test_nodes_of_a_fleet_do_not_all_begin_at_once() -> None:
     """After a pause of the runner, or a job that ran on all of them."""
-    at = {round(due(view(runs=(), node=a_node(name=f"gpu-{n:03}")), IDLE, TIMING, NOW)) for n in range(100)}
+    at = {round(due(view(runs=(), node=a_node(name=f"gpu-{n:03}")), TIMING, NOW)) for n in range(100)}
     assert len(at) > 80
 
 
@@ -76,10 +76,8 @@ def test_an_idle_node_is_tested_when_it_is_due() -> None:
 )
 def test_nobody_is_disturbed(changed: dict[str, object]) -> None:
     """Not a tenant, not a customer's node, and none that something else is to happen to."""
-    seen = view(**changed)
-    found = next((each for each in seen.latest if each.result.verdict is Verdict.PASS), None)
-    assert due(seen, found, TIMING, NOW) == NEVER
-    assert due(view(), IDLE, replace(TIMING, active=0), NOW) == NEVER
+    assert due(view(**changed), TIMING, NOW) == NEVER
+    assert due(view(), replace(TIMING, active=0), NOW) == NEVER
 
 
 def test_tests_that_run_are_looked_at_until_they_have_ended() -> None:
@@ -118,7 +116,7 @@ def closes(verdict: Verdict) -> set[str]:
     """What is ended where the test that found a fault, with an open ticket, answers so next."""
     answer = stored(check="gpu_burn", verdict=verdict, observed={"preempted": True}, id=12)
     ticket = a_ticket(check="gpu_burn", fault="gpu-01/gpu_burn.slow/GPU 3", remedy="TRIAGE")
-    node = a_node(conditions={Condition.WAIVED: held("cancelled", detail="gpu-01/xid.79/GPU 3")})
+    node = a_node(conditions={Condition.WAIVED: held("cancelled", detail="gpu-01/gpu.lost/GPU 3")})
     silent = stored(check="xid", verdict=Verdict.UNKNOWN, id=13)
     decision = decide(view(node=node, latest=(answer, silent, usage(in_use=True)), tickets=(ticket,)), TIMING, NOW)
     names = {type(action).__name__ for action in decision.actions}
@@ -142,10 +140,11 @@ def test_a_test_that_was_skipped_clears_no_remedy_for_another_fault() -> None:
 
 def test_tests_that_a_person_asked_for_in_triage_are_looked_at_to_their_end() -> None:
     """Nothing else happens there by itself."""
-    resting = a_view(a_node(State.TRIAGE), runs=(a_look(Outcome.WORKING),))
+    collected = a_run(Stage.COLLECT)
+    resting = a_view(a_node(State.TRIAGE), runs=(collected, a_look(Outcome.WORKING)))
     assert decide(resting, TIMING, NOW).wake_at == NOW + 50
     assert opens(decide(resting, TIMING, NOW + 50)) is Stage.HEALTH_ACTIVE
-    ended = replace(resting, runs=(a_look(Outcome.PASSED),))
+    ended = replace(resting, runs=(collected, a_look(Outcome.PASSED)))
     assert decide(ended, TIMING, NOW + 50).actions == ()
 
 

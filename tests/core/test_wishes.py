@@ -101,7 +101,7 @@ def test_cancel_drops_the_remedy_and_waives_what_called_for_it() -> None:
     assert [type(action) for action in actions] == [ClearCondition, ClearCondition, SetCondition]
     waived = actions[-1]
     assert isinstance(waived, SetCondition)
-    assert waived.held.detail == "gpu-01/xid.79/GPU 3"
+    assert waived.held.detail == "gpu-01/gpu.lost/GPU 3"
     assert len(asked(Wish.CANCEL, conditions=holding)[0]) == 2
     assert asked(Wish.CANCEL)[1].sentence == "No remedy is pending."
 

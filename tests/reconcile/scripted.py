@@ -17,7 +17,7 @@ GOOD = Result("cpu_stress", Verdict.PASS, "8 GPUs")  # a test, without which no 
 IDLE = Result("gpu_usage", Verdict.PASS, "no work", observed={"in_use": False})
 BUSY = Result("gpu_usage", Verdict.PASS, "1 process", observed={"in_use": True})
 XID = Result(
-    "xid", Verdict.FAIL, "Xid 79", (Finding("xid.79", "GPU 3", "GPU 3 fell off the bus.", Remedy.REBOOT, "f"),)
+    "xid", Verdict.FAIL, "Xid 79", (Finding("gpu.lost", "GPU 3", "GPU 3 fell off the bus.", Remedy.REBOOT, "f"),)
 )
 SWAP = Result(
     "cabling",

@@ -141,7 +141,7 @@ def test_an_overdue_burn_in_is_stopped_on_the_node_before_triage(make_world: Cal
         tick(world, now + 10 * later)
     engine = world.engine
     assert isinstance(engine, Scripted)
-    assert [batch.stage for batch in engine.launched[-2:]] == [Stage.BURN_IN, Stage.DRAIN]
+    assert [batch.stage for batch in engine.launched[-3:]] == [Stage.BURN_IN, Stage.DRAIN, Stage.COLLECT]
     assert world.store.nodes()[0].state is State.TRIAGE
 
 

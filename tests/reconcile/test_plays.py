@@ -40,7 +40,8 @@ def test_a_batch_without_a_word_is_unknown_and_retried_to_its_cap(make_world: Ca
     """Then a person is asked; no hardware is condemned, no ticket opened."""
     world = make_world(lambda _node, _stage: None)
     played(world, in_state(State.TRIAGE))
-    assert [run.outcome for run in world.store.runs("gpu-01")] == [Outcome.UNKNOWN] * 3
+    booted = world.store.runs_of("gpu-01", Stage.PROVISION, 10)
+    assert [run.outcome for run in booted] == [Outcome.UNKNOWN] * 3
     assert world.store.tickets() == ()
 
 

@@ -74,29 +74,32 @@ def _claim(connection: Connection, node: Node, decision: Decision, now: float) -
 
 def _act(connection: Connection, node: Node, action: Action, now: float) -> None:
     """Write the rows of one action, and what the history says about it; runs are opened by the caller."""
-    entries: list[Entry] = []
+    history.add(connection, _done(connection, node, action, now))
+
+
+def _done(connection: Connection, node: Node, action: Action, now: float) -> list[Entry]:  # noqa: C901, PLR0911  a case each
     match action:
         case Move():
-            entries = [_moved(node, action, now)]
+            return [_moved(node, action, now)]
         case SetCondition():
-            entries = _set(connection, node, action, now)
+            return _set(connection, node, action, now)
         case ClearCondition():
-            entries = _clear(connection, node, action, now)
+            return _clear(connection, node, action, now)
         case OpenTicket():
-            entries = tickets.see(connection, node.name, action, now)
+            return tickets.see(connection, node.name, action, now)
         case CloseTicket():
-            entries = tickets.close(connection, node.name, action, now)
+            return tickets.close(connection, node.name, action, now)
         case Answer():
-            entries = [intents.answer(connection, node.name, action, now)]
+            return [intents.answer(connection, node.name, action, now)]
         case BeginAttempt():
             attempts.begin(connection, node.name, action, now)
+            return []
         case EndAttempt():
-            entries = attempts.end(connection, node.name, action, now)
+            return attempts.end(connection, node.name, action, now)
         case ClearAlarm():
-            entries = alarms.clear(connection, action.alarm, action.because, now)
+            return alarms.clear(connection, action.alarm, action.because, now)
         case OpenRun():
-            pass
-    history.add(connection, entries)
+            return []
 
 
 def _moved(node: Node, action: Move, now: float) -> Entry:

@@ -1,0 +1,142 @@
+"""A remedy that is decided: the node takes no new work, and the remedy waits until it is idle, or does not wait."""
+
+from dataclasses import replace
+
+from fleet_runner.core import idling
+from fleet_runner.core.actions import Action, BeginAttempt, ClearCondition, Decision, OpenRun, SetCondition
+from fleet_runner.core.firmware.rollout import number
+from fleet_runner.core.lifecycle import Condition, Stage
+from fleet_runner.core.needs import CARRIED_OUT, Need, calls, faults, waived
+from fleet_runner.core.rules.rules import LADDER, AtDeadline
+from fleet_runner.core.runs import Held
+from fleet_runner.core.verdicts import Remedy, Verdict
+from fleet_runner.core.view import RUNNER, Timing, View, move
+
+FRESH = 60.0
+"""Seconds for which an answer about the use of a node holds at least: a busy runner may need them to see it."""
+
+ENDS_TESTS = frozenset({Remedy.REBOOT, Remedy.POWER_CYCLE})
+"""Remedies that end tests of ours by themselves; any other one waits until the drain has ended them."""
+
+HOLDS = (Condition.PENDING, Condition.DRAINING, Condition.CORDONED)
+"""What holds while a remedy is pending."""
+
+
+def is_automatic(pending: Held) -> bool:
+    """Whether no person asked for what is pending: a fault that calls for something else then comes first."""
+    return pending.by == RUNNER or number(pending.by) is not None
+
+
+def pend(remedy: Remedy, held: Held, results: tuple[int, ...] = ()) -> tuple[Action, ...]:
+    """Return what a pending remedy sets: the node takes no new work and waits until it is idle."""
+    return (
+        SetCondition(Condition.PENDING, replace(held, detail=remedy.value), results),
+        SetCondition(Condition.CORDONED, replace(held, reason=f"it takes no new work until its {remedy}"), results),
+        SetCondition(Condition.DRAINING, replace(held, reason=f"its {remedy} waits for its work to end"), results),
+    )
+
+
+def pend_need(view: View, need: Need, now: float) -> tuple[Action, ...]:
+    """Return what makes a need pending; the deadline of one whose place it takes goes on."""
+    pending = view.node.conditions.get(Condition.PENDING)
+    since = pending.since if pending is not None and pending.by == RUNNER else now
+    return pend(need.remedy, Held(since, need.reason, RUNNER), need.results)
+
+
+def clear(view: View, by: str, sentence: str, what: tuple[Condition, ...] = HOLDS) -> tuple[Action, ...]:
+    """Return what ends a pending remedy, as far as it holds."""
+    return tuple(ClearCondition(condition, by, sentence) for condition in what if condition in view.node.conditions)
+
+
+def waive(view: View, held: Held) -> tuple[Action, ...]:
+    """Return what cancelling sets: the faults of now lead to nothing until they have gone."""
+    found = waived(view) | {call.fault for call in calls(view)}
+    if not found:
+        return ()
+    return (SetCondition(Condition.WAIVED, replace(held, detail="\n".join(sorted(found)))),)
+
+
+def unwaive(view: View) -> tuple[Action, ...]:
+    """A waived fault that is gone may count again when it comes back."""
+    if Condition.WAIVED not in view.node.conditions or is_unsure(view) or waived(view) & faults(view):
+        return ()
+    return (ClearCondition(Condition.WAIVED, RUNNER, "The waived fault is gone; it counts again if it returns."),)
+
+
+def is_unsure(view: View) -> bool:
+    """Whether a check has no answer now: what it does not see may still be there."""
+    return any(stored.result.verdict is Verdict.UNKNOWN for stored in view.latest)
+
+
+def carry_out(view: View, pending: Held, need: Need | None, timing: Timing, now: float) -> Decision:
+    """Carry a pending remedy out if its time has come; else ask whether the node is idle, or say what is missing."""
+    asked = next((run for run in reversed(view.runs) if run.stage is Stage.DRAIN), None)
+    drained_at = asked.ended_at or 0.0 if asked is not None else 0.0
+    newest = max(pending.since, now - max(2 * timing.drain, FRESH))  # work may have begun since an older answer
+    ready = _ready(view, pending, newest)
+    if not ready and drained_at > pending.since:
+        ready = _regardless(view, pending, need, timing, now)
+    if ready:
+        return Decision(_moved(view, pending, need, ready), "", now)
+    due = drained_at + timing.drain if drained_at > pending.since else 0.0
+    if now >= due:
+        return Decision((OpenRun(Stage.DRAIN, f"{pending.detail} waits for the node to be idle"),), "", now)
+    return Decision((), _why_pending(view, pending, newest, timing, now), due)
+
+
+def _moved(view: View, pending: Held, need: Need | None, why: str) -> tuple[Action, ...]:
+    """Return what takes the node out of service; the attempt is remembered from then on."""
+    remedy = Remedy(pending.detail)
+    left = clear(view, RUNNER, why, (Condition.PENDING, Condition.DRAINING))
+    results, against = (need.results, need.faults) if need is not None else ((), ())
+    begun = (BeginAttempt(remedy, against, pending.by),) if remedy in LADDER else ()
+    return (*left, move(view, CARRIED_OUT[remedy], pending.reason, results), *begun)
+
+
+def _ready(view: View, pending: Held, newest: float) -> str:
+    """Say that nobody uses the node, nor tests of ours that the remedy would not end; "" where that is not known."""
+    if not idling.idle_for_a_remedy(view, newest) or (_is_tested(view) and pending.detail not in ENDS_TESTS):
+        return ""
+    return "The node is idle: the remedy is carried out now."
+
+
+def _regardless(view: View, pending: Held, need: Need | None, timing: Timing, now: float) -> str:
+    """Say why a remedy of the runner's own does not wait for the work that runs; "" where it does.
+
+    Nothing new starts by now: the drain was asked for once.
+    """
+    if pending.by != RUNNER:
+        return ""
+    if need is not None and need.at_once:
+        return "The fault has ended the node's work: the remedy does not wait, it is carried out now."
+    if view.rules.at_deadline is AtDeadline.ACT and now - pending.since > _deadline(view, timing):
+        return "The drain is over its deadline: the remedy is carried out now, as the policy says."
+    return ""
+
+
+def _is_tested(view: View) -> bool:
+    """Whether tests of ours load the node."""
+    usage = idling.usage(view)
+    return usage is not None and usage.result.observed.get("ours") is not None
+
+
+def _deadline(view: View, timing: Timing) -> float:
+    return timing.drain_deadline if view.rules.deadline is None else view.rules.deadline
+
+
+def _why_pending(view: View, pending: Held, newest: float, timing: Timing, now: float) -> str:
+    sentence = f"{pending.detail} pending, {_doubt(view, newest)}: {pending.reason}"
+    if now - pending.since > _deadline(view, timing):
+        return f"{sentence} The drain is over its deadline: a person decides (cancel, or end the work)."
+    return sentence
+
+
+def _doubt(view: View, newest: float) -> str:
+    usage = idling.usage(view)
+    if usage is None or usage.at <= newest:
+        return "whether work runs on it is unknown"
+    if usage.result.observed.get("in_use"):
+        return "its work has not ended"
+    if not idling.idle_for_a_remedy(view, newest):
+        return "its scheduler has work on it, or does not say"
+    return "tests of ours have not ended"

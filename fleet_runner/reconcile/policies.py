@@ -1,0 +1,39 @@
+"""The policy of the fleet, read again when its file changes; a file that became unusable changes nothing."""
+
+from dataclasses import dataclass
+
+import structlog
+
+from fleet_runner.adapters import policy_file
+from fleet_runner.adapters.policy_file import Stamp
+from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.rules.rules import Rules
+from fleet_runner.settings import Settings
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Policy:
+    """The rules that were read last, and from which file."""
+
+    known: tuple[Stamp, Rules] | None = None
+
+    def rules(self, settings: Settings) -> Rules:
+        """Return what the policy file says now; the last good rules where it cannot be used, which is logged once.
+
+        Raises:
+            SettingsError: it cannot be used, and there are no rules yet that could stay in use.
+        """
+        stamp = policy_file.stamp(settings)
+        if self.known is not None and self.known[0] == stamp:
+            return self.known[1]
+        try:
+            found = policy_file.rules(settings)
+        except SettingsError as error:
+            if self.known is None:
+                raise
+            log.warning("the policy cannot be used; the last good one stays in use", why=str(error))
+            found = self.known[1]
+        self.known = (stamp, found)
+        return found
