@@ -173,7 +173,7 @@ class Desk:
         outcome = each.memory.judge(signal, mark)
         if outcome is not Outcome.TAKEN:
             return outcome
-        if mark in each.memory.recent:  # a sender that says again and again what is so still
+        if mark in each.memory.recent:  # it goes on
             each.memory.keep(mark, signal.at)
             each.refresh(signal.at, now)
             self._schedule(each)
@@ -206,8 +206,9 @@ class Desk:
         if node.ripen(each, now) or changes or now >= each.stored_at + STORED_EVERY:
             _give(each, changed, now)
         for other in tuple(node.waiting.values()):
-            if other.code != each.code and node.ripen(other, now):
-                _give(other, changed, now)
+            if other.code != each.code:
+                if node.ripen(other, now):
+                    _give(other, changed, now)
                 self._schedule(other)
         self._schedule(each)
         return Outcome.TAKEN

@@ -3,13 +3,17 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from fleet_runner.core.signals.signal import Signal
+from fleet_runner.core.signals.signal import Signal, Source
 
 RECENT = 64
 """Signals of one kind and component that are known again; also the most `repeats` that are told apart."""
 
 REORDER = 900.0
 """Seconds by which signals of one sender may overtake each other."""
+
+
+GOING_ON = frozenset({Source.ALERT})
+"""Senders that say again and again, with the same key, what is so still."""
 
 
 class Outcome(StrEnum):
@@ -37,7 +41,7 @@ class Memory:
     def judge(self, signal: Signal, mark: int) -> Outcome:
         """Return whether a signal that something is wrong is news."""
         seen = self.recent.get(mark)
-        if signal.at <= self.before or (seen is not None and signal.at <= seen):
+        if signal.at <= self.before or (seen is not None and (signal.at <= seen or signal.source not in GOING_ON)):
             return Outcome.REPEATED
         if signal.key and ended(signal) in self.recent:
             return Outcome.LATE

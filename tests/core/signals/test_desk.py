@@ -1,5 +1,7 @@
 """From signals to alarms, one example for each thing that a desk promises."""
 
+from functools import partial
+
 import pytest
 
 from fleet_runner.core.rules.following import Following
@@ -31,7 +33,9 @@ def test_the_same_signal_again_changes_nothing() -> None:
     assert desk.hear([signal(), signal()], NOW).outcomes == {Outcome.TAKEN: 1, Outcome.REPEATED: 1}
     assert desk.hear([signal()], NOW + 60).changed == ()
     desk.hear([signal(code="xid.48", key="k")], NOW)
-    assert desk.hear([signal(code="xid.48", key="k", message="other words")], NOW).outcomes == {Outcome.REPEATED: 1}
+    again = signal(60, code="xid.48", key="k", message="other words")
+    assert desk.hear([again], NOW + 60).outcomes == {Outcome.REPEATED: 1}
+    assert desk.due(NOW + 3600)[-1].heard_at == NOW
 
 
 def test_an_alarm_whose_count_grows_is_stored_now_and_then() -> None:
@@ -182,14 +186,15 @@ def test_signals_before_an_end_do_not_add_up_with_those_after_it() -> None:
 def test_an_alert_that_goes_on_keeps_its_alarm() -> None:
     """Its sender says so again with the same key; that is no repetition of the fault. Its end is final."""
     desk = Desk(Rules(Following(quiet=100)))
-    desk.hear([signal(key="k")], NOW)
+    alert = partial(signal, key="k", source=Source.ALERT)
+    desk.hear([alert()], NOW)
     for seconds in (90, 180):
-        assert desk.hear([signal(seconds, key="k")], NOW + seconds).outcomes == {Outcome.REPEATED: 1}
+        assert desk.hear([alert(seconds)], NOW + seconds).outcomes == {Outcome.REPEATED: 1}
         assert desk.due(NOW + seconds + 50)[0].count == 1
-    (over,) = desk.hear([signal(200, key="k", ended=True)], NOW + 200).changed
+    (over,) = desk.hear([alert(200, ended=True)], NOW + 200).changed
     assert over.cleared_at == NOW + 200
-    assert desk.hear([signal(201, key="k")], NOW + 201).outcomes == {Outcome.LATE: 1}
-    assert len(desk.hear([signal(202, key="k2")], NOW + 202).changed) == 1
+    assert desk.hear([alert(201)], NOW + 201).outcomes == {Outcome.LATE: 1}
+    assert len(desk.hear([alert(202, key="k2")], NOW + 202).changed) == 1
 
 
 def test_an_alarm_of_several_alerts_ends_with_the_last_of_them() -> None:

@@ -16,7 +16,7 @@ XID = "NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus."
     ("message", "at"),
     [
         (f"<4>1 2023-11-14T22:13:20.000000Z gpu-01 kernel - - - {XID}", NOW),
-        (f'<4>1 2023-11-14T22:13:20+00:00 gpu-01 kernel 1 ID1 [a@1 b="c\\]"][d@2 e="]"] \ufeff[ 12.5] {XID}\r\n', NOW),
+        (f'<4>1 2023-11-14T22:13:20+00:00 gpu-01 kernel 1 I [a@1 b="c\\]"][d@2 e="]"] \ufeff[ 12.5] {XID}\r\n', NOW),
         (f"<4>1 - gpu-01 kernel - - - {XID}", None),
         (f"<4>Nov 14 22:13:20 gpu-01 kernel: [   12.345678] {XID}\n", NOW),
         (f"<4>Nov 14 12:13:20 gpu-01 kernel: {XID}", None),
