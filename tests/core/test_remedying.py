@@ -1,4 +1,4 @@
-"""A remedy from the fault to its end: at once or when idle, observed only, remembered, and undone at the scheduler."""
+"""A remedy from the fault to its end: at once or when idle, observed only, remembered, undone at the scheduler."""
 
 from dataclasses import replace
 from typing import Any
