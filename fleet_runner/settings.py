@@ -33,7 +33,7 @@ PATHS = (
     "project_dir", "state_dir", "inventory", "bmc_credentials", "bmc_ca", "bmc_vault_token_file", "bmc_vault_ca",
     "netbox_token_file", "boot_certificate",
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
-    "boot_dhcp_token", "firmware_images",
+    "boot_dhcp_token", "firmware_images", "signals_certificate", "signals_certificate_key",
     "policy_file",
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
@@ -117,6 +117,22 @@ class Settings(BaseSettings):
     firmware_at_once_rack: int = Field(4, ge=1, description="nodes of one rack whose firmware is updated at a time")
     firmware_rack_watts: float = Field(
         0.0, ge=0, description="power that the nodes of one rack may draw for updates at a time; 0: no limit"
+    )
+    signals_listen: str = Field(
+        "", description="address and port where signals are taken over HTTP (127.0.0.1:8490); empty: they are not"
+    )
+    signals_certificate: Path | None = Field(
+        None, description="TLS certificate of signals_listen, PEM, with its chain; needed beyond this machine"
+    )
+    signals_certificate_key: Path | None = Field(None, description="its private key, PEM, 0600")
+    signals_plain: bool = Field(
+        default=False, description="take signals from other machines without TLS: whoever listens in has their tokens"
+    )
+    signals_syslog: str = Field(
+        "", description="address and port where syslog is taken, UDP and TCP (127.0.0.1:8514); empty: it is not"
+    )
+    signals_syslog_from: str = Field(
+        "127.0.0.0/8, ::1", description="networks that may send syslog, which knows no tokens, with commas"
     )
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")

@@ -18,6 +18,7 @@ from fleet_runner.cli import (
     lab,
     reading,
     running,
+    signals,
     stored,
     wiping,
     wishing,
@@ -59,6 +60,7 @@ app.add_typer(boot.app, name="boot", rich_help_panel="Work", help="Serve nodes t
 app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold cables against their design.")
 app.add_typer(checking.app, name="check", rich_help_panel="Look", help="Ask nodes questions.")
 app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring firmware to what is pinned.")
+app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take what is pushed, and raise alarms.")
 app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated data centre on this computer.")
 
 

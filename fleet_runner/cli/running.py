@@ -1,6 +1,9 @@
 """Commands that do the work: tick once, or serve until told to stop."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from threading import Event
 from types import FrameType
 from typing import Annotated
@@ -9,10 +12,11 @@ import typer
 
 from fleet_runner import reconcile
 from fleet_runner.adapters.bell import hearing
+from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import console, opened, print_json
 from fleet_runner.reconcile.alone import serving
 from fleet_runner.reconcile.world import Report, World
-from fleet_runner.settings import load
+from fleet_runner.settings import Settings, load
 from fleet_runner.source import Reader
 
 STAND_BY = "another process serves the same state already; this one stands by, and the two take turns"
@@ -49,8 +53,21 @@ def serve() -> None:
         console.print(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it", markup=False)
         if others:
             console.print(STAND_BY, markup=False)
-        reconcile.serve(world, stop, bell, tell)
+        with listening(settings, store, reader):
+            reconcile.serve(world, stop, bell, tell)
         console.print("stopped; running plays go on and are adopted at the next start")
+
+
+@contextmanager
+def listening(settings: Settings, store: Store, reader: Reader) -> Iterator[None]:
+    """Take signals beside the work, where the settings say so."""
+    if not settings.signals_listen:
+        yield
+        return
+    from fleet_runner.listening.beside import beside  # noqa: PLC0415  the server is slow to load, and few need it
+
+    with beside(settings, store, reader, partial(console.print, markup=False, soft_wrap=True)):
+        yield
 
 
 def _source() -> Reader:

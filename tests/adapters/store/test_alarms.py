@@ -11,6 +11,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.alarms import Known
 from fleet_runner.adapters.store.heard import Heard
 from fleet_runner.core.checks.answers import fault_key
+from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.verdicts import Remedy
@@ -189,5 +190,5 @@ def test_writers_beside_each_other_lose_and_double_nothing(urls: UrlMaker) -> No
 
 def test_the_types_of_nodes_are_known_by_name(stocked: Store) -> None:
     """Of all of them at once, and of no fabric."""
-    stocked.register([device("ib-1", device_type="fabric")], 1.0)
+    stocked.register([device("ib-1", device_type=FABRIC)], 1.0)
     assert stocked.node_types() == {"gpu-01": "hgx", "gpu-02": "hgx", "gpu-03": "hgx"}

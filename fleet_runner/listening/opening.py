@@ -1,0 +1,116 @@
+"""A parcel is opened: what its texts tell, of which nodes of the fleet, as far as its sender may speak of them."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.signals import alertmanager, fabric, json_lines, kernel, redfish, syslog, told
+from fleet_runner.core.signals.kernel import Line
+from fleet_runner.core.signals.places import Places
+from fleet_runner.core.signals.signal import Signal
+from fleet_runner.listening.doors import SYSLOG
+from fleet_runner.listening.inbox import Parcel
+
+UNREADABLE, STRANGER, OTHERS = "refused: unreadable", "refused: no such node", "refused: token of others"
+
+SHOWN = 5
+"""Names of strangers that are told of."""
+
+
+class Read(NamedTuple):
+    """What a text tells, and how many of its parts were not understood."""
+
+    signals: tuple[Signal, ...]
+    bad: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a parcel told. `refused` counts by reason what is not gone on with, `details` say more of them.
+
+    `why` is the sentence for its sender, "" where nothing was refused.
+    """
+
+    parcel: Parcel
+    signals: tuple[Signal, ...] = ()
+    refused: Mapping[str, int] = field(default_factory=dict[str, int])
+    details: Mapping[str, str] = field(default_factory=dict[str, str])
+    why: str = ""
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing of it was understood."""
+        return not self.signals and UNREADABLE in self.refused
+
+
+def opened(parcel: Parcel, places: Places) -> Opened:
+    """Return what a parcel tells."""
+    refused: Counter[str] = Counter()
+    details: dict[str, str] = {}
+    try:
+        read = READERS[parcel.kind](parcel)
+    except EvidenceError as error:
+        return Opened(parcel, (), {UNREADABLE: 1}, {UNREADABLE: f"from {parcel.sender}: {error}"}, str(error))
+    placed = places.place(read.signals)
+    if read.bad:
+        refused[UNREADABLE] = read.bad
+    if placed.unknown:
+        refused[STRANGER] = sum(placed.unknown.values())
+        details[STRANGER] = f"from {parcel.sender}: {', '.join(sorted(placed.unknown)[:SHOWN])}"
+    mine = tuple(signal for signal in placed.signals if parcel.token is None or parcel.token.speaks_of(signal.node))
+    if len(mine) < len(placed.signals):
+        refused[OTHERS] = len(placed.signals) - len(mine)
+    why = "; ".join(f"{what.removeprefix('refused: ')}: {count}" for what, count in refused.items())
+    return Opened(parcel, mine, refused, details, why)
+
+
+def _text(parcel: Parcel) -> str:
+    """Return the text of a parcel that has one."""
+    return parcel.texts[0].decode("utf-8", "replace")
+
+
+def _log(parcel: Parcel) -> Read:
+    lines, bad = json_lines.read(_text(parcel), parcel.node, parcel.at)
+    return Read(kernel.read(lines, parcel.at), bad)
+
+
+def _syslog(parcel: Parcel) -> Read:
+    lines: list[Line] = []
+    bad = 0
+    for message in parcel.texts:
+        try:
+            line = syslog.read(message.decode("utf-8", "replace"), parcel.at)
+        except EvidenceError:
+            bad += 1
+        else:
+            lines += [line] if line is not None else []
+    return Read(kernel.read(lines, parcel.at), bad)
+
+
+def _alertmanager(parcel: Parcel) -> Read:
+    return Read(alertmanager.read(_text(parcel), parcel.at))
+
+
+def _redfish(parcel: Parcel) -> Read:
+    return Read(redfish.read(_text(parcel), parcel.at, parcel.node))
+
+
+def _fabric(parcel: Parcel) -> Read:
+    return Read(fabric.read(_text(parcel), parcel.at))
+
+
+def _told(parcel: Parcel) -> Read:
+    return Read(told.read(_text(parcel), parcel.at))
+
+
+READERS: Mapping[str, Callable[[Parcel], Read]] = {
+    "log": _log,
+    SYSLOG: _syslog,
+    "alertmanager": _alertmanager,
+    "redfish": _redfish,
+    "fabric": _fabric,
+    "": _told,
+}
+"""Who reads what comes through a door."""

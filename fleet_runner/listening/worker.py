@@ -1,0 +1,221 @@
+"""What waits is read, judged and written, a batch to a transaction; then the reconciler's bell rings.
+
+One thread does it. Its desk is told what the store says of the nodes of a batch, in the transaction that writes what
+becomes of them: several listeners may run beside each other, and the reconciler clears alarms meanwhile.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from threading import Event
+
+import structlog
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.alarms import Known
+from fleet_runner.adapters.store.signals import Judge
+from fleet_runner.core.errors import StoreError
+from fleet_runner.core.rules.following import Following
+from fleet_runner.core.rules.rules import Rules
+from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.desk import Desk
+from fleet_runner.core.signals.memory import Outcome as Became
+from fleet_runner.core.signals.signal import Signal
+from fleet_runner.listening.counting import Counts, trouble
+from fleet_runner.listening.doors import DOORS
+from fleet_runner.listening.inbox import Inbox, Outcome, Parcel
+from fleet_runner.listening.opening import STRANGER, Opened, opened
+from fleet_runner.listening.roll import Roll
+
+log = structlog.get_logger()
+
+IDLE_SECONDS = 0.5
+"""The longest it waits before it looks at what time alone changes."""
+
+COUNTED_SECONDS = 1.0
+"""Least time between two writings of the counters."""
+
+AGAIN_SECONDS = 1.0
+"""Pause after the store could not be written."""
+
+LATELY = 900.0
+"""Seconds for which cleared alarms are remembered by a desk that begins: their signals may come again."""
+
+REASONS = {Became.REPEATED: "repeated", Became.LATE: "late", Became.REFUSED: "refused: too many of one node"}
+"""What is counted of signals that add nothing, beside those that are taken."""
+
+
+@dataclass(slots=True)
+class Around:
+    """What the worker works with: where things come from, and who is told."""
+
+    store: Store
+    inbox: Inbox
+    counts: Counts
+    roll: Roll
+    rules: Callable[[], Rules]
+    ring: Callable[[], object]
+    clock: Callable[[], float]
+
+
+@dataclass(slots=True)
+class Judged:
+    """A parcel's signals, and what became of each of them."""
+
+    opened: Opened
+    became: Counter[Became] = field(default_factory=Counter[Became])
+
+
+class Worker:
+    """Judges until it is told to stop. `trouble` is why nothing can be written, "" where it can."""
+
+    def __init__(self, around: Around) -> None:
+        self._around = around
+        self._desk: Desk | None = None
+        self._rules: Rules | None = None
+        self._used: dict[int, float] = {}
+        self._held: Sequence[Parcel] = ()
+        self._counted_at = 0.0
+        self.trouble = ""
+
+    def run(self, stop: Event) -> None:
+        """Work until told to stop, and until what waits then is written."""
+        while not stop.is_set() or self._around.inbox.waiting()[0]:
+            parcels = self._held or self._around.inbox.take(IDLE_SECONDS)
+            self._held = ()
+            if not (self._done(parcels, self.work) and self._done((), self.tend)) and stop.wait(AGAIN_SECONDS):
+                return
+
+    def work(self, parcels: Sequence[Parcel]) -> None:
+        """Judge parcels, write what became of their alarms, and answer.
+
+        Raises:
+            StoreError: nothing of it is written, and nobody was answered.
+        """
+        around, now = self._around, self._around.clock()
+        desk = self._ready(now)
+        batch = [Judged(opened(parcel, around.roll.places)) for parcel in parcels]
+        names = {signal.node for each in batch for signal in each.opened.signals}
+        if names:
+            self._keep(names, lambda known: self._judge(desk, batch, known, now), now)
+        for each in batch:
+            self._settle(each, now)
+
+    def tend(self, parcels: Sequence[Parcel] = ()) -> None:
+        """Do what time alone asks for: alarms that come to count or clear, and the counters."""
+        del parcels
+        now = self._around.clock()
+        desk = self._ready(now)
+        if now >= desk.next_at:
+            self._pass_time(desk, now)
+        if now >= self._counted_at + COUNTED_SECONDS:
+            self._count(now)
+
+    def _done(self, parcels: Sequence[Parcel], work: Callable[[Sequence[Parcel]], None]) -> bool:
+        """Do it; where it cannot be done, have senders come again, and say why once."""
+        try:
+            work(parcels)
+        except StoreError as error:
+            if not self.trouble:
+                log.warning("signals cannot be written; they are tried again", why=str(error))
+            self.trouble = str(error)
+            self._put_off(parcels)
+            return False
+        except Exception as error:  # noqa: BLE001  whatever it is, the next signals are judged
+            log.error("signals could not be judged, and are not taken", parcels=len(parcels), why=trouble(error))  # noqa: TRY400  a traceback would show what was pushed
+            for parcel in parcels:
+                self._around.counts.add(DOORS[parcel.kind].source, "refused: trouble here", parcel.at)
+                parcel.answer(Outcome(HTTPStatus.INTERNAL_SERVER_ERROR, "this could not be judged"))
+            return True
+        self.trouble = ""
+        return True
+
+    def _put_off(self, parcels: Sequence[Parcel]) -> None:
+        """Have senders that can come again do so; keep what syslog sent, and try it again."""
+        said = Outcome(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be written now; send it again")
+        for parcel in parcels:
+            if parcel.token is not None:
+                parcel.answer(said)
+        self._held = [parcel for parcel in parcels if parcel.token is None]
+
+    def _ready(self, now: float) -> Desk:
+        """Return the desk; it begins again from the store where the rules changed, or a write failed."""
+        rules = self._around.rules()
+        if self._desk is None or rules is not self._rules:
+            self._rules = rules
+            self._desk = Desk.of(self._around.store.standing_alarms(now - LATELY), self._following)
+        return self._desk
+
+    def _following(self, node: str, code: str) -> Following:
+        rules = self._rules if self._rules is not None else Rules()
+        return rules.of(self._around.roll.types.get(node, ""), code)
+
+    def _keep(self, names: Collection[str], judge: Judge, now: float) -> None:
+        try:
+            woken = self._around.store.keep_alarms(names, judge, now)
+        except Exception:
+            self._desk = None  # it believes what was not written
+            raise
+        if woken:
+            self._around.ring()
+
+    def _judge(self, desk: Desk, batch: Sequence[Judged], known: tuple[Known, ...], now: float) -> Iterator[Alarm]:
+        """Have the desk hear a batch; yield the alarms that changed."""
+        desk.learn(((each.name, each.standing) for each in known), now)
+        since = {each.name: each.since for each in known}
+        for each in batch:
+            fresh = [signal for signal in each.opened.signals if _opens(signal, since)]
+            found = desk.hear(fresh, now)
+            each.became.update(found.outcomes)
+            each.became[Became.LATE] += len(each.opened.signals) - len(fresh)
+            yield from found.changed
+
+    def _pass_time(self, desk: Desk, now: float) -> None:
+        """Write what comes to count, or clears, with time alone; what somebody else cleared stays so."""
+        changed = desk.due(now)
+
+        def judge(known: tuple[Known, ...]) -> Iterator[Alarm]:
+            stands = {(alarm.node, alarm.code, alarm.component) for each in known for alarm in each.standing}
+            yield from (alarm for alarm in changed if (alarm.node, alarm.code, alarm.component) in stands)
+            desk.learn(((each.name, each.standing) for each in known), now)
+
+        if changed:
+            self._keep({alarm.node for alarm in changed}, judge, now)
+
+    def _settle(self, each: Judged, now: float) -> None:
+        """Count what became of a parcel, and answer its sender."""
+        parcel, counts = each.opened.parcel, self._around.counts
+        source = DOORS[parcel.kind].source
+        said = {"taken": each.became[Became.TAKEN], **each.opened.refused}
+        said |= {word: each.became[became] for became, word in REASONS.items()}
+        for what, count in said.items():
+            counts.add(source, what, now, count, each.opened.details.get(what, f"from {parcel.sender}"))
+        if STRANGER in each.opened.refused:
+            self._around.roll.stranger.set()
+        if parcel.token is not None:
+            self._used[parcel.token.id] = now
+        parcel.answer(_outcome(each))
+
+    def _count(self, now: float) -> None:
+        counted, used = self._around.counts.take(), self._used
+        self._used, self._counted_at = {}, now
+        if not counted and not used:
+            return
+        try:
+            self._around.store.count_heard(counted, used)
+        except StoreError:
+            self._around.counts.give_back(counted)
+            raise
+
+
+def _opens(signal: Signal, since: dict[str, float]) -> bool:
+    """Whether a signal is of the node's stay in its state: what was before that has been dealt with."""
+    return signal.ended or signal.at >= since.get(signal.node, 0.0)
+
+
+def _outcome(each: Judged) -> Outcome:
+    refused = sum(each.opened.refused.values()) + each.became[Became.REFUSED]
+    if each.opened.nothing:
+        return Outcome(HTTPStatus.BAD_REQUEST, each.opened.why)
+    return Outcome(HTTPStatus.OK, each.opened.why, each.became[Became.TAKEN], refused)
