@@ -13,6 +13,9 @@ from fleet_runner.core.verdicts import Remedy
 STORED_EVERY = 5.0
 """Seconds between two writings of an alarm while only its count grows."""
 
+APART = 10.0
+"""Seconds within which signals are one event: an application's crash is logged over several lines."""
+
 LAST_WORD = frozenset({"xid.154"})
 """Codes that announce a state: of their signals the newest counts, of all others the one that asks for most."""
 
@@ -118,13 +121,14 @@ class Standing:
         return min(self.quiet_at, self.over_at, self.held_at, stored)
 
     def often(self) -> bool:
-        """Whether as many signals as the rules ask for happened within their time."""
+        """Whether it happened as often as the rules ask for within their time."""
         wanted = min(self.following.repeats, RECENT)
         if wanted <= 1:
             return True
         times = sorted(self.times)
-        span = self.following.within
-        return any(last - first <= span for first, last in zip(times, times[wanted - 1 :], strict=False))
+        return any(
+            _apart(times[index:], first + self.following.within) >= wanted for index, first in enumerate(times)
+        )
 
     def near(self, times: Iterable[float]) -> bool:
         """Whether any of these times lies as near to one of its own as the rules ask for."""
@@ -162,6 +166,17 @@ class Standing:
             cleared_because=self.cleared_because,
             id=self.id,
         )
+
+
+def _apart(times: Iterable[float], until: float) -> int:
+    """Return how many times up to a moment, in their order, lie apart from each other."""
+    number, last = 0, -NEVER
+    for at in times:
+        if at > until:
+            break
+        if at - last >= APART:
+            number, last = number + 1, at
+    return number
 
 
 def opened(signal: Signal, following: Following, memory: Memory) -> Standing:

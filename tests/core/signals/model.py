@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.signals.signal import Signal
+from fleet_runner.core.signals.standing import APART
 
 Fault = tuple[str, str, str]
 
@@ -71,8 +72,15 @@ class Model:
                 self.clear(each)
 
     def often(self, each: Kept, rule: Following) -> bool:
-        """Whether enough signals happened within some span that begins with one of them."""
-        return any(sum(at <= other <= at + rule.within for other in each.times) >= rule.repeats for at in each.times)
+        """Whether it happened often enough within some span that begins with one of the signals."""
+        for first in each.times:
+            events, at = 0, first
+            while at <= first + rule.within:
+                events += 1
+                at = min((other for other in each.times if other >= at + APART), default=float("inf"))
+            if events >= rule.repeats:
+                return True
+        return False
 
     def accompanied(self, node: str, code: str, each: Kept, rule: Following) -> bool:
         """Whether a code that is asked for was told near to one of its signals."""

@@ -112,7 +112,7 @@ def test_an_alarm_that_waits_for_more_gives_them_their_time() -> None:
 def test_more_repeats_than_are_remembered_are_as_many_as_are() -> None:
     """Or it could never count."""
     desk = Desk(Rules(Following(repeats=10 * RECENT, within=1e6)))
-    changed = desk.hear([signal(each) for each in range(RECENT)], NOW).changed
+    changed = desk.hear([signal(10 * each) for each in range(RECENT)], NOW).changed
     assert changed[0].raised_at == NOW
 
 
@@ -179,8 +179,16 @@ def test_signals_before_an_end_do_not_add_up_with_those_after_it() -> None:
     desk = Desk(Rules(Following(repeats=3, within=600)))
     desk.hear([signal(1), signal(20)], NOW + 20)
     desk.hear([signal(10, ended=True)], NOW + 21)
-    assert desk.hear([signal(22)], NOW + 22).changed[0].raised_at is None
-    assert desk.hear([signal(23)], NOW + 23).changed[0].raised_at is not None
+    assert desk.hear([signal(32)], NOW + 32).changed[0].raised_at is None
+    assert desk.hear([signal(43)], NOW + 43).changed[0].raised_at is not None
+
+
+def test_what_one_crash_logs_over_several_lines_happened_once() -> None:
+    """All are counted; but a fault that has to happen twice did not."""
+    desk = Desk(Rules(Following(repeats=2, within=3600)))
+    (one,) = desk.hear([signal(each) for each in range(10)], NOW + 10).changed
+    assert (one.count, one.raised_at) == (10, None)
+    assert desk.hear([signal(600)], NOW + 600).changed[0].raised_at == NOW + 600
 
 
 def test_an_alert_that_goes_on_keeps_its_alarm() -> None:

@@ -24,7 +24,7 @@ def test_signals_before_and_after_a_restart_add_up() -> None:
     """An alarm that did not count yet counts from its next signal."""
     rules = Rules(Following(repeats=3, within=600))
     before = Desk(rules).hear([signal(), signal(10)], NOW + 10).changed
-    assert [each.raised_at for each in before] == [None]
+    assert [(each.raised_at, each.count) for each in before] == [(None, 2)]
     assert Desk.of(before, rules).hear([signal(20)], NOW + 20).changed[0].raised_at == NOW + 20
 
 

@@ -60,10 +60,10 @@ def test_what_counts_for_another_counts_here() -> None:
     assert [each.raised_at for each in stored] == [None]
     learned(other, *stored, at=1.0)
     company = signal(2, code="sxid.1", component="switch")
-    changed = other.hear([signal(5, code="xid.74"), company], NOW + 5).changed
-    assert [each.raised_at for each in changed if each.code == "xid.74"] == [NOW + 5]
+    changed = other.hear([signal(15, code="xid.74"), company], NOW + 15).changed
+    assert [each.raised_at for each in changed if each.code == "xid.74"] == [NOW + 15]
     learned(desk, *changed)
-    assert [each.raised_at for each in desk.hear([signal(30, code="xid.74")], NOW + 30).changed] == [NOW + 5]
+    assert [each.raised_at for each in desk.hear([signal(30, code="xid.74")], NOW + 30).changed] == [NOW + 15]
 
 
 def test_its_own_word_changes_nothing() -> None:

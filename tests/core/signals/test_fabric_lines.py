@@ -68,7 +68,7 @@ def test_a_link_has_two_ends() -> None:
     ("event", "node", "component", "code", "ended"),
     [
         (
-            "spst_rcv: Switch 0xb0cf0e0300e31440 MF0;leaf-1:MQM9700/U1 port 61 (sw7) changed state from ACTIVE to DOWN",
+            "spst_rcv: Switch 0xb0cf0e03 MF0;leaf-1:MQM9700/U1 port 61 (sw7) changed state from ACTIVE to DOWN",
             "leaf-1", "port 61", "fabric.link_down", False,
         ),
         (
