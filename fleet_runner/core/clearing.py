@@ -19,6 +19,11 @@ def cleared(view: View, now: float) -> tuple[ClearAlarm, ...]:
     return tuple(ClearAlarm(alarm.id, because) for alarm, because in found if because)
 
 
+def coverage(code: str) -> tuple[str, ...]:
+    """Return the checks that look for faults of a code, by name."""
+    return tuple(name for name, check in CHECKS.items() if any(fnmatchcase(code, each.code) for each in check.codes))
+
+
 def standing(alarms: Iterable[Alarm], over: Iterable[ClearAlarm]) -> tuple[Alarm, ...]:
     """Return the alarms that stand once those that are over have been cleared."""
     gone = {each.alarm for each in over}
@@ -43,11 +48,9 @@ def _over(view: View, alarm: Alarm, now: float) -> str:
 
 
 def _disproves(stored: Stored, alarm: Alarm) -> bool:
-    check = CHECKS.get(stored.result.check)
     return (
-        check is not None
-        and stored.result.verdict is Verdict.PASS
-        and any(fnmatchcase(alarm.code, code.code) for code in check.codes)
+        stored.result.verdict is Verdict.PASS
+        and stored.result.check in coverage(alarm.code)
         and not any(finding.fault == alarm.fault for finding in stored.result.findings)
     )
 

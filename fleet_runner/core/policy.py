@@ -18,6 +18,7 @@ from fleet_runner.core.actions import (
     OpenRun,
     OpenTicket,
 )
+from fleet_runner.core.alarm_tickets import told
 from fleet_runner.core.excuses import READY
 from fleet_runner.core.ladder import going_on
 from fleet_runner.core.lifecycle import FABRICS, MOVING, STAGES, STATES, Condition, Event, Stage, State
@@ -110,7 +111,7 @@ def _is_to_collect(view: View) -> bool:
 def _tickets(view: View) -> tuple[Action, ...]:
     """A node on hold says what is wrong with it all the same; on a fabric's hold nothing follows from its sweeps."""
     silent = _SILENT if view.node.state in FABRICS else {Condition.MAINTENANCE}
-    return () if silent & view.node.conditions.keys() else follow(view)
+    return () if silent & view.node.conditions.keys() else (*follow(view), *told(view))
 
 
 def _unticketed(view: View) -> str:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.lifecycle import FABRICS, State
+from fleet_runner.core.needs import ruled
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Stored
 from fleet_runner.core.verdicts import UNSURE, Finding, Remedy, Result, Verdict
@@ -38,10 +39,14 @@ class Worth(StrEnum):
 
 
 def weigh(view: View, stored: Stored) -> Iterator[tuple[Finding, Worth]]:
-    """Return what each finding of one of the view's newest results is worth; of a suspect result, only that one's."""
+    """Return what each finding of one of the view's newest results is worth; of a suspect result, only that one's.
+
+    Each has the remedy that the rules name for it.
+    """
     alone = suspect(stored.result)
-    for finding in stored.result.findings:
-        if alone is None or finding is alone:
+    for seen in stored.result.findings:
+        if alone is None or seen is alone:
+            finding = ruled(view.rules, view.node.device_type, seen)
             yield finding, _worth(view, stored, finding)
 
 
