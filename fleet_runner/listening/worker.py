@@ -15,7 +15,7 @@ import structlog
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.alarms import Known
 from fleet_runner.adapters.store.signals import Judge
-from fleet_runner.core.errors import StoreError
+from fleet_runner.core.errors import FleetError, StoreError
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.signals.alarm import Alarm
@@ -116,7 +116,7 @@ class Worker:
         """Do it; where it cannot be done, have senders come again, and say why once."""
         try:
             work(parcels)
-        except StoreError as error:
+        except FleetError as error:
             if not self.trouble:
                 log.warning("signals cannot be written; they are tried again", why=str(error))
             self.trouble = str(error)
@@ -133,7 +133,7 @@ class Worker:
 
     def _put_off(self, parcels: Sequence[Parcel]) -> None:
         """Have senders that can come again do so; keep what syslog sent, and try it again."""
-        said = Outcome(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be written now; send it again")
+        said = Outcome(HTTPStatus.SERVICE_UNAVAILABLE, "it cannot be written now; send it again")
         for parcel in parcels:
             if parcel.token is not None:
                 parcel.answer(said)

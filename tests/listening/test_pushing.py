@@ -63,7 +63,7 @@ def test_hosts_are_known_by_their_domain_names_and_addresses(tmp_path: Path) -> 
 def test_alertmanager_raises_and_takes_back(tmp_path: Path) -> None:
     """What is resolved stands no more."""
     policy = tmp_path / "policy.yml"
-    policy.write_text("rules:\n  - codes: [alert.*]\n    hold: 0s\n", "utf-8")
+    policy.write_text("rules:\n  - code: alert.*\n    hold: 0s\n", "utf-8")
     with listening(tmp_path, policy_file=policy) as ear:
         assert ear.push("/alertmanager", json.dumps(ALERT)).json()["taken"] == 1
         assert [each.code for each in ear.alarms("gpu-02")] == ["alert.GpuHot"]
