@@ -19,14 +19,17 @@ T = TypeVar("T")
 REMEDIES = tuple(remedy for remedy in Remedy if remedy not in {Remedy.RECABLE, Remedy.REFLASH})
 """What a rule may ask for. Cables and firmware follow from the design and from pins, not from a fault alone."""
 
-OF_SIGNALS = ("alert.*",)
-"""Codes that only signals have; all others are those of checks."""
+OF_SIGNALS = ("alert.*", "redfish.*", "fabric.*")
+"""Codes that only signals have, beside those of checks; people, and tools of theirs, may make up others."""
 
 LONGEST = 366 * DAY
 """Seconds of the longest span that means anything here."""
 
 MOST = 1000
 """How often something may have to happen, or be tried."""
+
+ALIKE = 0.8
+"""How alike (difflib's ratio) a code is to a known one before it is taken for a slip of the pen."""
 
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": DAY}
 _SPAN = re.compile(r"([0-9]{1,8}) ?(s|min|h|d)")
@@ -148,19 +151,21 @@ def remedy(known: Iterable[Remedy]) -> Callable[[object], Remedy]:
 
 
 def code(value: object) -> str:
-    """A glob over the codes of faults; one that no check and no signal knows would never speak."""
+    """A glob over the codes of faults: of a check, of a signal, or of somebody's own signals.
+
+    One that is nearly called like a known one is a slip of the pen, and would never speak.
+    """
     glob = fields.text(value)
     known = [*OF_SIGNALS, *(each.code for check in CHECKS.values() for each in check.codes)]
     if any(fnmatchcase(each, glob) or fnmatchcase(glob, each) for each in known):
         return glob
-    raise Unfit(
-        f"a code, or a glob over codes, that a check or a signal knows{_near(glob, [*known, *_numbered(known)])}"
-    )
-
-
-def _numbered(known: Iterable[str]) -> list[str]:
-    """Return the families whose codes have numbers or names of their own, as they begin."""
-    return [each.removesuffix("*") for each in known if each.endswith("*")]
+    families, mine = {each.partition(".")[0] for each in known}, glob.partition(".")[0]
+    near = get_close_matches(glob, known, n=1, cutoff=ALIKE)
+    if not near and mine not in families:
+        near = [f"{each}.*" for each in get_close_matches(mine, sorted(families), n=1, cutoff=NEAR)]
+    if near:
+        raise Unfit(f"a code, or a glob over codes, that a check or a signal knows; did you mean {near[0]}?")
+    return glob
 
 
 def _near(found: str, known: list[str]) -> str:

@@ -85,7 +85,7 @@ def test_a_policy_says() -> None:
         ),
         (
             {"rules": [{"code": "xld.79", "hold": 1}]},
-            f"rules[0].code: found 'xld.79', {NO_CODE}; did you mean xid.?",
+            f"rules[0].code: found 'xld.79', {NO_CODE}; did you mean xid.*?",
         ),
         ({"rules": [{"code": [], "hold": 1}]}, "rules[0].code: found [], expected at least one"),
         (
@@ -121,6 +121,15 @@ def test_a_policy_says() -> None:
 def test_what_is_wrong_is_told_with_its_place_and_what_was_meant(raw: object, expected: str) -> None:
     """A slip of the pen would be a rule that is not kept."""
     assert wrong(raw) == [expected]
+
+
+def test_somebodys_own_signals_may_have_codes_of_their_own() -> None:
+    """But none that is called nearly as a known one."""
+    mine = [
+        {"code": code, "hold": 1}
+        for code in ("rattle.door", "fan.noisy", "redfish.PowerSupplyFailed", "alert.Hot", "*.lost")
+    ]
+    assert [rule.codes for rule in read({"rules": mine}, place).rules[-5:]] == [(each["code"],) for each in mine]
 
 
 def test_everything_is_told_at_once() -> None:
