@@ -72,6 +72,15 @@ def until(true: Callable[[], bool], seconds: float = LONG) -> None:
         time.sleep(0.005)
 
 
+def push(url: str, way: str, body: Body, token: str, **more: Any) -> httpx.Response:
+    """Push something, from an address of this machine; without a token where that is empty."""
+    headers = {**({"authorization": f"Bearer {token}"} if token else {}), **more.pop("headers", {})}
+    verify = more.pop("verify", False)
+    transport = httpx.HTTPTransport(local_address=more.pop("source", "127.0.0.1"), verify=verify)
+    with httpx.Client(transport=transport, trust_env=False, timeout=LONG) as client:
+        return client.post(f"{url}/signals{way}", content=body, headers=headers, **more)
+
+
 @dataclass
 class Ear:
     """A listener and its store; `url` and `syslog` are where it is reached."""
@@ -94,16 +103,9 @@ class Ear:
         host, port = said.partition("syslog at ")[2].partition(",")[0].rsplit(":", 1)
         return host, int(port)
 
-    def push(
-        self, way: str, body: str | bytes | Iterable[bytes], token: str | None = None, **more: Any
-    ) -> httpx.Response:
-        """Push something, from an address of this machine."""
-        shown = self.token if token is None else token
-        headers = {**({"authorization": f"Bearer {shown}"} if shown else {}), **more.pop("headers", {})}
-        verify = more.pop("verify", False)
-        transport = httpx.HTTPTransport(local_address=more.pop("source", "127.0.0.1"), verify=verify)
-        with httpx.Client(transport=transport, trust_env=False, timeout=LONG) as client:
-            return client.post(f"{self.url}/signals{way}", content=body, headers=headers, **more)
+    def push(self, way: str, body: Body, token: str | None = None, **more: Any) -> httpx.Response:
+        """Push something with the listener's own token, or another."""
+        return push(self.url, way, body, self.token if token is None else token, **more)
 
     def alarms(self, name: str = "gpu-01") -> tuple[Alarm, ...]:
         """Return what counts of a node."""
