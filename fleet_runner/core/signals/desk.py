@@ -67,7 +67,7 @@ class Desk:
             if alarm.cleared_at is None:
                 node.standing[key] = restored(alarm, following(alarm.node, alarm.code))
             elif key not in node.standing:
-                node.memories[key] = Memory(before=alarm.last_at)
+                node.memories[key] = Memory(times=[alarm.first_at, alarm.last_at], before=alarm.last_at)
         for node in desk._nodes.values():
             for each in node.standing.values():
                 each.waits |= node.ripen(each, each.heard_at)

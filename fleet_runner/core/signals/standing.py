@@ -66,12 +66,13 @@ class Standing:
             self.remedy = signal.remedy if self.code in LAST_WORD else max(self.remedy, signal.remedy, key=_hardness)
         if signal.key and len(self.opened) < RECENT:
             self.opened.add(signal.key)
+        another = all(abs(signal.at - each) >= APART for each in self.times)
         self.times.append(signal.at)
         del self.times[:-RECENT]
         self.refresh(signal.at, now)
         if self.raised_at is None:
             self._windowed()
-            return True
+            return another
         self.count += 1
         self.first_at = min(self.first_at, signal.at)
         return self.asked is not before

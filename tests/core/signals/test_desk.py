@@ -188,6 +188,7 @@ def test_what_one_crash_logs_over_several_lines_happened_once() -> None:
     desk = Desk(Rules(Following(repeats=2, within=3600)))
     (one,) = desk.hear([signal(each) for each in range(10)], NOW + 10).changed
     assert (one.count, one.raised_at) == (10, None)
+    assert desk.hear([signal(9.5)], NOW + 11).changed == ()
     assert desk.hear([signal(600)], NOW + 600).changed[0].raised_at == NOW + 600
 
 

@@ -78,3 +78,12 @@ def test_nothing_is_due_at_an_empty_desk() -> None:
     """Nor does it ever become so by itself."""
     desk = Desk(Rules())
     assert (desk.due(NOW), desk.next_at, len(desk)) == ((), float("inf"), 0)
+
+
+def test_company_before_a_restart_is_company() -> None:
+    """Also where its alarm had cleared."""
+    rules = Rules(Following(quiet=10), xid_74=Following(beside=("sxid.*",), within=600))
+    desk = Desk(rules)
+    desk.hear([signal(code="sxid.1")], NOW)
+    again = Desk.of(desk.due(NOW + 10), rules)
+    assert again.hear([signal(30, code="xid.74")], NOW + 30).changed[0].raised_at == NOW + 30
