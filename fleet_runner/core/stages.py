@@ -1,7 +1,7 @@
 """What a node in a moving state needs next: a run of a stage, patience, or a transition."""
 
 from fleet_runner.core.actions import Decision, OpenRun
-from fleet_runner.core.firmware.watched import unwatched
+from fleet_runner.core.firmware.watched import gaps, unwatched
 from fleet_runner.core.ladder import Attempt, Rung, climb, going_on
 from fleet_runner.core.lifecycle import STAGES, STATES, Event, Stage, State
 from fleet_runner.core.runs import Outcome, Run
@@ -91,7 +91,7 @@ def _begun(view: View) -> float:
 def _away(stage: Stage, runs: list[Run], begun: float, now: float) -> float:
     """Return how long nobody looked at a node's firmware: no flash has failed because a clock was set forward."""
     looks = (run.opened_at for run in runs if run.opened_at >= begun)
-    return unwatched(looks, now, APART) if stage is Stage.FIRMWARE else 0.0
+    return unwatched(gaps(looks, now, APART), begun) if stage is Stage.FIRMWARE else 0.0
 
 
 def again_at(last: Run, tries: int, timing: Timing) -> float:

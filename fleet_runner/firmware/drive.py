@@ -91,7 +91,7 @@ def _turn(visit: Visit) -> Report | None:
 
 def _follow(visit: Visit, flash: Flash) -> Report | None:
     """Take the open flash one step on; a report where the visit is over before there is news."""
-    seen = replace(visit.looks.see(flash), unwatched=visit.unwatched(flash))
+    seen = replace(visit.looks.see(flash), gaps=visit.gaps(flash))
     if visit.unsent and visit.unsent.flash == flash.id and flash.phase is Phase.INTENDED:
         theirs = all(belonging.anothers(flash, task) for task in telling.new(flash, seen))
         if theirs and not seen.busy and not _moved(flash, seen):

@@ -14,7 +14,7 @@ from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.core.firmware.flash import Flash, Pace
 from fleet_runner.core.firmware.planner import Step
 from fleet_runner.core.firmware.progress_text import Report, Stand, under_way
-from fleet_runner.core.firmware.watched import unwatched
+from fleet_runner.core.firmware.watched import Gap, gaps
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.firmware.holding import Lease, Made, Target, written
 from fleet_runner.firmware.looking import Looks
@@ -97,7 +97,7 @@ class Visit:
     changed: bool = False  # whether this visit did anything to the node
     said: str = ""
     began: float = field(default_factory=time.time)
-    apart: tuple[int, float] | None = None  # a flash, and what `unwatched` found of it
+    apart: tuple[int, tuple[Gap, ...]] | None = None  # a flash, and what `gaps` found of it
 
     def wait(self, stand: Stand, message: str, seconds: float, flash: Flash | None = None) -> Report | None:
         """Tell what is waited for, and wait; a report where the visit is over before that."""
@@ -141,18 +141,18 @@ class Visit:
         store = self.means.store
         return store.flashes(self.target.node, since=self.target.since) if store else ()
 
-    def unwatched(self, flash: Flash) -> float:
-        """Return the seconds since a flash was written down in which no run of the stage looked, up to this visit.
+    def gaps(self, flash: Flash) -> tuple[Gap, ...]:
+        """Return the times since a flash was written down in which no run of the stage looked, up to this visit.
 
         A person's play is no run, and stays: its own time goes on whatever is done to the clock.
         """
         if self.target.run is None:
-            return 0.0
+            return ()
         if self.apart is None or self.apart[0] != flash.id:
             runs = self.store.runs_of(self.target.node, Stage.FIRMWARE, MOST_RUNS)
             looks = [run.opened_at for run in runs if run.opened_at > flash.intended_at]
-            gone = unwatched((flash.intended_at, *looks), self.began, self.until - self.began + SLACK_SECONDS)
-            self.apart = flash.id, gone if len(runs) < MOST_RUNS else 0.0
+            found = gaps((flash.intended_at, *looks), self.began, self.until - self.began + SLACK_SECONDS)
+            self.apart = flash.id, found if len(runs) < MOST_RUNS else ()
         return self.apart[1]
 
     @property

@@ -13,6 +13,7 @@ from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import Decision, OpenRun
 from fleet_runner.core.firmware.flash import Phase
+from fleet_runner.core.firmware.watched import unwatched
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.firmware import Target
@@ -87,8 +88,8 @@ def test_what_lies_between_two_visits_beyond_their_usual_distance_does_not_count
         day = 86_400.0
         for began, unseen in ((1225.0, 0.0), (1150.0 + day, day - 180.0)):
             with visited(store, began, runs[-1]) as visit:
-                assert visit.unwatched(flash) == unseen
-                assert visit.unwatched(replace(flash, id=2, intended_at=began)) == 0.0
+                assert unwatched(visit.gaps(flash), flash.intended_at) == unseen
+                assert visit.gaps(replace(flash, id=2, intended_at=began)) == ()
         with visited(store, 1225.0 + day, runs[-1]) as visit:
             visit.target = replace(visit.target, run=None)
-            assert visit.unwatched(flash) == 0.0
+            assert visit.gaps(flash) == ()

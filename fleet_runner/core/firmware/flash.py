@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fleet_runner.core.firmware.catalogue import Activate
+from fleet_runner.core.firmware.watched import Gap
 
 
 class Phase(StrEnum):
@@ -100,8 +101,8 @@ class Seen:
     `versions` holds every inventory entry's; `stable` says in how many looks in a row, this one included, they were
     the same and complete. `tasks` are all that the BMC lists; `task` is the flash's own, with `task_gone` where the
     BMC answers that there is none. `bmc_reset_at` is when the BMC last started, by our clock. `busy` is what the BMC
-    says beside its tasks: that an update goes on. `unwatched` are the seconds since the flash was written down in
-    which nobody looked, as far as the clock tells.
+    says beside its tasks: that an update goes on. `gaps` are the times since the flash was written down in which
+    nobody looked, as far as the clock tells.
     """
 
     at: float
@@ -114,7 +115,7 @@ class Seen:
     bmc_reset_at: float | None = None
     trouble: str = ""
     busy: bool = False
-    unwatched: float = 0.0
+    gaps: tuple[Gap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from fleet_runner.core.firmware.belonging import CLOCK, anothers
 from fleet_runner.core.firmware.flash import Flash, Pace, Seen, Task, TaskEnd, Wait
+from fleet_runner.core.firmware.watched import unwatched
 from fleet_runner.core.printable import printable
 
 MOST_IDS = 4
@@ -101,9 +102,10 @@ def elapsed(flash: Flash, seen: Seen, since: float) -> float:
     None lies further back than the flash, also if the BMC's start has moved with our clock.
     """
     gone = seen.at - since
-    forward = max(_set_forward(flash, seen), seen.unwatched)
-    whole = max(seen.at - flash.intended_at - forward, 0.0)
-    return min(max(gone - forward, 0.0) if gone >= forward - CLOCK else gone, whole)
+    forward = _set_forward(flash, seen)
+    whole = seen.at - flash.intended_at - max(forward, unwatched(seen.gaps, flash.intended_at))
+    known = max(gone - forward, 0.0) if gone >= forward - CLOCK else gone
+    return min(known, max(gone - unwatched(seen.gaps, since), 0.0), max(whole, 0.0)) if seen.gaps else known
 
 
 def _set_forward(flash: Flash, seen: Seen) -> float:

@@ -24,7 +24,7 @@ from fleet_runner.core.firmware.flash import (
     Wait,
 )
 from fleet_runner.core.firmware.machine import decide
-from fleet_runner.core.firmware.watched import unwatched
+from fleet_runner.core.firmware.watched import gaps
 from tests.core.firmware.bmc_model import ANOTHER, NEW, OLD, PACE, Bmc, Fate, Habits, LostError, a_flash
 
 ATTEMPTS = 2
@@ -211,9 +211,9 @@ class Flashing(RuleBasedStateMachine):
         self.stable = 0 if seen.versions is None else self.stable + 1 if same else 1
         flash = self.open
         since = [at for at in self.looks if flash and at >= flash.intended_at]
-        unseen = unwatched(since, seen.at, PACE.poll)
+        unseen = gaps(since, seen.at, PACE.poll)
         self.looks.append(seen.at)
-        self.last = seen = replace(seen, stable=self.stable, unwatched=unseen)
+        self.last = seen = replace(seen, stable=self.stable, gaps=unseen)
         return seen
 
     def effects(self, seen: Seen) -> Effects:
