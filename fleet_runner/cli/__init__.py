@@ -16,6 +16,7 @@ from fleet_runner.cli import (
     demo,
     firmware,
     lab,
+    policy,
     reading,
     running,
     signals,
@@ -61,6 +62,7 @@ app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold ca
 app.add_typer(checking.app, name="check", rich_help_panel="Look", help="Ask nodes questions.")
 app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring firmware to what is pinned.")
 app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take what is pushed, and raise alarms.")
+app.add_typer(policy.app, name="policy", rich_help_panel="Look", help="See what follows from which fault.")
 app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated data centre on this computer.")
 
 

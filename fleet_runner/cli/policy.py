@@ -1,0 +1,142 @@
+"""fleet-runner policy: what follows from which fault here, which rule says so, and what is wrong with the file."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from fleet_runner import settings
+from fleet_runner.adapters import policy_file
+from fleet_runner.cli.reading import Json
+from fleet_runner.cli.session import Exit, age, console, print_json
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.rules.rule import SAID, Rule
+from fleet_runner.core.rules.rules import Rules
+
+app = typer.Typer(no_args_is_help=True)
+
+ANY = "any"
+"""Stands for a device type that no rule names."""
+
+WORDS: dict[str, str] = {
+    "remedy": "what follows",
+    "at_once": "without waiting for the node to be idle",
+    "repeats": "signals until it counts",
+    "within": "that must come within",
+    "beside": "another code that must come with it",
+    "hold": "how long it must last",
+    "quiet": "silence after which it is over",
+}
+"""What each field of a rule says, in words."""
+
+
+@app.callback()
+def policy() -> None:
+    """See what follows from which fault, and check the file that says so."""
+
+
+@app.command()
+def check(
+    file: Annotated[Path | None, typer.Argument(help="default: the one in use", metavar="FILE")] = None,
+    json: Json = False,
+) -> None:
+    """Check a policy file: one line for what is wrong, with file and line first. Exit code 1 where there is any."""
+    path = file or policy_file.file(settings.load())
+    if path is None:
+        raise FleetError(
+            "no policy file is in use, so the built-in rules hold; name one: fleet-runner policy check FILE"
+        )
+    checked = policy_file.check(path)
+    if json:
+        print_json([asdict(slip) | {"file": str(slip.file)} for slip in checked.slips])
+    else:
+        for slip in checked.slips:
+            console.print(f"{_near(slip.file)}:{slip.line}: {slip.text}", markup=False, soft_wrap=True)
+        own = sum(rule.source.startswith(str(path)) for rule in checked.rules.rules)
+        wrong = f"{len(checked.slips)} {'slip' if len(checked.slips) == 1 else 'slips'}"
+        good = f"nothing is wrong; {own} {'rule' if own == 1 else 'rules'} beside the built-in ones"
+        console.print(f"{_near(path)}: {wrong if checked.slips else good}", markup=False, soft_wrap=True)
+    if checked.slips:
+        raise typer.Exit(Exit.NO)
+
+
+@app.command()
+def show(
+    code: Annotated[
+        str | None, typer.Argument(help="a fault's code, like xid.79; without one, all rules", metavar="CODE")
+    ] = None,
+    device_type: Annotated[str, typer.Option("--device-type", help="on nodes of this device type")] = ANY,
+    json: Json = False,
+) -> None:
+    """Show what follows from a code here, and which rule says so; without a code, the whole policy."""
+    rules = policy_file.rules(settings.load())
+    if code is None:
+        _show_all(rules, json=json)
+        return
+    following, said = rules.of(device_type, code), rules.sayings(device_type, code)
+    if json:
+        print_json({"following": following, "says": {name: rule.source for name, rule in said.items()}})
+        return
+    console.print(
+        f"{code} on {'every device type' if device_type == ANY else device_type}", style="bold", markup=False
+    )
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), show_header=False)
+    for name in SAID:
+        rule = said.get(name)
+        table.add_row(name, WORDS[name], _value(name, getattr(following, name)), _source(rule))
+    console.print(table)
+
+
+def _show_all(rules: Rules, *, json: bool) -> None:
+    if json:
+        print_json({**_plain(rules), "rules": [asdict(rule) for rule in rules.rules]})
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("CODES", "DEVICE TYPES", "SAYS", "SOURCE"):
+        table.add_column(name)
+    for rule in rules.rules:
+        says = ", ".join(
+            f"{name} {_value(name, value)}" for name in SAID if (value := getattr(rule, name)) is not None
+        )
+        table.add_row(", ".join(rule.codes), ", ".join(rule.device_types) or "all", says, _source(rule))
+    console.print(table)
+    console.print("Of several rules that speak of a code, the last one that names a field wins.", style="dim")
+    for name, value in _plain(rules).items():
+        console.print(f"{name}: {value}", markup=False)
+
+
+def _plain(rules: Rules) -> dict[str, Any]:
+    """Return what a policy says beside its rules, as people read it."""
+    deadline = "as the settings say" if rules.deadline is None else age(rules.deadline)
+    return {
+        "observe": "yes: nothing is done" if rules.observe else "no",
+        "ladder": " → ".join((*rules.ladder, "TRIAGE")),
+        "caps": ", ".join(f"{remedy} {cap.most} in {age(cap.within)}" for remedy, cap in rules.caps.items()),
+        "memory": age(rules.memory),
+        "deadline": f"{deadline}, then {rules.at_deadline}",
+    }
+
+
+def _value(name: str, value: object) -> str:
+    if name in {"within", "hold", "quiet"} and isinstance(value, float | int):
+        return age(value)
+    if value is None:
+        return "what the check or signal proposes"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)
+
+
+def _source(rule: Rule | None) -> str:
+    if rule is None:
+        return ""
+    path, _, line = rule.source.rpartition(":")
+    return f"{_near(Path(path))}:{line}" if path else rule.source
+
+
+def _near(path: Path) -> str:
+    """Return a path as it is typed here, where it lies below the working directory."""
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

@@ -1,0 +1,84 @@
+"""What follows from which fault, as people ask for it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.cli.session import Exit
+from tests.cli.conftest import Type
+
+MINE = """\
+rules:
+  - code: xid.79
+    device_types: [dgx-*]
+    remedy: REBOOT
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A policy of our own, in use."""
+    path = tmp_path / "policy.yml"
+    path.write_text(MINE, encoding="utf-8")
+    monkeypatch.setenv("FLEET_POLICY_FILE", str(path))
+    return path
+
+
+def test_a_good_policy_is_said_to_be_good(typed: Type, mine: Path) -> None:
+    said = typed("policy", "check")
+    assert (said.code, said.out) == (0, "policy.yml: nothing is wrong; 1 rule beside the built-in ones\n")
+    assert typed("policy", "check", str(mine)).out == said.out
+
+
+def test_every_slip_is_a_line(typed: Type, tmp_path: Path) -> None:
+    """As editors read it; the exit code says that there is one."""
+    (tmp_path / "new.yml").write_text("rules:\n  - code: xid.79\n    remdy: RESET\nobserv: true\n", encoding="utf-8")
+    said = typed("policy", "check", "new.yml")
+    assert said.code == Exit.NO
+    assert said.out.splitlines()[-2:] == [
+        "new.yml:4: observ: found the key 'observ', expected 'observe'",
+        "new.yml: 3 slips",
+    ]
+    again = typed("policy", "check", "new.yml", "--json")
+    assert again.code == Exit.NO
+    assert [slip["line"] for slip in json.loads(again.out)] == [2, 3, 4]
+
+
+def test_without_a_file_there_is_nothing_to_check(
+    typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLEET_INVENTORY", str(tmp_path / "fleet.yml"))
+    said = typed("policy", "check")
+    assert said.code == Exit.USAGE
+    assert "the built-in rules hold" in said.err
+
+
+def test_a_code_shows_what_follows_and_which_rule_says_so(typed: Type, mine: Path) -> None:
+    """On one device type, or where no rule names any."""
+    said = typed("policy", "show", "xid.79", "--device-type", "dgx-h100").out
+    rows = {line.split()[0]: line for line in said.splitlines()[1:]}
+    assert "REBOOT" in rows["remedy"]
+    assert "policy.yml:2" in said
+    there = json.loads(typed("policy", "show", "xid.79", "--json").out)
+    assert there["following"]["remedy"] == "POWER_CYCLE"
+    assert there["following"]["at_once"] is True
+    assert there["says"]["remedy"] == "built in, from NVIDIA's Xid catalogue"
+    assert "what the check or signal" in typed("policy", "show", "gpu.hot").out
+    del mine
+
+
+def test_the_whole_policy_shows(typed: Type, mine: Path) -> None:
+    said = typed("policy", "show").out
+    assert "RESTART → RESET → REBOOT → POWER_CYCLE → TRIAGE" in said
+    assert "observe: no" in said
+    whole = json.loads(typed("policy", "show", "--json").out)
+    assert whole["rules"][-1]["source"] == f"{mine}:2"
+    assert whole["deadline"] == "as the settings say, then ask"
+
+
+def test_a_policy_that_cannot_be_used_is_said_to_be_so(typed: Type, mine: Path) -> None:
+    mine.write_text("observe: 3\n", encoding="utf-8")
+    said = typed("policy", "show")
+    assert said.code == Exit.USAGE
+    assert "policy.yml:1: observe: found 3, expected true or false" in said.err
