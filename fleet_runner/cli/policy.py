@@ -22,7 +22,7 @@ ANY = "any"
 """Stands for a device type that no rule names."""
 
 WORDS: dict[str, str] = {
-    "remedy": "what follows",
+    "remedy": "what follows, where a rule says so",
     "at_once": "without waiting for the node to be idle",
     "repeats": "signals until it counts",
     "within": "that must come within",
@@ -124,7 +124,7 @@ def _value(name: str, value: object) -> str:
     if name in {"within", "hold", "quiet"} and isinstance(value, float | int):
         return age(value)
     if value is None:
-        return "what the check or signal proposes"
+        return "as it proposes"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)

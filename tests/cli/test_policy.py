@@ -64,7 +64,7 @@ def test_a_code_shows_what_follows_and_which_rule_says_so(typed: Type, mine: Pat
     assert there["following"]["remedy"] == "POWER_CYCLE"
     assert there["following"]["at_once"] is True
     assert there["says"]["remedy"] == "built in, from NVIDIA's Xid catalogue"
-    assert "what the check or signal" in typed("policy", "show", "gpu.hot").out
+    assert "as it proposes" in typed("policy", "show", "gpu.hot").out
     del mine
 
 
