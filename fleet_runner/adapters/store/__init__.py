@@ -27,6 +27,7 @@ from fleet_runner.adapters.store.remedies import RemedyMethods
 from fleet_runner.adapters.store.schema import REVISION
 from fleet_runner.adapters.store.searching import SearchMethods, Sought
 from fleet_runner.adapters.store.signals import SignalMethods
+from fleet_runner.adapters.store.tracking import TrackingMethods
 from fleet_runner.core.actions import Decision
 from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
 from fleet_runner.core.errors import NoStoreError, StoreError
@@ -38,7 +39,7 @@ from fleet_runner.core.spool import Ended, Evidence, Line
 __all__ = ["Sought", "Store"]
 
 
-class Store(FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods):
+class Store(FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods, TrackingMethods):
     """One connected store. Every method is one transaction; every failure is a StoreError, nothing half-written.
 
     Methods that raise ConflictError found that somebody else was first: read again and decide again.

@@ -6,7 +6,7 @@ from fleet_runner.adapters.store.columns import Id, Json, Words, metadata
 
 STANDING = text("cleared_at IS NULL")
 GOING_ON = text("ended_at IS NULL")
-UNSENT = text("sent_at IS NULL")
+WAITING = text("waits")
 """Written out, not bound: SQLite uses a partial index only for a query that visibly implies it."""
 
 alarms = Table(
@@ -82,10 +82,21 @@ breakers = Table(
     Column("scope", Words, primary_key=True),
     Column("opened_at", Double, nullable=False),
     Column("because", Words, nullable=False),
+    Column("pause", Double, nullable=False),
     Column("trial", Words, nullable=False),  # the node that is tried; "" where none is
-    Column("tried_at", Double),
+    Column("tried_at", Double, nullable=False),
 )
 """What stands here is open, or half open while a trial runs; a closed breaker has no row."""
+
+wants = Table(
+    "wants",
+    metadata,
+    Column("node", Words, ForeignKey("nodes.name"), primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("codes", Json, nullable=False),
+    Column("answered_at", Double),  # since when it counts no more: its trial healed, or a person has looked
+)
+Index("wants_at", wants.c.at)
 
 cases = Table(
     "cases",
@@ -107,25 +118,42 @@ outbox = Table(
     metadata,
     Column("id", Id, primary_key=True),
     Column("ticket", Id, ForeignKey("tickets.id"), nullable=False),
-    Column("tracker", Words, nullable=False),
     Column("act", Words, nullable=False),
-    Column("key", Words, nullable=False),
-    Column("body", Json, nullable=False),
-    Column("made_at", Double, nullable=False),
-    Column("due_at", Double, nullable=False),
-    Column("tries", Integer, nullable=False),
-    Column("sent_at", Double),
-    Column("detail", Words, nullable=False),
+    Column("sentence", Words, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("at", Double, nullable=False),
 )
-Index("outbox_keys", outbox.c.tracker, outbox.c.key, unique=True)
-Index("outbox_due", outbox.c.due_at, outbox.c.id, sqlite_where=UNSENT, postgresql_where=UNSENT)
+Index("outbox_ticket", outbox.c.ticket, outbox.c.id)
+"""What happened to tickets, written with it: what is worth telling, whoever is told."""
 
 ticket_links = Table(
     "ticket_links",
     metadata,
     Column("ticket", Id, ForeignKey("tickets.id"), nullable=False),
     Column("tracker", Words, nullable=False),
-    Column("remote", Words, nullable=False),
+    Column("serial", Integer, nullable=False),  # which issue of the ticket it is there, from 1
+    Column("remote", Words, nullable=False),  # "" while none is known
     Column("url", Words, nullable=False),
+    Column("told", Id, nullable=False),  # the newest line of the outbox that the tracker knows
+    Column("digest", Words, nullable=False),  # of what the issue says
+    Column("asked_at", Double),  # when an issue was asked for last
+    Column("waits", Boolean, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("due_at", Double, nullable=False),
+    Column("detail", Words, nullable=False),
     PrimaryKeyConstraint("ticket", "tracker"),
+)
+Index("ticket_links_waiting", ticket_links.c.tracker, ticket_links.c.due_at, sqlite_where=WAITING,
+      postgresql_where=WAITING)  # fmt: skip
+
+trackers = Table(
+    "trackers",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("holder", Words, nullable=False),  # who tells it, until then
+    Column("until", Double, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("due_at", Double, nullable=False),
+    Column("detail", Words, nullable=False),
+    Column("heard_at", Double),  # when it took something last
 )

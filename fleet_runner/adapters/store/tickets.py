@@ -5,11 +5,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, select, update
 
-from fleet_runner.adapters.store import database, nodes, untrusted
+from fleet_runner.adapters.store import database, nodes, outbox, untrusted
 from fleet_runner.adapters.store.schema import ticket_nodes, tickets
 from fleet_runner.core.actions import CloseTicket, OpenTicket
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.runs import Entry, Ticket
+from fleet_runner.core.tracking.changes import Act
 
 
 def found(connection: Connection, node: str | None, *, open_only: bool) -> tuple[Ticket, ...]:
@@ -27,40 +28,76 @@ def query(node: str | None, *, open_only: bool) -> Select[Any]:
     return wanted
 
 
+def one(connection: Connection, number: int) -> Ticket | None:
+    """Return a ticket, or None."""
+    return next(iter(_collect(connection, _with_nodes().where(tickets.c.id == number))), None)
+
+
 def see(connection: Connection, node: str, action: OpenTicket, now: float) -> list[Entry]:
     """See a fault: its open ticket once more, its closed one again, or in a new one; return what histories say."""
     told = {"title": action.title, "body": action.body, "remedy": action.remedy, "last_seen_at": now}
-    number = _again(connection, action, told)
-    if number is not None:
-        _name(connection, number, action)
+    before = _standing(connection, action)
+    if before is not None:
+        connection.execute(update(tickets).where(tickets.c.id == before.id).values(told | {"seen": before.seen + 1}))
+        _name(connection, before.id, action)
+        outbox.follow(connection, before, action, now)
         return []
     closed = _closed(connection, action)
     if closed is not None and action.at <= closed.closed_at:
         return []  # whoever closed it looked later
     if closed is not None and _reopen(connection, closed.id, told):
         _name(connection, closed.id, action)
+        outbox.add(connection, closed.id, Act.REOPENED, action.title, now=now)
         return _say(connection, node, action, f"Ticket {closed.id} reopened: {action.title}", now)
     number, seen = _open(connection, action, told)
     _name(connection, number, action)
-    return _say(connection, node, action, f"Ticket {number}: {action.title}", now) if seen == 1 else []
+    if seen > 1:
+        return []
+    outbox.add(connection, number, Act.OPENED, action.title, now=now)
+    return _say(connection, node, action, f"Ticket {number}: {action.title}", now)
 
 
 def close(connection: Connection, node: str, action: CloseTicket, now: float) -> list[Entry]:
     """Close a ticket; return what the histories say about it. One that is closed already stays as it is."""
-    ticket = next(iter(_collect(connection, _with_nodes().where(tickets.c.id == action.ticket))), None)
+    ticket = one(connection, action.ticket)
     if ticket is None:
         raise ConflictError(f"node {node}: there is no ticket {action.ticket}; read the tickets again")
-    mine = update(tickets).where(tickets.c.id == ticket.id, tickets.c.closed_at.is_(None))
-    if connection.execute(mine.values(closed_at=now, closed_because=action.because)).rowcount != 1:
+    if not _end(connection, ticket.id, action.because, now):
         return []
+    outbox.add(connection, ticket.id, Act.CLOSED, action.because, now=now)
     return _say(connection, node, ticket, f"Ticket {ticket.id} closed: {action.because}", now)
 
 
-def _again(connection: Connection, action: OpenTicket, told: dict[str, Any]) -> int | None:
-    """Note on a fault's open ticket that it was seen again; return the ticket's number."""
-    mine = update(tickets).where(tickets.c.fault == untrusted.key(action.fault), tickets.c.closed_at.is_(None))
-    seen = mine.values(told | {"seen": tickets.c.seen + 1}).returning(tickets.c.id)
-    return connection.execute(seen).scalar_one_or_none()
+def close_by_hand(connection: Connection, number: int, reason: str, by: str, now: float) -> list[Entry] | None:
+    """Close an open ticket on a person's word; None where there is no such ticket, or it is closed."""
+    ticket = one(connection, number)
+    if ticket is None or not _end(connection, number, f"by hand, by {by}: {reason}", now):
+        return None
+    outbox.add(connection, number, Act.CLOSED, f"by hand, by {by}: {reason}", by=by, now=now)
+    return _say_by_hand(connection, ticket, f"Ticket {number} closed by hand: {reason}", by, now)
+
+
+def note(connection: Connection, number: int, words: str, by: str, now: float) -> list[Entry] | None:
+    """Add a person's words to a ticket; None where there is no such ticket."""
+    connection.execute(select(tickets.c.id).where(tickets.c.id == number).with_for_update())
+    ticket = one(connection, number)
+    if ticket is None:
+        return None
+    outbox.add(connection, number, Act.NOTED, words, by=by, now=now)
+    return _say_by_hand(connection, ticket, f"Ticket {number}, a note: {words}", by, now)
+
+
+def _standing(connection: Connection, action: OpenTicket) -> Ticket | None:
+    """Return a fault's open ticket, which nobody else changes before this transaction ends."""
+    mine = (tickets.c.fault == untrusted.key(action.fault), tickets.c.closed_at.is_(None))
+    number = connection.execute(select(tickets.c.id).where(*mine).with_for_update()).scalar_one_or_none()
+    return one(connection, number) if number is not None else None
+
+
+def _end(connection: Connection, number: int, because: str, now: float) -> bool:
+    """Close a ticket; False if it is closed."""
+    mine = update(tickets).where(tickets.c.id == number, tickets.c.closed_at.is_(None))
+    return connection.execute(mine.values(closed_at=now, closed_because=because)).rowcount == 1
 
 
 def _closed(connection: Connection, action: OpenTicket) -> Row[Any] | None:
@@ -100,6 +137,12 @@ def _say(connection: Connection, node: str, about: OpenTicket | Ticket, sentence
     """Return a sentence for the history of everyone it is about."""
     told = nodes.existing(connection, {node, *about.nodes})
     return [Entry(0, name, now, "ticket", sentence, "runner") for name in sorted(told)]
+
+
+def _say_by_hand(connection: Connection, about: Ticket, sentence: str, by: str, now: float) -> list[Entry]:
+    """Return what a person did to a ticket, for the history of everyone it is about."""
+    told = nodes.existing(connection, about.nodes)
+    return [Entry(0, name, now, "ticket", sentence, by) for name in sorted(told)]
 
 
 def _with_nodes() -> Select[Any]:

@@ -102,9 +102,25 @@ def _attempts() -> None:
     )
     op.create_index("attempts_node", "attempts", ["node", "at"])
     op.create_table(
-        "breakers", *_text("scope"), *_at("opened_at"), *_text("because", "trial"), *_maybe("tried_at"),
+        "breakers",
+        *_text("scope"),
+        *_at("opened_at"),
+        *_text("because"),
+        *_at("pause"),
+        *_text("trial"),
+        *_at("tried_at"),
         _key("breakers", "scope"),
-    )  # fmt: skip
+    )
+    op.create_table(
+        "wants",
+        *_text("node"),
+        *_at("at"),
+        *_text("codes"),
+        *_maybe("answered_at"),
+        _refers("wants", "node", "nodes.name"),
+        _key("wants", "node"),
+    )
+    op.create_index("wants_at", "wants", ["at"])
 
 
 def _cases() -> None:
@@ -125,23 +141,40 @@ def _cases() -> None:
 def _outbox() -> None:
     op.create_table(
         "outbox",
-        _id("id"),
-        _id("ticket"),
-        *_text("tracker", "act", "key", "body"),
-        *_at("made_at", "due_at"),
-        sa.Column("tries", sa.Integer(), nullable=False),
-        *_maybe("sent_at"),
-        *_text("detail"),
+        *(_id("id"), _id("ticket")),
+        *_text("act", "sentence", "by"),
+        *_at("at"),
         _refers("outbox", "ticket", "tickets.id"),
         _key("outbox", "id"),
     )
-    op.create_index("outbox_keys", "outbox", ["tracker", "key"], unique=True)
-    unsent = sa.text("sent_at IS NULL")
-    op.create_index("outbox_due", "outbox", ["due_at", "id"], sqlite_where=unsent, postgresql_where=unsent)
+    op.create_index("outbox_ticket", "outbox", ["ticket", "id"])
     op.create_table(
         "ticket_links",
         _id("ticket"),
-        *_text("tracker", "remote", "url"),
+        *_text("tracker"),
+        sa.Column("serial", sa.Integer(), nullable=False),
+        *_text("remote", "url"),
+        _id("told"),
+        *_text("digest"),
+        *_maybe("asked_at"),
+        sa.Column("waits", sa.Boolean(), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        *_at("due_at"),
+        *_text("detail"),
         _refers("ticket_links", "ticket", "tickets.id"),
         _key("ticket_links", "ticket", "tracker"),
+    )
+    waiting = sa.text("waits")
+    op.create_index(
+        "ticket_links_waiting", "ticket_links", ["tracker", "due_at"], sqlite_where=waiting, postgresql_where=waiting
+    )
+    op.create_table(
+        "trackers",
+        *_text("name", "holder"),
+        *_at("until"),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        *_at("due_at"),
+        *_text("detail"),
+        *_maybe("heard_at"),
+        _key("trackers", "name"),
     )

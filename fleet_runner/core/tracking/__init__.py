@@ -1,0 +1,1 @@
+"""Tickets elsewhere: what a tracker has to be told of a ticket, in its own form, and when."""
