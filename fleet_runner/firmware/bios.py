@@ -19,7 +19,7 @@ from fleet_runner.core.firmware.bios_text import Report, Stand
 from fleet_runner.core.firmware.bios_turn import Clock, Lost, Refused, Reset, Set, Settled, Try, decide, noted
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.flash import Pace
-from fleet_runner.firmware.holding import Lease, Target
+from fleet_runner.firmware.holding import Lease, Target, ended_gently
 
 NO_STORE = "what is set is written down, and there is no store to write it to; `fleet-runner tick` makes it"
 
@@ -58,12 +58,13 @@ def set_bios(target: Target, means: BiosMeans, *, until: float = float("inf"), c
     """
     if not means.wanted:
         return Report(Stand.SETTLED, "the profile asks for no BIOS settings")
-    with means.open() as bmc:
+    with ended_gently(), means.open() as bmc:
         if check or means.store is None:
             return _only_planned(_patiently(_Visit(target, means, bmc, None), until), check=check)
         lease = Lease(means.store, target, means.lease_seconds)
         try:
             taken = lease.wait(until)
+            bmc.watch(lease.alive)  # a slow BMC takes longer to look at than a lease lasts
             return Report(Stand.BUSY, taken) if taken else _patiently(_Visit(target, means, bmc, lease), until)
         except ConflictError as error:  # the run is over, or another came in between
             return Report(Stand.BUSY, str(error))
@@ -151,7 +152,7 @@ def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
 
 def _plan(visit: _Visit) -> Plan:
     settings = Bios(visit.bmc)
-    seen = Seen(settings.attributes(), settings.pending(), settings.registry())
+    seen = Seen(settings.attributes(), settings.pending(), settings.registry(), settings.dependencies())
     return bios.plan(visit.means.wanted, seen)
 
 

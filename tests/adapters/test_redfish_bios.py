@@ -9,6 +9,7 @@ import pytest
 
 from fleet_runner.adapters.redfish.bios import Bios
 from fleet_runner.core.errors import BmcError, BmcRefused
+from fleet_runner.core.firmware.bios_locks import locked
 from tests.adapters.redfish_replay import replayed, talk, updating
 
 ROOT = "/redfish/v1"
@@ -180,3 +181,22 @@ def test_a_real_registry_of_a_dgx_tells_each_setting(samples: Path) -> None:
         known, now = Bios(bmc).registry(), Bios(bmc).attributes()
     assert set(now) - set(known) == {"BootOrder"}
     assert known["TpmSupport"]["Type"] == "Enumeration"
+
+
+def test_what_a_registry_says_that_settings_make_of_others_is_read_with_it_once(samples: Path) -> None:
+    tree = captured(samples, "dgx_h100")
+    with replayed(tree) as server, talk(server) as bmc:
+        bios = Bios(bmc)
+        assert len(bios.dependencies()) == 25
+        assert bios.registry()
+        assert sum("BiosAttributeRegistry113.en-US" in uri for _, uri, *_ in server.asked) == 1
+        values = {**bios.attributes(), "RedfishEnable": "Disabled"}
+        assert locked("RedfishVersionBmc", bios.dependencies(), values).startswith(
+            "found it hidden while RedfishEnable"
+        )
+        assert not locked("RedfishVersionBmc", bios.dependencies(), {**values, "RedfishEnable": "Enabled"})
+
+
+def test_a_registry_without_dependencies_has_none() -> None:
+    with replayed(registries(machine(AttributeRegistry="R"), {"Id": "R", **KNOWN})) as server, talk(server) as bmc:
+        assert Bios(bmc).dependencies() == []

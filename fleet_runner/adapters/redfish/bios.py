@@ -21,6 +21,7 @@ class Bios:
     def __init__(self, bmc: Bmc) -> None:
         self._bmc = bmc
         self._at = bmc.resources
+        self._file: Body | None = None  # the registry, once it was read
 
     def attributes(self) -> dict[str, Any]:
         """Return the settings in force, by name."""
@@ -44,14 +45,11 @@ class Bios:
 
     def registry(self) -> dict[str, Body]:
         """Return what the BMC says of each setting (Type, Value, ReadOnly, limits), by name; {} if nothing."""
-        self._bmc.begin()
-        _, body = self._bios()
-        name = body.get("AttributeRegistry")
-        file = self._registry_file(str(name)) if name else None
-        entries = (file or {}).get("RegistryEntries")
-        listed = entries.get("Attributes") if isinstance(entries, Mapping) else None
-        known = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-        return {str(each["AttributeName"]): each for each in known if each.get("AttributeName")}
+        return {str(each["AttributeName"]): each for each in self._entries("Attributes") if each.get("AttributeName")}
+
+    def dependencies(self) -> list[Body]:
+        """Return what the registry says that settings make of others; [] if nothing."""
+        return self._entries("Dependencies")
 
     def request(self, changes: Mapping[str, Any]) -> tuple[str, Body]:
         """Return what `set` sends, and where to."""
@@ -67,6 +65,17 @@ class Bios:
         self._bmc.begin()
         uri, change = self._request(changes)
         self._at.patch(uri, change, f"the BIOS settings {', '.join(changes)}")
+
+    def _entries(self, kind: str) -> list[Body]:
+        """Return the entries of one kind of the registry, which is read once: it is large."""
+        if self._file is None:
+            self._bmc.begin()
+            _, body = self._bios()
+            name = body.get("AttributeRegistry")
+            self._file = (self._registry_file(str(name)) if name else None) or {}
+        entries = self._file.get("RegistryEntries")
+        listed = entries.get(kind) if isinstance(entries, Mapping) else None
+        return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
     def _request(self, changes: Mapping[str, Any]) -> tuple[str, Body]:
         uri, body = self._bios()

@@ -1,10 +1,11 @@
 """The BIOS settings of a device type, and what is to be sent to a BMC so that its computer has them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from fleet_runner.core.firmware.bios_locks import locked
 from fleet_runner.core.firmware.bios_values import Row, Value, fit, same
 from fleet_runner.core.firmware.catalogue import CatalogueError
 from fleet_runner.core.firmware.fields import NEAR, Problem, Section, Unfit, shown, text
@@ -21,11 +22,15 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a BMC says: the settings in force, those that wait for a reset, and its registry, {} where it has none."""
+    """What a BMC says: the settings in force, those that wait for a reset, and its registry, {} where it has none.
+
+    `dependencies` are the registry's, of what a setting makes of others.
+    """
 
     attributes: Mapping[str, Any]
     pending: Mapping[str, Any] = field(default_factory=dict[str, Any])
     registry: Mapping[str, Row] = field(default_factory=dict[str, Row])
+    dependencies: Sequence[Row] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,8 @@ def plan(wanted: Mapping[str, Value], seen: Seen) -> Plan:
                 changes[name] = fit(value, seen.attributes.get(name), seen.registry.get(name))
             except Unfit as unfit:
                 refused.append(f"{name}: found {shown(value)}, expected {unfit}")
+    then = {**seen.attributes, **seen.pending, **changes}
+    refused += [f"{name}: {why}" for name in changes if (why := locked(name, seen.dependencies, then))]
     return Plan(changes, waiting, tuple(settled), wrong, tuple(refused), _others(wanted, seen.pending))
 
 

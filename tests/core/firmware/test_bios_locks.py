@@ -1,0 +1,116 @@
+"""Settings that others lock are refused before anything is sent, with the setting that locks them."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.firmware.bios import Seen, plan
+from fleet_runner.core.firmware.bios_locks import LOCKS, locked
+
+
+def term(attribute: str, value: Any, condition: str = "EQU", **more: Any) -> dict[str, Any]:
+    """One condition, as registries write it."""
+    return {
+        "MapFromAttribute": attribute,
+        "MapFromProperty": "CurrentValue",
+        "MapFromCondition": condition,
+        "MapFromValue": value,
+        **more,
+    }
+
+
+def lock(*terms: Any, to: str = "Version", lock: str = "Hidden", value: Any = "true", **more: Any) -> dict[str, Any]:
+    """A dependency that locks a setting while its terms hold."""
+    found = {"MapFrom": list(terms), "MapToAttribute": to, "MapToProperty": lock, "MapToValue": value}
+    return {"Type": "Map", "DependencyFor": "Enable", "Dependency": found, **more}
+
+
+OFF = term("Enable", "Disabled")
+
+
+@pytest.mark.parametrize("kind", LOCKS)
+@pytest.mark.parametrize("value", ["true", True])
+def test_a_setting_is_locked_while_another_one_says_so(kind: str, value: object) -> None:
+    """AMI writes truth values as texts, others as such."""
+    found = locked("Version", [lock(OFF, lock=kind, value=value)], {"Enable": "Disabled"})
+    assert found == f"found it {LOCKS[kind]} while Enable is 'Disabled', expected a setting that can be changed"
+    assert locked("Version", [lock(OFF, lock=kind, value=value)], {"Enable": "Enabled"}) == ""
+    assert locked("Another", [lock(OFF, lock=kind, value=value)], {"Enable": "Disabled"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("terms", "holds"),
+    [
+        ([term("A", 3)], True),
+        ([term("A", "3")], True),
+        ([term("A", 3, "NEQ")], False),
+        ([term("A", 2, "GTR")], True),
+        ([term("A", "2", "GTR")], True),
+        ([term("A", 3, "GEQ")], True),
+        ([term("A", 3, "LSS")], False),
+        ([term("A", 3, "LEQ")], True),
+        ([term("A", "x", "LEQ")], False),
+        ([term("A", 3, "Like")], False),
+        ([term("B", "true")], True),
+        ([term("Unknown", 3)], False),
+        ([term("Unknown", 3, "NEQ")], False),
+        ([term("A", 3, MapFromProperty="ReadOnly")], False),
+        ([term("A", 3), term("A", 4, MapTerms="AND")], False),
+        ([term("A", 4), term("A", 3, MapTerms="OR")], True),
+        ([term("A", 3), term("B", "true", MapTerms="AND")], True),
+        ([term("A", 4), term("B", "true", MapTerms="AND")], False),
+        (["odd", term("A", 3, MapTerms="OR"), 7], True),
+        ([], False),
+    ],
+)
+def test_conditions_are_joined_from_left_to_right_and_what_nobody_knows_locks_nothing(
+    terms: list[Any], holds: bool
+) -> None:
+    assert bool(locked("Version", [lock(*terms)], {"A": 3, "B": True})) is holds
+
+
+def test_later_dependencies_outdo_earlier_ones_and_other_kinds_lock_nothing() -> None:
+    values = {"Enable": "Disabled"}
+    assert locked("Version", [lock(OFF), lock(OFF, value=False)], values) == ""
+    assert locked("Version", [lock(OFF, value=False), lock(OFF)], values)
+    assert locked("Version", [lock(OFF, lock="CurrentValue", value="x")], values) == ""
+    assert locked("Version", [lock(OFF, Type="Other"), {"Dependency": "odd"}, {}], values) == ""
+    assert locked("Version", [{"Dependency": {"MapToAttribute": "Version", "MapToProperty": "Hidden"}}], values) == ""
+
+
+def test_a_locked_setting_is_refused_and_one_that_its_own_change_frees_is_not() -> None:
+    """Both are in one request: the BMC has both by its next start."""
+    seen = Seen({"Enable": "Disabled", "Version": "1"}, dependencies=[lock(OFF, lock="GrayOut")])
+    refused = plan({"Version": "2"}, seen).refused
+    assert refused == (
+        "Version: found it greyed out while Enable is 'Disabled', expected a setting that can be changed",
+    )
+    assert plan({"Version": "1"}, seen).refused == ()
+    assert plan({"Version": "2", "Enable": "Enabled"}, seen).refused == ()
+    waiting = Seen(seen.attributes, {"Enable": "Enabled"}, dependencies=seen.dependencies)
+    assert plan({"Version": "2"}, waiting).refused == ()
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["Version", "Map", "EQU", "true", "Hidden"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["Dependency", "MapFrom", "MapToAttribute", "MapToProperty", "MapFromAttribute", "Type"]),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=15,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["Dependency", "Type"]), JSON), max_size=4), JSON)
+def test_whatever_a_registry_holds_a_sentence_comes_of_it(dependencies: list[dict[str, Any]], value: Any) -> None:
+    assert isinstance(locked("Version", dependencies, {"Version": value}), str)
