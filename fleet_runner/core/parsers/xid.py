@@ -2,6 +2,7 @@
 
 A line counts only if the driver begins it: other messages may quote one, and a process may be named like one. That a
 GPU fell off the bus newer drivers may say without an Xid, in a line or in three; it counts as the Xid 79 that it is.
+What was logged of a GPU before this product reset it is over: `plugins/modules/fleet_reset.py` logs that it did.
 """
 
 import re
@@ -27,6 +28,11 @@ _FALLEN_MARK = "fallen off the bus"
 _FALLEN_LINES = 3
 """Over so many lines the driver spreads that it cannot reach a GPU when it is loaded."""
 
+RESET = "fleet-runner: reset of "
+"""What is logged of a reset that succeeded, before the addresses of the GPUs, or ALL."""
+
+ALL = "all GPUs"
+
 _LONGEST = 2000
 """Characters of a line that are looked at, and of those before one that goes on from them."""
 
@@ -40,6 +46,7 @@ _FALLEN = re.compile(PREFIX + r"NVRM: GPU " + _ADDRESS + r": GPU has fallen off 
 _FALLEN_GPU = re.compile(PREFIX + r"NVRM: The NVIDIA GPU " + _ADDRESS + r"\s*$")
 _FALLEN_END = re.compile(PREFIX + r"NVRM: fallen off the bus and is not responding\b")
 _ACTION = re.compile(r"recovery action changed from \S+ \([^)]*\) to \S+ \((?P<action>[^)]*)\)")
+_RESET = re.compile(PREFIX + RESET + r"(?P<gpus>all GPUs|[0-9a-f:., ]{12,1000})\s*$")
 _SEVERITY_MARK = "fatal"
 _SEVERITY = re.compile(r"\b(Non-?fatal|Fatal)\b", re.IGNORECASE)
 
@@ -90,25 +97,41 @@ def parse(text: str) -> KernelLog:
         raise EvidenceError("the kernel log is JSON, expected the lines that dmesg prints")
     xids: list[XidLine] = []
     sxids: list[SxidLine] = []
-    for line in _candidates(text):
+    over = _resets(text)
+    for begin, line in _candidates(text):
         if "NVRM: Xid" in line and (found := _xid(line)) is not None:
-            xids.append(found)
-        elif "SXid" in line and (switch := _sxid(line)) is not None:
+            if found.code == FALLEN_OFF_THE_BUS or begin > max(over.get(found.pci, -1), over.get(ALL, -1)):
+                xids.append(found)
+        elif "SXid" in line and (switch := _sxid(line)) is not None and begin > over.get(ALL, -1):
             sxids.append(switch)
     told = {line.pci for line in xids if line.code == FALLEN_OFF_THE_BUS}
     xids += [line for line in _fallen(text) if line.pci not in told]
     return KernelLog(tuple(xids), tuple(sxids))
 
 
-def _candidates(text: str) -> Iterator[str]:
-    """Yield the lines that can hold one, each with its end: most lines are others, and are only searched.
+def _resets(text: str) -> dict[str, int]:
+    """Return where in the log each GPU's last reset stands, by its address; ALL is all of them, and the switches."""
+    over: dict[str, int] = {}
+    at = text.find(RESET)
+    while at >= 0:
+        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        # A line without its end may name half an address.
+        found = _RESET.match(plain(text[begin : min(end, begin + _LONGEST)])) if end >= 0 else None
+        if found is not None:
+            over |= dict.fromkeys([ALL] if found["gpus"] == ALL else found["gpus"].split(", "), begin)
+        at = text.find(RESET, end) if end >= 0 else -1
+    return over
+
+
+def _candidates(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that can hold one, each with where it begins: most lines are others, and are only searched.
 
     Only the newline ends a line: a process may be named with any of the other characters that splitlines takes.
     """
     at = text.find(_MARK)
     while at >= 0:
         begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text)
-        yield plain(text[begin : min(end, begin + _LONGEST)])
+        yield begin, plain(text[begin : min(end, begin + _LONGEST)])
         at = text.find(_MARK, end)
 
 

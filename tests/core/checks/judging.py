@@ -91,6 +91,12 @@ def wipe_progress() -> str:
     return json.dumps({"devices": [done | {"method": "sanitize_crypto"}], "missing": []})
 
 
+def reset_progress() -> str:
+    """Return what came of a reset of all GPUs that succeeded."""
+    log = {"commands": [{"rc": 0, "output": "All done."}], "units": {"nvidia-persistenced.service": "active"}}
+    return json.dumps({"order": {"remedy": "RESET", "because": "all GPUs are reset"}, "report": log})
+
+
 HEALTHY: dict[str, dict[str, str]] = {
     "network_boot": {"boot_progress": boot_progress()},
     "cloud_init": {"cloud_init": text_of("cloud_init/done.json")},
@@ -111,6 +117,7 @@ HEALTHY: dict[str, dict[str, str]] = {
     "firmware_pins": {"redfish_firmware": text_of("redfish/firmware.json")},
     "bios_settings": {"redfish_bios": text_of("redfish/bios.json")},
     "wiped": {"wipe_progress": wipe_progress()},
+    "resets": {"reset_progress": reset_progress(), "nvidia_smi": SMI},
 }
 for _kind in KINDS:
     HEALTHY |= _kind.HEALTHY

@@ -198,3 +198,36 @@ def plainly(line: XidLine) -> XidLine:
     """Return a line with its address and severity read once more, with nothing left out for speed."""
     found = re.search(r"\b(Non-?fatal|Fatal)\b", line.text, re.IGNORECASE)
     return line._replace(pci=canonical(line.pci) or "", fatal=found and found[1].lower() == "fatal")
+
+
+MARK = "[ 30.0] fleet-runner: reset of {}\n"
+BEFORE = "[ 12.3] NVRM: Xid (PCI:0000:9b:00): 48, pid=1\n[ 13.3] NVRM: Xid (PCI:0000:1b:00): 48, pid=1\n"
+SWITCH = "[ 14.3] nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 11001, Fatal, Link 3\n"
+
+
+@pytest.mark.parametrize(
+    ("mark", "left"),
+    [
+        (MARK.format("0000:9b:00.0"), {"0000:1b:00.0"}),
+        (MARK.format("0000:9b:00.0, 0000:1b:00.0"), set()),
+        (MARK.format("all GPUs"), set()),
+        (MARK.format("0000:9b:00.0")[:-1], {"0000:1b:00.0", "0000:9b:00.0"}),
+        ("[ 30.0] python[7]: " + MARK.format("all GPUs")[7:], {"0000:1b:00.0", "0000:9b:00.0"}),
+        ("[ 30.0] fleet-runner: reset of nothing\n", {"0000:1b:00.0", "0000:9b:00.0"}),
+    ],
+)
+def test_what_was_logged_before_a_gpu_was_reset_is_over(mark: str, left: set[str]) -> None:
+    """By the log's own order; a line that is cut, or that a process wrote under another name, proves nothing."""
+    assert {line.pci for line in parse(BEFORE + mark).xids} == left
+
+
+def test_what_is_logged_after_its_reset_counts_again() -> None:
+    found = parse(BEFORE + MARK.format("all GPUs") + BEFORE.splitlines()[0] + "\n")
+    assert [line.pci for line in found.xids] == ["0000:9b:00.0"]
+
+
+def test_a_reset_of_one_gpu_says_nothing_of_switches_and_none_of_a_gpu_that_fell_off_the_bus() -> None:
+    """Only all of them together reset the switches; and no reset brings back what left the bus."""
+    assert parse(SWITCH + MARK.format("0000:9b:00.0")).sxids
+    assert not parse(SWITCH + MARK.format("all GPUs")).sxids
+    assert [line.code for line in parse(f"{FALLEN}\n" + MARK.format("all GPUs")).xids] == [79]
