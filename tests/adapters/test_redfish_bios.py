@@ -183,18 +183,24 @@ def test_a_real_registry_of_a_dgx_tells_each_setting(samples: Path) -> None:
     assert known["TpmSupport"]["Type"] == "Enumeration"
 
 
-def test_what_a_registry_says_that_settings_make_of_others_is_read_with_it_once(samples: Path) -> None:
-    tree = captured(samples, "dgx_h100")
-    with replayed(tree) as server, talk(server) as bmc:
+def test_what_a_registry_says_that_settings_make_of_others_is_read_with_it_once() -> None:
+    depends = [{"Type": "Map", "Dependency": {"MapToAttribute": "Boot"}}, "odd"]
+    entries = {"RegistryEntries": {**KNOWN["RegistryEntries"], "Dependencies": depends}}
+    with replayed(registries(machine(AttributeRegistry="R"), {"Id": "R", **entries})) as server, talk(server) as bmc:
         bios = Bios(bmc)
-        assert len(bios.dependencies()) == 25
-        assert bios.registry()
-        assert sum("BiosAttributeRegistry113.en-US" in uri for _, uri, *_ in server.asked) == 1
-        values = {**bios.attributes(), "RedfishEnable": "Disabled"}
-        assert locked("RedfishVersionBmc", bios.dependencies(), values).startswith(
-            "found it hidden while RedfishEnable"
-        )
-        assert not locked("RedfishVersionBmc", bios.dependencies(), {**values, "RedfishEnable": "Enabled"})
+        assert bios.dependencies() == depends[:1]
+        assert list(bios.registry()) == ["SRIOVEnable"]
+        assert sum(uri.endswith("/Registries/R") for _, uri, *_ in server.asked) == 1
+
+
+def test_a_dgx_hides_what_its_redfish_settings_lock(samples: Path) -> None:
+    """Its registry, as it was captured."""
+    file = f"{ROOT}/Registries/BiosAttributeRegistry113.en-US.1.1.3.json"
+    depends = captured(samples, "dgx_h100")[file]["RegistryEntries"]["Dependencies"]
+    assert locked("RedfishVersionBmc", depends, {"RedfishEnable": "Disabled"}).startswith(
+        "found it hidden while Redfish"
+    )
+    assert locked("RedfishVersionBmc", depends, {"RedfishEnable": "Enabled"}) == ""
 
 
 def test_a_registry_without_dependencies_has_none() -> None:

@@ -35,6 +35,7 @@ from fleet_runner.core.firmware.telling import (
     unread,
     where,
 )
+from fleet_runner.core.firmware.watched import unwatched
 
 AGAIN = 4
 """How many resets more than asked for are done where none was seen to be taken."""
@@ -97,9 +98,12 @@ def _verify(flash: Flash, seen: Seen, pace: Pace) -> Act:
 def _taken(flash: Flash, seen: Seen, pace: Pace) -> int:
     """Return how many resets were certainly done: those that the BMC answered well; or one, if it started since.
 
-    A start of the BMC proves a reset of the BMC, whoever asked for it, but not that all power was away.
+    A start of the BMC proves a reset of the BMC, whoever asked for it, but not that all power was away; nor anything
+    where the clock may have been set since, which moves that start.
     """
-    back = flash.activate is Activate.BMC_RESET and started(seen) >= _since(flash) - clock(pace)
+    since = _since(flash)
+    sure = flash.activate is Activate.BMC_RESET and unwatched(seen.gaps, since) == 0
+    back = sure and started(seen) >= since - clock(pace)
     return max(flash.activated, int(back))
 
 
