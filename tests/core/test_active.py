@@ -127,7 +127,7 @@ def test_a_test_that_a_profile_names_and_says_nothing_about_is_unknown() -> None
         assert (made.orders, made.refused) == ({}, {"disk": why})
         result = run(DISK, {}, expected)
         assert (result.verdict, result.message) == (Verdict.UNKNOWN, why)
-    for profile in ({}, {"burn_in": {"tests": 3}}, {"burn_in": {"tests": ["gpu_burn"]}}):
+    for profile in ({"disks": {}}, {"burn_in": {"tests": 3}}, {"burn_in": {"tests": ["gpu_burn"]}}):
         assert active.plan([DISK], Expected("gpu-01", profile)) == active.Plan({}, {})
         assert run(DISK, {}, Expected("gpu-01", profile)).verdict is Verdict.SKIPPED
 

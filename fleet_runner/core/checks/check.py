@@ -55,6 +55,8 @@ class Order:
 
 PROGRAM = "{program}"
 
+NO_PROFILE = "the node's device type has no fleet_profile; is its file in inventory/group_vars, under its own name?"
+
 NAMED = ("burn_in", "health_active")
 """Sections of a profile whose `tests` name active tests."""
 
@@ -117,7 +119,8 @@ def _named(healthy: profile.Profile, stage: str) -> tuple[str, ...]:
 def run(check: Check, readings: Readings, expected: Expected) -> Result:
     """Judge a check over what was read; whatever could not be read makes it UNKNOWN, in one sentence."""
     if not wanted(check, expected.profile):
-        if lacking := unasked(check, expected.profile):
+        # A file that was renamed must not look as if nobody asked any more.
+        if lacking := unasked(check, expected.profile) if expected.profile else NO_PROFILE:
             return _unknown(check, lacking, ())
         why = f"the device type's profile has no {check.section}"
         return Result(check=check.name, verdict=Verdict.SKIPPED, message=why)

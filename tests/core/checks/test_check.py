@@ -2,7 +2,7 @@
 
 import pytest
 
-from fleet_runner.core.checks.check import Check, Readings, run, wanted
+from fleet_runner.core.checks.check import NO_PROFILE, Check, Readings, run, wanted
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.verdicts import Result, Verdict
@@ -60,12 +60,19 @@ def test_evidence_that_cannot_be_read_makes_the_check_unknown_and_is_kept() -> N
 def test_what_the_profile_does_not_ask_for_is_skipped() -> None:
     """Nothing was read, and nothing is known."""
     check = Check("mine", "Is it well?", ("one",), judge, section="parts.nvme")
-    for healthy in ({}, {"parts": {}}, {"parts": {"nvme": None}}):
+    for healthy in ({"disks": {}}, {"parts": {}}, {"parts": {"nvme": None}}):
         assert not wanted(check, healthy)
         result = run(check, {}, Expected("gpu-01", healthy))
         assert (result.verdict, result.message) == (
             Verdict.SKIPPED, "the device type's profile has no parts.nvme",
         )  # fmt: skip
+
+
+def test_a_device_type_without_any_profile_is_unknown_not_unasked() -> None:
+    """Its file was renamed, say: what was found before must stay known."""
+    check = Check("mine", "Is it well?", ("one",), judge, section="parts.nvme")
+    result = run(check, {}, Expected("gpu-01"))
+    assert (result.verdict, result.message) == (Verdict.UNKNOWN, NO_PROFILE)
 
 
 @pytest.mark.parametrize("healthy", [{"parts": {"nvme": {}}}, {"parts": {"nvme": False}}, {"parts": "x"}])
