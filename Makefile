@@ -52,6 +52,10 @@ bench-boot: $(DEV) ## Boot 10,000 nodes at once over real sockets, beside nginx 
 bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from one process
 	@$(BIN)/python benchmarks/firmware.py $(BENCH_ARGS)
 
+.PHONY: bench-signals
+bench-signals: $(RUN) ## Take how many pushed signals a second one core turns into alarms
+	@PYTHONPATH=. $(BIN)/python benchmarks/signals.py $(BENCH_ARGS)
+
 .PHONY: bench-sweep
 bench-sweep: $(DEV) debian-packages ## Take what a passive sweep of 50 nodes over ssh costs, beside a bare ping
 	@PYTHONPATH=. $(BIN)/python benchmarks/sweep.py $(BENCH_ARGS)
