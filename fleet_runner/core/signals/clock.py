@@ -26,12 +26,7 @@ _UNITS = (1.0, 1e3, 1e6, 1e9)
 
 def settled(at: float | None, heard: float) -> float:
     """Return when it happened (epoch seconds): the sender's word where it is believable, else when it was heard."""
-    return at if at is not None and believable(at, heard) else heard
-
-
-def believable(at: float, heard: float) -> bool:
-    """Whether a sender's time can be true: not over LATE before it was heard, nor over AHEAD after."""
-    return heard - LATE <= at <= heard + AHEAD
+    return at if at is not None and heard - LATE <= at <= heard + AHEAD else heard
 
 
 def moment(told: object, heard: float) -> float | None:

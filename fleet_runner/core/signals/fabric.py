@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fleet_runner.core.addresses import guid
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.printable import printable
-from fleet_runner.core.signals.clock import believable, moment, settled
+from fleet_runner.core.signals.clock import moment, settled
 from fleet_runner.core.signals.kernel import LONGEST, MOST_LINES
 from fleet_runner.core.signals.signal import Signal, Source
 from fleet_runner.core.verdicts import Remedy
@@ -93,7 +93,6 @@ def _line(line: str, heard: float) -> Iterator[Signal]:
     for each in every:
         stamp = found["time"] if found is not None else None
         at = moment(stamp, heard)
-        sure = at is not None and believable(at, heard)
         yield Signal(
             node=each.name,
             code=each.code,
@@ -103,7 +102,7 @@ def _line(line: str, heard: float) -> Iterator[Signal]:
             message=printable(found["event"] if found is not None else line)[:300].strip(),
             remedy=REMEDY,
             ended=each.ended,
-            key="" if sure or each.ended else f"{each.name}/{each.part}/{stamp}/{line}",
+            key=f"{stamp}/{line:.200}" if stamp and not each.ended else "",
         )
 
 

@@ -16,7 +16,7 @@ from fleet_runner.core.evidence import ReadEnd, Reading
 from fleet_runner.core.parsers import xid
 from fleet_runner.core.parsers.kernel_lines import bare
 from fleet_runner.core.parsers.xid import FALLEN_OFF_THE_BUS, SxidLine, XidLine
-from fleet_runner.core.signals.clock import believable, moment, settled
+from fleet_runner.core.signals.clock import moment, settled
 from fleet_runner.core.signals.signal import Signal, Source
 from fleet_runner.core.verdicts import Finding, Remedy
 from fleet_runner.core.xids import RECOVERY_ACTION
@@ -124,12 +124,7 @@ def _once(xids: Sequence[tuple[Line, XidLine]]) -> Iterator[tuple[Line, XidLine]
 
 
 def _signal(line: Line, finding: Finding, heard: float, *, ended: bool = False) -> Signal:
-    sure = line.at is not None and believable(line.at, heard)
-    key = (
-        ""
-        if sure or ended or not line.told
-        else f"{line.host}/{finding.code}/{finding.component}/{line.told}/{line.text}"
-    )
+    key = f"{line.told}/{finding.code}/{line.text:.200}" if line.told and not ended else ""
     return Signal(
         line.host, finding.code, finding.component, settled(line.at, heard), Source.KERNEL, finding.message,
         finding.remedy, ended=ended, key=key,

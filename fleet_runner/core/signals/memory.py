@@ -15,6 +15,9 @@ REORDER = 900.0
 GOING_ON = frozenset({Source.ALERT})
 """Senders that say again and again, with the same key, what is so still."""
 
+BY_KEY = frozenset({Source.ALERT, Source.OPERATOR})
+"""Senders that take back what they said by its key; the keys of others only tell what comes twice."""
+
 
 class Outcome(StrEnum):
     """What became of a signal."""

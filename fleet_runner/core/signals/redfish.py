@@ -8,7 +8,7 @@ from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers.json_text import json_object, objects
 from fleet_runner.core.parsers.redfish import linked, text_in
 from fleet_runner.core.printable import printable
-from fleet_runner.core.signals.clock import believable, moment, settled
+from fleet_runner.core.signals.clock import moment, settled
 from fleet_runner.core.signals.redfish_ends import ENDS
 from fleet_runner.core.signals.signal import Signal, Source
 from fleet_runner.core.verdicts import Remedy
@@ -56,9 +56,8 @@ def _signals(event: Mapping[str, Any], host: str, heard: float) -> Iterator[Sign
             host, f"redfish.{ended}", part, settled(at, heard), Source.REDFISH, said, Remedy.RECORD, ended=True
         )
     if severity in SEVERITY:
-        sure = at is not None and believable(at, heard)
         number = text_in(event, "EventId")
-        key = f"{host}/{number}/{told}/{name}/{part}/{said}" if number or not sure else ""
+        key = f"{number}/{told}/{said:.200}" if number or told else ""
         yield Signal(
             host, f"redfish.{name}", part, settled(at, heard), Source.REDFISH, said, SEVERITY[severity], key=key
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fleet_runner.core.checks.answers import fault_key
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.signals.alarm import Alarm
-from fleet_runner.core.signals.memory import RECENT, Memory
+from fleet_runner.core.signals.memory import BY_KEY, RECENT, Memory
 from fleet_runner.core.signals.signal import Signal, Source
 from fleet_runner.core.verdicts import Remedy
 
@@ -64,7 +64,7 @@ class Standing:
         self.message = signal.message
         if signal.at >= self.last_at or self.code not in LAST_WORD:
             self.remedy = signal.remedy if self.code in LAST_WORD else max(self.remedy, signal.remedy, key=_hardness)
-        if signal.key and len(self.opened) < RECENT:
+        if signal.key and signal.source in BY_KEY and len(self.opened) < RECENT:
             self.opened.add(signal.key)
         another = all(abs(signal.at - each) >= APART for each in self.times)
         self.times.append(signal.at)

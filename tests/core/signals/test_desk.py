@@ -209,9 +209,10 @@ def test_an_alert_that_goes_on_keeps_its_alarm() -> None:
 def test_an_alarm_of_several_alerts_ends_with_the_last_of_them() -> None:
     """An end of one that was never told ends none."""
     desk = Desk(Rules())
-    desk.hear([signal(key="a"), signal(key="b")], NOW)
-    assert desk.hear([signal(1, key="c", ended=True), signal(1, key="a", ended=True)], NOW + 1).changed == ()
-    assert desk.hear([signal(2, key="b", ended=True)], NOW + 2).changed[0].cleared_at == NOW + 2
+    alert = partial(signal, source=Source.ALERT)
+    desk.hear([alert(key="a"), alert(key="b")], NOW)
+    assert desk.hear([alert(1, key="c", ended=True), alert(1, key="a", ended=True)], NOW + 1).changed == ()
+    assert desk.hear([alert(2, key="b", ended=True)], NOW + 2).changed[0].cleared_at == NOW + 2
 
 
 def test_the_hardest_remedy_counts_but_of_an_announced_state_the_newest() -> None:

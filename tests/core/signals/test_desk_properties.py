@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.clock import LATE
 from fleet_runner.core.signals.desk import Desk
 from fleet_runner.core.signals.desktop import BURST, PER_SECOND
+from fleet_runner.core.signals.kernel import Line, read
 from fleet_runner.core.signals.memory import Outcome
 from fleet_runner.core.signals.signal import Signal
 from tests.core.signals.model import Model
@@ -18,6 +20,8 @@ from tests.core.signals.telling import NOW, Rules, signal
 CODES = ("xid.1", "xid.2", "sxid.3")
 
 LAST = 120
+
+XID = "NVRM: Xid (PCI:0000:9b:00): {}, pid={}, name=python3"
 
 rules = st.builds(
     Following,
@@ -125,3 +129,28 @@ def test_a_flood_from_one_node_costs_no_other_a_signal(quiet_ones: list[int], se
     assert heard.refused.keys() == {"gpu-66"}
     assert heard.outcomes[Outcome.TAKEN] <= BURST + 60 * PER_SECOND + len(others)
     assert sum(heard.outcomes.values()) == 4000 + len(others)
+
+
+OFF = st.sampled_from((0.0, -30.0, 290.0, 299.5, 3600.0, -3600.0, -LATE + 100, -LATE - 100, -1e9, 1e9))
+"""Seconds by which a node's clock is off: within what is believed, at its edges, and far beyond."""
+
+
+@given(
+    rules, st.lists(st.tuples(st.integers(0, LAST), st.sampled_from((31, 79)), st.integers(0, 9)), max_size=20), OFF
+)
+def test_a_wrong_clock_hides_nothing_and_invents_nothing(
+    rule: Following, happened: list[tuple[int, int, int]], off: float
+) -> None:
+    """Lines of a kernel, some of them sent twice: the same alarms open, count and clear as with a right clock."""
+    following = Rules(replace(rule, beside=()))
+    kept: list[list[tuple[str, float | None, float | None]]] = []
+    for wrong in (0.0, off):
+        desk, changed = Desk(following), list[Alarm]()
+        for second in range(LAST + 150):
+            now = NOW + second
+            at = [(each, code) for each, code, late in happened if second in {each, each + late}]
+            lines = [Line("gpu-01", XID.format(code, each), NOW + each + wrong, f"{each}") for each, code in at]
+            changed += [*desk.due(now), *desk.hear(read(lines, now), now).changed]
+        kept.append([(each.code, each.raised_at, each.cleared_at) for each in changed if each.cleared_at is not None])
+        assert len(desk) == 0
+    assert kept[0] == kept[1]
