@@ -19,6 +19,7 @@ from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
 from fleet_runner.cli.flashing import short
 from fleet_runner.cli.overdue import unserved_since, words
+from fleet_runner.cli.remedying import alarm_lines, alarmed, raised, remedies
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.excerpt import excerpt
@@ -56,7 +57,8 @@ def status(
             now, nodes, runs = _fleet(store, state)
             late = unserved_since(settings, store, now)
             now_open = {"runs": list(runs.values()), "flashes": store.open_flashes()}
-            print_json({"nodes": nodes, **now_open, "unserved_since": late, "heard": store.beats()})
+            alarms = [each for mine in raised(store.standing_alarms()).values() for each in mine]
+            print_json({"nodes": nodes, **now_open, "alarms": alarms, "unserved_since": late, "heard": store.beats()})
         elif watch:
             with Live(console=console, screen=True, refresh_per_second=2) as live:
                 while True:
@@ -74,7 +76,11 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
         said, well = signs(store.beats(), now)
         below.append(Text(said, style="dim" if well else "bold yellow"))
     flashes = {flash.node: short(flash, now) for flash in store.open_flashes()}
-    nodes = [_flashed(_ticketed(store, node), flashes.get(node.name, "")) for node in nodes]
+    alarms = raised(store.standing_alarms())
+    nodes = [
+        alarmed(_flashed(_ticketed(store, node), flashes.get(node.name, "")), alarms.get(node.name, []))
+        for node in nodes
+    ]
     return Group(board(nodes, runs, now, usual(store, runs.values()), on_their_way(store)), *below)
 
 
@@ -102,13 +108,14 @@ def _flashed(node: Node, flash: str) -> Node:
 
 def node(name: NodeName, json: Json = False) -> None:
     """Show one node or fabric: its state and conditions, the newest answer of every check, its tickets."""
-    with opened() as (_, store):
+    with opened() as (settings, store):
         row = known(store, name)
         latest, tickets, runs = store.latest_results(name), store.tickets(node=name), _open(store, name)
         boot, flash = next(iter(store.boots(name, limit=1)), None), store.open_flash(name)
         if json:
             now_open = {"run": runs.get(name), "boot": boot, "flash": flash}
-            print_json({"node": row, **now_open, "latest": latest, "tickets": tickets})
+            tried = {"alarms": store.alarms(name), "attempts": store.attempts(name)}
+            print_json({"node": row, **now_open, "latest": latest, "tickets": tickets, **tried})
             return
         console.print(board([row], runs, time.time(), usual(store, runs.values())))
         console.print(Text(f"{STATES[row.state].meaning}", style="dim"))
@@ -120,6 +127,8 @@ def node(name: NodeName, json: Json = False) -> None:
             console.print(f"  {short(flash, time.time())}: fleet-runner firmware show {name}", markup=False)
         for condition, held in row.conditions.items():
             console.print(f"  {condition} since {stamp(held.since)} by {held.by}: {held.reason}", markup=False)
+        for line in alarm_lines(settings, store, row, time.time()):
+            console.print(f"  {line}", markup=False)
         told = [stored for stored in latest if stored.result.verdict is not Verdict.SKIPPED]
         for stored in told:
             console.print(_answer(stored))
@@ -164,7 +173,8 @@ def explain(
         results = {move.id: store.stored(move.results) for move in moves}
         pending = {held.reason for held in row.conditions.values()}
         if json:
-            print_json({"node": row, "steps": [{"transition": move, "results": results[move.id]} for move in moves]})
+            steps_told = [{"transition": move, "results": results[move.id]} for move in moves]
+            print_json({"node": row, "steps": steps_told, "remedies": remedies(settings, store, row)})
             return
         console.print(
             Text(f"{row.name} is in {row.state}", style="bold").append(f" for {age(time.time() - row.since)}.")
@@ -173,6 +183,8 @@ def explain(
             _tell_move(store, move, results[move.id])
         for condition, held in row.conditions.items():
             console.print(_indented(f"{condition} since {stamp(held.since)}, by {held.by}: {held.reason}"))
+        for line in remedies(settings, store, row):
+            console.print(_indented(line))
         if pending:
             _tell_results(store, tuple(each for each in store.latest_results(name) if each.at >= row.since))
         console.print(Text("Next: ", style="bold").append(row.waiting or STATES[row.state].meaning, style="default"))
