@@ -1,24 +1,73 @@
-"""How many nodes automation may have out of service at a time: per rack and per fleet.
+"""How many nodes automation may have out of service at a time: of a rack, a failure domain, a tenant and the fleet.
 
 Only leaving service asks for budget. Healing, uncordoning and returning never do.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import NamedTuple
 
-from fleet_runner.core.lifecycle import SERVING, State
+from fleet_runner.core.lifecycle import SERVING, STATES, State
+from fleet_runner.core.records import Fleet, rack_key
+from fleet_runner.core.runs import Node
 
 RECENT = 4 * 3600.0
-"""Seconds for which a node that left production for triage counts as out: long enough to see that it is not alone."""
+"""Seconds for which a node that left service for triage counts as out: long enough to see that it is not alone."""
+
+DOMAIN = "failure_domain"
+"""The key of a device's config context that names what it fails with: a power feed, a pod, a row."""
+
+REMEDIED = frozenset({State.RESET, State.REBOOT})
+"""States in which a remedy is carried out."""
+
+FEW = 3
+"""Nodes that a refusal names; the rest is counted."""
+
+
+class Scope(StrEnum):
+    """What has a budget of its own, from the narrowest to the widest."""
+
+    RACK = "rack"
+    DOMAIN = "failure domain"
+    TENANT = "tenant"
+    FLEET = "fleet"
+
+
+class Place(NamedTuple):
+    """Where a node belongs; "" where nobody says. Racks and domains carry their site: two sites may have an A03."""
+
+    rack: str = ""
+    domain: str = ""
+    tenant: str = ""
+
+
+class Out(NamedTuple):
+    """A node that is out of service: where it is, and until when it counts at the latest (epoch seconds).
+
+    `until` is None where nobody can say.
+    """
+
+    node: str
+    place: Place
+    where: str
+    until: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`share` of serving nodes that may be out; `rack` nodes of one rack in a reboot; up to `small` nodes, one."""
+    """How much may be out: `rack` nodes of one rack; shares of a failure domain's, a tenant's and the fleet's nodes.
+
+    A share is one node at least. A fleet of up to `small` nodes may have one out, whatever its share comes to.
+    """
 
     share: float = 0.1
     rack: int = 1
+    domain: float = 0.2
+    tenant: float = 0.2
     small: int = 20
 
 
@@ -32,49 +81,116 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What is out now: the reboots under way, by rack too, and what left for triage lately."""
+    """How many nodes serve, by scope and its name, and which are out."""
 
-    serving: int
-    out: int
-    racks: Mapping[str, int]
+    serving: Mapping[tuple[Scope, str], int]
+    out: tuple[Out, ...]
 
 
-def measure(states: Iterable[tuple[str, State]], triaged: int) -> Usage:
-    """Count what is out.
+class Use(NamedTuple):
+    """What one budget holds: `out` of at most `most` nodes; `total` belong to it."""
 
-    `states` are (rack, state) of every node, rack "" where unknown; `triaged` is how many left production for triage
-    lately. Nodes that people work on for longer are no disruption any more.
+    scope: Scope
+    name: str
+    out: tuple[Out, ...]
+    most: int
+    total: int
+
+
+def place(fleet: Fleet, node: str) -> Place:
+    """Return where a node belongs. Its failure domain is what its context says, else the location of its rack."""
+    device = fleet.devices.get(node)
+    if device is None:
+        return Place()
+    key = rack_key(device.site, device.rack) if device.rack else ""
+    rack = fleet.racks.get(key)
+    named = device.context.get(DOMAIN)
+    domain = named if isinstance(named, str) and named else (rack.location or "" if rack is not None else "")
+    return Place(key, rack_key(device.site, domain) if domain else "", device.tenant or "")
+
+
+def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -> Usage:
+    """Count what serves and what is out.
+
+    `triaged` says when nodes left service for triage lately. Nodes that people work on for longer are no disruption
+    any more.
     """
-    rows = list(states)
-    racks = Counter(rack for rack, state in rows if state is State.REBOOT and rack)
-    rebooting = sum(state is State.REBOOT for _, state in rows)
-    return Usage(serving=sum(state in SERVING for _, state in rows), out=rebooting + triaged, racks=racks)
+    serving: Counter[tuple[Scope, str]] = Counter()
+    out: list[Out] = []
+    for node in nodes:
+        if node.state in SERVING:
+            serving.update(_scopes(place(fleet, node.name)))
+        elif node.state in REMEDIED:
+            until = node.since + (STATES[node.state].deadline or 0.0)
+            out.append(Out(node.name, place(fleet, node.name), node.state, until))
+        elif node.name in triaged:
+            out.append(Out(node.name, place(fleet, node.name), node.state, triaged[node.name] + RECENT))
+    return Usage(serving, tuple(out))
 
 
-def grant(usage: Usage, rack: str, limits: Limits) -> Grant:
-    """Say whether one more node of `rack` may leave service."""
-    if rack and usage.racks.get(rack, 0) >= limits.rack:
-        return Grant(
-            allowed=False,
-            sentence=f"the budget of rack {rack} is spent: {usage.racks[rack]} of {limits.rack} node(s) out",
-        )
-    total = usage.serving + usage.out
-    most = 1 if total <= limits.small else max(1, int(limits.share * total))
-    if usage.out >= most:
-        return Grant(allowed=False, sentence=f"the fleet's budget is spent: {usage.out} of at most {most} nodes out")
-    return Grant(allowed=True)
+def grant(usage: Usage, where: Place, limits: Limits) -> Grant:
+    """Say whether one more node of a place may leave service."""
+    asked = (use_of(usage, scope, name, limits) for scope, name in _scopes(where))
+    spent = next(filter(_is_spent, asked), None)
+    return Grant(allowed=True) if spent is None else Grant(allowed=False, sentence=_refusal(spent))
 
 
-def beside(usage: Usage, racks: Iterable[str]) -> Usage:
-    """Return the usage with nodes of these racks that are out besides, and were not counted."""
-    more = [*racks]
-    counted = Counter(usage.racks) + Counter(rack for rack in more if rack)
-    return Usage(usage.serving, usage.out + len(more), counted)
+def uses(usage: Usage, limits: Limits) -> tuple[Use, ...]:
+    """Return what every budget holds, the fleet's first, then by scope and name."""
+    known = {*usage.serving, *(scope for out in usage.out for scope in _scopes(out.place)), (Scope.FLEET, "")}
+    order = [Scope.FLEET, Scope.TENANT, Scope.DOMAIN, Scope.RACK]
+    listed = sorted(known, key=lambda each: (order.index(each[0]), each[1]))
+    return tuple(use_of(usage, scope, name, limits) for scope, name in listed)
 
 
-def take(usage: Usage, rack: str) -> Usage:
-    """Return the usage after one more node of `rack` left service."""
-    racks = Counter(usage.racks)
-    if rack:
-        racks[rack] += 1
-    return Usage(usage.serving - 1, usage.out + 1, racks)
+def use_of(usage: Usage, scope: Scope, name: str, limits: Limits) -> Use:
+    """Return what one budget holds."""
+    out = tuple(each for each in usage.out if (scope, name) in _scopes(each.place))
+    total = usage.serving.get((scope, name), 0) + len(out)
+    return Use(scope, name, out, _most(scope, total, limits), total)
+
+
+def beside(usage: Usage, more: Iterable[Out]) -> Usage:
+    """Return the usage with nodes that are out besides, and were not counted."""
+    return replace(usage, out=(*usage.out, *more))
+
+
+def take(usage: Usage, out: Out) -> Usage:
+    """Return the usage after one more node left service."""
+    return Usage(Counter(usage.serving) - Counter(_scopes(out.place)), (*usage.out, out))
+
+
+def _scopes(where: Place) -> list[tuple[Scope, str]]:
+    named = [(Scope.RACK, where.rack), (Scope.DOMAIN, where.domain), (Scope.TENANT, where.tenant)]
+    return [*((scope, name) for scope, name in named if name), (Scope.FLEET, "")]
+
+
+def _most(scope: Scope, total: int, limits: Limits) -> int:
+    match scope:
+        case Scope.RACK:
+            return limits.rack
+        case Scope.DOMAIN:
+            return max(1, int(limits.domain * total))
+        case Scope.TENANT:
+            return max(1, int(limits.tenant * total))
+        case Scope.FLEET:
+            return 1 if total <= limits.small else max(1, int(limits.share * total))
+
+
+def _is_spent(use: Use) -> bool:
+    return len(use.out) >= use.most
+
+
+def _refusal(use: Use) -> str:
+    whose = "the fleet's budget" if use.scope is Scope.FLEET else f"the budget of {use.scope} {use.name}"
+    some = ", ".join(map(_told, sorted(use.out, key=lambda out: (out.until or math.inf, out.node))[:FEW]))
+    more = f" and {len(use.out) - FEW} more" if len(use.out) > FEW else ""
+    nodes = "node" if use.most == 1 else "nodes"
+    return f"{whose} is spent: {len(use.out)} of at most {use.most} {nodes} out ({some}{more})"
+
+
+def _told(out: Out) -> str:
+    if out.until is None:
+        return f"{out.node}: {out.where}"
+    until = datetime.fromtimestamp(out.until, UTC)
+    return f"{out.node}: {out.where}, until {until:%Y-%m-%d %H:%M} UTC at the latest"

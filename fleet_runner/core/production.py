@@ -43,12 +43,14 @@ def _watch(view: View, timing: Timing, now: float) -> Decision:
 
 
 def _remedied(view: View, pending: Held | None, need: Need | None, timing: Timing, now: float) -> Decision:
+    if pending is not None and pending.by == RUNNER and need is None and not is_unsure(view):
+        return Decision(clear(view, RUNNER, "Nothing tells of the fault any more; the node serves on."), "", now)
+    if view.barred:
+        return replace(_keep_schedules(view, timing, now), waiting=f"waits: {view.barred}")
     if need is not None and (pending is None or (is_automatic(pending) and pending.detail != need.remedy)):
         return Decision(pend_need(view, need, now), "", now)
     if pending is None:
         return _keep_schedules(view, timing, now)
-    if pending.by == RUNNER and need is None and not is_unsure(view):
-        return Decision(clear(view, RUNNER, "Nothing tells of the fault any more; the node serves on."), "", now)
     carried = carry_out(view, pending, need, timing, now)
     if carried.actions:
         return carried

@@ -51,7 +51,8 @@ class View:
     tests in service; `rounds` are their newest runs that came to an answer or gave way, where the last one gave way.
     `alarms` are those that stand, raised or not; `attempts` the remedies that are remembered, oldest first. `rules`
     say what follows from which fault. `scheduled` says whether a scheduler gives nodes work; `drained`, that it may
-    keep work away still, because of a drain that is not known to be undone.
+    keep work away still, because of a drain that is not known to be undone. `barred` says why automation may not take
+    it out of service now.
     """
 
     node: Node
@@ -78,6 +79,7 @@ class View:
     rules: Rules = DEFAULT
     scheduled: bool = False
     drained: bool = False
+    barred: str = ""
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:

@@ -26,6 +26,7 @@ ROUNDS = 5
 def act(world: World, fleet: Fleet, now: float, report: Report) -> None:
     """Decide for every node that is due until none is, then start what was opened, a stage in one batch."""
     purse, outlook = Purse(world, fleet), Outlook(world, fleet)
+    purse.open(now)
     batches: dict[str, list[str]] = {}
     opened: dict[str, list[Run]] = defaultdict(list)
     for _ in range(ROUNDS):

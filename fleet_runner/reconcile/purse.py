@@ -4,18 +4,27 @@ A decision that would spend what is not there is withheld, with its reason; what
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from fleet_runner.core import budget
-from fleet_runner.core.actions import Action, Decision, Move, OpenRun
+import structlog
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core import breaker, budget
+from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.breaker import Breaker
 from fleet_runner.core.firmware import slots
 from fleet_runner.core.firmware.rollout import number, refusal
-from fleet_runner.core.lifecycle import SERVING, Condition, Stage, State
-from fleet_runner.core.policy import withhold
+from fleet_runner.core.lifecycle import STATES, Condition, Stage, State
+from fleet_runner.core.policy import decide, withhold
 from fleet_runner.core.records import Fleet, rack_key
+from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.runs import Node
 from fleet_runner.core.view import RUNNER, View
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.world import World, timing
+from fleet_runner.settings import Settings
+
+log = structlog.get_logger()
 
 
 @dataclass(slots=True)
@@ -29,42 +38,75 @@ class Purse:
     world: World
     fleet: Fleet
     usage: budget.Usage | None = None
-    rolled: tuple[str, ...] | None = None
+    rolled: tuple[budget.Out, ...] | None = None
     load: slots.Load | None = None
+    tripped: Breaker | None = None
+
+    @property
+    def limits(self) -> budget.Limits:
+        """Return the limits in use: those of the settings, and of the policy where it names them."""
+        return limits(self.world.settings, self.world.policy.rules(self.world.settings))
+
+    def open(self, now: float) -> None:
+        """Look at the circuit breaker before anything is decided; one that is closed costs one small read."""
+        self.tripped = self.world.store.breaker()
+        if self.tripped is not None:
+            rules = self.world.policy.rules(self.world.settings)
+            self.tripped = self.world.store.judge_breaker(rules.breaker, now)
+            if self.tripped is None:
+                log.warning("the circuit breaker is closed again: its trial helped")
 
     def spend(self, view: View, decision: Decision, now: float) -> Decision:
-        """Return the decision, or what is left of it where it may not be carried out now."""
-        why = self._leaving(view.node, decision, now) or self._beginning(view, decision, now)
-        return withhold(decision, why, now + self.world.settings.retry_seconds) if why else decision
+        """Return the decision, or what is left of it where it may not be carried out now.
+
+        A node that may not leave service is looked at on: what is wrong with it may be gone before it may.
+        """
+        retry = now + self.world.settings.retry_seconds
+        why = self._stopped(view, decision, now) or self._leaving(view.node, decision, now)
+        if why:
+            decision = decide(replace(view, barred=why), timing(self.world.settings), now)
+            decision = replace(decision, wake_at=min(decision.wake_at, retry))
+        slot = self._beginning(view, decision, now)
+        return withhold(decision, slot, retry) if slot else decision
+
+    def _stopped(self, view: View, decision: Decision, now: float) -> str:
+        """Say why the circuit breaker lets a node not leave service, nor be told to take no work."""
+        asked = breaker.asked(view, decision.actions)
+        if asked is None:
+            return ""
+        if self.tripped is None and not asked.anew:
+            return ""
+        before = self.tripped
+        why, self.tripped = self.world.store.ask_breaker(breaker.wanted(view, now), asked, view.rules.breaker, now)
+        if self.tripped is not None and before is None:
+            log.error("the circuit breaker opens: automation takes no node out", why=self.tripped.because)
+        return why
 
     def _leaving(self, node: Node, decision: Decision, now: float) -> str:
         """Say why a node may not leave service now; what a person asked for is not held back."""
         pending = node.conditions.get(Condition.PENDING)
         rolled = pending is not None and number(pending.by) is not None
         asked = pending is not None and pending.by != RUNNER and not rolled
-        if asked or not _leaves_service(decision.actions):
+        if asked or not breaker.leaves(decision.actions):
             return ""
         return (self._rolled_out(node, now) if rolled else "") or self._budget(node, now, rolled=rolled)
 
     def _budget(self, node: Node, now: float, *, rolled: bool) -> str:
-        settings = self.world.settings
-        self.usage = self.usage or self._measured(now)
+        self.usage = self.usage or measured(self.world.store, self.fleet, now)
         if self.rolled is None:
-            self.rolled = tuple(_rack(self.fleet, name) for name in self.world.store.rolled_out())
+            self.rolled = tuple(self._rolling(name) for name in self.world.store.rolled_out())
         usage = budget.beside(self.usage, self.rolled) if rolled else self.usage
-        limits = budget.Limits(settings.max_out_share, settings.max_out_rack, settings.small_fleet)
-        rack = _rack(self.fleet, node.name)
-        granted = budget.grant(usage, rack, limits)
+        granted = budget.grant(usage, budget.place(self.fleet, node.name), self.limits)
         if granted.allowed and rolled:
-            self.rolled = (*self.rolled, rack)
+            self.rolled = (*self.rolled, self._rolling(node.name))
         elif granted.allowed:
-            self.usage = budget.take(self.usage, rack)
+            until = now + max(STATES[state].deadline or 0.0 for state in budget.REMEDIED)
+            out = budget.Out(node.name, budget.place(self.fleet, node.name), "leaves now", until)
+            self.usage = budget.take(self.usage, out)
         return granted.sentence
 
-    def _measured(self, now: float) -> budget.Usage:
-        store = self.world.store
-        triaged = store.count_moves(State.PRODUCTION, State.TRIAGE, now - budget.RECENT)
-        return budget.measure(((_rack(self.fleet, node.name), node.state) for node in store.nodes()), triaged)
+    def _rolling(self, name: str) -> budget.Out:
+        return budget.Out(name, budget.place(self.fleet, name), "a rollout", None)
 
     def _rolled_out(self, node: Node, now: float) -> str:
         """Say why a rollout's node may not leave production: it would only wait in `firmware` then."""
@@ -122,13 +164,18 @@ class Purse:
         return rack_key(device.site, device.rack) if device is not None and device.rack else ""
 
 
-def _leaves_service(actions: Iterable[Action]) -> bool:
-    return any(
-        isinstance(action, Move) and action.transition.state in SERVING and action.transition.to is not State.RETIRED
-        for action in actions
-    )
+def measured(store: Store, fleet: Fleet, now: float) -> budget.Usage:
+    """Return what serves and what is out now. Every node is read."""
+    return budget.measure(store.nodes(), store.triaged(now - budget.RECENT), fleet)
 
 
-def _rack(fleet: Fleet, node: str) -> str:
-    device = fleet.devices.get(node)
-    return device.rack or "" if device else ""
+def limits(settings: Settings, rules: Rules) -> budget.Limits:
+    """Return the limits of the disruption budget: the settings', and the policy's where it names them."""
+    usual: dict[str, Any] = {
+        "share": settings.max_out_share,
+        "rack": settings.max_out_rack,
+        "domain": settings.max_out_domain,
+        "tenant": settings.max_out_tenant,
+        "small": settings.small_fleet,
+    }
+    return budget.Limits(**(usual | dict(rules.budget)))

@@ -23,6 +23,7 @@ from fleet_runner.adapters.store import (
 )
 from fleet_runner.adapters.store.database import PATIENCE, Database, connect
 from fleet_runner.adapters.store.firmware import FirmwareMethods
+from fleet_runner.adapters.store.limits import LimitMethods
 from fleet_runner.adapters.store.remedies import RemedyMethods
 from fleet_runner.adapters.store.schema import REVISION
 from fleet_runner.adapters.store.searching import SearchMethods, Sought
@@ -39,7 +40,7 @@ from fleet_runner.core.spool import Ended, Evidence, Line
 __all__ = ["Sought", "Store"]
 
 
-class Store(FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods, TrackingMethods):
+class Store(FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods, LimitMethods, TrackingMethods):
     """One connected store. Every method is one transaction; every failure is a StoreError, nothing half-written.
 
     Methods that raise ConflictError found that somebody else was first: read again and decide again.
@@ -244,11 +245,6 @@ class Store(FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods, Tracki
         """Count how often a node came to a state since a moment."""
         with self._database.read() as connection:
             return history.count_transitions(connection, node, to, since)
-
-    def count_moves(self, state: State, to: State, since: float) -> int:
-        """Count the moves of all nodes from one state to another since a moment."""
-        with self._database.read() as connection:
-            return history.count_moves(connection, state, to, since)
 
     def left(self, names: Iterable[str], states: Iterable[State], since: float) -> dict[str, float]:
         """Return when each of some nodes last left any of some states, if it did since a moment."""

@@ -20,6 +20,7 @@ PATIENCE = 10.0
 
 _WRITES = "fleet_writes"
 _CREATION_LOCK = 5_023_319_866  # any number, as long as every fleet-runner takes the same one
+_BREAKER_LOCK = 5_023_319_867
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,12 @@ def hold_creation(connection: Connection) -> None:
     """Let one process at a time create or migrate tables; SQLite's write transaction already does."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})"))
+
+
+def hold_breaker(connection: Connection) -> None:
+    """Let one process at a time count what wants out: two that count at once would miss each other's."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({_BREAKER_LOCK})"))
 
 
 def _sqlite(url: URL, patience: float, *, create: bool) -> Database:

@@ -6,7 +6,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, insert, select
 
 from fleet_runner.adapters.store.schema import journal
-from fleet_runner.core.lifecycle import Event, State
+from fleet_runner.core.budget import REMEDIED
+from fleet_runner.core.lifecycle import SERVING, Event, State
 from fleet_runner.core.runs import Entry
 
 
@@ -52,10 +53,12 @@ def count_transitions(connection: Connection, node: str, to: State, since: float
     return int(connection.execute(moves).scalar_one())
 
 
-def count_moves(connection: Connection, state: State, to: State, since: float) -> int:
-    """Count the moves of all nodes from one state to another since a moment."""
-    moved = (journal.c.kind == "transition", journal.c.state == state.value, journal.c.to == to.value)
-    return int(connection.execute(select(func.count()).where(*moved, journal.c.at >= since)).scalar_one())
+def triaged(connection: Connection, since: float) -> dict[str, float]:
+    """Return when nodes left service for triage since a moment, straight or by way of a remedy that did not help."""
+    states = [state.value for state in SERVING | REMEDIED]
+    moved = (journal.c.kind == "transition", journal.c.to == State.TRIAGE.value, journal.c.state.in_(states))
+    newest = select(journal.c.node, func.max(journal.c.at)).where(*moved, journal.c.at >= since)
+    return {node: float(at) for node, at in connection.execute(newest.group_by(journal.c.node)).all()}
 
 
 def left(connection: Connection, names: Iterable[str], states: Iterable[State], since: float) -> dict[str, float]:

@@ -12,6 +12,7 @@ from fleet_runner.core.firmware.fields import NEAR, Path, Problem, Section, Unfi
 from fleet_runner.core.rules.built_in import BUILT_IN, DAY
 from fleet_runner.core.rules.rule import SAID, Rule
 from fleet_runner.core.rules.rules import CAPS, LADDER, AtDeadline, Cap, Rules
+from fleet_runner.core.tripping import Limits
 from fleet_runner.core.verdicts import Remedy
 
 T = TypeVar("T")
@@ -67,6 +68,8 @@ def read(raw: object, where: Callable[[Path], str]) -> Rules:
         memory=policy.take("memory", span(1.0), 7 * DAY),
         deadline=policy.take("deadline", span(0.0), None),
         at_deadline=policy.take("at_deadline", fields.one_of(AtDeadline), AtDeadline.ASK),
+        budget=_budget(policy.below("budget")),
+        breaker=_breaker(policy.below("breaker")),
     )
     policy.strangers()
     if problems:
@@ -123,6 +126,40 @@ def _caps(section: Section | None) -> Mapping[Remedy, Cap]:
             row.strangers()
     section.strangers()
     return found
+
+
+def _budget(section: Section | None) -> Mapping[str, float]:
+    """Read the limits of the disruption budget that the policy names."""
+    if section is None:
+        return {}
+    forms = {"share": share, "rack": fields.whole(1, MOST), "domain": share, "tenant": share,
+             "small": fields.whole(0, MOST)}  # fmt: skip
+    found: dict[str, float | None] = {name: section.take(name, form, None) for name, form in forms.items()}
+    section.strangers()
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _breaker(section: Section | None) -> Limits:
+    if section is None:
+        return Limits()
+    usual = Limits()
+    found = Limits(
+        share=section.take("share", share, usual.share),
+        same=section.take("same", share, usual.same),
+        least=section.take("least", fields.whole(1, MOST), usual.least),
+        within=section.take("within", span(1.0), usual.within),
+        pause=section.take("pause", span(1.0), usual.pause),
+        longest=section.take("longest", span(1.0), usual.longest),
+    )
+    section.strangers()
+    return found
+
+
+def share(value: object) -> float:
+    """A share of nodes, above 0 and at most 1."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
+        raise Unfit("a share above 0 and at most 1, like 0.1")
+    return float(value)
 
 
 def span(least: float) -> Callable[[object], float]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fleet_runner.core.rules.built_in import BUILT_IN, DAY
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.rules.rule import SAID, Rule
+from fleet_runner.core.tripping import Limits
 from fleet_runner.core.verdicts import Remedy
 
 KEPT = 4096
@@ -46,7 +47,8 @@ class Rules:
 
     `observe`: everything is decided and said, nothing is done. `ladder` are the remedies in use, mild to hard; `caps`
     say how often each is tried. What was tried for a fault is remembered for `memory` seconds. `deadline` is the
-    longest that a pending remedy waits for an idle node, None where the settings say it.
+    longest that a pending remedy waits for an idle node, None where the settings say it. `budget` are the limits of
+    the disruption budget that the policy says instead of the settings, by their names; `breaker` the breaker's.
     """
 
     rules: tuple[Rule, ...] = BUILT_IN
@@ -56,6 +58,8 @@ class Rules:
     memory: float = 7 * DAY
     deadline: float | None = None
     at_deadline: AtDeadline = AtDeadline.ASK
+    budget: Mapping[str, float] = field(default_factory=dict[str, float])
+    breaker: Limits = field(default_factory=Limits)
     _known: dict[tuple[str, str], Following] = field(
         default_factory=dict[tuple[str, str], Following], init=False, repr=False, compare=False
     )

@@ -1,0 +1,134 @@
+"""The circuit breaker's row, and what wanted out of service: counted, opened and tried in one transaction each."""
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, case, delete, func, select, update
+
+from fleet_runner.adapters.store import database, history, nodes, tickets
+from fleet_runner.adapters.store.remedy_schema import breakers, wants
+from fleet_runner.adapters.store.schema import nodes as node_rows
+from fleet_runner.core import breaker
+from fleet_runner.core.actions import CloseTicket, OpenTicket
+from fleet_runner.core.breaker import Asked, Breaker, Want
+from fleet_runner.core.budget import REMEDIED
+from fleet_runner.core.lifecycle import SERVING
+from fleet_runner.core.tripping import Limits
+from fleet_runner.core.verdicts import Remedy
+
+FLEET = "fleet"
+"""The one scope that there is: remedies that are wrong are wrong everywhere."""
+
+FAULT = "fleet/breaker"
+"""The key of the breaker's ticket."""
+
+
+def one(connection: Connection) -> Breaker | None:
+    """Return the breaker; None while it is closed."""
+    row = connection.execute(select(breakers).where(breakers.c.scope == FLEET)).one_or_none()
+    return _breaker(row) if row is not None else None
+
+
+def ask(connection: Connection, want: Want, asked: Asked, limits: Limits, now: float) -> tuple[str, Breaker | None]:
+    """Return why a node may not leave service, "" where it may; and the breaker as it is then.
+
+    What is wanted anew is counted, and may open it; once the pause is over, one node becomes its trial.
+    """
+    database.hold_breaker(connection)
+    if asked.anew:
+        _note(connection, want, limits, now)
+    known = one(connection)
+    if known is None:
+        known = _opened(connection, limits, now) if asked.anew else None
+    if known is None:
+        return "", None
+    if not breaker.lets(known, want.node, now, may_try=asked.may_try):
+        return breaker.refusal(known), known
+    tried = breaker.trying(known, want.node, now)
+    if tried != known:
+        _write(connection, tried)
+    return "", tried
+
+
+def judge(connection: Connection, limits: Limits, now: float) -> Breaker | None:
+    """Return the breaker after a look at its trial: it stays, opens for longer, or closes."""
+    database.hold_breaker(connection)
+    known = one(connection)
+    if known is None or not known.trial:
+        return known
+    found = breaker.judged(known, nodes.one(connection, known.trial), now, limits)
+    if found is None:
+        _close(connection, f"the trial on {known.trial} helped: it serves again", now)
+    elif found != known:
+        _write(connection, found)
+    return found
+
+
+def reset(connection: Connection, by: str, reason: str, now: float) -> bool:
+    """Close the breaker in a person's name; False where it is not open."""
+    database.hold_breaker(connection)
+    if one(connection) is None:
+        return False
+    _close(connection, f"{by} reset the circuit breaker: {reason}", now)
+    return True
+
+
+def _note(connection: Connection, want: Want, limits: Limits, now: float) -> None:
+    """Remember a want. One that was answered counts no more, until it has been silent for a window."""
+    told = {"at": now, "codes": list(want.codes)}
+    fresh = database.insert(connection, wants).values(told | {"node": want.node, "answered_at": None})
+    answered = case((wants.c.at < now - limits.within, None), else_=wants.c.answered_at)
+    connection.execute(fresh.on_conflict_do_update(index_elements=["node"], set_=told | {"answered_at": answered}))
+
+
+def _opened(connection: Connection, limits: Limits, now: float) -> Breaker | None:
+    counts = select(wants).where(wants.c.at > now - limits.within, wants.c.answered_at.is_(None))
+    found = [Want(row.node, row.at, tuple(row.codes)) for row in connection.execute(counts).all()]
+    if len(found) <= limits.least:
+        return None
+    because = breaker.trips(found, _in_play(connection), limits)
+    if not because:
+        return None
+    known = Breaker(now, because, limits.pause)
+    _write(connection, known)
+    ticket = OpenTicket(
+        fault=FAULT,
+        check="breaker",
+        title="Circuit breaker: automation takes no node out of service",
+        body=f"{because}.\nFind what they have in common: a driver, a service, power, or a check that is wrong. "
+        "Then: fleet-runner breaker reset --reason TEXT",
+        nodes=(),
+        remedy=Remedy.TRIAGE,
+    )
+    history.add(connection, tickets.see(connection, found[0].node, ticket, now))
+    return known
+
+
+def _in_play(connection: Connection) -> int:
+    """Count the nodes that serve, and those that automation has out."""
+    states = [state.value for state in SERVING | REMEDIED]
+    return int(connection.execute(select(func.count()).where(node_rows.c.state.in_(states))).scalar_one())
+
+
+def _write(connection: Connection, known: Breaker) -> None:
+    told = {
+        "opened_at": known.opened_at,
+        "because": known.because,
+        "pause": known.pause,
+        "trial": known.trial,
+        "tried_at": known.tried_at,
+    }
+    fresh = database.insert(connection, breakers).values(told | {"scope": FLEET})
+    connection.execute(fresh.on_conflict_do_update(index_elements=["scope"], set_=told))
+
+
+def _close(connection: Connection, because: str, now: float) -> None:
+    """Close it: whoever waited follows within the budgets, and counts no more."""
+    connection.execute(delete(breakers).where(breakers.c.scope == FLEET))
+    connection.execute(update(wants).values(answered_at=now))
+    for ticket in tickets.found(connection, None, open_only=True):
+        if ticket.fault == FAULT:
+            tickets.close(connection, "", CloseTicket(ticket.id, because), now)
+
+
+def _breaker(row: Row[Any]) -> Breaker:
+    return Breaker(row.opened_at, row.because, row.pause, row.trial, row.tried_at)

@@ -1,0 +1,37 @@
+"""What the store knows of how much automation may do: what is out of service, and the circuit breaker."""
+
+from fleet_runner.adapters.store import breakers, history
+from fleet_runner.adapters.store.database import Database
+from fleet_runner.core.breaker import Asked, Breaker, Want
+from fleet_runner.core.tripping import Limits
+
+
+class LimitMethods:
+    """Methods of the Store, which extends this: they would not fit into its file, and callers know one Store."""
+
+    _database: Database
+
+    def triaged(self, since: float) -> dict[str, float]:
+        """Return which nodes left service for triage since a moment, straight or by way of a remedy, and when."""
+        with self._database.read() as connection:
+            return history.triaged(connection, since)
+
+    def breaker(self) -> Breaker | None:
+        """Return the circuit breaker; None while it is closed."""
+        with self._database.read() as connection:
+            return breakers.one(connection)
+
+    def ask_breaker(self, want: Want, asked: Asked, limits: Limits, now: float) -> tuple[str, Breaker | None]:
+        """Return why a node may not leave service, "" where it may; and the breaker as it is then."""
+        with self._database.write() as connection:
+            return breakers.ask(connection, want, asked, limits, now)
+
+    def judge_breaker(self, limits: Limits, now: float) -> Breaker | None:
+        """Return the breaker after a look at its trial: it stays, opens for longer, or closes (None)."""
+        with self._database.write() as connection:
+            return breakers.judge(connection, limits, now)
+
+    def reset_breaker(self, by: str, reason: str, now: float) -> bool:
+        """Close the breaker in a person's name; False where it is not open."""
+        with self._database.write() as connection:
+            return breakers.reset(connection, by, reason, now)
