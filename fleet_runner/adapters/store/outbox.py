@@ -84,11 +84,20 @@ def begin(connection: Connection, ticket: int, tracker: str, *, asks: bool, now:
     return begun
 
 
-def settle(connection: Connection, told: Link) -> Link:
+def join(connection: Connection, joined: Link, remote: str, url: str) -> Link:
+    """Write down which issue is a ticket's."""
+    found = link(connection, joined.ticket, joined.tracker) or joined
+    known = replace(found, remote=untrusted.key(remote), url=untrusted.key(url))
+    _write(connection, known)
+    return known
+
+
+def settle(connection: Connection, told: Link, line: int, digest: str) -> Link:
     """Write down what a tracker knows of a ticket now; it waits again if more has happened meanwhile."""
-    link(connection, told.ticket, told.tracker)  # locked before the newest line is read
+    found = link(connection, told.ticket, told.tracker) or told  # locked before the newest line is read
     newest = connection.execute(select(func.max(outbox.c.id)).where(outbox.c.ticket == told.ticket)).scalar_one()
-    known = replace(told, waits=newest is not None and newest > told.told, tries=0, due_at=0.0, detail="")
+    waits = newest is not None and newest > line
+    known = replace(found, told=line, digest=digest, waits=waits, tries=0, due_at=0.0, detail="")
     _write(connection, known)
     return known
 
@@ -96,7 +105,8 @@ def settle(connection: Connection, told: Link) -> Link:
 def wait(connection: Connection, waits: Link, detail: str, due_at: float) -> None:
     """Write down why a ticket is not told yet, and when the tracker is asked again."""
     found = link(connection, waits.ticket, waits.tracker) or waits
-    _write(connection, replace(found, detail=untrusted.words(detail), due_at=due_at, waits=True))
+    why = untrusted.words(detail)
+    _write(connection, replace(found, detail=why, due_at=due_at, waits=True, tries=max(found.tries, waits.tries + 1)))
 
 
 def hurry(connection: Connection, tracker: str, tickets_only: tuple[int, ...] = ()) -> None:

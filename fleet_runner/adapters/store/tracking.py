@@ -77,11 +77,16 @@ class TrackingMethods:
             trackers.hold(connection, link.tracker, holder, now, seconds)
             return outbox.begin(connection, link.ticket, link.tracker, asks=asks, now=now)
 
-    def told(self, link: Link, now: float) -> Link:
-        """Write down what a tracker knows of a ticket now."""
+    def linked(self, link: Link, remote: str, url: str) -> Link:
+        """Write down which issue is a ticket's, before anything else is done with it."""
+        with self._database.write() as connection:
+            return outbox.join(connection, link, remote, url)
+
+    def told(self, link: Link, newest: int, digest: str, now: float) -> Link:
+        """Write down what a tracker knows of a ticket now: the newest line of the outbox, and which text."""
         with self._database.write() as connection:
             trackers.heard(connection, link.tracker, now)
-            return outbox.settle(connection, link)
+            return outbox.settle(connection, link, newest, digest)
 
     def not_told(self, link: Link, why: str, due_at: float, *, others: bool) -> None:
         """Write down why a tracker could not be told of a ticket; with `others` it is not told of any until then."""

@@ -21,14 +21,13 @@ class Kind(StrEnum):
 class TrackerError(Exception):
     """A tracker did not do what it was asked for. Its text is one sentence for people, without secrets.
 
-    `after` is how many seconds it asked us to wait, None where it did not. `unsure` says that it may have done it.
+    `after` is how many seconds it asked us to wait, None where it did not.
     """
 
-    def __init__(self, kind: Kind, sentence: str, *, after: float | None = None, unsure: bool = False) -> None:
+    def __init__(self, kind: Kind, sentence: str, *, after: float | None = None) -> None:
         super().__init__(sentence)
         self.kind = kind
         self.after = after
-        self.unsure = unsure
 
 
 def pause(tries: int, after: float | None = None) -> float:

@@ -14,7 +14,7 @@ from fleet_runner.core.verdicts import Remedy
 OURS = "fleet-runner"
 """The label of every issue that was opened from here."""
 
-OWN = ("remedy:", "type:", "site:", "rack:")
+OWN = ("remedy:", "type:", "site:", "rack:", "priority:")
 """How labels begin that are kept up to date; others, which people gave, stay."""
 
 MOST_LABELS = 12
@@ -68,12 +68,16 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What brings an issue up to date: how it should stand, what is added to it, and whether its text is another."""
+    """What brings an issue up to date: how it should stand, what is added to it, and whether its text is another.
+
+    `newest` is the last line of the outbox that is told with it.
+    """
 
     draft: Draft
+    newest: int
     rewritten: bool
     note: str  # "" where there is nothing to add
-    mark: str  # the note's last line, by which it is known again
+    mark: str  # the line below a note by which it is known again
 
 
 def draft(ticket: Ticket, link: Link, device_type: str, fleet: Fleet) -> Draft:
@@ -85,7 +89,7 @@ def draft(ticket: Ticket, link: Link, device_type: str, fleet: Fleet) -> Draft:
         fault=ticket.fault,
         title=ticket.title,
         text="\n".join(filter(None, (ticket.body, nodes, f"Remedy: {ticket.remedy}"))),
-        priority=PRIORITIES[Remedy(ticket.remedy)] if ticket.remedy in PRIORITIES else 4,
+        priority=priority(ticket.remedy),
         labels=labels(ticket, device_type, fleet),
         nodes=ticket.nodes,
         remedy=ticket.remedy,
@@ -95,11 +99,17 @@ def draft(ticket: Ticket, link: Link, device_type: str, fleet: Fleet) -> Draft:
     )
 
 
+def priority(remedy: str) -> int:
+    """Return how urgent a remedy is, from 1 to 4."""
+    return next((level for known, level in PRIORITIES.items() if known == remedy), 4)
+
+
 def labels(ticket: Ticket, device_type: str, fleet: Fleet) -> tuple[str, ...]:
     """Return the labels of an issue: ours, and by what people sort."""
     known = [fleet.devices[name] for name in ticket.nodes if name in fleet.devices]
     sorted_by = [
         ("remedy:", ticket.remedy),
+        ("priority:", str(priority(ticket.remedy))),
         ("type:", device_type),
         *(("site:", device.site) for device in known),
         *(("rack:", device.rack or "") for device in known),
@@ -119,13 +129,13 @@ def update(draft: Draft, link: Link, changes: Iterable[Change], said: int = 0) -
 
     `said` is the newest line that a note of an earlier try told already, where that is known.
     """
-    fresh = [change for change in changes if change.id > max(link.told, said)]
-    notes = [told for change in fresh if (told := _note(change))]
+    lines = tuple(changes)
+    newest = max((change.id for change in lines), default=link.told)
+    notes = [told for change in lines if change.id > max(link.told, said) and (told := _note(change))]
     left_out = len(notes) - MOST_NOTES
     if left_out > 0:
         notes = [f"({left_out} notes before these are in fleet-runner alone)", *notes[left_out:]]
-    newest = max((change.id for change in fresh), default=0)
-    return Update(draft, draft.digest != link.digest, "\n".join(notes), mark(draft.marker, newest) if notes else "")
+    return Update(draft, newest, draft.digest != link.digest, "\n".join(notes), mark(draft.marker, newest))
 
 
 def mark(marker: str, change: int) -> str:
