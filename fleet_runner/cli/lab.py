@@ -61,7 +61,9 @@ def faults() -> None:
     """List the faults that can be injected, their options, and which checks FAIL for each."""
     table = Table("fault", "what it does", "options", "found by", box=None)
     for name, fault in catalogue.FAULTS.items():
-        options = " ".join(f"--{option.replace('_', '-')} {'…' if value == '' else value}" for option, value in fault.options.items())
+        options = " ".join(
+            f"--{option.replace('_', '-')} {'…' if value == '' else value}" for option, value in fault.options.items()
+        )
         table.add_row(name, fault.sentence, options, ", ".join(fault.seen_by))
     console.print(table)
 
@@ -87,13 +89,15 @@ def inject(
     share: Annotated[float | None, typer.Option(help="slow_gpu: the share of its arithmetic that is left.")] = None,
     component: Annotated[str | None, typer.Option(help="wrong_firmware: the inventory's id.")] = None,
     version: Annotated[str | None, typer.Option(help="wrong_firmware: the version found.")] = None,
+    unit: Annotated[str | None, typer.Option(help="service_down: the service.")] = None,
+    stays: Annotated[int | None, typer.Option(help="service_down: 1 if starting it again does not help.")] = None,
     times: Annotated[int | None, typer.Option(help="flapping_link: how often it went down.")] = None,
 ) -> None:
     """Put a fault into a node. The same fault again changes nothing."""
     given: dict[str, Any] = {
         "code": code, "gpu": gpu, "psu": psu, "fan": fan, "dimm": dimm, "rail": rail, "with": other,
         "with_rail": with_rail, "tool": tool, "at": at, "share": share, "component": component, "version": version,
-        "times": times, "link": link, "seconds": seconds,
+        "times": times, "link": link, "seconds": seconds, "unit": unit, "stays": stays,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}
     force = catalogue.inject(open_lab(folder), fault, node, options)

@@ -10,6 +10,7 @@ from fleet_runner.lab.tools.findmnt import DEVICE
 from fleet_runner.lab.tools.node import witness
 from fleet_runner.lab.tools.nvlink import LINKS
 from fleet_runner.lab.tools.stand_in import TOOLS
+from fleet_runner.lab.tools.systemctl import UNITS
 
 Options = dict[str, Any]
 
@@ -168,6 +169,11 @@ FAULTS: dict[str, Fault] = {
         {"gpu": 2},
         *_logs(_xid),
     ),
+    "service_down": Fault(
+        "A service (--unit) has failed until it is started again, or until the next boot (--stays 1).",
+        ("fabric_manager",),
+        {"unit": UNITS[0], "stays": 0},
+    ),
     "sram_errors": Fault("One GPU's SRAM made uncorrectable errors.", ("gpu_errors",), {"gpu": 7}),
     "narrow_pcie": Fault("One GPU's PCIe link has 8 of its 16 lanes.", ("gpu_pcie",), {"gpu": 0}),
     "nvlink_down": Fault(
@@ -243,6 +249,8 @@ def _options(fault: str, row: Fault, given: Mapping[str, Any]) -> Options:
         raise LabError(f"{fault}: --at is {options['at']!r}, expected one of {', '.join(MILESTONES)}")
     if fault == "tool_hang" and options["tool"] not in TOOLS:
         raise LabError(f"{fault}: no tool {options['tool']!r}; there are {', '.join(TOOLS)}")
+    if fault == "service_down" and options["unit"] not in UNITS:
+        raise LabError(f"{fault}: no unit {options['unit']!r}; there are {', '.join(UNITS)}")
     if fault == "wrong_firmware" and options["component"] not in hardware.FIRMWARE:
         raise LabError(f"{fault}: no component {options['component']!r}; there are {', '.join(hardware.FIRMWARE)}")
     if fault == "dimm_errors" and options["dimm"] not in sysfs.DIMMS:

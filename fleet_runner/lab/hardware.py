@@ -18,7 +18,9 @@ STARTS = frozenset({"On", "ForceRestart", "GracefulRestart", "PowerCycle"})
 RESTARTS = frozenset({"ForceRestart", "GracefulRestart"})
 VOLATILE = ("home", "tmp", "seed")
 NETWORK_TARGETS = frozenset({"Pxe", "UefiHttp"})
-CLEARED_BY_BOOT = frozenset({"xid", "flapping_link", "row_remap", "nvlink_down", "read_only_disk", "dimm_errors"})
+CLEARED_BY_BOOT = frozenset(
+    {"xid", "flapping_link", "row_remap", "nvlink_down", "read_only_disk", "dimm_errors", "service_down"}
+)
 KERNEL_AFTER = 0.6
 """The share of a boot's seconds that the firmware takes before the kernel starts."""
 
@@ -126,7 +128,7 @@ def _boot(state: dict[str, Any], *, served: bool) -> None:
     asks = served and network
     reaches = not asks and (network or state["provisioned"]) and not (stop and stop["at"] in UNREACHED)
     state["provisioned"] = state["provisioned"] or reaches
-    state |= {"power": "On", "last_reset": now, "kernel_log": []}
+    state |= {"power": "On", "last_reset": now, "kernel_log": [], "stopped": []}
     state["faults"] = {fault: how for fault, how in state["faults"].items() if fault not in CLEARED_BY_BOOT}
     state["boot"] = {
         "started": now,

@@ -1,11 +1,12 @@
 """Faults go in and out by name, twice is the same as once, and what is taken out leaves nothing behind."""
 
 import json
+import time
 from typing import Any
 
 import pytest
 
-from fleet_runner.lab import faults, hardware, plan
+from fleet_runner.lab import faults, hardware, jobs, plan
 from fleet_runner.lab.folder import Lab, LabError, read
 from tests.lab.bench import boot, shell
 
@@ -96,3 +97,65 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
     with pytest.raises(LabError, match=says):
         faults.inject(lab, fault, "gpu-01", options)
     assert everything(lab, "gpu-01") == before
+
+
+def test_a_reset_clears_what_waits_for_one_and_nothing_else(lab: Lab, node: str) -> None:
+    """Of the GPUs that are reset; what a reset cannot mend stays."""
+    boot(lab, node)
+    faults.inject(lab, "row_remap", node, {"gpu": 2})
+    faults.inject(lab, "sram_errors", node, {"gpu": 2})
+    other = shell(lab, node, "nvidia-smi --gpu-reset --id=0000:1b:00.0").stdout
+    assert "GPU 0000:1b:00.0 was successfully reset." in other
+    assert set(faults.injected(lab, node)) == {"row_remap", "sram_errors"}
+    assert "All done." in shell(lab, node, "nvidia-smi --gpu-reset").stdout
+    assert set(faults.injected(lab, node)) == {"sram_errors"}
+
+
+def test_a_gpu_that_is_in_use_or_gone_is_not_reset(lab: Lab, node: str) -> None:
+    boot(lab, node)
+    faults.inject(lab, "missing_gpu", node, {"gpu": 5})
+    gone = shell(lab, node, f"nvidia-smi --gpu-reset --id=0000:{plan.GPU_BUSES[5].lower()}:00.0")
+    assert (gone.returncode, "No devices were found" in gone.stdout) == (6, True)
+    faults.inject(lab, "row_remap", node, {"gpu": 2})
+    jobs.start(lab, node)
+    held = shell(lab, node, "nvidia-smi --gpu-reset")
+    jobs.stop(lab, node)
+    assert (held.returncode, "In use by another client" in held.stdout) == (255, True)
+    assert "row_remap" in faults.injected(lab, node)
+
+
+def test_a_service_that_failed_runs_again_once_it_is_restarted_unless_it_stays_broken(lab: Lab, node: str) -> None:
+    boot(lab, node)
+    state = "systemctl show nvidia-fabricmanager --property=ActiveState"
+    faults.inject(lab, "service_down", node, {"stays": 1})
+    assert shell(lab, node, "systemctl restart nvidia-fabricmanager").returncode == 1
+    assert shell(lab, node, state).stdout == "ActiveState=failed\n"
+    faults.inject(lab, "service_down", node, {})
+    assert shell(lab, node, "systemctl restart nvidia-fabricmanager").returncode == 0
+    assert shell(lab, node, state).stdout == "ActiveState=active\n"
+    assert shell(lab, node, "systemctl stop nvidia-dcgm.service").returncode == 0
+    shown = shell(lab, node, "systemctl show --property Id,LoadState,ActiveState nope.service '*.service'").stdout
+    assert "Id=nope.service\nLoadState=not-found" in shown
+    assert "Id=nvidia-dcgm.service\nLoadState=loaded\nActiveState=inactive" in shown
+    assert shell(lab, node, "systemctl start nope").returncode == 5
+    assert shell(lab, node, "systemctl mask nope").returncode == 1
+
+
+def test_a_node_that_is_told_to_reboot_boots(lab: Lab, node: str) -> None:
+    """As its operating system does it, without its BMC."""
+    boot(lab, node)
+    before = hardware.state_of(lab, node)["boot"]["count"]
+    assert shell(lab, node, "systemctl reboot").returncode == 0
+    until = time.monotonic() + 20
+    while hardware.state_of(lab, node)["boot"]["count"] == before and time.monotonic() < until:
+        time.sleep(0.05)
+    assert hardware.state_of(lab, node)["boot"]["count"] == before + 1
+
+
+def test_what_the_kernels_log_is_told_stands_there_until_the_next_boot(lab: Lab, node: str) -> None:
+    boot(lab, node)
+    shell(lab, node, 'echo "fleet-runner: reset of all GPUs" >> "$FLEET_ROOT/dev/kmsg"')
+    assert shell(lab, node, "dmesg").stdout.endswith(" fleet-runner: reset of all GPUs\n")
+    hardware.power(lab, node, "ForceRestart")
+    boot(lab, node)
+    assert "fleet-runner" not in shell(lab, node, "dmesg").stdout

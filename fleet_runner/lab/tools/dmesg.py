@@ -1,5 +1,6 @@
 """`dmesg --time-format iso`: the kernel's messages since this boot, as util-linux prints them."""
 
+import os
 import sys
 import time
 from typing import Any
@@ -37,9 +38,18 @@ def run(node: Node, args: list[str]) -> int:
     driver = [(DRIVER_AT, f"NVRM: GPU at PCI:0000:{_bus(gpu)}: {plan.gpu_uuid(number, gpu)}") for gpu in found]
     length = boot["ready"] - boot["kernel"] if boot["ready"] else 1.0
     lines: list[list[Any]] = [[boot["kernel"] + length * after, text] for after, text in (*BANNER, *driver)]
-    lines += node.state["kernel_log"]
+    lines += sorted([*node.state["kernel_log"], *_told(node)])
     sys.stdout.write("".join(f"{stamp(at)} {text}\n" for at, text in lines))
     return 0
+
+
+def _told(node: Node) -> list[list[Any]]:
+    """Return what somebody told the kernel's log since the boot; when, only the file's own time says."""
+    path = os.path.join(node.lab, "nodes", node.name, "root", "dev", "kmsg")
+    if not os.path.isfile(path) or os.path.getmtime(path) < node.state["boot"]["kernel"]:
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [[os.path.getmtime(path), line.rstrip("\n")] for line in file]
 
 
 def stamp(at: float) -> str:

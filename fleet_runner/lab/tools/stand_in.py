@@ -20,6 +20,7 @@ TOOLS = {
     "lldpctl": "lldpctl",
     "mlxlink": "mlxlink",
     "nvidia-smi": "nvidia_smi",
+    "systemctl": "systemctl",
     "tenant_job": "tenant_job",
     "uptime": "uptime",
 }
