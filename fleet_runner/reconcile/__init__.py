@@ -19,6 +19,9 @@ from fleet_runner.reconcile.world import Report, World
 
 log = structlog.get_logger()
 
+LEAST_REST = 0.01
+"""Seconds that it rests at least after a tick or a glance."""
+
 
 def tick(world: World, now: float | None = None) -> Report:
     """Do everything that is due, once. Without `now` the clock is read after all that can take long."""
@@ -33,26 +36,38 @@ def tick(world: World, now: float | None = None) -> Report:
     return report
 
 
-def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None]) -> None:
-    """Tick until `stop` is set, every `tick_seconds` and when the bell rings.
+def glance(world: World) -> Report:
+    """Decide for the nodes that are due, and no more: what plays have said, and all else, waits for the next tick."""
+    report = Report()
+    with alone(world.settings):
+        if world.fleet is not None:
+            act(world, world.fleet, time.time(), report)
+    return report
 
-    A store that cannot be written stops a tick, never the server. After a tick it rests for as long as that took,
+
+def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None]) -> None:
+    """Tick every `tick_seconds` until `stop` is set; when the bell rings meanwhile, glance.
+
+    A store that cannot be written stops a tick, never the server. After each it rests for as long as that took,
     whatever rings: however much is pushed, half of the time is left to others.
 
     Raises:
         FleetError: the first tick could not even read the source of truth, so there is nothing to serve.
     """
+    due = time.monotonic()
     while not stop.is_set():
         began = time.monotonic()
         try:
-            tell(tick(world))
+            tell(tick(world) if began >= due else glance(world))
         except FleetError as error:
             if world.fleet is None:
                 raise
             log.error("this tick did nothing; the next one tries again", error=str(error))  # noqa: TRY400  the sentence says it
-        rest = min(time.monotonic() - began, world.settings.tick_seconds)
-        stop.wait(rest)
-        bell.wait(world.settings.tick_seconds - rest)
+        ended = time.monotonic()
+        if began >= due:
+            due = ended + world.settings.tick_seconds
+        stop.wait(min(max(ended - began, LEAST_REST), world.settings.tick_seconds))
+        bell.wait(due - time.monotonic())
 
 
 def _sync(world: World, now: float) -> Fleet:

@@ -4,11 +4,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Event, Thread
+from typing import Any
+
+import pytest
 
 from fleet_runner import reconcile
 from fleet_runner.adapters.bell import hearing, ring
 from fleet_runner.core.errors import StoreError
-from fleet_runner.core.records import Fleet
+from fleet_runner.reconcile.acting import act
+from fleet_runner.reconcile.polling import poll
 from fleet_runner.reconcile.world import World
 
 LONG = 30.0
@@ -42,22 +46,21 @@ def test_a_ring_makes_it_tick_and_a_stop_ends_it_at_once(make_world: Callable[..
         assert time.monotonic() - began < LONG / 2
 
 
-def test_it_rests_for_as_long_as_a_tick_took_whatever_rings(make_world: Callable[..., World]) -> None:
-    """Somebody rings without end; a tick takes a twentieth of a second."""
-    world = make_world()
-    world.source_seconds = 0.0
-    read, stop, slow = world.read_source, Event(), 0.05
+def test_it_rests_for_as_long_as_it_took_whatever_rings(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody rings without end, and to decide takes a twentieth of a second."""
+    world, stop, slow, looks = make_world(), Event(), 0.05, [0]
 
-    def slowly() -> Fleet:
+    def slowly(*given: Any) -> None:
         time.sleep(slow)
-        return read()
+        act(*given)
 
-    world.read_source = slowly
-    ticks = [0]
+    monkeypatch.setattr(reconcile, "act", slowly)
 
     def tell(report: object) -> None:
         del report
-        ticks[0] += 1
+        looks[0] += 1
 
     with hearing(world.settings.state_dir) as bell:
         thread = Thread(target=reconcile.serve, args=(world, stop, bell, tell))
@@ -69,38 +72,70 @@ def test_it_rests_for_as_long_as_a_tick_took_whatever_rings(make_world: Callable
         stop.set()
         bell.ring()
         thread.join(LONG)
-    assert 3 <= ticks[0] <= 1.0 / (2 * slow) + 2
+    assert 3 <= looks[0] <= 1.0 / (2 * slow) + 2
 
 
-def test_a_tick_that_fails_is_tried_again_at_the_next_ring(make_world: Callable[..., World]) -> None:
-    """The store is in trouble once, after the fleet was read."""
-    world = make_world()
-    read, stop, ticked, troubles = world.read_source, Event(), Event(), [False]
-    world.source_seconds = 0.0
+def test_a_ring_is_no_tick_and_ticks_come_all_the_same(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody rings without end: plays are still looked at every tenth of a second, and not at each ring."""
+    made = make_world()
+    world = replace(made, settings=made.settings.model_copy(update={"tick_seconds": 0.1}))
+    polls, looks, stop = [0], [0], Event()
 
-    def once() -> Fleet:
-        if troubles[0]:
-            troubles[0] = False
-            raise StoreError("store: it is locked; try again")
-        return read()
+    def counted(*given: Any) -> None:
+        polls[0] += 1
+        poll(*given)
 
-    world.read_source = once
+    monkeypatch.setattr(reconcile, "poll", counted)
 
     def tell(report: object) -> None:
         del report
-        ticked.set()
+        looks[0] += 1
 
     with hearing(world.settings.state_dir) as bell:
         thread = Thread(target=reconcile.serve, args=(world, stop, bell, tell))
         thread.start()
-        assert ticked.wait(LONG)
-        ticked.clear()
-        troubles[0] = True
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            ring(world.settings.state_dir)
+            time.sleep(0.001)
+        stop.set()
+        bell.ring()
+        thread.join(LONG)
+    assert 3 <= polls[0] <= 12
+    assert looks[0] > polls[0]
+
+
+def test_a_glance_that_fails_is_followed_by_another(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store is in trouble once, after the fleet was read."""
+    world, stop, looked, trouble = make_world(), Event(), Event(), Event()
+
+    def once(*given: Any) -> None:
+        if trouble.is_set():
+            trouble.clear()
+            raise StoreError("store: it is locked; try again")
+        act(*given)
+
+    monkeypatch.setattr(reconcile, "act", once)
+
+    def tell(report: object) -> None:
+        del report
+        looked.set()
+
+    with hearing(world.settings.state_dir) as bell:
+        thread = Thread(target=reconcile.serve, args=(world, stop, bell, tell))
+        thread.start()
+        assert looked.wait(LONG)
+        looked.clear()
+        trouble.set()
         ring(world.settings.state_dir)
-        while troubles[0]:
+        while trouble.is_set():
             time.sleep(0.01)
         ring(world.settings.state_dir)
-        assert ticked.wait(LONG)
+        assert looked.wait(LONG)
         stop.set()
         bell.ring()
         thread.join(LONG)
