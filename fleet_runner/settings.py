@@ -34,7 +34,7 @@ PATHS = (
     "netbox_token_file", "boot_certificate",
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
     "boot_dhcp_token", "firmware_images", "signals_certificate", "signals_certificate_key",
-    "policy_file", "trackers_file",
+    "policy_file", "kubeconfig", "trackers_file",
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
 
@@ -164,8 +164,20 @@ class Settings(BaseSettings):
     trackers_file: Path | None = Field(
         None, description="trackers that are told of tickets (YAML); default: trackers.yml beside the inventory, if any"
     )
+    scheduler: Literal["none", "slurm", "kubernetes"] = Field(
+        "none", description="what gives nodes work: it is told to drain them, and asked what runs there"
+    )
+    kubeconfig: Path | None = Field(
+        None, description="kubeconfig file of who may drain nodes, 0600; for the scheduler kubernetes"
+    )
     max_out_share: float = Field(0.1, gt=0, le=1, description="share of serving nodes that may be out at a time")
     max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")
+    max_out_domain: float = Field(
+        0.2, gt=0, le=1, description="share of a failure domain's serving nodes that may be out at a time"
+    )
+    max_out_tenant: float = Field(
+        0.2, gt=0, le=1, description="share of a tenant's serving nodes that may be out at a time"
+    )
     small_fleet: int = Field(20, ge=0, description="fleets up to this size may always take one node out")
 
     @field_validator("boot_url")

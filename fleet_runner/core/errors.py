@@ -52,6 +52,10 @@ class JoinError(FleetError):
     """A cluster did not give what a node joins it with, or could not be asked."""
 
 
+class SchedulerError(FleetError):
+    """A scheduler cannot be asked, does not know a node, or did not do what it was asked."""
+
+
 class ConflictError(StoreError):
     """Somebody else moved the node, holds its run, or has taken the work over; read again and decide again."""
 

@@ -1,12 +1,7 @@
 """Where a node's work comes through Slurm, a test is work of its own there: the real Slurm preempts it."""
 
-import contextlib
-import getpass
 import importlib.util
 import json
-import os
-import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -19,43 +14,13 @@ import pytest
 
 from fleet_runner.core import active
 from fleet_runner.core.checks.check import Order
+from tests import slurm as cluster
 from tests.chains import FILES, SUPERVISOR
 
-TOOLS = ("munged", "slurmctld", "slurmd", "srun", "scancel", "squeue", "sinfo")
-CONF = """
-ClusterName=test
-SlurmctldHost={host}(127.0.0.1)
-SlurmUser={user}
-SlurmdUser={user}
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
-CredType=cred/munge
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool.%n
-SlurmctldPort={ports[0]}
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.%n.pid
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-PreemptType=preempt/partition_prio
-PreemptMode=CANCEL
-SchedulerParameters=sched_interval=1
-KillWait=2
-MpiDefault=none
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cpus} State=UNKNOWN
-NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs={cpus} State=UNKNOWN
-PartitionName=tenants Nodes=n1,n2 Default=YES PriorityTier=10 PreemptMode=OFF
-PartitionName=idle Nodes=n1,n2 PriorityTier=1 PreemptMode=CANCEL GraceTime=0
-"""
-NODES = ("n1", "n2")
 TENANT = ("srun", "--quiet", "--partition=tenants", "--exclusive", "--nodes=1", "--nodelist=n1")
 SECONDS = 10.0
 
-pytestmark = pytest.mark.skipif(
-    not all(map(shutil.which, TOOLS)), reason="needs the Debian packages munge, slurmctld and slurmd"
-)
+pytestmark = cluster.needed
 
 
 @pytest.fixture(scope="session")
@@ -64,50 +29,14 @@ def module(plugin: Callable[[str], ModuleType]) -> ModuleType:
     return plugin("modules/fleet_job")
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A cluster of two nodes, both of them this machine, with a partition for tenants and one that gives way.
+    """A cluster of two nodes, with a partition for tenants and one that gives way.
 
     Yields its environment.
     """
-    folder = tmp_path_factory.mktemp("slurm")
-    for name in ("state", "spool.n1", "spool.n2"):
-        (folder / name).mkdir()
-    folder.chmod(0o755)
-    key = folder / "munge.key"
-    key.write_bytes(os.urandom(64))
-    key.chmod(0o600)
-    host = socket.gethostname().partition(".")[0]
-    values = {"folder": folder, "host": host, "user": getpass.getuser(), "cpus": os.cpu_count()}
-    conf = folder / "slurm.conf"
-    conf.write_text(CONF.format(**values, ports=[free_port() for _ in range(3)]))
-    munge = [f"--{name}={folder}/munge.{name.partition('-')[0]}" for name in ("key-file", "socket", "pid-file",
-             "log-file", "seed-file")]  # fmt: skip
-    environment = {**os.environ, "SLURM_CONF": str(conf)}
-    daemons = (
-        ["munged", "--foreground", "--force", *munge],
-        ["slurmctld", "-D", "-c", "-f", str(conf)],
-        *(["slurmd", "-D", "-N", node, "-f", str(conf)] for node in NODES),
-    )
-    with contextlib.ExitStack() as stack:
-        for daemon in daemons:
-            log = stack.enter_context((folder / f"{daemon[0]}.out").open("a"))
-            process = subprocess.Popen(daemon, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
-            stack.callback(process.wait)
-            stack.callback(process.kill if daemon[0] == "munged" else process.terminate)
-            while daemon[0] == "munged" and not (folder / "munge.socket").exists():
-                time.sleep(0.02)
-        told = ""
-        while told.split() != ["idle"] * 4:
-            time.sleep(0.1)
-            asks = ["sinfo", "--Node", "--noheader", "--format=%T"]
-            told = subprocess.run(asks, capture_output=True, text=True, check=False, env=environment).stdout
-        yield environment
+    with cluster.running(tmp_path_factory.mktemp("slurm")) as found:
+        yield found.environment
 
 
 def state(module: ModuleType, asked: dict[str, Any], *states: str) -> dict[str, Any]:
@@ -181,7 +110,7 @@ def test_the_end_of_a_test_on_one_node_is_none_on_another(
 ) -> None:
     """The same test runs on both under the same key: work that comes to one, and a stop there, are its own alone."""
     monkeypatch.setenv("SLURM_CONF", slurm["SLURM_CONF"])
-    first, second = (load_on(node, tmp_path) for node in NODES)
+    first, second = (load_on(node, tmp_path) for node in cluster.NODES)
     for asked in (first, second):
         assert module.ensure(asked)[0]
         while "begun" not in state(module, asked, "running")["output"]:

@@ -1,0 +1,43 @@
+"""Schedulers that give nodes work, one file each: drained and asked through them, and given back what was ours."""
+
+from typing import Any, Protocol
+
+from fleet_runner.adapters.schedulers import slurm
+from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.scheduling import By, Did
+from fleet_runner.settings import Settings
+
+
+class Scheduler(Protocol):
+    """One scheduler. Whatever it cannot do, or cannot be asked, raises SchedulerError; a name of no node as well."""
+
+    def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> Did:
+        """Have a node given no new work, under a reason with our mark; a drain of somebody else's stays as it is."""
+        ...
+
+    def resume(self, node: str, by: By, *, dry: bool = False) -> Did:
+        """Undo a drain of ours, and no other."""
+        ...
+
+    def evict(self, node: str, *, dry: bool = False) -> Did:
+        """End what runs on a node in the scheduler's own way, where it has one."""
+        ...
+
+    def read(self, node: str) -> dict[str, Any]:
+        """Return the evidence: what the scheduler says of the node, as plain JSON."""
+        ...
+
+
+def opened(settings: Settings) -> Scheduler | None:
+    """Return the scheduler of the settings, None where there is none; SettingsError where it cannot be used."""
+    match settings.scheduler:
+        case "none":
+            return None
+        case "slurm":
+            return slurm.Slurm()
+        case "kubernetes":
+            from fleet_runner.adapters.schedulers import kubernetes  # noqa: PLC0415  needs the extra of that name
+
+            if settings.kubeconfig is None:
+                raise SettingsError("scheduler is kubernetes, but kubeconfig is not set; name the file in fleet.toml")
+            return kubernetes.opened(settings.kubeconfig)

@@ -1,0 +1,226 @@
+"""Kubernetes, through its official client: nodes are cordoned and tainted, pods are evicted, never deleted.
+
+Two marks, because two things keep work away. The taint is ours alone, so a person who uncordons a node that we
+drained gives it no work, and one who cordons it as well is left that. The cordon is what people see, and is undone
+only where we set it.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fleet_runner.core.consistency import show
+from fleet_runner.core.errors import EvidenceError, SchedulerError, SettingsError
+from fleet_runner.core.parsers import kubernetes_node
+from fleet_runner.core.parsers.json_text import json_object, objects
+from fleet_runner.core.parsers.kubernetes_node import CORDONED, MANAGER, TAINT
+from fleet_runner.core.scheduling import By, Did, Seen, lifted, listed, marked, name
+
+PATIENCE = (5.0, 20.0)
+"""Seconds to connect to the API server, and to wait for each piece of an answer."""
+
+BODY_BYTES = 32_000_000
+PAGE = 500
+PATCH = "application/strategic-merge-patch+json"
+TRIES = 4
+"""Writes of a node that somebody else has written meanwhile; kubelets write theirs every few seconds."""
+
+CONDITION = "FleetRunnerDrained"
+MOST_EVICTED = 500
+
+
+def opened(kubeconfig: Path) -> "Kubernetes":
+    """Return the cluster that a kubeconfig's current context names; SettingsError where it cannot be used."""
+    try:
+        import kubernetes  # noqa: PLC0415  an extra that only fleets under Kubernetes install
+    except ImportError as error:
+        raise SettingsError(
+            "scheduler is kubernetes: install its client, pip install 'fleet-runner[kubernetes]'"
+        ) from (error)
+    chosen = kubernetes.client.Configuration()
+    load: Callable[..., None] = kubernetes.config.load_kube_config
+    try:
+        load(str(kubeconfig), client_configuration=chosen, persist_config=False)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise SettingsError(f"kubeconfig {kubeconfig} cannot be used: {show(why)}") from error
+    chosen.retries = False
+    return Kubernetes(kubernetes.client.CoreV1Api(kubernetes.client.ApiClient(chosen)))
+
+
+class Kubernetes:
+    """One cluster, by the rights of one kubeconfig."""
+
+    def __init__(self, api: Any) -> None:
+        self._api = api
+
+    def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> Did:
+        """Taint and cordon a node; its pods stay, and new ones do not come."""
+        for _ in range(TRIES):
+            raw = self._node(node)
+            said, seen = _said(node, raw, [])
+            if seen.ours is not None and said["unschedulable"]:
+                return Did(changed=False, told=f"it is drained already: {seen.why}")
+            text = seen.why if seen.ours is not None else marked(node, reason, by)
+            notes: dict[str, str | None] = {TAINT: text}
+            notes |= {} if said["unschedulable"] else {CORDONED: "true"}
+            taints = [*_others(raw), {"key": TAINT, "effect": "NoSchedule"}]
+            if dry or self._write(node, raw, notes, {"unschedulable": True, "taints": taints}):
+                if not dry:
+                    self._say(node, "True", text)
+                left = ", and cordoned by somebody else, which stays" if said["unschedulable"] else ""
+                return Did(changed=True, told=f"Kubernetes gives it no new pods{left}")
+        raise SchedulerError(f"Kubernetes: node {node} is written by others all the time; it is tried again")
+
+    def resume(self, node: str, by: By, *, dry: bool = False) -> Did:
+        """Take our taint away, and the cordon where it is ours."""
+        for _ in range(TRIES):
+            raw = self._node(node)
+            said, seen = _said(node, raw, [])
+            if seen.ours not in lifted(by):
+                left = f"is {seen.state} by somebody else, left as it is: {seen.why}"
+                return Did(changed=False, told="it takes work" if seen.takes_work else f"it {left}")
+            cordon = said["unschedulable"] and not kubernetes_node.is_cordoned_by_us(said)
+            spec: dict[str, Any] = {"taints": _others(raw) or None}
+            spec |= {} if cordon or not said["unschedulable"] else {"unschedulable": None}
+            if dry or self._write(node, raw, {TAINT: None, CORDONED: None}, spec):
+                if not dry:
+                    self._say(node, "False", "it serves")
+                left = "somebody else has cordoned it, which stays" if cordon else "Kubernetes may give it pods again"
+                return Did(changed=True, told=left)
+        raise SchedulerError(f"Kubernetes: node {node} is written by others all the time; it is tried again")
+
+    def evict(self, node: str, *, dry: bool = False) -> Did:
+        """Ask for the eviction of every pod that is on a node, once; those that a budget keeps are named."""
+        pods = kubernetes_node.evictable(self.read(node)["pods"])[:MOST_EVICTED]
+        if dry or not pods:
+            return Did(changed=bool(pods), told=f"{len(pods)} pods to evict")
+        version = self._eviction()
+        kept = [str(pod["name"]) for pod in pods if not self._evict(str(pod["name"]), version)]
+        told = f"; kept by a disruption budget: {listed(tuple(kept))}" if kept else ""
+        return Did(
+            changed=len(kept) < len(pods), told=f"{len(pods) - len(kept)} of {len(pods)} pods are evicted{told}"
+        )
+
+    def read(self, node: str) -> dict[str, Any]:
+        """Return the node and its pods, without what tenants keep in them."""
+        raw = self._node(node)
+        return _said(node, raw, self._pods(node))[0]
+
+    def _node(self, node: str) -> dict[str, Any]:
+        try:
+            asked = name(node)
+        except EvidenceError as error:
+            raise SchedulerError(f"Kubernetes: {error}") from error
+        return self._ask(self._api.read_node, f"node {node}", name=asked)[1]
+
+    def _pods(self, node: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        after: str | None = None
+        while len(found) <= kubernetes_node.MOST_PODS:
+            asked: dict[str, Any] = {"field_selector": f"spec.nodeName={node}", "limit": PAGE, "_continue": after}
+            page = self._ask(self._api.list_pod_for_all_namespaces, f"the pods of node {node}", **asked)[1]
+            found += _objects(page.get("items"), f"the pods of node {node}")
+            after = str((page.get("metadata") or {}).get("continue") or "") or None
+            if after is None:
+                break
+        return found
+
+    def _write(
+        self, node: str, raw: Mapping[str, Any], notes: Mapping[str, str | None], spec: Mapping[str, Any]
+    ) -> bool:
+        """Write a node as it was read; False where somebody else has written it since."""
+        metadata = {"resourceVersion": raw["metadata"].get("resourceVersion"), "annotations": notes}
+        body = {"metadata": metadata, "spec": spec}
+        status, _ = self._ask(
+            self._api.patch_node, f"node {node}", {HTTPStatus.CONFLICT}, name=node, body=body, field_manager=MANAGER,
+            _content_type=PATCH,
+        )  # fmt: skip
+        return status != HTTPStatus.CONFLICT
+
+    def _say(self, node: str, status: str, message: str) -> None:
+        """Keep a condition of the node, where our rights are enough; nothing depends on it."""
+        condition = {"type": CONDITION, "status": status, "reason": "FleetRunner", "message": message}
+        self._ask(
+            self._api.patch_node_status, f"conditions of node {node}", {HTTPStatus.FORBIDDEN}, name=node,
+            body={"status": {"conditions": [condition]}}, field_manager=MANAGER, _content_type=PATCH,
+        )  # fmt: skip
+
+    def _eviction(self) -> str:
+        """Return the version of evictions that the API server takes: policy/v1 since 1.22."""
+        said = self._ask(self._api.get_api_resources, "its resources")[1]
+        known = _objects(said.get("resources"), "its resources")
+        mine = next((each for each in known if each.get("name") == "pods/eviction"), {})
+        return f"policy/{mine.get('version') or 'v1'}"
+
+    def _evict(self, pod: str, version: str) -> bool:
+        """Ask for one eviction; False where a disruption budget does not allow it now."""
+        namespace, _, short = pod.partition("/")
+        body = {"apiVersion": version, "kind": "Eviction", "metadata": {"name": short, "namespace": namespace}}
+        status, _ = self._ask(
+            self._api.create_namespaced_pod_eviction, f"the eviction of pod {pod}",
+            {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.NOT_FOUND}, name=short, namespace=namespace, body=body,
+        )  # fmt: skip
+        return status != HTTPStatus.TOO_MANY_REQUESTS
+
+    def _ask(
+        self, call: Callable[..., Any], what: str, expected: Collection[int] = (), **asked: Any
+    ) -> tuple[int, dict[str, Any]]:
+        """Return the status and the JSON of an answer; SchedulerError for a no that is not expected, and for none."""
+        from kubernetes.client import ApiException  # noqa: PLC0415  whoever has a client has this
+
+        try:
+            answer = call(**asked, _preload_content=False, _request_timeout=PATIENCE)
+            text = answer.read(BODY_BYTES + 1)
+            answer.close()
+        except ApiException as error:
+            status = error.status or 0
+            if status in expected:
+                return status, {}
+            raise SchedulerError(f"Kubernetes refused {what}: {_no(status, error.body)}") from None
+        except Exception as error:  # noqa: BLE001  urllib3's, and those of the client's own checks
+            why = show(f"{type(error).__name__}: {error}")
+            raise SchedulerError(f"Kubernetes does not answer about {what}: {why}; is the API server up?") from None
+        if len(text) > BODY_BYTES:
+            raise SchedulerError(f"Kubernetes answers about {what} without end, expected at most {BODY_BYTES} bytes")
+        try:
+            return HTTPStatus.OK, json_object(text.decode(errors="replace"), f"what the API server says of {what}")
+        except EvidenceError as error:
+            raise SchedulerError(f"Kubernetes: {error}") from error
+
+
+def _said(node: str, raw: Mapping[str, Any], pods: list[dict[str, Any]]) -> tuple[dict[str, Any], Seen]:
+    """Return what is kept of a node and its pods, and what it means."""
+    try:
+        said = kubernetes_node.kept(raw, pods)
+        return said, kubernetes_node.parse(node, said)
+    except EvidenceError as error:
+        raise SchedulerError(f"Kubernetes: {error}") from error
+
+
+def _others(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the taints of a node that are not ours, whole."""
+    return [taint for taint in raw["spec"].get("taints") or [] if taint.get("key") != TAINT]
+
+
+def _objects(value: Any, what: str) -> list[dict[str, Any]]:
+    try:
+        return objects(value or [], what)
+    except EvidenceError as error:
+        raise SchedulerError(f"Kubernetes: {error}") from error
+
+
+def _no(status: int, body: object) -> str:
+    """Return the API server's own sentence, and what to do about it."""
+    try:
+        message = json_object(str(body or ""), "the answer").get("message")
+    except EvidenceError:
+        message = None
+    hints = {
+        HTTPStatus.UNAUTHORIZED: "give the kubeconfig a valid credential",
+        HTTPStatus.FORBIDDEN: "give its user the rights that docs/schedulers.md lists",
+        HTTPStatus.NOT_FOUND: "does Kubernetes know it? The context's scheduler_node names it",
+    }
+    hint = hints.get(HTTPStatus(status), "look into the API server's log") if status in set(HTTPStatus) else ""
+    return f"HTTP {status}, {show(message) if isinstance(message, str) else 'no reason given'}; {hint}"

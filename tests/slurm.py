@@ -1,0 +1,145 @@
+"""A real Slurm of two nodes, both of them this machine, with Debian's munged, slurmctld and slurmd."""
+
+import contextlib
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TOOLS = ("munged", "slurmctld", "slurmd", "srun", "scancel", "squeue", "sinfo", "scontrol")
+CONF = """
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPort={ports[0]}
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
+SchedulerParameters=sched_interval=1
+KillWait=2
+MpiDefault=none
+NodeName={nodes[0]} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cpus} State=UNKNOWN
+NodeName={nodes[1]} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs={cpus} State=UNKNOWN
+PartitionName=tenants Nodes=ALL Default=YES PriorityTier=10 PreemptMode=OFF
+PartitionName=idle Nodes=ALL PriorityTier=1 PreemptMode=CANCEL GraceTime=0
+"""
+NODES = ("n1", "n2")
+
+needed = pytest.mark.skipif(
+    not all(map(shutil.which, TOOLS)), reason="needs the Debian packages munge, slurmctld and slurmd"
+)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+class Cluster:
+    """Its daemons, each of which can be stopped and started again."""
+
+    def __init__(self, folder: Path, nodes: tuple[str, str] = NODES) -> None:
+        self.folder, self.nodes = folder, nodes
+        for name in ("state", *(f"spool.{node}" for node in nodes)):
+            (folder / name).mkdir(parents=True)
+        folder.chmod(0o755)
+        key = folder / "munge.key"
+        key.write_bytes(os.urandom(64))
+        key.chmod(0o600)
+        host = socket.gethostname().partition(".")[0]
+        values = {"folder": folder, "host": host, "user": getpass.getuser(), "cpus": os.cpu_count(), "nodes": nodes}
+        conf = folder / "slurm.conf"
+        conf.write_text(CONF.format(**values, ports=[free_port() for _ in range(3)]))
+        munge = [f"--{name}={folder}/munge.{name.partition('-')[0]}" for name in ("key-file", "socket", "pid-file",
+                 "log-file", "seed-file")]  # fmt: skip
+        self.environment = {**os.environ, "SLURM_CONF": str(conf)}
+        self._commands = {
+            "munged": ["munged", "--foreground", "--force", *munge],
+            "slurmctld": ["slurmctld", "-D", "-f", str(conf)],
+            **{node: ["slurmd", "-D", "-N", node, "-f", str(conf)] for node in nodes},
+        }
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, *words: str) -> None:
+        """Start a daemon: munged, slurmctld, or the slurmd of a node."""
+        with (self.folder / f"{name}.out").open("a") as log:
+            self._running[name] = subprocess.Popen(
+                [*self._commands[name], *words],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+            )
+        while name == "munged" and not (self.folder / "munge.socket").exists():
+            time.sleep(0.02)
+
+    def stop(self, name: str) -> None:
+        """End a daemon, and wait until it has."""
+        daemon = self._running.pop(name)
+        if name == "munged":
+            daemon.kill()
+            (self.folder / "munge.socket").unlink(missing_ok=True)
+        else:
+            daemon.terminate()
+        daemon.wait()
+
+    def runs(self, name: str) -> bool:
+        """Whether a daemon was started, and not stopped."""
+        return name in self._running
+
+    def ask(self, *words: str) -> str:
+        """Return what one of Slurm's commands prints; "" where it fails."""
+        return subprocess.run(words, capture_output=True, text=True, check=False, env=self.environment).stdout
+
+    def state(self, node: str) -> str:
+        """Return a node's state as a person sees it ("drained")."""
+        return self.ask(
+            "sinfo", "--Node", "--noheader", "--partition=tenants", f"--nodes={node}", "--format=%T"
+        ).strip()
+
+    def wait(self, node: str, *states: str) -> None:
+        """Wait until a node is in one of some states."""
+        while self.state(node) not in states:
+            time.sleep(0.05)
+
+    def begin(self, node: str, seconds: int = 600) -> subprocess.Popen[bytes]:
+        """Begin a tenant's job on a node, and wait until it runs; whoever began it ends it."""
+        words = ["srun", "--quiet", "--partition=tenants", "--exclusive", "--nodes=1", f"--nodelist={node}"]
+        job = subprocess.Popen([*words, "sleep", str(seconds)], env=self.environment, stderr=subprocess.DEVNULL)
+        while not self.ask("squeue", "--noheader", "--states=R", f"--nodelist={node}").strip():
+            time.sleep(0.05)
+        return job
+
+
+@contextlib.contextmanager
+def running(folder: Path, nodes: tuple[str, str] = NODES) -> Iterator[Cluster]:
+    """Bring a cluster up, and yield it when both nodes are idle."""
+    cluster = Cluster(folder, nodes)
+    try:
+        cluster.start("munged")
+        cluster.start("slurmctld", "-c")
+        for node in nodes:
+            cluster.start(node)
+        for node in nodes:
+            cluster.wait(node, "idle")
+        yield cluster
+    finally:
+        for name in [each for each in (*nodes, "slurmctld", "munged") if cluster.runs(each)]:
+            cluster.stop(name)
