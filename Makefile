@@ -53,8 +53,9 @@ bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from 
 	@$(BIN)/python benchmarks/firmware.py $(BENCH_ARGS)
 
 .PHONY: bench-signals
-bench-signals: $(RUN) ## Take how many pushed signals a second one core turns into alarms
+bench-signals: $(RUN) ## Take how many signals a second one core takes, and how long a push waits for its decision
 	@PYTHONPATH=. $(BIN)/python benchmarks/signals.py $(BENCH_ARGS)
+	@PYTHONPATH=. $(BIN)/python benchmarks/pushed.py
 
 .PHONY: bench-sweep
 bench-sweep: $(DEV) debian-packages ## Take what a passive sweep of 50 nodes over ssh costs, beside a bare ping
