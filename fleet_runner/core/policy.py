@@ -60,7 +60,8 @@ def decide(view: View, timing: Timing, now: float) -> Decision:
 def _decide(view: View, timing: Timing, now: float) -> Decision:
     node = view.node
     if view.run is not None:
-        return Decision((), stages.progress(view.run, view.estimate), now + FAR)
+        meanwhile = production.beside(view, timing, now) if node.state is State.PRODUCTION else ()
+        return Decision(meanwhile, stages.progress(view.run, view.estimate), now + FAR)
     if Condition.HELD in node.conditions:
         held = node.conditions[Condition.HELD]
         words = f"held by {held.by}: {held.reason or 'no reason given'}"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from fleet_runner.core import idling, testing
-from fleet_runner.core.actions import Action, Decision, EndAttempt, OpenRun, SetCondition
+from fleet_runner.core.actions import Action, ClearCondition, Decision, EndAttempt, OpenRun, SetCondition
 from fleet_runner.core.ladder import recurring
 from fleet_runner.core.lifecycle import Condition, Stage
 from fleet_runner.core.needs import Need, needed, waived
@@ -24,6 +24,14 @@ def watch(view: View, timing: Timing, now: float) -> Decision:
     noted = (*idling.note_usage(view), *unwaive(view))
     decision = _watch(view, timing, now)
     return replace(decision, actions=(*noted, *decision.actions))
+
+
+def beside(view: View, timing: Timing, now: float) -> tuple[Action, ...]:
+    """Return what is decided of a serving node while something runs on it: conditions, so that no new work comes."""
+    if Condition.HELD in view.node.conditions:
+        return ()
+    actions = watch(view, timing, now).actions
+    return actions if all(isinstance(each, SetCondition | ClearCondition | EndAttempt) for each in actions) else ()
 
 
 def _watch(view: View, timing: Timing, now: float) -> Decision:

@@ -75,6 +75,19 @@ def test_a_fault_that_has_ended_the_work_does_not_wait_for_it() -> None:
     assert {action.condition for action in of(ClearCondition, gone)} == {Condition.PENDING, Condition.DRAINING}
 
 
+def test_a_node_is_cordoned_while_a_sweep_runs_on_it() -> None:
+    """No second run is opened, and nothing moves, before that has ended."""
+    sweeping = a_view(alarms=(an_alarm(),), runs=SWEPT, run=a_run(Stage.HEALTH_PASSIVE, None))
+    cordoned = decide(sweeping, TIMING, NOW)
+    assert Condition.CORDONED in {action.condition for action in of(SetCondition, cordoned)}
+    assert cordoned.waiting.startswith("health_passive runs")
+    idle = pending(Remedy.RESET, alarms=(an_alarm(),), latest=(usage(in_use=False),))
+    assert event(decide(idle, TIMING, NOW)) is Event.RESET_NEEDED
+    assert decide(replace(idle, run=sweeping.run), TIMING, NOW).actions == ()
+    for node in (a_node(conditions=conditions(Condition.HELD)), a_node(State.TRIAGE)):
+        assert decide(replace(sweeping, node=node), TIMING, NOW).actions == ()
+
+
 def test_what_a_person_asked_for_waits_all_the_same() -> None:
     """The rule knows that the fault ended the work, the person knows more."""
     assert event(decide(pending(Remedy.REBOOT, "ann", alarms=(FALLEN,)), TIMING, NOW)) is None
