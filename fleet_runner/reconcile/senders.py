@@ -1,4 +1,4 @@
-"""Senders beside the work: a thread for each tracker, so that one that hangs holds up neither a tick nor another one."""
+"""Senders beside the work: a thread for each tracker, so that one that hangs holds up no tick and no other one."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

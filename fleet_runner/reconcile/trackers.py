@@ -1,8 +1,8 @@
 """Tickets go out: what waits in the outbox is told to each tracker, by one process at a time, exactly once.
 
 Before an issue is asked for it is written down that it is, and before one is opened it is looked for. So whatever
-ends this process, and whatever answer is lost, the next try finds what was made. A tracker that fails is its own affair:
-no other one, and no tick, waits for it.
+ends this process, and whatever answer is lost, the next try finds what was made. A tracker that fails is its own
+affair: no other one, and no tick, waits for it.
 """
 
 import os
@@ -74,7 +74,7 @@ class Sender:
             self.store.leave_tracker(self.of.name, self.holder)
 
     def _due(self) -> list[Link]:
-        """Return what may be told now: first what was tried least, so that what breaks a tracker keeps nothing back."""
+        """Return what may be told now, first what was tried least: what breaks a tracker keeps nothing back."""
         now = self.now()
         if self.store.tracker(self.of.name).due_at > now:
             return []
