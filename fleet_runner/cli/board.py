@@ -25,6 +25,7 @@ COLOURS: dict[State, str] = {
     State.FIRMWARE_FAILED: "red",
     State.BURN_IN: "magenta",
     State.PRODUCTION: "green",
+    State.RESET: "cyan",
     State.REBOOT: "cyan",
     State.TRIAGE: "red",
     State.DEBUG: "red",
@@ -91,7 +92,7 @@ def _now(node: Node, run: Run | None, usual: Mapping[Stage, float], boot: Boot |
     text = Text()
     for condition in Condition:
         if condition in node.conditions:
-            detail = node.conditions[condition].detail if condition is Condition.PENDING else ""
+            detail = node.conditions[condition].detail if condition in {Condition.PENDING, Condition.ADVISED} else ""
             text.append(f"{condition}{f'({detail})' if detail else ''} ", style="bold yellow")
     if run is not None:
         booting = f", boot: {place(boot)}" if boot is not None and run.stage in BOOTS else ""
