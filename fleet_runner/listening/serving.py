@@ -85,7 +85,7 @@ class Listening:
         over = threading.Event()
         threads = [
             threading.Thread(target=self.worker.run, args=(over,), name="signals"),
-            threading.Thread(target=self.roll.keep, args=(over,), name="roll", daemon=True),
+            threading.Thread(target=self.roll.keep, args=(over,), name="roll"),
         ]
         for thread in threads:
             thread.start()
@@ -97,7 +97,8 @@ class Listening:
             self.inbox.close()
             over.set()
             self.roll.stranger.set()
-            await asyncio.to_thread(threads[0].join)
+            for thread in threads:
+                await asyncio.to_thread(thread.join)
 
     @asynccontextmanager
     async def _syslog(self, tell: Told) -> AsyncIterator[None]:

@@ -86,6 +86,7 @@ class Worker:
             self._held = ()
             if not (self._done(parcels, self.work) and self._done((), self.tend)) and stop.wait(AGAIN_SECONDS):
                 return
+        self._done((), self.end)
 
     def work(self, parcels: Sequence[Parcel]) -> None:
         """Judge parcels, write what became of their alarms, and answer.
@@ -108,9 +109,17 @@ class Worker:
         now = self._around.clock()
         desk = self._ready(now)
         if now >= desk.next_at:
-            self._pass_time(desk, now)
+            self._change(desk, desk.due(now), now)
         if now >= self._counted_at + COUNTED_SECONDS:
             self._count(now)
+
+    def end(self, parcels: Sequence[Parcel] = ()) -> None:
+        """Write what is only known here: counts of alarms that go on, and the counters."""
+        del parcels
+        now = self._around.clock()
+        desk = self._ready(now)
+        self._change(desk, desk.unstored(now), now)
+        self._count(now)
 
     def _done(self, parcels: Sequence[Parcel], work: Callable[[Sequence[Parcel]], None]) -> bool:
         """Do it; where it cannot be done, have senders come again, and say why once."""
@@ -171,9 +180,8 @@ class Worker:
             each.became[Became.LATE] += len(each.opened.signals) - len(fresh)
             yield from found.changed
 
-    def _pass_time(self, desk: Desk, now: float) -> None:
-        """Write what comes to count, or clears, with time alone; what somebody else cleared stays so."""
-        changed = desk.due(now)
+    def _change(self, desk: Desk, changed: Sequence[Alarm], now: float) -> None:
+        """Write alarms that changed without a signal; what somebody else cleared stays so."""
 
         def judge(known: tuple[Known, ...]) -> Iterator[Alarm]:
             stands = {(alarm.node, alarm.code, alarm.component) for each in known for alarm in each.standing}

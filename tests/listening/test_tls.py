@@ -8,8 +8,7 @@ import pytest
 
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.listening.serving import secured
-from fleet_runner.settings import Settings
-from tests.boot.sites import certificate
+from tests.boot.sites import certificate, settings
 from tests.listening.hearing import listening, xid
 
 
@@ -31,11 +30,11 @@ def test_tls_is_spoken_where_a_certificate_is_set(tmp_path: Path) -> None:
 def test_beyond_this_machine_tls_is_needed_unless_told_otherwise(tmp_path: Path) -> None:
     """Loopback needs none."""
     for listen in ("127.0.0.1:8490", "[::1]:8490", "localhost:8490"):
-        assert secured(Settings(signals_listen=listen)) is None
+        assert secured(settings(signals_listen=listen)) is None
     for listen in ("0.0.0.0:8490", "[::]:8490", "10.0.0.1:8490", "fleet.example:8490"):
         with pytest.raises(SettingsError, match="reached from other machines"):
-            secured(Settings(signals_listen=listen))
-        assert secured(Settings(signals_listen=listen, signals_plain=True)) is None
+            secured(settings(signals_listen=listen))
+        assert secured(settings(signals_listen=listen, signals_plain=True)) is None
     key = certificate(tmp_path, "signals").with_suffix(".key")
     with pytest.raises(SettingsError, match="set what is missing"):
-        secured(Settings(signals_listen="127.0.0.1:8490", signals_certificate_key=key))
+        secured(settings(signals_listen="127.0.0.1:8490", signals_certificate_key=key))
