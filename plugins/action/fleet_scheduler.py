@@ -33,6 +33,7 @@ options:
     choices: [drain, resume, evict, read]
     type: str
     required: true
+  seconds: {description: How long an eviction may take., type: float, default: 120}
   reason: {description: "Why, if the runner does not say; in one line.", type: str, default: ""}
 author: [fleet-runner]
 """
@@ -56,7 +57,7 @@ READ = "scheduler_node"
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True
-    _VALID_ARGS = frozenset({"action", "reason"})
+    _VALID_ARGS = frozenset({"action", "reason", "seconds"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Act, then read."""
@@ -107,7 +108,7 @@ class ActionModule(ActionBase):
             case "resume":
                 return scheduler.resume(node, by, dry=dry)
             case "evict":
-                return scheduler.evict(node, dry=dry)
+                return scheduler.evict(node, float(self._task.args.get("seconds", 120)), dry=dry)
             case _:
                 return Did(changed=False, told="")
 

@@ -19,8 +19,8 @@ class Scheduler(Protocol):
         """Undo a drain of ours, and no other."""
         ...
 
-    def evict(self, node: str, *, dry: bool = False) -> Did:
-        """End what runs on a node in the scheduler's own way, where it has one."""
+    def evict(self, node: str, seconds: float, *, dry: bool = False) -> Did:
+        """End what runs on a node in the scheduler's own way, where it has one, within some time."""
         ...
 
     def read(self, node: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ drained gives it no work, and one who cordons it as well is left that. The cordo
 only where we set it.
 """
 
+import time
 from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -27,7 +28,8 @@ TRIES = 4
 """Writes of a node that somebody else has written meanwhile; kubelets write theirs every few seconds."""
 
 CONDITION = "FleetRunnerDrained"
-MOST_EVICTED = 500
+PAUSE = 2.0
+"""Seconds before a pod that a disruption budget keeps is asked for again, and before one that ends is looked at."""
 
 
 def opened(kubeconfig: Path) -> "Kubernetes":
@@ -91,17 +93,24 @@ class Kubernetes:
                 return Did(changed=True, told=left)
         raise SchedulerError(f"Kubernetes: node {node} is written by others all the time; it is tried again")
 
-    def evict(self, node: str, *, dry: bool = False) -> Did:
-        """Ask for the eviction of every pod that is on a node, once; those that a budget keeps are named."""
-        pods = kubernetes_node.evictable(self.read(node)["pods"])[:MOST_EVICTED]
-        if dry or not pods:
-            return Did(changed=bool(pods), told=f"{len(pods)} pods to evict")
-        version = self._eviction()
-        kept = [str(pod["name"]) for pod in pods if not self._evict(str(pod["name"]), version)]
-        told = f"; kept by a disruption budget: {listed(tuple(kept))}" if kept else ""
-        return Did(
-            changed=len(kept) < len(pods), told=f"{len(pods) - len(kept)} of {len(pods)} pods are evicted{told}"
-        )
+    def evict(self, node: str, seconds: float, *, dry: bool = False) -> Did:
+        """Have every pod on a node evicted, and wait until they are gone, or the time is over: say which stay."""
+        until = time.monotonic() + seconds
+        found = kubernetes_node.standing(self.read(node)["pods"])
+        if dry or not found:
+            return Did(changed=bool(found), told=f"{len(found)} pods to evict")
+        version, left, kept = self._eviction(), found, list[str]()
+        while left:
+            kept = [pod for pod, ending in left.items() if not ending and not self._evict(pod, version)]
+            left = kubernetes_node.standing(self.read(node)["pods"])
+            if not left or time.monotonic() >= until:
+                break
+            time.sleep(PAUSE)
+        ends = tuple(pod for pod in left if pod not in kept)
+        told = f"{len(found)} pods were to end"
+        told += f"; kept by a disruption budget: {listed(tuple(pod for pod in kept if pod in left))}" if kept else ""
+        told += f"; not ended yet: {listed(ends)}" if ends else ""
+        return Did(changed=len(left) < len(found), told=told)
 
     def read(self, node: str) -> dict[str, Any]:
         """Return the node and its pods, without what tenants keep in them."""

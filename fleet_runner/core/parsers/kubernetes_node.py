@@ -56,8 +56,8 @@ def parse(node: str, said: Mapping[str, Any]) -> Seen:
     notes = said.get("notes")
     if not isinstance(notes, dict) or len(pods) > MOST_PODS:
         raise EvidenceError(f"{len(pods)} pods on node {node}, expected at most {MOST_PODS}, and its annotations")
-    standing = [pod for pod in pods if not _is_over(pod)]
-    work = tuple(f"pod {pod.get('name')}" for pod in standing if pod.get("devices"))
+    there = [pod for pod in pods if not _is_over(pod)]
+    work = tuple(f"pod {pod.get('name')}" for pod in there if pod.get("devices"))
     ours = is_ours(said)
     cordoned = bool(said.get("unschedulable"))
     away = [str(taint.get("key")) for taint in taints if taint.get("effect") in {"NoSchedule", "NoExecute"}]
@@ -69,7 +69,7 @@ def parse(node: str, said: Mapping[str, Any]) -> Seen:
         work=tuple(printable(each) for each in work),
         why=printable(why),
         ours=scheduling.mark(node, str(notes.get(TAINT, ""))) if ours else None,
-        others=sum(not pod.get("devices") for pod in standing),
+        others=sum(not pod.get("devices") for pod in there),
     )
 
 
@@ -83,9 +83,9 @@ def is_cordoned_by_us(said: Mapping[str, Any]) -> bool:
     return CORDONED in (said.get("notes") or {}) and said.get("cordoned_by") in {MANAGER, ""}
 
 
-def evictable(pods: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the pods, of those that were kept, that an eviction can end: no daemon's, no file's, none that ends."""
-    return [pod for pod in pods if not _is_over(pod) and not pod.get("ending")]
+def standing(pods: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
+    """Return the pods that an eviction can end, of those that were kept, and whether each is ending already."""
+    return {str(pod.get("name")): bool(pod.get("ending")) for pod in pods if not _is_over(pod)}
 
 
 def cordoned_by(meta: Mapping[str, Any]) -> str:

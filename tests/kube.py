@@ -1,0 +1,131 @@
+"""A real Kubernetes API server, from Debian's source, with its etcd; see scripts/kube-apiserver."""
+
+import base64
+import contextlib
+import json
+import os
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.slurm import free_port
+
+BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet-runner" / "kube-apiserver"
+ADMIN, DRAINER = "admins-token", "drainers-token"
+
+needed = pytest.mark.skipif(
+    not (BUILT / "kube-apiserver").exists(), reason="needs what scripts/kube-apiserver builds, in some minutes"
+)
+
+
+class ApiServer:
+    """The API server alone: no controllers, no kubelets; what they would write, a test writes."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder, self.url = folder, f"https://127.0.0.1:{port}"
+        self.ca = folder / "certs" / "apiserver.crt"
+
+    def ask(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
+        """Return what it answers to an administrator; HTTPError where it says no."""
+        context = ssl.create_default_context(cafile=str(self.ca))
+        headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": kind}
+        data = json.dumps(body).encode() if body is not None else None
+        asked = urllib.request.Request(self.url + path, data, headers, method=method)  # noqa: S310  https, 127.0.0.1
+        with urllib.request.urlopen(asked, context=context, timeout=20) as answer:  # noqa: S310  likewise
+            return json.loads(answer.read())
+
+    def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Merge something into an object, as kubectl would."""
+        return self.ask("PATCH", f"{path}?fieldManager=kubectl", body, "application/merge-patch+json")
+
+    def kubeconfig(self, token: str) -> Path:
+        """Write the kubeconfig of whoever has a token."""
+        ca = base64.b64encode(self.ca.read_bytes()).decode()
+        named = {
+            "clusters": {"cluster": {"server": self.url, "certificate-authority-data": ca}},
+            "users": {"user": {"token": token}},
+            "contexts": {"context": {"cluster": "x", "user": "x"}},
+        }
+        whole = {key: [{"name": "x", **value}] for key, value in named.items()}
+        file = self.folder / f"kubeconfig.{token}"
+        file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "x", **whole}))
+        file.chmod(0o600)
+        return file
+
+    def node(self, name: str) -> Any:
+        """Return a node."""
+        return self.ask("GET", f"/api/v1/nodes/{name}")
+
+    def add_node(self, name: str) -> None:
+        """Add a node that is ready for work; with a label, or the API server keeps no account of who sets what."""
+        labelled = {"name": name, "labels": {"kubernetes.io/hostname": name}}
+        self.ask("POST", "/api/v1/nodes?fieldManager=kubelet", {"metadata": labelled})
+        self.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": None}})
+        ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+        self.patch(f"/api/v1/nodes/{name}/status", {"status": ready})
+
+    def add_pod(self, name: str, node: str, *, gpus: int = 0, **meta: Any) -> None:
+        """Add a pod that runs on a node, with what is secret in its environment."""
+        limits = {"nvidia.com/gpu": str(gpus), "cpu": "1"} if gpus else {}
+        container = {
+            "name": "c",
+            "image": "x",
+            "resources": {"limits": limits},
+            "env": [{"name": "K", "value": "s3c"}],
+        }
+        spec = {"nodeName": node, "containers": [container], "terminationGracePeriodSeconds": 0}
+        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **meta}, "spec": spec}
+        self.ask("POST", "/api/v1/namespaces/default/pods", body)
+        self.set_phase(name, "Running")
+
+    def set_phase(self, pod: str, phase: str) -> None:
+        """Have a pod run, or end, as its kubelet would say."""
+        conditions = [{"type": "Ready", "status": "True" if phase == "Running" else "False"}]
+        status = {"status": {"phase": phase, "conditions": conditions}}
+        self.patch(f"/api/v1/namespaces/default/pods/{pod}/status", status)
+
+    def pods(self) -> list[str]:
+        """Return the names of the pods that are there."""
+        return sorted(
+            each["metadata"]["name"] for each in self.ask("GET", "/api/v1/namespaces/default/pods")["items"]
+        )
+
+
+@contextlib.contextmanager
+def running(folder: Path) -> Iterator[ApiServer]:
+    """Start etcd and the API server, and yield it when it is ready."""
+    subprocess.run(["openssl", "genrsa", "-out", folder / "sa.key", "2048"], check=True, capture_output=True)
+    (folder / "tokens.csv").write_text(f"{ADMIN},admin,1,system:masters\n{DRAINER},fleet-runner,2\n")
+    ports = [free_port() for _ in range(3)]
+    etcd = [BUILT / "etcd", f"--data-dir={folder}/etcd", "--unsafe-no-fsync"]
+    etcd += [f"--{which}-client-urls=http://127.0.0.1:{ports[0]}" for which in ("listen", "advertise")]
+    etcd += [f"--listen-peer-urls=http://127.0.0.1:{ports[1]}"]
+    server = [
+        BUILT / "kube-apiserver", f"--etcd-servers=http://127.0.0.1:{ports[0]}", f"--secure-port={ports[2]}",
+        "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--cert-dir={folder}/certs",
+        f"--service-account-key-file={folder}/sa.key", f"--service-account-signing-key-file={folder}/sa.key",
+        "--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/24",
+        "--authorization-mode=RBAC", f"--token-auth-file={folder}/tokens.csv", "--endpoint-reconciler-type=none",
+        "--disable-admission-plugins=ServiceAccount",
+    ]  # fmt: skip
+    found = ApiServer(folder, ports[2])
+    with contextlib.ExitStack() as stack:
+        for command in (etcd, server):
+            log = stack.enter_context((folder / f"{Path(command[0]).name}.out").open("w"))
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+        while True:
+            with contextlib.suppress(OSError, ValueError):
+                found.ask("GET", "/api/v1/namespaces/default")
+                break
+            time.sleep(0.1)
+        yield found
