@@ -35,7 +35,9 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
     remember saw last, by check: {"at", "observed"}; `suspect_share`, as the settings have it; `disturbed`, until
     when (epoch seconds) links may have gone down for reasons that are no fault, by node; of a fabric `observers`,
     [[node, interface]], the best first; of a run of `firmware` that: {"start": why no flash may begin, or ""}; and of
-    one of active tests `round`, when the first run was opened that looked at the tests that it is to find.
+    one of active tests `round`, when the first run was opened that looked at the tests that it is to find. `remedy`
+    and `faults`, while a remedy is carried out: which, and against what. `treated`, when faults were last treated, by
+    their keys: what a log says of them from before is no news.
     """
     world = outlook.world
     opened = {run.node: run for run in runs}
@@ -56,8 +58,10 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
             "suspect_share": world.settings.cabling_suspect_share,
             "disturbed": {each: disturbed[each] for each in members[name] if each in disturbed},
         }
-        going = ladder.going_on(world.store.attempts(name, now))
-        if going is not None:
+        attempts = world.store.attempts(name, now - outlook.rules().remembered())
+        if attempts:
+            told[name]["treated"] = {fault: attempt.at for attempt in attempts for fault in attempt.faults}
+        if (going := ladder.going_on(attempts)) is not None:
             told[name] |= {"remedy": going.remedy.value, "faults": list(going.faults)}
         if run.stage is Stage.FIRMWARE:
             told[name]["firmware"] = {"start": _may_start(outlook, run)}

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fleet_runner.core import nvlink5, sxids
-from fleet_runner.core.checks.answers import about, conclude, text_of
+from fleet_runner.core.checks.answers import about, conclude, fault_key, text_of
 from fleet_runner.core.checks.check import Check, Code, Readings
+from fleet_runner.core.checks.treated import TREATED, untreated
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import xid as parser
 from fleet_runner.core.parsers.xid import KernelLog, SxidLine, XidLine
@@ -17,8 +18,11 @@ UNITS_SHOWN = 4
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
-    """Make one finding per GPU and code, however often it was logged; what only concerns applications is recorded."""
-    log = parser.parse(text_of(readings["dmesg"]))
+    """Make one finding per GPU and code, however often it was logged; what only concerns applications is recorded.
+
+    What was logged of a fault before its last treatment is no finding any more: a reset leaves the log as it is.
+    """
+    log = _news(parser.parse(text_of(readings["dmesg"])), expected, readings["dmesg"].at)
     switches = _sxids(log, expected.node)
     paired = any(finding.remedy is not Remedy.RECORD for finding in switches)
     findings = [*_xids(log, expected.node, paired=paired), *switches]
@@ -29,6 +33,20 @@ def judge(readings: Readings, expected: Expected) -> Result:
     }
     seen = f"; recorded only: {', '.join(f'Xid {code}' for code in sorted(counts))}" if counts else ""
     return conclude("xid", findings, f"no Xid since boot asks for anything{seen}", observed)
+
+
+def _news(log: KernelLog, expected: Expected, read_at: float) -> KernelLog:
+    if not expected.run.get(TREATED):
+        return log
+
+    def is_news(line: XidLine | SxidLine, code: str, component: str) -> bool:
+        fault = fault_key(expected.node, f"{code}.{line.code}", f"{component} {line.pci}")
+        return bool(untreated([line], fault, expected, read_at))
+
+    return KernelLog(
+        tuple(line for line in log.xids if is_news(line, "xid", "GPU")),
+        tuple(line for line in log.sxids if is_news(line, "sxid", "NVSwitch")),
+    )
 
 
 def _xids(log: KernelLog, node: str, *, paired: bool) -> list[Finding]:
