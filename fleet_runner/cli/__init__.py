@@ -21,6 +21,7 @@ from fleet_runner.cli import (
     running,
     signals,
     stored,
+    ticket,
     wiping,
     wishing,
 )
@@ -63,6 +64,7 @@ app.add_typer(checking.app, name="check", rich_help_panel="Look", help="Ask node
 app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring firmware to what is pinned.")
 app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take what is pushed, and raise alarms.")
 app.add_typer(policy.app, name="policy", rich_help_panel="Look", help="See what follows from which fault.")
+app.add_typer(ticket.app, name="ticket", rich_help_panel="Look", help="What technicians have to do, and who is told.")
 app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated data centre on this computer.")
 
 

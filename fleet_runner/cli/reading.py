@@ -261,7 +261,7 @@ def tickets(
             console.print("no open tickets" if not everything else "no tickets")
         else:
             for each in found:
-                console.print(_ticket(each), markup=False)
+                console.print(words_of_ticket(each), markup=False)
 
 
 def _open(store: Store, name: str) -> dict[str, Run]:
@@ -281,7 +281,8 @@ def _line(entry: Entry) -> Text:
     return text.append(entry.sentence, style="default").append(f" ({entry.by})", style="dim")
 
 
-def _ticket(ticket: Ticket) -> str:
+def words_of_ticket(ticket: Ticket) -> str:
+    """Return a ticket as it is listed: number, remedy, title, steps, and how it ended."""
     closed = f"\n  closed {stamp(ticket.closed_at)}: {ticket.closed_because}" if ticket.closed_at else ""
     body = "\n".join(f"  {line}" for line in ticket.body.splitlines())
     return f"#{ticket.id} {ticket.remedy} {ticket.title}\n{body}{closed}\n"

@@ -11,12 +11,11 @@ from typing import Annotated
 import typer
 
 from fleet_runner import reconcile
+from fleet_runner.adapters import tracker_file
 from fleet_runner.adapters.bell import hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import console, opened, print_json
-from fleet_runner.core.errors import SettingsError
 from fleet_runner.reconcile.alone import serving
-from fleet_runner.reconcile.senders import sending
 from fleet_runner.reconcile.world import Report, World
 from fleet_runner.settings import Settings, load
 from fleet_runner.source import Reader
@@ -55,7 +54,7 @@ def serve() -> None:
         console.print(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it", markup=False)
         if others:
             console.print(STAND_BY, markup=False)
-        with listening(settings, store, reader), sending(settings, store, lambda: world.fleet):
+        with listening(settings, store, reader), sending(world):
             reconcile.serve(world, stop, bell, tell)
         console.print("stopped; running plays go on and are adopted at the next start")
 
@@ -64,13 +63,23 @@ def serve() -> None:
 def listening(settings: Settings, store: Store, reader: Reader) -> Iterator[None]:
     """Take signals beside the work, where the settings say so."""
     if not settings.signals_listen:
-        if settings.signals_syslog:
-            raise SettingsError("signals_syslog is set, and nothing listens: set signals_listen too")
         yield
         return
     from fleet_runner.listening.beside import beside  # noqa: PLC0415  the server is slow to load, and few need it
 
     with beside(settings, store, reader, partial(console.print, markup=False, soft_wrap=True)):
+        yield
+
+
+@contextmanager
+def sending(world: World) -> Iterator[None]:
+    """Tell trackers of tickets beside the work, where a file names any."""
+    if tracker_file.file(world.settings) is None:
+        yield
+        return
+    from fleet_runner.reconcile import senders  # noqa: PLC0415  as above
+
+    with senders.sending(world.settings, world.store, lambda: world.fleet):
         yield
 
 
