@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from fleet_runner.core.boot.boots import Milestone
 from fleet_runner.lab import plan, processes, sysfs
-from fleet_runner.lab.folder import Lab, locked, read, write_json
+from fleet_runner.lab.folder import Lab, locked, read, write, write_json
 from fleet_runner.lab.tools.node import is_up, witness
 
 POWER_ACTIONS = ("On", "ForceOff", "GracefulShutdown", "ForceRestart", "GracefulRestart", "PowerCycle")
@@ -27,6 +28,8 @@ KERNEL_AFTER = 0.6
 WITNESSED = ("started", "kernel", "ready", "count", "how", "milestone")
 BOOTING = "booting"
 """The milestone of a node that asks the boot service for the rest."""
+
+BOOT_ID = "proc/sys/kernel/random/boot_id"
 
 CODE = Path(__file__).resolve().parents[2]
 
@@ -90,6 +93,7 @@ def power(lab: Lab, name: str, action: str) -> None:
     processes.end_node(lab, name)
     _forget(lab, name)
     if action in STARTS:
+        write(lab.node(name) / "root" / BOOT_ID, f"{uuid4()}\n")
         served = "boot_port" in read(lab.about)
         with changing(lab, name) as state:
             _boot(state, served=served)

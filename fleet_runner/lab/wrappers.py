@@ -25,7 +25,7 @@ def write_ssh(lab: Lab) -> None:
 
 def write_tools(lab: Lab, name: str) -> None:
     """Write the tools of one node, and the folders that only it uses."""
-    for folder in (TOOLS_DIR, "home", "tmp", "run", "root/dev"):
+    for folder in (TOOLS_DIR, "home", "tmp", "run", "root/dev", "root/proc/sys/kernel/random"):
         (lab.node(name) / folder).mkdir(parents=True, exist_ok=True)
     for tool in TOOLS:
         _write(lab.node(name) / TOOLS_DIR / tool, "stand_in", f"main({str(lab.root)!r}, {name!r}, {tool!r})")

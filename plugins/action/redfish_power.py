@@ -7,11 +7,15 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.core.errors import FleetError, NoStoreError
+from fleet_runner.adapters.redfish import gentle
+from fleet_runner.core.errors import BmcError, FleetError, NoStoreError, NoWayError
+from fleet_runner.core.evidence import Reading
+from fleet_runner.core.parsers import uptime
+from fleet_runner.core.reads import READS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,12 +35,18 @@ description:
     or while it is in firmware_failed, unless a person allowed it (C(fleet-runner firmware allow-power)).
   - Where the settings name a boot service (boot_url), a boot from the network starts from a node that is off. It is
     armed when its BMC says so, and no longer if the node cannot be switched on; the system before it sees none of it.
+  - A C(reboot) is as gentle as it can be; the node's own system is asked first, and only for as long as C(grace).
+    Without a BMC that answers, it reboots itself, if it answers ssh and does not boot from the boot service.
 options:
   action:
-    description: on and off are states; cycle removes power and gives it back; restart resets the running node.
+    description:
+      - on and off are states; cycle removes power and gives it back; restart resets the running node; reboot has its
+        system restart, and resets it only if it does not.
     type: str
-    choices: ["on", "off", cycle, restart]
+    choices: ["on", "off", cycle, restart, reboot]
     required: true
+  ac: {description: "For cycle: take standby power away, too, where the BMC can.", type: bool, default: false}
+  grace: {description: Seconds that a system may take to restart by itself., type: float, default: 180}
   boot_once:
     description:
       - Where the next boot comes from. C(served) is C(pxe) where the settings name a boot service, else C(none).
@@ -67,9 +77,11 @@ sent: {description: The power actions sent to the BMC., returned: always, type: 
 boot: {description: The boot that is armed for it or was made since; none without a boot service., type: int}
 """
 
-ACTIONS = ("on", "off", "cycle", "restart")
+ACTIONS = ("on", "off", "cycle", "restart", "reboot")
 TARGETS = {"none": "", "pxe": "Pxe", "http": "UefiHttp", "served": "Pxe"}
+IN_BAND = "systemctl reboot"
 OFF_SECONDS = 60.0  # a server that is cut off is off within seconds; some BMCs notice late
+GRACE_SECONDS = 180.0
 PAUSE = 1.0
 
 
@@ -85,7 +97,7 @@ class Order(NamedTuple):
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True
-    _VALID_ARGS = frozenset({"action", "boot_once", "unless_reset_since", "limits", "loader"})
+    _VALID_ARGS = frozenset({"action", "boot_once", "unless_reset_since", "limits", "loader", "ac", "grace"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Read, decide, act."""
@@ -93,29 +105,37 @@ class ActionModule(ActionBase):
         variables = task_vars or {}
         action, source, since = _arguments(self._task.args)
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
+        configured = settings.load()
+        may_itself = action == "reboot" and not (configured.boot_url and source != "none")
+        if not url and may_itself:
+            return answer | self._in_band(configured, variables, since)
         if not url:
             raise AnsibleActionFail("redfish_power: fleet_bmc_url is not set; give the device an out-of-band address")
         from fleet_runner.adapters import redfish  # noqa: PLC0415  loaded only where a BMC is asked
         from fleet_runner.firmware import guarding  # noqa: PLC0415  likewise
 
         now = time.time()
+        asked = False
         try:
-            configured = settings.load()
             served = action != "off" and source != "none" and bool(configured.boot_url)
             target = "" if source == "served" and not served else TARGETS[source]
             bmc_of = redfish.opened(configured, url, name=str(variables["inventory_hostname"]))
             with bmc_of as bmc, self._opened(configured, variables, served=served) as store:
                 state = bmc.power_state()
+                asked = True
                 age = bmc.last_reset_age() if since is not None else None
                 boot = self._made(store, variables, since, age) if store and served else None
                 reset = since is not None and age is not None and age < max(0.0, now - since)
                 done = boot is not None if served else reset
-                sent = plan(action, state, bmc.power_actions(), done=done, served=served)
+                answers = action == "reboot" and not done and bool(self._boot_id())
+                sent = plan(action, state, bmc.power_actions(), done=done, served=served, answers=answers)
                 if sent and not self._task.check_mode:
                     wanted = self._wanted(bmc, configured, target, variables) if served else None
                     with guarding.power(store, str(variables["inventory_hostname"]), url) as alive:
                         boot = self._send(bmc, store, Order(sent, target, wanted, alive), variables) or boot
         except FleetError as error:
+            if may_itself and not asked and isinstance(error, BmcError) and self._boot_id():
+                return answer | self._in_band(configured, variables, since)
             raise AnsibleActionFail(f"redfish_power: {error}") from error
         answer.update(changed=bool(sent), sent=sent, since=now if since is None else since, boot=boot)
         return answer
@@ -123,13 +143,81 @@ class ActionModule(ActionBase):
     def _send(self, bmc: Bmc, store: Store | None, order: Order, variables: dict[str, Any]) -> int | None:
         """Send the power actions, the last one with the next boot's source; return the boot that was armed for it."""
         self._refuse_if_taken_over(store, variables)
-        if len(order.sent) > 1:
-            switch_off(bmc, order.alive)
+        if self._task.args.get("ac") and self._task.args.get("action") == "cycle" and self._drained(bmc, order):
+            return None
+        if {"ForceOff", "GracefulShutdown"}.intersection(order.sent):
+            if order.sent[0] != "GracefulShutdown" or not gentle.shut_down(bmc, order.alive, self._grace):
+                switch_off(bmc, order.alive)
             self._refuse_if_taken_over(store, variables)
         if order.wanted and store:
             return self._boot(bmc, store, order, variables)
+        before = self._boot_id() if order.sent[-1] == "GracefulRestart" else ""
         start(bmc, order.sent[-1], order.alive, order.target)
+        if before and not gentle.restarts(bmc, self._grace, lambda: self._boot_id() != before):
+            self._refuse_if_taken_over(store, variables)
+            forced = plan("restart", bmc.power_state(), bmc.power_actions(), done=False)
+            order.sent.extend(forced)
+            if len(forced) > 1:
+                switch_off(bmc, order.alive)
+            start(bmc, forced[-1], order.alive)
         return None
+
+    def _drained(self, bmc: Bmc, order: Order) -> bool:
+        """Take all power away where the BMC can; say whether the node needs nothing else: it has its power back."""
+        try:
+            state = gentle.drain(bmc, order.alive)
+        except NoWayError as error:
+            self._display.warning(f"redfish_power: {error}; its power is switched off and on instead")
+            return False
+        order.sent[:] = ["AC", *(order.sent if order.wanted and state != "Off" else ["On"])]
+        return state != "Off" and order.wanted is None
+
+    def _in_band(self, configured: Settings, variables: dict[str, Any], since: float | None) -> dict[str, Any]:
+        """Have the node reboot itself, unless it has booted since: there is no BMC that could be asked."""
+        from fleet_runner.firmware import guarding  # noqa: PLC0415  likewise
+
+        now, name = time.time(), str(variables["inventory_hostname"])
+        try:
+            age = self._uptime(variables)
+            done = since is not None and age < max(0.0, now - since)
+            if not done and not self._task.check_mode:
+                with self._opened(configured, variables, served=False) as store, guarding.power(store, name) as alive:
+                    self._refuse_if_taken_over(store, variables)
+                    alive()
+                    self._reboots_itself()
+        except FleetError as error:
+            raise AnsibleActionFail(f"redfish_power: {error}") from error
+        return {"changed": not done, "sent": [] if done else [IN_BAND], "since": since or now, "boot": None}
+
+    def _reboots_itself(self) -> None:
+        """Have the node reboot, and wait until it has gone: its old system must not answer in the new one's place."""
+        before = self._boot_id()
+        with contextlib.suppress(AnsibleConnectionFailure):  # it may be gone before it has answered
+            self._low_level_execute_command(IN_BAND)
+        until = time.monotonic() + self._grace
+        while self._boot_id() == before:
+            if time.monotonic() > until:
+                raise AnsibleActionFail(f"redfish_power: {IN_BAND} did nothing within {self._grace:g} s; look at it")
+            time.sleep(PAUSE)
+
+    def _uptime(self, variables: dict[str, Any]) -> float:
+        """Return for how many seconds the node runs, by its own clock."""
+        asked = {"reads": [READS["uptime"].to_json()]}
+        answer = self._execute_module(module_name="fleet_collect", module_args=asked, task_vars=variables)
+        found = Reading.from_json(answer["readings"][0])
+        return found.at - uptime.parse(found.text)
+
+    def _boot_id(self) -> str:
+        """Return what the node's kernel calls this boot; "" where the node does not answer."""
+        try:
+            answer = self._low_level_execute_command(f'cat "$FLEET_ROOT"{READS["boot_id"].path}')
+        except AnsibleError:
+            return ""
+        return str(answer.get("stdout", "")).strip() if answer.get("rc") == 0 else ""
+
+    @property
+    def _grace(self) -> float:
+        return float(self._task.args.get("grace") or GRACE_SECONDS)
 
     @contextlib.contextmanager
     def _opened(self, configured: Settings, variables: dict[str, Any], *, served: bool) -> Iterator[Store | None]:
@@ -196,7 +284,15 @@ class ActionModule(ActionBase):
         raise AnsibleActionFail(f"redfish_power: {why}")  # not from the error, which may quote the nonce
 
 
-def plan(action: str, state: str | None, allowed: tuple[str, ...], *, done: bool, served: bool = False) -> list[str]:
+def plan(  # noqa: PLR0913  what was asked, what is, and what is known of the node
+    action: str,
+    state: str | None,
+    allowed: tuple[str, ...],
+    *,
+    done: bool,
+    served: bool = False,
+    answers: bool = False,
+) -> list[str]:
     """Return the power actions that are still to be sent; `done` says that the BMC has reset the node already.
 
     A node that is off is only switched on, even when `done`: an earlier try may have ended between off and on. One
@@ -208,6 +304,8 @@ def plan(action: str, state: str | None, allowed: tuple[str, ...], *, done: bool
         return ["On"]
     if done or (action, state) == ("on", "On"):
         return []
+    if action == "reboot":
+        return gentle.ways(allowed, served=served, answers=answers)
     # A DGX H100's BMC knows no PowerCycle; off and on is the same.
     reset = {"on": "On", "cycle": "PowerCycle", "restart": "ForceRestart"}[action]
     return [reset] if not served and (action == "on" or not allowed or reset in allowed) else ["ForceOff", "On"]

@@ -1,5 +1,6 @@
 """redfish_power sends only what is still to be done, and nothing in check mode."""
 
+import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -9,11 +10,12 @@ from ansible.errors import AnsibleActionFail
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.adapters.redfish import gentle
 from tests.playing import PROJECT
 
 ALLOWED = ("On", "ForceOff", "GracefulShutdown", "ForceRestart", "PowerCycle")
 STATES = st.sampled_from(["On", "Off", "PoweringOn", None])
-ACTIONS = st.sampled_from(["on", "off", "cycle", "restart"])
+ACTIONS = st.sampled_from(["on", "off", "cycle", "restart", "reboot"])
 
 
 @pytest.fixture(scope="session")
@@ -125,6 +127,55 @@ def test_the_documented_choices_are_those_that_work(module: ModuleType) -> None:
     assert (
         (PROJECT / "plugins" / "action" / "redfish_power.py")
         .read_text()
-        .count('choices: ["on", "off", cycle, restart]')
+        .count('choices: ["on", "off", cycle, restart, reboot]')
     )
-    assert set(module.ACTIONS) == {"on", "off", "cycle", "restart"}
+    assert set(module.ACTIONS) == {"on", "off", "cycle", "restart", "reboot"}
+
+
+@given(allowed=st.lists(st.sampled_from((*ALLOWED, "GracefulRestart"))), answers=st.booleans(), served=st.booleans())
+def test_a_reboot_is_as_gentle_as_it_can_be(
+    module: ModuleType, allowed: list[str], answers: bool, served: bool
+) -> None:
+    """A system that does not answer is not asked to restart; one whose boot is armed is off in between."""
+    sent = module.plan("reboot", "On", tuple(allowed), done=False, served=served, answers=answers)
+    graceful = {"GracefulRestart", "GracefulShutdown"}.intersection(sent)
+    assert not graceful or answers
+    if served:
+        assert sent[-1] == "On"
+        assert bool(graceful) is (answers and "GracefulShutdown" in allowed)
+    elif answers and "GracefulRestart" in (allowed or ["GracefulRestart"]):
+        assert sent == ["GracefulRestart"]
+    else:
+        assert sent in (["ForceRestart"], ["ForceOff", "On"])
+
+
+def test_a_system_that_does_not_shut_down_is_cut_off() -> None:
+    """After its grace, and the caller then does so."""
+    bmc = Bmc(slow=1_000_000)
+    assert not gentle.shut_down(bmc, _alive, 0.0, lambda _: None)
+    willing = Bmc()
+    willing.power = lambda action: (willing.sent.append((action, "On")), setattr(willing, "state", "Off"))[0]
+    willing.left = 2
+    assert gentle.shut_down(willing, _alive, 60.0, lambda _: None)
+
+
+class Telling(Bmc):
+    """A BMC that knows when it reset its computer last, or does not."""
+
+    def __init__(self, age: float | None) -> None:
+        super().__init__()
+        self.age, self.left = age, 1_000_000
+
+    def last_reset_age(self) -> float | None:
+        """Return what it knows."""
+        return self.age
+
+
+@pytest.mark.parametrize(
+    ("age", "gone", "restarted"),
+    [(None, False, False), (None, True, True), (900.0, False, False), (-1.0, False, True)],
+)
+def test_a_restart_is_seen_by_the_bmc_or_by_the_system_being_gone(
+    age: float | None, gone: bool, restarted: bool
+) -> None:
+    assert gentle.restarts(Telling(age), 0.05, lambda: gone, lambda _: time.sleep(0.01)) is restarted
