@@ -6,7 +6,7 @@ import pytest
 
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.signals import desk as desks
-from fleet_runner.core.signals.desk import ALARMS_A_NODE, Desk
+from fleet_runner.core.signals.desk import ALARMS_A_NODE, SETTLES, Desk
 from fleet_runner.core.signals.desktop import BURST
 from fleet_runner.core.signals.memory import RECENT, Outcome
 from fleet_runner.core.signals.signal import Source
@@ -243,6 +243,7 @@ def test_an_end_within_a_storm_is_taken_a_little_later() -> None:
     desk = Desk(Rules(Following(quiet=1000)))
     desk.hear([signal(each / 1000) for each in range(int(BURST))], NOW)
     assert desk.hear([signal(2, ended=True)], NOW).changed == ()
+    assert [each.cleared_at for each in desk.due(NOW + SETTLES - 1)] == []
     desk.hear([signal(3)], NOW)
     assert [each.cleared_at for each in desk.due(NOW + 6)] == [None]
     desk.hear([signal(each / 1000, code="xid.1") for each in range(int(BURST))], NOW + 7)
@@ -265,3 +266,20 @@ def test_a_node_has_its_share_of_the_desk(monkeypatch: pytest.MonkeyPatch) -> No
     desk.hear([signal(200, code="xid.1")], NOW + 200)
     desk.due(NOW + 400)
     assert [len(node.memories) for node in desk._nodes.values()] == [20, 1]
+
+
+def test_a_person_takes_back_what_alerts_told() -> None:
+    """Without knowing their keys."""
+    desk = Desk(Rules())
+    desk.hear([signal(source=Source.ALERT, key="a"), signal(source=Source.ALERT, key="b")], NOW)
+    (over,) = desk.hear([signal(5, source=Source.OPERATOR, ended=True)], NOW + 5).changed
+    assert over.cleared_at == NOW + 5
+
+
+def test_the_latest_end_counts() -> None:
+    """An earlier one that arrives after it makes nothing less late."""
+    desk = Desk(Rules())
+    desk.hear([signal(30)], NOW + 30)
+    desk.hear([signal(20, ended=True), signal(10, ended=True)], NOW + 31)
+    assert desk.hear([signal(15)], NOW + 32).outcomes == {Outcome.LATE: 1}
+    assert desk.hear([signal(20)], NOW + 33).outcomes == {Outcome.TAKEN: 1}

@@ -66,7 +66,8 @@ def test_what_others_clear_is_cleared_here() -> None:
     desk = Desk(Rules())
     (alarm,) = desk.hear([signal()], NOW).changed
     cleared = replace(alarm, id=7, cleared_at=NOW + 50, cleared_because="gpu-01 serves again")
-    assert desk.cleared([alarm, cleared, replace(cleared, node="gpu-09")], NOW + 60) == ()
+    others = [replace(cleared, node="gpu-09"), replace(cleared, code="xid.1")]
+    assert desk.cleared([alarm, cleared, *others], NOW + 60) == ()
     assert (len(desk), desk.due(NOW + 10_000)) == (0, ())
     desk.hear([signal(60)], NOW + 60)
     (again,) = desk.cleared([cleared], NOW + 61)
