@@ -16,6 +16,7 @@ from fleet_runner.cli import (
     demo,
     firmware,
     lab,
+    limits,
     policy,
     reading,
     running,
@@ -55,6 +56,7 @@ for panel, commands in _PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
 app.command("replay", rich_help_panel="Look")(stored.replaying)
+app.command("budget", rich_help_panel="Look")(limits.show_budget)
 app.command("baseline", rich_help_panel="Look")(baseline.baseline)
 app.command("allreduce", rich_help_panel="Work")(allreduce.allreduce)
 lab.app.command()(demo.demo)
@@ -65,6 +67,7 @@ app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring
 app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take what is pushed, and raise alarms.")
 app.add_typer(policy.app, name="policy", rich_help_panel="Look", help="See what follows from which fault.")
 app.add_typer(ticket.app, name="ticket", rich_help_panel="Look", help="What technicians have to do, and who is told.")
+app.add_typer(limits.app, name="breaker", rich_help_panel="Look", help="What stops automation when too much fails.")
 app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated data centre on this computer.")
 
 

@@ -21,6 +21,7 @@ from fleet_runner.cli.flashing import short
 from fleet_runner.cli.overdue import unserved_since, words
 from fleet_runner.cli.remedying import alarm_lines, alarmed, raised, remedies
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
+from fleet_runner.core.breaker import refusal
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.excerpt import excerpt
 from fleet_runner.core.lifecycle import FABRICS, STATES, State
@@ -58,7 +59,8 @@ def status(
             late = unserved_since(settings, store, now)
             now_open = {"runs": list(runs.values()), "flashes": store.open_flashes()}
             alarms = [each for mine in raised(store.standing_alarms()).values() for each in mine]
-            print_json({"nodes": nodes, **now_open, "alarms": alarms, "unserved_since": late, "heard": store.beats()})
+            told = {"unserved_since": late, "heard": store.beats(), "breaker": store.breaker()}
+            print_json({"nodes": nodes, **now_open, "alarms": alarms, **told})
         elif watch:
             with Live(console=console, screen=True, refresh_per_second=2) as live:
                 while True:
@@ -72,6 +74,9 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
     now, nodes, runs = _fleet(store, state)
     late = unserved_since(settings, store, now)
     below = [] if late is None else [Text(words(late, now), style="bold yellow")]
+    tripped = store.breaker()
+    if tripped is not None:
+        below.append(Text(refusal(tripped), style="bold red"))
     if settings.boot_url:
         said, well = signs(store.beats(), now)
         below.append(Text(said, style="dim" if well else "bold yellow"))

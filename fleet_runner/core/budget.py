@@ -173,7 +173,7 @@ def _most(scope: Scope, total: int, limits: Limits) -> int:
             return max(1, int(limits.domain * total))
         case Scope.TENANT:
             return max(1, int(limits.tenant * total))
-        case Scope.FLEET:
+        case _:
             return 1 if total <= limits.small else max(1, int(limits.share * total))
 
 
