@@ -83,23 +83,24 @@ def keep(connection: Connection, changed: Iterable[Alarm], now: float) -> frozen
     rows: dict[Key, Alarm] = {_key(alarm): alarm for alarm in _read(connection, {alarm.node for alarm in told})}
     entries: list[Entry] = []
     woken: set[str] = set()
-    lasting: dict[int, Alarm] = {}
+    old: dict[int, Alarm] = {}
+    new: dict[int, Alarm] = {}
     for alarm in told:
         before = rows.pop(_key(alarm), None)
         if before is None and alarm.cleared_at is not None and alarm.raised_at is None:
             continue
-        after = replace(alarm, id=before.id) if before is not None else _added(connection, alarm)
+        after = replace(alarm, id=before.id if before is not None else -1 - len(new))  # below 0: not stored yet
+        if after != before:
+            (old if after.id > 0 else new)[after.id] = after
         if after.cleared_at is None:
             rows[_key(after)] = after
-        if before is not None and after != before:
-            lasting[after.id] = after
-        if before is not None and after.cleared_at is not None:  # at once: the next signal may begin another
-            _write(connection, [lasting.pop(after.id)])
         said = _news(before, after, now)
         entries += said
         if said or _decides(before) != _decides(after):
             woken.add(alarm.node)
-    _write(connection, lasting.values())
+    _write(connection, old.values())  # first: what is cleared makes room for what begins anew
+    if new:
+        connection.execute(insert(alarms), [_row(alarm) for alarm in new.values()])
     nodes.wake(connection, sorted(woken))
     history.add(connection, entries)
     return frozenset(woken)
@@ -111,11 +112,6 @@ def clear(connection: Connection, alarm: int, because: str, now: float) -> list[
     cleared = mine.values(cleared_at=now, cleared_because=because).returning(*alarms.c)
     row = connection.execute(cleared).mappings().one_or_none()
     return _news(None, _alarm(row), now) if row is not None else []
-
-
-def _added(connection: Connection, alarm: Alarm) -> Alarm:
-    made = insert(alarms).values(_row(alarm)).returning(alarms.c.id)
-    return replace(alarm, id=int(connection.execute(made).scalar_one()))
 
 
 def _write(connection: Connection, changed: Iterable[Alarm]) -> None:
@@ -132,7 +128,7 @@ def _news(before: Alarm | None, after: Alarm, now: float) -> list[Entry]:
     about = f"{after.code} of {after.component}" if after.component else after.code
     if after.raised_at is None:
         return found
-    if (before is None or before.raised_at is None) and after.id and after.cleared_at is None:
+    if (before is None or before.raised_at is None) and after.cleared_at is None:
         found.append(Entry(0, after.node, now, KIND, f"Alarm {about}: {after.message}", f"{BY}:{after.source}"))
     if after.cleared_at is not None:
         said = f"Alarm {about} is cleared: {after.cleared_because}"
