@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from statistics import median
+from typing import TypeVar
 
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.rules.rules import DEFAULT
@@ -34,6 +35,8 @@ BETWEEN = 0.01
 
 XIDS = (31, 79, 48, 63, 94, 119)
 GPUS = tuple(f"0000:{bus:02x}:00.0" for bus in (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF))
+
+Kind = TypeVar("Kind")
 
 Spec = tuple[str, int, str, float]
 """Of one signal: its node, its Xid, its GPU, and when it happened."""
@@ -80,7 +83,7 @@ def line_of(spec: Spec) -> Line:
     return Line(node, words, at, f"{at:.6f}")
 
 
-def pushes(every: list[Signal] | list[Line]) -> Iterator[tuple[float, list[Signal] | list[Line]]]:
+def pushes(every: list[Kind]) -> Iterator[tuple[float, list[Kind]]]:
     """Yield what arrives together, and when."""
     for index in range(0, len(every), PUSH):
         yield BEGUN + (index // PUSH + 1) * BETWEEN, every[index : index + PUSH]
@@ -91,7 +94,7 @@ def desk_seconds(signals: list[Signal]) -> tuple[float, int, int]:
     desk, changed = Desk(following), 0
     begun = time.process_time()
     for now, mine in pushes(signals):
-        changed += len(desk.hear(mine, now).changed)  # type: ignore[arg-type]
+        changed += len(desk.hear(mine, now).changed)
         if desk.next_at <= now:
             changed += len(desk.due(now))
     return time.process_time() - begun, changed, len(desk)
@@ -102,7 +105,7 @@ def line_seconds(lines: list[Line]) -> float:
     desk = Desk(following)
     begun = time.process_time()
     for now, mine in pushes(lines):
-        desk.hear(kernel.read(mine, now), now)  # type: ignore[arg-type]
+        desk.hear(kernel.read(mine, now), now)
     return time.process_time() - begun
 
 
