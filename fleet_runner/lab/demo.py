@@ -25,8 +25,6 @@ SLOW = "gpu-06"
 UNLUCKY = "gpu-01"
 SERVER = "serve"
 TECHNICIAN = "lab technician"
-JOB_SECONDS = 4.0
-"""How long the tenant's job goes on after its GPU fell off the bus."""
 
 
 @dataclass(slots=True)
@@ -41,7 +39,6 @@ class Demo:
     certified: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
     job_at: float = 0.0
     xid_at: float = 0.0
-    job_ended: bool = False
 
     def step(self, now: float) -> bool:
         """Play whatever is due, and return whether the story has ended."""
@@ -83,15 +80,8 @@ class Demo:
         elif not self.xid_at and Condition.IN_USE in node.conditions:
             faults.inject(self.lab, "xid", UNLUCKY, {"code": 79, "gpu": 3})
             self.xid_at = now
-            self._say(f"The driver on {UNLUCKY} logs Xid 79: GPU 3 has fallen off the bus.")
-        elif self.xid_at and not self.job_ended and Condition.PENDING in node.conditions and self._waited(node, now):
-            jobs.stop(self.lab, UNLUCKY)
-            self.job_ended = True
-            self._say(f"The tenant's job on {UNLUCKY} ends; the node is idle now.")
+            self._say(f"The driver on {UNLUCKY} logs Xid 79: GPU 3 has fallen off the bus, and the job dies with it.")
         return self.xid_at > 0 and self._returned(node)
-
-    def _waited(self, node: Node, now: float) -> bool:
-        return now - node.conditions[Condition.PENDING].since > JOB_SECONDS
 
     def _returned(self, node: Node) -> bool:
         return node.state is State.PRODUCTION and node.since > self.xid_at

@@ -241,11 +241,6 @@ class Store(FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods, LimitM
         with self._database.read() as connection:
             return history.of_node(connection, node, limit, kind)
 
-    def count_transitions(self, node: str, to: State, since: float) -> int:
-        """Count how often a node came to a state since a moment."""
-        with self._database.read() as connection:
-            return history.count_transitions(connection, node, to, since)
-
     def left(self, names: Iterable[str], states: Iterable[State], since: float) -> dict[str, float]:
         """Return when each of some nodes last left any of some states, if it did since a moment."""
         with self._database.read() as connection:

@@ -47,12 +47,6 @@ def moves(connection: Connection, names: Iterable[str], since: float) -> tuple[E
     return tuple(_entry(row) for row in found)
 
 
-def count_transitions(connection: Connection, node: str, to: State, since: float) -> int:
-    """Count how often a node came to a state since a moment."""
-    moves = select(func.count()).where(journal.c.node == node, journal.c.to == to.value, journal.c.at >= since)
-    return int(connection.execute(moves).scalar_one())
-
-
 def triaged(connection: Connection, since: float) -> dict[str, float]:
     """Return when nodes left service for triage since a moment, straight or by way of a remedy that did not help."""
     states = [state.value for state in SERVING | REMEDIED]

@@ -35,11 +35,3 @@ def test_what_came_late_stands_where_it_belongs(stocked: Store) -> None:
     stocked.leave_intent("gpu-01", Wish.HOLD, "late", now=300.0)
     stocked.leave_intent("gpu-01", Wish.HOLD, "early", now=200.0)
     assert [entry.by for entry in stocked.history("gpu-01")] == ["early", "late"]
-
-
-def test_transitions_are_counted_since_a_moment(stocked: Store) -> None:
-    stocked.apply(node(stocked), decision(START), 120.0)
-    assert stocked.count_transitions("gpu-01", State.PROVISION, 120.0) == 1
-    assert stocked.count_transitions("gpu-01", State.PROVISION, 121.0) == 0
-    assert stocked.count_transitions("gpu-01", State.REBOOT, 0.0) == 0
-    assert stocked.count_transitions("gpu-02", State.PROVISION, 0.0) == 0
