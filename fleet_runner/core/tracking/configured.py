@@ -12,6 +12,9 @@ from fleet_runner.core.firmware.fields import Problem, Section, Unfit
 MOST = 20
 """Trackers of one fleet."""
 
+LEVELS = frozenset({"1", "2", "3", "4"})
+"""Priorities, from the most urgent."""
+
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _URL = re.compile(r"https://[A-Za-z0-9._~:/\[\]%-]{1,190}")
 _HERE = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9_./-]{0,150})?")
@@ -121,7 +124,7 @@ def _jira(row: Section) -> dict[str, Any]:
         "type": row.take("type", fields.text, "Task"),
         "done": row.take("done", fields.text, ""),
         "again": row.take("again", fields.text, ""),
-        "priorities": _priorities(row.below("priorities")),
+        "priorities": row.take("priorities", _priorities, dict[str, str]()),
         "given": row.take("fields", _fields, dict[str, Any]()),
     }
 
@@ -182,12 +185,11 @@ def _like(pattern: re.Pattern[str], expected: str) -> Callable[[object], str]:
     return form
 
 
-def _priorities(section: Section | None) -> dict[str, str]:
-    if section is None:
-        return {}
-    found = {str(level): section.take(str(level), fields.text, "") for level in range(1, 5)}
-    section.strangers()
-    return {level: name for level, name in found.items() if name}
+def _priorities(value: object) -> dict[str, str]:
+    found = {str(level): name for level, name in value.items()} if isinstance(value, Mapping) else {"": ""}
+    if not found.keys() <= LEVELS or not all(isinstance(name, str) and name for name in found.values()):
+        raise Unfit("a mapping of 1 to 4 and the names of priorities")
+    return found
 
 
 def _fields(value: object) -> dict[str, Any]:

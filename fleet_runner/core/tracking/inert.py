@@ -17,8 +17,7 @@ CUT = " …"
 _REFERENCE = re.compile(r"([@#!~%&$])(?=[\w\[{])")
 """How GitHub and GitLab begin a mention of people, issues, merge requests, labels, milestones, epics and snippets."""
 
-_LINK = re.compile(r"(?i)(://|\bwww\.|\bmailto:)")
-_MARKUP = re.compile(r"[\\`*_\[\]<>{}|^]")
+_LINK = re.compile(r"(?i)(://|www\.|mailto:)")
 _FENCES = re.compile(r"`{3,}")
 _WIKI_BLOCK = re.compile(r"(?i)\{(?=\s*(?:noformat|code))")
 _JOURNAL_CODE = re.compile(r"(?i)\[(?=/?code\])")
@@ -45,11 +44,6 @@ def markdown(text: str) -> str:
     longest = max((len(found) for found in _FENCES.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}text\n{printable(text)}\n{fence}"
-
-
-def markdown_words(text: str) -> str:
-    """Return words of our own, with names from elsewhere in them, as Markdown that shows them as they are."""
-    return _MARKUP.sub(r"\\\g<0>", line(text, len(text) * 2 + 10))
 
 
 def wiki(text: str) -> str:

@@ -155,17 +155,10 @@ def carries(text: str, marker: str) -> bool:
 
 
 def _note(change: Change) -> str:
-    match change.act:
-        case Act.OPENED | Act.SEEN:
-            return ""
-        case Act.CHANGED:
-            return change.sentence
-        case Act.REOPENED:
-            return f"Seen again, so it is open again: {change.sentence}"
-        case Act.CLOSED:
-            return f"Closed: {change.sentence}"
-        case Act.NOTED:
-            return f"{change.by}: {change.sentence}"
+    """Return a line as a note, "" for one that is none."""
+    begins = {Act.CHANGED: "", Act.REOPENED: "Seen again, so it is open again: ", Act.CLOSED: "Closed: "}
+    begins[Act.NOTED] = f"{change.by}: "
+    return f"{begins[change.act]}{change.sentence}" if change.act in begins else ""
 
 
 def _label(text: str) -> str:
