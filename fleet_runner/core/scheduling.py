@@ -53,7 +53,8 @@ def marked(node: str, reason: str, by: By) -> str:
 
     Whoever changes a word of it, or copies it to another node, makes it a reason of their own: the sum is wrong.
     """
-    words = " ".join(printable(reason).split()).replace('"', "'")
+    plain = printable(reason).encode("ascii", "replace").decode()  # every scheduler keeps ASCII as it is
+    words = " ".join(plain.split()).replace('"', "'")
     text = f"{by}: {words[:MOST_REASON] or 'no reason was given'}"
     return f"{text} ({_sum(node, text)})"
 

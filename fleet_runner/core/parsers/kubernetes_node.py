@@ -25,6 +25,7 @@ MANAGER = "fleet-runner"
 MIRROR = "kubernetes.io/config.mirror"
 DAEMON = "DaemonSet"
 FINISHED = frozenset({"Succeeded", "Failed"})
+CLOSING = frozenset({"NoSchedule", "NoExecute"})
 MOST_PODS = 2_000
 
 _QUANTITY = re.compile(r"[0-9]{1,19}(?:\.[0-9]{1,9})?[A-Za-z]{0,2}", re.ASCII)
@@ -60,7 +61,7 @@ def parse(node: str, said: Mapping[str, Any]) -> Seen:
     work = tuple(f"pod {pod.get('name')}" for pod in there if pod.get("devices"))
     ours = is_ours(said)
     cordoned = bool(said.get("unschedulable"))
-    away = [str(taint.get("key")) for taint in taints if taint.get("effect") in {"NoSchedule", "NoExecute"}]
+    away = [str(taint.get("key")) for taint in taints if str(taint.get("effect")) in CLOSING]
     why = str(notes.get(TAINT, "")) if ours else ("cordoned" if cordoned else "")
     states = ["" if said.get("ready") == "True" else "not ready", "cordoned" if cordoned else "", *away]
     return Seen(
@@ -80,7 +81,7 @@ def is_ours(said: Mapping[str, Any]) -> bool:
 
 def is_cordoned_by_us(said: Mapping[str, Any]) -> bool:
     """Whether it was us who cordoned it, by our annotation and, where it has one, by the API server's account."""
-    return CORDONED in (said.get("notes") or {}) and said.get("cordoned_by") in {MANAGER, ""}
+    return CORDONED in (said.get("notes") or {}) and str(said.get("cordoned_by")) in {MANAGER, ""}
 
 
 def standing(pods: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
@@ -98,7 +99,7 @@ def cordoned_by(meta: Mapping[str, Any]) -> str:
 
 def _is_over(pod: Mapping[str, Any]) -> bool:
     """Whether a pod is no work: it has ended, or every node has one of it (those of daemons, and of files)."""
-    return pod.get("phase") in FINISHED or pod.get("kind") == DAEMON or bool(pod.get("mirror"))
+    return str(pod.get("phase")) in FINISHED or pod.get("kind") == DAEMON or bool(pod.get("mirror"))
 
 
 def _pod(pod: Mapping[str, Any]) -> dict[str, Any]:
