@@ -14,12 +14,16 @@ from fleet_runner.core.records import NODE_ROLES, Fleet, Termination
 from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.runs import Node, Outcome, Run, Stored, Ticket
 from fleet_runner.core.sightings import is_slow, touches
+from fleet_runner.core.stages import BY_HAND
 from fleet_runner.core.tickets import ONE_EYE
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import View
 from fleet_runner.reconcile.world import World
 
 DAY = 86_400.0
+
+LOOKED_BACK = 20
+"""Drains of a node among which the newest of the runner's is: a person's, by hand, is the person's to undo."""
 
 REMEDIED = frozenset({State.RESET, State.REBOOT})
 """States in which a remedy is carried out."""
@@ -100,15 +104,15 @@ class Outlook:
         return tuple(attempt for attempt in found if attempt.at >= earned.get(node.name, 0.0))
 
     def _scheduled(self) -> bool:
-        return getattr(self.world.settings, "scheduler", "none") != "none"
+        return self.world.settings.scheduler != "none"
 
     def _drained(self, node: Node) -> bool:
-        """Whether a drain of a node is not known to be undone at its scheduler, whatever came after it."""
+        """Whether a drain of the runner's is not known to be undone at its scheduler, whatever came after it."""
         if not self._scheduled():
             return False
-        drains = self.world.store.runs_of(node.name, Stage.DRAIN, 1)
+        drains = [run for run in self.world.store.runs_of(node.name, Stage.DRAIN, LOOKED_BACK) if run.fence > BY_HAND]
         undone = self.world.store.runs_of(node.name, Stage.RESUME, 1, (Outcome.PASSED,))
-        return bool(drains) and (not undone or undone[0].id < drains[0].id)
+        return bool(drains) and (not undone or undone[0].id < drains[-1].id)
 
     def _tested(self, device_type: str) -> bool:
         """Whether the profile of a device type asks for active tests in service; read once a tick."""

@@ -8,7 +8,7 @@ from fleet_runner.core import active, ladder
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.excuses import STEADY, upset
 from fleet_runner.core.firmware.rollout import refusal
-from fleet_runner.core.lifecycle import STAGES, Stage, State
+from fleet_runner.core.lifecycle import STAGES, Condition, Stage, State
 from fleet_runner.core.runs import Node, Run
 from fleet_runner.core.sightings import speaks
 from fleet_runner.core.view import RUNNER
@@ -34,10 +34,10 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
     `run`, `fence`, `since` (when the node came to its state) and `opened_at`; `before`, what its checks that
     remember saw last, by check: {"at", "observed"}; `suspect_share`, as the settings have it; `disturbed`, until
     when (epoch seconds) links may have gone down for reasons that are no fault, by node; of a fabric `observers`,
-    [[node, interface]], the best first; of a run of `firmware` that: {"start": why no flash may begin, or ""}; and of
-    one of active tests `round`, when the first run was opened that looked at the tests that it is to find. `remedy`
-    and `faults`, while a remedy is carried out: which, and against what. `treated`, when faults were last treated, by
-    their keys: what a log says of them from before is no news.
+    [[node, interface]], the best first; of a run of `firmware` that: {"start": why no flash may begin, or ""}; of a
+    drain its `reason`; and of one of active tests `round`, when the first run was opened that looked at the tests
+    that it is to find. `remedy` and `faults`, while a remedy is carried out: which, and against what. `treated`, when
+    faults were last treated, by their keys: what a log says of them from before is no news.
     """
     world = outlook.world
     opened = {run.node: run for run in runs}
@@ -63,6 +63,9 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
             told[name]["treated"] = {fault: attempt.at for attempt in attempts for fault in attempt.faults}
         if (going := ladder.going_on(attempts)) is not None:
             told[name] |= {"remedy": going.remedy.value, "faults": list(going.faults)}
+        pending = rows[name].conditions.get(Condition.PENDING)
+        if run.stage is Stage.DRAIN and pending is not None:
+            told[name]["reason"] = f"{pending.detail}: {pending.reason}"
         if run.stage is Stage.FIRMWARE:
             told[name]["firmware"] = {"start": _may_start(outlook, run)}
         if run.stage is Stage.HEALTH_ACTIVE:
