@@ -74,18 +74,18 @@ def held(connection: Connection, names: Collection[str]) -> tuple[Known, ...]:
     return tuple(Known(row.name, row.device_type, row.since, tuple(stands[row.name])) for row in known)
 
 
-def keep(connection: Connection, changed: Iterable[Alarm], now: float) -> frozenset[str]:
-    """Write alarms as they are now, in the order given; return the nodes for which something was decided anew.
+def keep(connection: Connection, known: Iterable[Known], changed: Iterable[Alarm], now: float) -> frozenset[str]:
+    """Write alarms of nodes that are held as they are now, in the order given.
 
-    The caller holds their nodes. What was cleared meanwhile begins anew; what never counted clears in silence.
+    Returns the nodes for which something was decided anew. What was cleared meanwhile begins anew; what never counted
+    clears in silence.
     """
-    told = [_bounded(alarm) for alarm in changed]
-    rows: dict[Key, Alarm] = {_key(alarm): alarm for alarm in _read(connection, {alarm.node for alarm in told})}
+    rows: dict[Key, Alarm] = {_key(alarm): alarm for each in known for alarm in each.standing}
     entries: list[Entry] = []
     woken: set[str] = set()
     old: dict[int, Alarm] = {}
     new: dict[int, Alarm] = {}
-    for alarm in told:
+    for alarm in map(_bounded, changed):
         before = rows.pop(_key(alarm), None)
         if before is None and alarm.cleared_at is not None and alarm.raised_at is None:
             continue

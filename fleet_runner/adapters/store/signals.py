@@ -24,7 +24,8 @@ class SignalMethods:
         each other. Names that are no nodes are left out.
         """
         with self._database.write() as connection:
-            return alarms.keep(connection, judge(alarms.held(connection, names)), now)
+            known = alarms.held(connection, names)
+            return alarms.keep(connection, known, judge(known), now)
 
     def count_heard(self, counted: Mapping[tuple[str, str], Heard], used: Mapping[int, float]) -> None:
         """Add to the counters of what was heard, and keep when tokens, by id, were last used."""
