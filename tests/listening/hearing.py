@@ -24,7 +24,7 @@ from fleet_runner.listening.inbox import Bounds
 from fleet_runner.listening.serving import Listening
 from fleet_runner.settings import Settings
 
-LONG = 20.0
+LONG = 60.0
 Body = str | bytes | Iterable[bytes]
 _KEPT = tempfile.TemporaryDirectory(prefix="fleet-runner-")
 
