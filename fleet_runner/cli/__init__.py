@@ -19,6 +19,7 @@ from fleet_runner.cli import (
     limits,
     policy,
     reading,
+    rma,
     running,
     signals,
     stored,
@@ -47,7 +48,7 @@ _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Ask": (
         wishing.certify, wishing.hold, wishing.release, wishing.cancel, wishing.reboot, wishing.triage,
-        wishing.debug, wishing.rma, wishing.repaired, wishing.retry, wiping.wipe, wishing.retire, wishing.run,
+        wishing.debug, wishing.repaired, wishing.retry, wiping.wipe, wishing.retire, wishing.run,
     ),
     "Work": (running.tick, running.serve),
 }  # fmt: skip
@@ -68,6 +69,7 @@ app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take wh
 app.add_typer(policy.app, name="policy", rich_help_panel="Look", help="See what follows from which fault.")
 app.add_typer(ticket.app, name="ticket", rich_help_panel="Look", help="What technicians have to do, and who is told.")
 app.add_typer(limits.app, name="breaker", rich_help_panel="Look", help="What stops automation when too much fails.")
+app.add_typer(rma.app, name="rma", rich_help_panel="Ask", help="Follow what goes back to its vendor.")
 app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated data centre on this computer.")
 
 

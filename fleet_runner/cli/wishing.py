@@ -53,11 +53,6 @@ def debug(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -
     ask(Wish.DEBUG, nodes, reason, by, wait)
 
 
-def rma(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Say that a node, or a part of it, goes back to its vendor."""
-    ask(Wish.RMA, nodes, reason, by, wait)
-
-
 def repaired(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
     """Say that a node is whole again; it earns production from the start."""
     ask(Wish.REPAIRED, nodes, reason, by, wait)

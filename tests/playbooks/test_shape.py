@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
+from fleet_runner.adapters import stage_checks
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.rules.rules import LADDER
 from tests.playing import PROJECT
 
 PLAYBOOKS = sorted((PROJECT / "playbooks").glob("*.yml"))
@@ -89,3 +91,15 @@ def test_a_role_asks_for_checks_that_exist(role: Path) -> None:
 def test_a_passive_sweep_is_one_task() -> None:
     """Each further task costs the controller as much CPU per node as a ping."""
     assert len(load(PROJECT / "roles" / "node_health" / "tasks" / "main.yml")) == 1
+
+
+def test_whatever_a_sweep_finds_that_the_runner_remedies_itself_is_looked_for_afterwards() -> None:
+    """A node that a reset or a reboot did not heal must not return to production unseen."""
+    asked = stage_checks.read(PROJECT)
+    remedied = {
+        name
+        for name in asked[Stage.HEALTH_PASSIVE]
+        if any(remedy in LADDER for code in CHECKS[name].codes for remedy in code.remedies)
+    }
+    assert {"xid", "gpu_errors", "fabric_manager", "nvlink"} <= remedied
+    assert remedied <= set(asked[Stage.VERIFY])

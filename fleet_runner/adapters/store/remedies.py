@@ -1,7 +1,8 @@
-"""What the store knows of remedies: the attempts on a node."""
+"""What the store knows of remedies: the attempts on a node, and its cases at vendors."""
 
-from fleet_runner.adapters.store import attempts
+from fleet_runner.adapters.store import attempts, cases
 from fleet_runner.adapters.store.database import Database
+from fleet_runner.core.cases import Case
 from fleet_runner.core.ladder import Attempt
 
 
@@ -14,3 +15,23 @@ class RemedyMethods:
         """Return the attempts on a node that were begun since a moment, and one that goes on, oldest first."""
         with self._database.read() as connection:
             return attempts.of_node(connection, node, since)
+
+    def cases(self, node: str | None = None, *, open_only: bool = False) -> tuple[Case, ...]:
+        """Return cases at vendors, oldest first: all, or those of a node."""
+        with self._database.read() as connection:
+            return cases.found(connection, node, open_only=open_only)
+
+    def open_case(self, case: Case) -> int:
+        """Open a case, say so in the node's history, and return its id; ConflictError where it is open already."""
+        with self._database.write() as connection:
+            return cases.begin(connection, case)
+
+    def exchange_parts(self, case: Case, by: str, now: float) -> None:
+        """Keep which parts of a case went out and came in; ConflictError where it is not open any more."""
+        with self._database.write() as connection:
+            cases.exchange(connection, case, by, now)
+
+    def end_case(self, case: Case, because: str, by: str, now: float) -> None:
+        """End a case; ConflictError where somebody did already."""
+        with self._database.write() as connection:
+            cases.end(connection, case, because, by, now)

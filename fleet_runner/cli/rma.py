@@ -1,0 +1,202 @@
+"""fleet-runner rma: parts and nodes that go back to their vendor, and what comes in their place."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet_runner import source
+from fleet_runner.adapters import site_serials
+from fleet_runner.adapters.store import Store
+from fleet_runner.cli.session import Exit, age, console, errors, known, opened, print_json, stamp, whoami
+from fleet_runner.cli.wishing import By, Reason, Wait, ask
+from fleet_runner.core.cases import Case, Replaced, exchanged, pairs, told
+from fleet_runner.core.errors import FleetError, SourceError
+from fleet_runner.core.lifecycle import Event, Refusal, State, step
+from fleet_runner.core.records import Part
+from fleet_runner.core.runs import Wish
+from fleet_runner.settings import Settings
+
+app = typer.Typer(no_args_is_help=True)
+
+NodeName = Annotated[str, typer.Argument(metavar="NODE", help="a node")]
+Number = Annotated[
+    str, typer.Option("--case", "-c", metavar="N", help="the vendor's number; needed where two are open")
+]
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+
+
+@app.callback()
+def rma() -> None:
+    """Follow what goes back to its vendor: cases, parts out and in, serial numbers."""
+
+
+@app.command("open")
+def begin(
+    node: NodeName,
+    *,
+    vendor: Annotated[str, typer.Option("--vendor", help="who takes it back")],
+    case: Annotated[str, typer.Option("--case", "-c", metavar="N", help="the vendor's number")],
+    part: Annotated[
+        list[str] | None, typer.Option("--part", "-p", metavar="SLOT", help="a slot; none: the whole node")
+    ] = None,
+    reason: Reason = "",
+    by: By = None,
+    wait: Wait = 10.0,
+) -> None:
+    """Open a case, and move a node in triage or debug to rma."""
+    with opened() as (settings, store):
+        row, now, who = known(store, node), time.time(), by or whoami()
+        way = None if row.state is State.RMA else step(row.state, Event.RMA, frozenset(row.conditions))
+        if isinstance(way, Refusal):
+            errors.print(f"no: {way.sentence}", markup=False, soft_wrap=True)
+            raise typer.Exit(Exit.NO)
+        slots = _slots(settings, node) if part else {}
+        parts = tuple(Replaced(slot, _serial(slots, node, slot)) for slot in part or ())
+        store.open_case(Case(0, node, vendor.strip(), case.strip(), who, now, parts, because=reason))
+        console.print(f"{node}: case {case} at {vendor} is open", markup=False)
+    if way is not None:
+        ask(Wish.RMA, [node], reason or f"case {case} at {vendor}", by, wait)
+
+
+@app.command("list")
+def listing(
+    *, every: Annotated[bool, typer.Option("--all", help="ended ones, too")] = False, json: Json = False
+) -> None:
+    """List cases, the oldest first."""
+    with opened() as (_, store):
+        found = store.cases(open_only=not every)
+    if json:
+        print_json(found)
+        return
+    for case in found:
+        console.print(_line(case), markup=False, soft_wrap=True)
+    if not found:
+        console.print("no case was ever opened" if every else "no case is open")
+
+
+@app.command()
+def show(node: NodeName, *, json: Json = False) -> None:
+    """Show a node's cases, and the slots that the source of truth knows with their serial numbers."""
+    with opened() as (settings, store):
+        known(store, node)
+        found = store.cases(node)
+        slots = _slots(settings, node)
+    if json:
+        print_json({"cases": found, "parts": list(slots.values())})
+        return
+    for case in found:
+        console.print(_line(case), markup=False, soft_wrap=True)
+    for part in slots.values():
+        words = f"  {part.slot}: {part.model}, serial {part.serial or 'not known'}"
+        console.print(words, markup=False, soft_wrap=True)
+
+
+@app.command()
+def parts(
+    node: NodeName,
+    *,
+    out: Annotated[list[str] | None, typer.Option("--out", metavar="SLOT=SERIAL", help="what went out")] = None,
+    into: Annotated[list[str] | None, typer.Option("--in", metavar="SLOT=SERIAL", help="what came in")] = None,
+    number: Number = "",
+    check: Annotated[bool, typer.Option("--check", help="change nothing; show what would change")] = False,
+    by: By = None,
+) -> None:
+    """Say which parts went out and came in; new serial numbers are written into the source of truth."""
+    went, came = pairs(out or (), "--out"), pairs(into or (), "--in")
+    if not went and not came:
+        raise FleetError("neither --out nor --in is given; expected SLOT=SERIAL for at least one of them")
+    with opened() as (settings, store):
+        known(store, node)
+        case = _one(store, node, number)
+        slots = _slots(settings, node)
+        for slot, serial in went.items():
+            _agree(slots, node, (slot, serial), came.get(slot))
+        known_out = {part.slot for part in case.parts if part.out}
+        before = {slot: _serial(slots, node, slot) for slot in came if slot not in known_out}
+        changed = exchanged(case, before | went, came)
+        if came:
+            _write(settings, node, came, check=check)
+        if check:
+            console.print(
+                f"{node}: would be kept: {', '.join(map(told, changed.parts))}", markup=False, soft_wrap=True
+            )
+            return
+        store.exchange_parts(changed, by or whoami(), time.time())
+        words = f"{node}: case {case.number} at {case.vendor}: {', '.join(map(told, changed.parts))}"
+        console.print(words, markup=False, soft_wrap=True)
+
+
+@app.command()
+def close(node: NodeName, *, number: Number = "", reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """End a case; with its last one the node is repaired, and goes on to onboard."""
+    with opened() as (_, store):
+        row = known(store, node)
+        case = _one(store, node, number)
+        store.end_case(case, reason or "closed", by or whoami(), time.time())
+        console.print(f"{node}: case {case.number} at {case.vendor} has ended", markup=False)
+        left = store.cases(node, open_only=True)
+    if left:
+        names = ", ".join(each.number for each in left)
+        console.print(f"{node}: it stays in {row.state}: {names} open still", markup=False)
+    elif row.state is State.RMA:
+        ask(Wish.REPAIRED, [node], reason or f"case {case.number} at {case.vendor} has ended", by, wait)
+
+
+def _one(store: Store, node: str, number: str) -> Case:
+    mine = store.cases(node, open_only=True)
+    found = [case for case in mine if not number or case.number == number]
+    if len(found) != 1:
+        names = ", ".join(case.number for case in mine) or "none: fleet-runner rma open begins one"
+        raise FleetError(f"{node}: {len(found)} cases fit; expected one of its open ones ({names}), named by --case")
+    return found[0]
+
+
+def _slots(settings: Settings, node: str) -> dict[str, Part]:
+    device = source.read(settings).devices.get(node)
+    return {part.slot: part for part in device.parts} if device is not None else {}
+
+
+def _serial(slots: dict[str, Part], node: str, slot: str) -> str:
+    if slot not in slots:
+        names = ", ".join(slots) or "none"
+        raise FleetError(f"{node} has no slot {slot!r} in the source of truth, expected one of {names}")
+    return slots[slot].serial or ""
+
+
+def _agree(slots: dict[str, Part], node: str, went: tuple[str, str], came: str | None) -> None:
+    """Refuse a part that the source of truth does not have there: it is another node's, or another slot's."""
+    slot, serial = went
+    there = _serial(slots, node, slot)
+    if there not in {"", serial, came}:
+        raise FleetError(
+            f"{node} {slot}: --out says {serial}, the source of truth has {there}; is it this node, and this slot?"
+        )
+
+
+def _write(settings: Settings, node: str, came: dict[str, str], *, check: bool) -> None:
+    if "://" in settings.source:
+        told_there = ", ".join(f"{slot} {serial}" for slot, serial in came.items())
+        words = f"{settings.source} is not written to: give the parts of {node} there their new serials: {told_there}"
+        errors.print(words, markup=False, soft_wrap=True)
+        return
+    folder = Path(settings.source)
+    try:
+        path, before, after = site_serials.plan(folder, node, came)
+    except SourceError as error:
+        if check:
+            raise
+        raise FleetError(f"{error}; nothing was kept") from error
+    if check:
+        console.print(site_serials.diff(path, before, after), markup=False, soft_wrap=True)
+        return
+    site_serials.write(path, after)
+    console.print(f"{path}: the serial numbers of {', '.join(came)} are new", markup=False, soft_wrap=True)
+
+
+def _line(case: Case) -> str:
+    parts_ = ", ".join(map(told, case.parts)) or "the whole node"
+    ended = f"ended {stamp(case.ended_at)}: {case.because}" if case.ended_at is not None else "open"
+    since = f"since {stamp(case.opened_at)} ({age(time.time() - case.opened_at)})"
+    return f"{case.node}: case {case.number} at {case.vendor}, {parts_}; {ended}, {since}, by {case.by}"
