@@ -72,7 +72,7 @@ def test_it_rests_for_as_long_as_it_took_whatever_rings(
         stop.set()
         bell.ring()
         thread.join(LONG)
-    assert 3 <= looks[0] <= 1.0 / (2 * slow) + 2
+    assert 1 <= looks[0] <= 1.0 / (2 * slow) + 2
 
 
 def test_a_ring_is_no_tick_and_ticks_come_all_the_same(
@@ -103,8 +103,8 @@ def test_a_ring_is_no_tick_and_ticks_come_all_the_same(
         stop.set()
         bell.ring()
         thread.join(LONG)
-    assert 3 <= polls[0] <= 12
-    assert looks[0] > polls[0]
+    assert 1 <= polls[0] <= 12
+    assert looks[0] >= polls[0]
 
 
 def test_a_glance_that_fails_is_followed_by_another(
