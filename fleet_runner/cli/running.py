@@ -15,6 +15,7 @@ from fleet_runner.adapters import tracker_file
 from fleet_runner.adapters.bell import hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import console, opened, print_json
+from fleet_runner.core.errors import SettingsError
 from fleet_runner.reconcile.alone import serving
 from fleet_runner.reconcile.world import Report, World
 from fleet_runner.settings import Settings, load
@@ -63,6 +64,8 @@ def serve() -> None:
 def listening(settings: Settings, store: Store, reader: Reader) -> Iterator[None]:
     """Take signals beside the work, where the settings say so."""
     if not settings.signals_listen:
+        if settings.signals_syslog:
+            raise SettingsError("signals_syslog is set, and nothing listens: set signals_listen too")
         yield
         return
     from fleet_runner.listening.beside import beside  # noqa: PLC0415  the server is slow to load, and few need it
