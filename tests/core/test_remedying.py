@@ -88,6 +88,16 @@ def test_a_node_is_cordoned_while_a_sweep_runs_on_it() -> None:
         assert decide(replace(sweeping, node=node), TIMING, NOW).actions == ()
 
 
+def test_a_node_that_may_not_leave_service_now_says_why_and_serves_on() -> None:
+    """It is not cordoned for what cannot come; what has healed is given back all the same."""
+    barred = "the fleet's budget is spent"
+    kept = decide(a_view(alarms=(an_alarm(),), runs=SWEPT, barred=barred), TIMING, NOW)
+    assert of(SetCondition, kept) == []
+    assert kept.waiting == f"waits: {barred}"
+    healed = decide(pending(Remedy.RESET, barred=barred), TIMING, NOW)
+    assert Condition.CORDONED in {action.condition for action in of(ClearCondition, healed)}
+
+
 def test_what_a_person_asked_for_waits_all_the_same() -> None:
     """The rule knows that the fault ended the work, the person knows more."""
     assert event(decide(pending(Remedy.REBOOT, "ann", alarms=(FALLEN,)), TIMING, NOW)) is None
