@@ -40,6 +40,8 @@ def opened(kubeconfig: Path) -> "Kubernetes":
         raise SettingsError(
             "scheduler is kubernetes: install its client, pip install 'fleet-runner[kubernetes]'"
         ) from (error)
+    if kubeconfig.is_file() and kubeconfig.stat().st_mode & 0o077:
+        raise SettingsError(f"kubeconfig {kubeconfig} can be read by others than its owner; chmod 600 it")
     chosen = kubernetes.client.Configuration()
     load: Callable[..., None] = kubernetes.config.load_kube_config
     try:
@@ -127,11 +129,13 @@ class Kubernetes:
     def _pods(self, node: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         after: str | None = None
+        what = f"the pods of node {node}"
         while len(found) <= kubernetes_node.MOST_PODS:
             asked: dict[str, Any] = {"field_selector": f"spec.nodeName={node}", "limit": PAGE, "_continue": after}
-            page = self._ask(self._api.list_pod_for_all_namespaces, f"the pods of node {node}", **asked)[1]
-            found += _objects(page.get("items"), f"the pods of node {node}")
-            after = str((page.get("metadata") or {}).get("continue") or "") or None
+            page = self._ask(self._api.list_pod_for_all_namespaces, what, **asked)[1]
+            found += _objects(page.get("items"), what)
+            (meta,) = _objects([page.get("metadata") or {}], what)
+            after = str(meta.get("continue") or "") or None
             if after is None:
                 break
         return found
@@ -210,7 +214,7 @@ def _said(node: str, raw: Mapping[str, Any], pods: list[dict[str, Any]]) -> tupl
 
 def _others(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the taints of a node that are not ours, whole."""
-    return [taint for taint in raw["spec"].get("taints") or [] if taint.get("key") != TAINT]
+    return [taint for taint in (raw.get("spec") or {}).get("taints") or [] if taint.get("key") != TAINT]
 
 
 def _objects(value: Any, what: str) -> list[dict[str, Any]]:

@@ -1,0 +1,198 @@
+"""The official client over real HTTP on 127.0.0.1, against answers that an API server ought not to give."""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fleet_runner.adapters import schedulers
+from fleet_runner.adapters.schedulers import kubernetes
+from fleet_runner.core.errors import SchedulerError, SettingsError
+from fleet_runner.core.parsers.kubernetes_node import TAINT
+from fleet_runner.core.scheduling import By
+from fleet_runner.settings import Settings
+
+NODE = {"kind": "Node", "metadata": {"name": "gpu-1", "resourceVersion": "1"}, "spec": {}, "status": {}}
+TOKEN = "a-token-of-the-tests"
+
+Answer = tuple[int, bytes]
+
+
+class Server(ThreadingHTTPServer):
+    """Answers as `says` has it, by method and path; keeps what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.says: dict[tuple[str, str], Answer] = {}
+        self.asked: list[tuple[str, str, Any]] = []
+        self.pause = 0.0
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: Server
+
+    def _answer(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(length)) if length else None
+        path = self.path.partition("?")[0]
+        self.server.asked.append((self.command, path, body))
+        time.sleep(self.server.pause)
+        status, text = self.server.says.get((self.command, path), (404, b"{}"))
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_PATCH = do_POST = _answer  # noqa: N815  http.server looks them up by these names
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server that knows one node, without pods."""
+    with Server() as found:
+        found.says = {
+            ("GET", "/api/v1/nodes/gpu-1"): (200, json.dumps(NODE).encode()),
+            ("GET", "/api/v1/pods"): (200, b'{"items": []}'),
+        }
+        threading.Thread(target=found.serve_forever, args=(0.05,), daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+@pytest.fixture
+def opened(server: Server, tmp_path: Path) -> Callable[[], kubernetes.Kubernetes]:
+    """Open the cluster."""
+    return lambda: kubernetes.opened(kubeconfig(tmp_path, server.server_address[1]))
+
+
+def kubeconfig(folder: Path, port: int) -> Path:
+    """Write the kubeconfig of a server without TLS."""
+    named = {
+        "clusters": {"cluster": {"server": f"http://127.0.0.1:{port}"}},
+        "users": {"user": {"token": TOKEN}},
+        "contexts": {"context": {"cluster": "x", "user": "x"}},
+    }
+    whole = {key: [{"name": "x", **value}] for key, value in named.items()}
+    file = folder / "kubeconfig"
+    file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "x", **whole}))
+    file.chmod(0o600)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ((200, b""), "is not JSON"),
+        ((200, b"<html>proxy</html>"), "is not JSON"),
+        ((200, b"[]"), "expected an object"),
+        ((200, b'{"metadata": []}'), "expected node gpu-1"),
+        ((200, b'{"metadata": "x"}'), "expected an object"),
+        ((200, json.dumps(NODE).replace("gpu-1", "gpu-2").encode()), "expected node gpu-1"),
+        ((401, b'{"message": "Unauthorized"}'), "HTTP 401, 'Unauthorized'; give the kubeconfig a valid credential"),
+        ((403, b'{"message": "nodes is forbidden"}'), "docs/schedulers.md"),
+        ((404, b"\xff\xfe"), "HTTP 404, no reason given; does Kubernetes know it"),
+        ((418, b'{"message": 7}'), "look into the API server's log"),
+        ((500, b"x" * 100_000), "HTTP 500, no reason given"),
+        ((302, b""), "HTTP 302"),
+    ],
+)
+def test_an_answer_that_is_none_is_one_sentence(
+    server: Server, opened: Callable[[], kubernetes.Kubernetes], answer: Answer, why: str
+) -> None:
+    """Nothing is called idle by it, and nothing is written."""
+    server.says["GET", "/api/v1/nodes/gpu-1"] = answer
+    for ask in (lambda: opened().read("gpu-1"), lambda: opened().drain("gpu-1", "Xid 79", By.RUNNER)):
+        with pytest.raises(SchedulerError) as error:
+            ask()
+        assert why in str(error.value)
+        assert len(str(error.value)) < 500
+        assert TOKEN not in str(error.value)
+    assert {method for method, _, _ in server.asked} == {"GET"}
+
+
+def test_an_api_server_that_is_silent_or_gone_is_told_in_time(
+    server: Server, opened: Callable[[], kubernetes.Kubernetes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for it for ever, nor tries it three times."""
+    monkeypatch.setattr(kubernetes, "PATIENCE", (0.5, 0.5))
+    server.pause = 3.0
+    began = time.monotonic()
+    with pytest.raises(SchedulerError, match=r"does not answer about node gpu-1: .*is the API server up\?"):
+        opened().read("gpu-1")
+    assert time.monotonic() - began < 2.5
+    assert len(server.asked) == 1
+    with pytest.raises(SchedulerError, match="does not answer"):
+        kubernetes.opened(kubeconfig(tmp_path, 1)).read("gpu-1")
+
+
+def test_an_answer_without_end_is_cut(
+    server: Server, opened: Callable[[], kubernetes.Kubernetes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node has some kilobytes."""
+    monkeypatch.setattr(kubernetes, "BODY_BYTES", 1000)
+    server.says["GET", "/api/v1/nodes/gpu-1"] = (200, b'{"x": "' + b"y" * 2000 + b'"}')
+    with pytest.raises(SchedulerError, match="without end"):
+        opened().read("gpu-1")
+
+
+def test_pods_that_never_end_are_too_many(server: Server, opened: Callable[[], kubernetes.Kubernetes]) -> None:
+    """A server that says "continue" for ever is asked until there are more than any node has."""
+    page = {"metadata": {"continue": "x"}, "items": [{"metadata": {"name": "p"}}] * 500}
+    server.says["GET", "/api/v1/pods"] = (200, json.dumps(page).encode())
+    with pytest.raises(SchedulerError, match="at most 2000"):
+        opened().read("gpu-1")
+    assert len(server.asked) == 6
+    server.says["GET", "/api/v1/pods"] = (200, b'{"metadata": ["x"], "items": []}')
+    with pytest.raises(SchedulerError, match="expected a list of objects"):
+        opened().read("gpu-1")
+
+
+def test_a_node_that_is_always_overtaken_is_left_for_the_next_look(
+    server: Server, opened: Callable[[], kubernetes.Kubernetes]
+) -> None:
+    """Each write carries the version that was read."""
+    server.says["PATCH", "/api/v1/nodes/gpu-1"] = (409, b'{"message": "the object has been modified"}')
+    with pytest.raises(SchedulerError, match="written by others all the time"):
+        opened().drain("gpu-1", "Xid 79", By.RUNNER)
+    writes = [body for method, _, body in server.asked if method == "PATCH"]
+    assert len(writes) == kubernetes.TRIES
+    assert {body["metadata"]["resourceVersion"] for body in writes} == {"1"}
+    assert writes[0]["spec"] == {"unschedulable": True, "taints": [{"key": TAINT, "effect": "NoSchedule"}]}
+
+
+def test_a_setting_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+    """No kubeconfig, none that can be read, and none that names a cluster."""
+    with pytest.raises(SettingsError, match="kubeconfig is not set"):
+        schedulers.opened(Settings(scheduler="kubernetes"))
+    for text in (None, "", "{", "a: b"):
+        file = tmp_path / "kubeconfig"
+        if text is not None:
+            file.write_text(text)
+            file.chmod(0o600)
+        with pytest.raises(SettingsError, match="cannot be used"):
+            schedulers.opened(Settings(scheduler="kubernetes", kubeconfig=file))
+    file.chmod(0o644)
+    with pytest.raises(SettingsError, match="chmod 600"):
+        schedulers.opened(Settings(scheduler="kubernetes", kubeconfig=file))
+    assert schedulers.opened(Settings()) is None
+
+
+def test_without_the_extra_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fleet without Kubernetes has no client."""
+    monkeypatch.setitem(sys.modules, "kubernetes", None)
+    with pytest.raises(SettingsError, match=r"pip install 'fleet-runner\[kubernetes\]'"):
+        kubernetes.opened(tmp_path / "kubeconfig")
