@@ -129,18 +129,18 @@ class Sender:
 
     def _open(self, tracker: Tracker, draft: Draft, link: Link, changes: tuple[Change, ...]) -> None:
         """Open an issue, if the ticket is open and none can be on its way any more."""
-        newest = max((change.id for change in changes), default=0)
+        known = telling.opening(link, changes)
         if link.asked_at is not None and self.now() < link.asked_at + tracker.settles:
             wait = link.asked_at + tracker.settles - self.now()
             text = f"{self.of.name}: an issue was asked for and no answer came; it is looked for once more"
             raise TrackerError(Kind.WRONG, text, after=wait)
         if not draft.open:
-            self.store.told(link, newest, link.digest, self.now())
+            self.store.told(link, max((change.id for change in changes), default=0), link.digest, self.now())
             return
         begun = self.store.begin_telling(link, self.holder, asks=True, now=self.now(), seconds=self.lease)
-        issue = tracker.create(draft, newest)
+        issue = tracker.create(draft, known)
         made = self.store.linked(begun, issue.remote, issue.url)
-        self.store.told(made, newest, draft.digest, self.now())
+        self.store.told(made, known, draft.digest, self.now())
 
     def _update(self, tracker: Tracker, draft: Draft, link: Link, changes: tuple[Change, ...]) -> None:
         """Tell what is new; after a try whose end nobody saw, only what its notes do not say already."""

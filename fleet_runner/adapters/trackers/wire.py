@@ -192,5 +192,8 @@ def _words(raw: bytes) -> str:
 
 
 def _reason(error: Exception) -> str:
+    """Return why a request failed, without what requests and urllib3 wrap around it."""
     wrapped = error.args[0] if error.args else error
-    return printable(str(getattr(wrapped, "reason", wrapped)))[:SHOWN]
+    reason = getattr(wrapped, "reason", wrapped)
+    last = reason.args[-1] if isinstance(reason, Exception) and len(reason.args) > 1 else reason
+    return printable(str(last))[:SHOWN]

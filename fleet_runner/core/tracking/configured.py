@@ -100,7 +100,9 @@ def read(raw: object) -> tuple[Configured, ...]:
 
 
 def _one(row: Section) -> Configured:
-    kind = row.take("kind", fields.one_of(TrackerKind), TrackerKind.WEBHOOK, needed=True)
+    kind = row.take("kind", fields.one_of(TrackerKind), None, needed=True)
+    if kind is None:  # which other fields there may be is not known
+        return Configured("", TrackerKind.WEBHOOK, "")
     common: dict[str, Any] = {
         "name": row.take("name", _like(_NAME, "a name in small letters, digits and dashes"), "", needed=True),
         "kind": kind,

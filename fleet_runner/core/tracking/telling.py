@@ -138,6 +138,13 @@ def update(draft: Draft, link: Link, changes: Iterable[Change], said: int = 0) -
     return Update(draft, newest, draft.digest != link.digest, "\n".join(notes), mark(draft.marker, newest))
 
 
+def opening(link: Link, changes: Iterable[Change]) -> int:
+    """Return the newest line that an issue knows which is opened now: its text has all but what people noted."""
+    fresh = [change for change in changes if change.id > link.told]
+    noted = [change.id - 1 for change in fresh if change.act is Act.NOTED]
+    return min(noted, default=max((change.id for change in fresh), default=link.told))
+
+
 def mark(marker: str, change: int) -> str:
     """Return the line by which a note is known again."""
     return f"{marker} line {change}"

@@ -64,7 +64,6 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("changed", "where"),
     [
-        ({"kind": "trello"}, "trackers.0.kind"),
         ({"token_variable": "T"}, "trackers.0: one of the two"),
         ({"token_file": 7}, "trackers.0.token_file"),
         ({"url": "http://api.example"}, "trackers.0.url"),
@@ -85,6 +84,12 @@ def test_a_wrong_value_is_named(changed: dict[str, Any], where: str) -> None:
 def test_a_jiras_fields_and_priorities_are_mappings(changed: dict[str, Any]) -> None:
     """Of names, and of 1 to 4."""
     assert wrong(JIRA | changed)
+
+
+def test_an_unknown_kind_is_all_that_is_said_of_a_tracker() -> None:
+    """What else it should have depends on it."""
+    (slip,) = wrong(GITHUB | {"kind": "trello"})
+    assert slip.startswith("trackers.0.kind: one of jira, servicenow, github, gitlab, webhook")
 
 
 def test_names_are_unique_and_trackers_few() -> None:

@@ -20,6 +20,7 @@ from fleet_runner.core.tracking.telling import (
     labels,
     mark,
     newest_said,
+    opening,
     relabelled,
     update,
 )
@@ -116,6 +117,14 @@ def test_an_update_without_lines_tells_nothing_and_forgets_nothing() -> None:
     """A ticket from before there was an outbox has none."""
     told = update(drafted(), Link(5, "desk", told=3), ())
     assert (told.newest, told.note) == (3, "")
+
+
+def test_an_issue_that_is_opened_knows_all_but_peoples_notes() -> None:
+    """Those are told next."""
+    lines = [change(3, Act.OPENED), change(4, Act.CHANGED), change(6, Act.NOTED), change(7, Act.CHANGED)]
+    assert opening(LINK, lines[:2]) == 4
+    assert opening(LINK, lines) == 5
+    assert opening(Link(5, "desk", told=7), lines) == 7
 
 
 def test_hundreds_of_notes_become_the_newest_fifty() -> None:
