@@ -11,6 +11,7 @@ from fleet_runner.cli import (
     allreduce,
     baseline,
     boot,
+    bundle,
     cabling,
     checking,
     demo,
@@ -56,6 +57,7 @@ _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
 for panel, commands in _PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.command("bundle", rich_help_panel="Look")(bundle.bundle)
 app.command("replay", rich_help_panel="Look")(stored.replaying)
 app.command("budget", rich_help_panel="Look")(limits.show_budget)
 app.command("baseline", rich_help_panel="Look")(baseline.baseline)

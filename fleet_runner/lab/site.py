@@ -100,6 +100,7 @@ def context(lab: Lab, name: str, bmc_port: int) -> Row:
             "PATH": f"{lab.node(name) / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
             "FLEET_JOBS": str(lab.node(name) / "tmp" / "jobs"),
         },
+        "reset_dir": str(lab.node(name) / "tmp" / "resets"),
         "active_job_dir": str(lab.node(name) / "tmp" / "jobs"),
         "fleet_bmc_url": f"http://127.0.0.1:{bmc_port}",
         "network_boot_limits": {str(milestone): seconds for milestone, seconds in MILESTONES.items()},

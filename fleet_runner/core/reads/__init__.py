@@ -18,7 +18,15 @@ from fleet_runner.core.reads.network import ADAPTER
 READS: dict[str, Read] = {read.name: read for read in (*gpu.READS, *host.READS, *network.READS, *bmc.READS)}
 
 SUPPLIED = frozenset(
-    {"bios_progress", "boot_progress", "firmware_progress", "reset_progress", "scheduler_node", "wipe_progress"}
+    {
+        "bios_progress",
+        "boot_progress",
+        "firmware_progress",
+        "gather_progress",
+        "reset_progress",
+        "scheduler_node",
+        "wipe_progress",
+    }
 )
 """Readings that a role brings itself, because getting them is more than reading: how far a boot came that it waited
 for. Those of active tests, "<check>_job", come beside them."""

@@ -19,6 +19,7 @@ TOOLS = {
     "ibstat": "ibstat",
     "lldpctl": "lldpctl",
     "mlxlink": "mlxlink",
+    "nvidia-bug-report.sh": "bug_report",
     "nvidia-smi": "nvidia_smi",
     "systemctl": "systemctl",
     "tenant_job": "tenant_job",
