@@ -1,16 +1,24 @@
-"""What the role left behind: nothing on the node, and in the spool that nobody uses it."""
+"""What the role left behind: a node that Slurm gives no work, and in the spool that nobody uses it."""
 
 from tests.scenario import found
+
+REASON = "fleet-runner, by hand: a fan, at noon ("
 
 
 def test_a_node_whose_gpus_nobody_uses_is_idle() -> None:
     """What waits for that reads it in `observed`."""
-    assert found.verdicts() == {"gpu_usage": found.PASS}
+    assert found.verdicts() == {"gpu_usage": found.PASS, "scheduler": found.PASS}
     assert [each.observed for each in found.results()["gpu_usage"]] == [
         {"in_use": False, "processes": 0}
     ] * found.RUNS
+    drained = {"in_use": False, "ours": True, "state": "idle+drain", "takes_work": False, "work": []}
+    assert [each.observed for each in found.results()["scheduler"]] == [drained] * found.RUNS
 
 
-def test_the_node_was_asked_for_nothing_else() -> None:
+def test_it_was_drained_once_under_its_reason() -> None:
     """A drain goes on for hours, with a look a minute."""
-    assert found.asked() == ["nvidia-smi -q -x"] * found.RUNS
+    asked = found.asked()
+    assert asked.count("nvidia-smi -q -x") == found.RUNS
+    [update] = [each for each in asked if "update" in each]
+    assert update.startswith(f"scontrol update nodename=gpu-01 state=drain reason={REASON}")
+    assert {each.partition(" ")[0] for each in asked} == {"nvidia-smi", "scontrol", "squeue"}
