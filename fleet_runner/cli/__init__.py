@@ -23,6 +23,7 @@ from fleet_runner.cli import (
     rma,
     running,
     signals,
+    simulating,
     stored,
     ticket,
     wiping,
@@ -59,6 +60,7 @@ for panel, commands in _PANELS.items():
         app.command(rich_help_panel=panel)(command)
 app.command("bundle", rich_help_panel="Look")(bundle.bundle)
 app.command("replay", rich_help_panel="Look")(stored.replaying)
+app.command("simulate", rich_help_panel="Look")(simulating.simulate)
 app.command("budget", rich_help_panel="Look")(limits.show_budget)
 app.command("baseline", rich_help_panel="Look")(baseline.baseline)
 app.command("allreduce", rich_help_panel="Work")(allreduce.allreduce)

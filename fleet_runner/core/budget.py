@@ -119,7 +119,7 @@ def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -
     out: list[Out] = []
     for node in nodes:
         if node.state in SERVING:
-            serving.update(_scopes(place(fleet, node.name)))
+            serving.update(scopes(place(fleet, node.name)))
         elif node.state in REMEDIED:
             until = node.since + (STATES[node.state].deadline or 0.0)
             out.append(Out(node.name, place(fleet, node.name), node.state, until))
@@ -130,14 +130,14 @@ def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -
 
 def grant(usage: Usage, where: Place, limits: Limits) -> Grant:
     """Say whether one more node of a place may leave service."""
-    asked = (use_of(usage, scope, name, limits) for scope, name in _scopes(where))
+    asked = (use_of(usage, scope, name, limits) for scope, name in scopes(where))
     spent = next(filter(_is_spent, asked), None)
     return Grant(allowed=True) if spent is None else Grant(allowed=False, sentence=_refusal(spent))
 
 
 def uses(usage: Usage, limits: Limits) -> tuple[Use, ...]:
     """Return what every budget holds, the fleet's first, then by scope and name."""
-    known = {*usage.serving, *(scope for out in usage.out for scope in _scopes(out.place)), (Scope.FLEET, "")}
+    known = {*usage.serving, *(scope for out in usage.out for scope in scopes(out.place)), (Scope.FLEET, "")}
     order = [Scope.FLEET, Scope.TENANT, Scope.DOMAIN, Scope.RACK]
     listed = sorted(known, key=lambda each: (order.index(each[0]), each[1]))
     return tuple(use_of(usage, scope, name, limits) for scope, name in listed)
@@ -145,7 +145,7 @@ def uses(usage: Usage, limits: Limits) -> tuple[Use, ...]:
 
 def use_of(usage: Usage, scope: Scope, name: str, limits: Limits) -> Use:
     """Return what one budget holds."""
-    out = tuple(each for each in usage.out if (scope, name) in _scopes(each.place))
+    out = tuple(each for each in usage.out if (scope, name) in scopes(each.place))
     total = usage.serving.get((scope, name), 0) + len(out)
     return Use(scope, name, out, _most(scope, total, limits), total)
 
@@ -157,10 +157,11 @@ def beside(usage: Usage, more: Iterable[Out]) -> Usage:
 
 def take(usage: Usage, out: Out) -> Usage:
     """Return the usage after one more node left service."""
-    return Usage(Counter(usage.serving) - Counter(_scopes(out.place)), (*usage.out, out))
+    return Usage(Counter(usage.serving) - Counter(scopes(out.place)), (*usage.out, out))
 
 
-def _scopes(where: Place) -> list[tuple[Scope, str]]:
+def scopes(where: Place) -> list[tuple[Scope, str]]:
+    """Return the budgets that a node of a place counts in, the narrowest first."""
     named = [(Scope.RACK, where.rack), (Scope.DOMAIN, where.domain), (Scope.TENANT, where.tenant)]
     return [*((scope, name) for scope, name in named if name), (Scope.FLEET, "")]
 

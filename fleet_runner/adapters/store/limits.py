@@ -1,8 +1,9 @@
 """What the store knows of how much automation may do: what is out of service, and the circuit breaker."""
 
-from fleet_runner.adapters.store import breakers, history
+from fleet_runner.adapters.store import breakers, history, pasts
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.core.breaker import Asked, Breaker, Want
+from fleet_runner.core.simulation.past import Line
 from fleet_runner.core.tripping import Limits
 
 
@@ -15,6 +16,11 @@ class LimitMethods:
         """Return which nodes left service for triage since a moment, straight or by way of a remedy, and when."""
         with self._database.read() as connection:
             return history.triaged(connection, since)
+
+    def past(self, since: float) -> list[Line]:
+        """Return the faults, uses and remedies since a moment, as a simulation replays them."""
+        with self._database.read() as connection:
+            return pasts.lines(connection, since)
 
     def breaker(self) -> Breaker | None:
         """Return the circuit breaker; None while it is closed."""
