@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "the node's report" | gzip >"$2".gz
