@@ -49,8 +49,8 @@ def sending(settings: Settings, store: Store, fleet: Callable[[], Fleet | None])
 
 def _send(sender: Sender, fleet: Callable[[], Fleet | None], stop: Event) -> None:
     while not stop.is_set():
-        known = fleet()
         try:
+            known = fleet()
             if known is not None:
                 sender.visit(known)
         except FleetError as error:

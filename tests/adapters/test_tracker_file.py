@@ -56,6 +56,13 @@ def test_a_slip_is_told_by_file_and_line(tmp_path: Path, text: str, said: str) -
     assert said in str(raised.value)
 
 
+def test_the_example_of_the_documents_can_be_used_as_it_is(tmp_path: Path, project: Path) -> None:
+    """Each kind once."""
+    page = (project / "docs" / "trackers.md").read_text(encoding="utf-8")
+    found = tracker_file.trackers(given(tmp_path, page.split("```yaml\n")[1].split("```")[0]))
+    assert {each.kind for each in found} == set(TrackerKind)
+
+
 def test_a_secret_comes_from_a_file_of_its_owners_alone_or_a_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,7 +132,7 @@ def test_an_issue_that_is_gone_is_said_and_made_anew_on_a_persons_word(desk: Ben
         return
     number = desk.see()
     desk.send()
-    rows = getattr(desk.remote, "issues", None) or desk.remote.rows  # type: ignore[attr-defined]
+    rows = desk.remote.rows if isinstance(desk.remote, ServiceNowRemote) else vars(desk.remote)["issues"]
     rows[0]["deleted"] = True
     desk.store.note_ticket(number, "Hm.", "ann", desk.now)
     assert desk.send() == 0

@@ -1,8 +1,11 @@
 """A ticket's life in each kind of tracker, over HTTP."""
 
+from typing import cast
+
 import pytest
 
 from tests.adapters.trackers.bench import HOUR, Bench
+from tests.adapters.trackers.code_hosts import GitHubRemote
 
 
 def test_a_ticket_is_opened_updated_closed_and_opened_again_in_one_issue(desk: Bench) -> None:
@@ -143,7 +146,7 @@ def test_what_people_close_there_is_opened_again_while_the_fault_is_seen(github:
     """Within a day; the check decides, not the click."""
     github.see()
     github.send()
-    github.remote.issues[0]["state"] = "closed"  # type: ignore[attr-defined]
+    cast("GitHubRemote", github.remote).issues[0]["state"] = "closed"
     github.now += 25 * HOUR
     github.see()
     assert github.send() == 1
