@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import shutil
 import stat
@@ -12,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.scrub import Scrubber
@@ -40,6 +41,16 @@ class Archive:
     def text(self, name: str, text: str) -> None:
         """Add a text."""
         self._stream(name, io.BytesIO(text.encode("utf-8", "replace")))
+
+    def json(self, name: str, value: Any) -> None:
+        """Add plain JSON types; each text in them is scrubbed by itself, so that what is left is JSON."""
+        with tempfile.TemporaryFile() as clean:
+            size = clean.write(json.dumps(self.scrubber.tree(value), indent=1, default=str).encode())
+            if size > min(FILE_BYTES, TOTAL_BYTES - self.size):
+                self.left_out.append(f"{name}: it has {size // 1_000_000} MB")
+                return
+            self.size += size
+            self._add(name, clean)
 
     def file(self, name: str, path: Path) -> None:
         """Add a file, if it is one: no link is followed, and no device read."""

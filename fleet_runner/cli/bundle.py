@@ -1,6 +1,5 @@
 """fleet-runner bundle: everything known of a node as one archive, with a proposed diagnosis."""
 
-import json
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -89,7 +88,7 @@ def _fill(into: Archive, settings: Settings, store: Store, node: str) -> None:
         "runs": runs,
     }
     for name, value in told.items():
-        into.text(f"{name}.json", json.dumps(plain(value), indent=1, default=str))
+        into.json(f"{name}.json", plain(value))
     for each in latest:
         _evidence(into, store, each)
     for batch in dict.fromkeys(run.batch for run in runs):

@@ -1,7 +1,8 @@
 """Secrets taken out of text before it leaves the controller: what is known to be one, and what looks like one."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 GONE = "[removed]"
 
@@ -54,14 +55,7 @@ class Scrubber:
     def line(self, text: str) -> str:
         """Return a line without secrets; the lines of a private key become one."""
         text, rest = text[:LONGEST_LINE], "\n" if len(text) > LONGEST_LINE and text.endswith("\n") else ""
-        if self._key:
-            return self._within(text)
-        if begin := _BEGIN.search(text):
-            self.count += 1
-            ends = _END.search(text)
-            self._key = 0 if ends else _WITHIN
-            tail = text[ends.end() :] if ends else "\n"
-            return text[: begin.start()] + GONE + tail
+        text = self._without_keys(text)
         if self._known is not None:
             text, found = self._known.subn(GONE, text)
             self.count += found
@@ -71,14 +65,43 @@ class Scrubber:
         self.count += found
         return text + rest
 
+    def tree(self, value: Any) -> Any:
+        """Return plain JSON types without secrets: each text by itself, and whatever stands under a secret's name."""
+        if isinstance(value, Mapping):
+            return {str(name): self._named(str(name), each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.tree(each) for each in value]
+        return self.text(value) if isinstance(value, str) else value
+
+    def _named(self, name: str, value: Any) -> Any:
+        if not _NAMED.search(name) or not isinstance(value, str) or not value:
+            return self.tree(value)
+        self.count += 1
+        return GONE
+
     def text(self, text: str) -> str:
         """Return a whole text without secrets."""
         return "".join(map(self.line, text.splitlines(keepends=True)))
 
-    def _within(self, text: str) -> str:
-        end = _END.search(text)
-        self._key = 0 if end else self._key - 1
-        return text[end.end() :] if end else ""
+    def _without_keys(self, text: str) -> str:
+        """Leave out private keys, which may begin in one line and end in another."""
+        kept = ""
+        while text:
+            if self._key:
+                end = _END.search(text)
+                self._key = 0 if end else self._key - 1
+                text = text[end.end() :] if end else ""
+                continue
+            begin = _BEGIN.search(text)
+            if begin is None:
+                return kept + text
+            self.count += 1
+            self._key = _WITHIN
+            kept += text[: begin.start()] + GONE + ("" if _END.search(text, begin.end()) else "\n")
+            text = text[begin.end() :]
+            if not text.strip():
+                break
+        return kept
 
     def _value(self, found: re.Match[str]) -> str:
         option = found.groupdict().get("option")

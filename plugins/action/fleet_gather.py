@@ -104,8 +104,6 @@ class ActionModule(ActionBase):
 
     def _bug_report(self) -> dict[str, Any]:
         """Run it in a folder of its own on the node, fetch what it wrote, and leave nothing behind."""
-        if self._low_level_execute_command("command -v nvidia-bug-report.sh").get("rc"):
-            return entry(BUG_REPORT, "nvidia-bug-report.sh is not on the node")
         place = str(self._low_level_execute_command("mktemp -d").get("stdout", "")).strip()
         if not PLACE.fullmatch(place) or ".." in place:
             return entry(BUG_REPORT, "the node has no room for it: mktemp gave no folder")
@@ -114,6 +112,8 @@ class ActionModule(ActionBase):
             argv = ("nvidia-bug-report.sh", "--output-file", f"{place}/{BUG_REPORT.removesuffix('.gz')}")
             reading = self._read(Read("bug_report", ReadKind.COMMAND, argv, seconds=seconds, max_bytes=100_000))
             why = "" if reading.end is ReadEnd.OK else reading.error or reading.end.value
+            if reading.end is ReadEnd.MISSING:
+                return entry(BUG_REPORT, why)
             return self._fetched(f"{place}/{BUG_REPORT}", why)
         finally:
             self._low_level_execute_command(f"rm -rf {place}")

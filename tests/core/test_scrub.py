@@ -67,6 +67,32 @@ def test_a_key_in_one_line_or_without_an_end_is_taken_out() -> None:
     assert "left" in Scrubber().text(KEY.rstrip("\n") + " left")
 
 
+def test_a_line_with_a_key_is_scrubbed_beside_it_and_a_second_key_too() -> None:
+    one = KEY.replace("\n", "\\n")
+    found = Scrubber().line(f"token=abcd1234 {one} password=abcd1234 {one}\n")
+    assert found == f"token={GONE} {GONE}\\n password={GONE} {GONE}\\n\n"
+
+
+def test_json_stays_json() -> None:
+    """A secret may stand under its name, or in a text with lines of its own."""
+    scrubber = Scrubber(["known-one"])
+    tree = {
+        "Password": "x y",
+        "token": "",
+        "keys": ["a known-one", 3, None],
+        "log": 'password: a"b\nnext',
+        "n": {"psk": 7},
+    }
+    assert scrubber.tree(tree) == {
+        "Password": GONE,
+        "token": "",
+        "keys": [f"a {GONE}", 3, None],
+        "log": f'password: {GONE}"b\nnext',
+        "n": {"psk": 7},
+    }
+    assert scrubber.count == 3
+
+
 @given(text=st.text(max_size=300))
 def test_twice_is_once_and_nothing_raises(text: str) -> None:
     once = Scrubber(["hunter2"]).text(text)
