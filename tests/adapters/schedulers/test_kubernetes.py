@@ -19,8 +19,10 @@ from fleet_runner.core.errors import SchedulerError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.parsers.kubernetes_node import CORDONED, TAINT
 from fleet_runner.core.scheduling import By
+from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
 from tests import kube
+from tests.playing import Ansible, inventory, spool
 
 pytestmark = [kube.needed, pytest.mark.nightly]
 
@@ -250,3 +252,25 @@ def test_a_wrong_name_and_a_wrong_token_are_told(server: kube.ApiServer, cluster
     with pytest.raises(SchedulerError, match=r"HTTP 401.*valid credential") as error:
         kubernetes.opened(server.kubeconfig("wrong-token")).read("gpu-0")
     assert "wrong-token" not in str(error.value)
+
+
+def test_the_playbooks_drain_and_give_back(server: kube.ApiServer, node: str, tmp_path: Path) -> None:
+    """As a person does it by hand; the pods' budgets and the rest are the adapter's."""
+    shared = {"active_job_dir": str(tmp_path / "jobs"), "drain_checks": ["time_sync"]}
+    variables = {
+        "FLEET_SCHEDULER": "kubernetes",
+        "FLEET_KUBECONFIG": str(server.kubeconfig(kube.DRAINER)),
+        "FLEET_STATE_DIR": str(tmp_path / "state"),
+        "FLEET_SPOOL": str(tmp_path / "spool.jsonl"),
+        "ANSIBLE_INVENTORY": str(inventory(tmp_path / "nodes.yml", {"n": {"scheduler_node": node}}, **shared)),
+        "ANSIBLE_GATHERING": "explicit",
+    }
+    ansible = Ansible(tmp_path / "home", variables)
+    for name, changed, marks in (("drain", 1, [TAINT]), ("drain", 0, [TAINT]), ("resume", 1, []), ("resume", 0, [])):
+        answer = ansible("ansible-playbook", f"playbooks/{name}.yml", "--limit", "n")
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+        assert f"changed={changed} " in answer.stdout
+        assert taints(server, node) == marks
+    verdicts = [line.result for line in spool(tmp_path / "spool.jsonl") if isinstance(line, Judged)]
+    asked = [each.observed["takes_work"] for each in verdicts if each.check == "scheduler"]
+    assert asked == [False, False, True, True]
