@@ -44,7 +44,7 @@ def begin(visit: Visit) -> Report | None:
         return unread(visit, silent)
     if seen.stable < min(SURE, visit.means.pace.stable):
         return None
-    visit.silent_since = None
+    visit.silent = 0
     return visit.wait(Stand.WAITING, busy, visit.means.pace.poll) if busy else _planned(visit, seen)
 
 
@@ -83,12 +83,14 @@ def missing(catalogue: Catalogue, entries: Mapping[str, Entry]) -> str:
 
 
 def unread(visit: Visit, why: str) -> Report | None:
-    """Look again for a while at a BMC that does not tell what has to be known; then the visit is over."""
-    pace, now = visit.means.pace, steady()
-    visit.silent_since = visit.silent_since or now
-    if now > visit.silent_since + pace.poll * pace.stable:
+    """Look some more times at a BMC that does not tell what has to be known; then the visit is over.
+
+    Not for some time: of a slow BMC that would be one look, which never shows that it stays so.
+    """
+    visit.silent += 1
+    if visit.silent > visit.means.pace.stable:
         return visit.report(Stand.UNREAD, why)
-    return visit.wait(Stand.UNREAD, why, pace.poll)
+    return visit.wait(Stand.UNREAD, why, visit.means.pace.poll)
 
 
 def _coming(visit: Visit, seen: Seen, why: str) -> str:

@@ -93,7 +93,7 @@ class Visit:
     then: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     switched_at: float | None = None  # when this visit last switched the host on or off
-    silent_since: float | None = None  # since when the BMC does not tell what has to be known
+    silent: int = 0  # how often in a row the BMC did not tell what has to be known
     changed: bool = False  # whether this visit did anything to the node
     said: str = ""
     began: float = field(default_factory=time.time)

@@ -80,7 +80,7 @@ class ActionModule(ActionBase):
     _supports_check_mode = True
     _VALID_ARGS = frozenset({"pace", "anyway"})
 
-    def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Drive, then say how far it came."""
         answer = super().run(tmp, task_vars)
         variables = task_vars or {}
@@ -124,8 +124,8 @@ class ActionModule(ActionBase):
         name = str(variables["inventory_hostname"])
         with contextlib.ExitStack() as opened:
             try:
-                store = opened.enter_context(Store.open(configured.store_url))
-                store = store if store.node(name) else None
+                known = opened.enter_context(Store.open(configured.store_url))
+                store = known if known.node(name) else None
             except NoStoreError:  # by hand, before the first tick: what is to be sent is planned, and none is sent
                 store = None
             means = firmware.Means(
@@ -143,7 +143,7 @@ class ActionModule(ActionBase):
                 means,
                 until=time.time() + configured.firmware_visit_seconds if runner else float("inf"),
                 start=_start(mine) if runner else self._not_by_hand(store, name),
-                check=self._task.check_mode,
+                check=bool(self._task.check_mode),
             )
 
     def _not_by_hand(self, store: Store | None, name: str) -> str:
@@ -192,7 +192,8 @@ def _pace(given: dict[str, Any]) -> Pace:
 
     if set(given) <= set(PACE):
         with contextlib.suppress(TypeError, ValueError):
-            return Pace(**{str(name): float(seconds) for name, seconds in given.items()})
+            seconds: dict[str, Any] = {str(name): float(value) for name, value in given.items()}
+            return Pace(**seconds)
     raise AnsibleActionFail(f"fleet_firmware: pace is {given!r:.120}, expected seconds of {', '.join(PACE)}")
 
 

@@ -1,17 +1,18 @@
 """Tasks that never end, tasks of other clients, and clocks that jump between two visits of the runner."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.core.firmware.flash import Phase
 from fleet_runner.core.firmware.watched import unwatched
 from fleet_runner.core.lifecycle import Stage
@@ -54,7 +55,10 @@ def test_after_a_lost_answer_only_a_task_that_shows_the_request_is_adopted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, ours: bool
 ) -> None:
     """The BMC took the image and broke the connection; its update fails, and its end is told only if it is proven."""
-    rules = [{"what": "drop_after_body"}, {"what": {"fail": {"at": 40, "message": "no room in the chip"}}}]
+    rules: list[Mapping[str, Any]] = [
+        {"what": "drop_after_body"},
+        {"what": {"fail": {"at": 40, "message": "no room in the chip"}}},
+    ]
     with benched(tmp_path, ("BIOS",), rules) as bench:
         dropped(bench, monkeypatch, targets=("BIOS",) if ours else ())
         bench.drive()
@@ -68,8 +72,8 @@ def test_after_a_lost_answer_only_a_task_that_shows_the_request_is_adopted(
 def visited(store: Store, began: float, run: Run) -> Iterator[Visit]:
     """A visit of the runner's that began at a moment and is to last for a minute."""
     target = Target(NODE, "driver", run=(run.id, run.fence))
-    means = Means(store, lambda: None, SimpleNamespace(), Path())  # type: ignore[arg-type]  neither is asked
-    visit = Visit(target, means, None, Looks(SimpleNamespace(resources=None)), began + 60.0)  # type: ignore[arg-type]
+    bmc = Bmc("http://127.0.0.1:9", "nobody", "asks")
+    visit = Visit(target, Means(store, lambda: bmc, Catalogue(()), Path()), None, Looks(bmc), began + 60.0)
     visit.began = began
     yield visit
 
