@@ -139,3 +139,32 @@ def test_a_login_that_a_starting_bmc_does_not_answer_is_no_reason_for_another_wa
         with pytest.raises(BmcError, match="answered 503 to a login"):
             bmc.read(f"{SYSTEMS}/*")
         assert not any("Authorization" in headers for *_, headers in server.asked)
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_sessions_that_lie_elsewhere_are_opened_where_the_root_names_them(status: int) -> None:
+    """As on older iDRACs; an address that is none may want a login, which is no word about the password."""
+    tree = small()
+    tree["/redfish/v1"] = {"Links": {"Sessions": {"@odata.id": "/redfish/v1/Sessions/"}}}
+    with replayed(tree) as server, talk(server) as bmc:
+        server.statuses["POST", SESSIONS] = [status]
+        server.broken["/redfish/v1/Sessions"] = lambda handler: handler._log_in(server.asked[-1][2])
+        assert len(bmc.read(f"{SYSTEMS}/*")) == 1
+        assert server.tokens == 1
+    assert [(verb, uri) for verb, uri, *_ in server.asked[:3]] == [
+        ("POST", SESSIONS), ("GET", "/redfish/v1"), ("POST", "/redfish/v1/Sessions"),
+    ]  # fmt: skip
+    assert not any("Authorization" in headers for *_, headers in server.asked)
+
+
+@pytest.mark.parametrize(
+    "links", [None, {}, {"Sessions": None}, {"Sessions": {"@odata.id": "https://other.example/x"}}]
+)
+def test_a_root_that_names_no_other_sessions_makes_a_refusal_final(links: Any) -> None:
+    tree = small()
+    tree["/redfish/v1"] = {"Links": links}
+    with replayed(tree) as server, talk(server) as bmc:
+        server.statuses["POST", SESSIONS] = [401]
+        with pytest.raises(BmcError, match="refused the BMC credentials"):
+            bmc.read(f"{SYSTEMS}/*")
+        assert [uri for verb, uri, *_ in server.asked if verb == "POST"] == [SESSIONS]

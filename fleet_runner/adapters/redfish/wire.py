@@ -17,6 +17,9 @@ NO_SESSIONS = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatu
                          HTTPStatus.NOT_IMPLEMENTED, HTTPStatus.SERVICE_UNAVAILABLE})  # fmt: skip
 """Answers to opening a session that say nothing about the password: no such service, or no session left."""
 
+ELSEWHERE = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
+"""Answers where there may be no sessions; an address that is none may want a login like any other."""
+
 
 class Wire:
     """A connection to the BMC at `url`; it logs in when it first must, and logs out when it is closed.
@@ -119,8 +122,9 @@ class Wire:
             yield trial
 
     def _log_in(self, trial: Trial | None) -> None:
-        user, password = self._user
-        reply = self.exchange.patient("POST", SESSIONS, {"UserName": user, "Password": password})
+        reply = self._open(SESSIONS)
+        if reply.status in ELSEWHERE and (named := self._sessions()) != SESSIONS:
+            reply = self._open(named)
         token = reply.headers.get("X-Auth-Token", "")
         if reply.status in DONE and token:
             self._opened = self.exchange.located(reply.headers.get("Location") or (reply.body or {}).get("@odata.id"))
@@ -132,6 +136,19 @@ class Wire:
             self._refuse(trial)
         else:
             raise BmcError(f"{self.url} answered {reply.status} to a login: {words(reply.body)}; look at the BMC")
+
+    def _open(self, sessions: str) -> Reply:
+        """Ask for a session where a BMC may have them."""
+        user, password = self._user
+        return self.exchange.patient("POST", sessions, {"UserName": user, "Password": password})
+
+    def _sessions(self) -> str:
+        """Return where the service root, which anybody may read, says that sessions are: older iDRACs' lie apart."""
+        with contextlib.suppress(BmcError):
+            links = (self.exchange.send("GET", ROOT, None, {}).body or {}).get("Links")
+            named = links.get("Sessions") if isinstance(links, Mapping) else None
+            return self.own(named.get("@odata.id")).rstrip("/") if isinstance(named, Mapping) else SESSIONS
+        return SESSIONS
 
     def _tried(self, trial: Trial | None, *request: Any) -> Reply:
         reply = self._send(*request)

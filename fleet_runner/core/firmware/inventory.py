@@ -1,6 +1,7 @@
 """What a BMC says of its firmware: one entry per image, whatever its vendor calls them."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +14,16 @@ ABSENT = frozenset({"not present", "absent"})
 UNTOLD = frozenset({"", "-", "n/a", "na", "none", "null", "unknown", "not available"})
 """Versions that say that the BMC does not know: they are not drift."""
 
-ASIDE = frozenset({"backup", "golden", "staging", "previous", "available"})
-"""First or last words of ids of images that lie in the BMC and do not run (Supermicro, Dell, Lenovo)."""
+ASIDE = frozenset({"backup", "golden", "staging", "previous", "available", "pending"})
+"""First or last words of ids of images that lie in the BMC and do not run, of whatever vendor."""
 
 _DELL = re.compile(r"(Current|Installed|Previous|Available)-(?:(\w+)-)?(?:.*?)__(.+)")
 """Dell's ids: what became of the image, its software id, its version, and the part; the version changes."""
 
-_WORDS = re.compile(r"[_\-. ]+")
+_OLD_DELL = re.compile(r"(Current|Installed|Previous|Available)-(\d*[1-9]\d*)-.+")
+"""Those of older iDRACs, without the part; a software id of 0 tells nothing."""
+
+_WORDS = re.compile(r"[_\-. ]+|(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,10 @@ class Entry:
 def entries(bodies: Mapping[str, Mapping[str, Any]]) -> dict[str, Entry]:
     """Return every entry by its id; EvidenceError where two have one id, for then no version is certain."""
     found: dict[str, Entry] = {}
+    named = Counter(lasting(uri) for uri in bodies)
     for uri, body in bodies.items():
-        entry = _entry(uri, body)
+        alike = named[lasting(uri)] > 1 and _OLD_DELL.fullmatch(_segment(uri))  # disks of one model, say
+        entry = _entry(uri, _segment(uri) if alike else lasting(uri), body)
         if (other := found.setdefault(entry.id, entry)) is not entry:
             raise EvidenceError(f"the BMC's firmware inventory has {entry.id} twice: {other.uri} and {uri}")
     return found
@@ -66,11 +72,11 @@ def running(entries: Mapping[str, Entry]) -> dict[str, Entry]:
     }
 
 
-def _entry(uri: str, body: Mapping[str, Any]) -> Entry:
+def _entry(uri: str, name: str, body: Mapping[str, Any]) -> Entry:
     status, updateable = body.get("Status"), body.get("Updateable")
     version = _text(body, "Version")
     return Entry(
-        id=lasting(uri),
+        id=name,
         uri=uri,
         version="" if version.lower() in UNTOLD else version,
         updateable=updateable if isinstance(updateable, bool) else None,
@@ -84,13 +90,15 @@ def _entry(uri: str, body: Mapping[str, Any]) -> Entry:
 def lasting(uri: str) -> str:
     """Return the id of an entry at a URI: its last segment, without the version that Dell writes into it."""
     segment = _segment(uri)
-    dell = _DELL.fullmatch(segment)
-    return "-".join(part for part in dell.group(1, 2) if part) + f"__{dell[3]}" if dell else segment
+    if dell := _DELL.fullmatch(segment):
+        return "-".join(part for part in dell.group(1, 2) if part) + f"__{dell[3]}"
+    old = _OLD_DELL.fullmatch(segment)
+    return f"{old[1]}-{old[2]}" if old else segment
 
 
 def _aside(name: str) -> bool:
-    words = _WORDS.split(name.lower())
-    return words[0] in ASIDE or words[-1] in ASIDE
+    words = _WORDS.split(name)
+    return words[0].lower() in ASIDE or words[-1].lower() in ASIDE
 
 
 def _segment(uri: str) -> str:

@@ -87,7 +87,13 @@ def test_a_version_that_is_not_told_is_none(version: object) -> None:
     assert running(entries(bodies(BIOS=version)))["BIOS"].version == ""
 
 
-@pytest.mark.parametrize("name", ["Backup_BMC", "Golden_BIOS", "Staging_BMC", "BMC-Backup", "UEFI.backup"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Backup_BMC", "Golden_BIOS", "Staging_BMC", "BMC-Backup", "UEFI.backup",
+        "BMC-Primary-Pending", "DPU_UEFI_pending", "AvailableBMC", "BackupBIOS",
+    ],
+)  # fmt: skip
 def test_images_that_do_not_run_are_aside(name: str) -> None:
     """Whatever the vendor writes first."""
     assert running(entries(bodies(**{name: "1.0", "BMC": "2.0"}))).keys() == {"BMC"}
@@ -124,6 +130,15 @@ def test_what_dell_lists_as_current_and_as_installed_is_one_image() -> None:
         "Available-25227-7.0__iDRAC.Embedded.1-1",
     )
     assert list(running(found)) == ["Installed-159__BIOS.Setup.1-1", "Current-0__CPLD.Embedded.1"]
+
+
+def test_an_id_of_an_older_idrac_stays_the_same_too() -> None:
+    """It names no part: what is alike keeps its versions, and so does what has no software id."""
+    before = dell("Installed-159-2.2.11", "Previous-25227-3.30", "Installed-0-1.0")
+    after = dell("Installed-159-2.3.10", "Installed-104947-GC5B", "Installed-104947-GC57")
+    assert list(running(before)) == ["Installed-159", "Installed-0-1.0"]
+    assert list(running(after)) == ["Installed-159", "Installed-104947-GC5B", "Installed-104947-GC57"]
+    assert before["Installed-159"].segment == "Installed-159-2.2.11"
 
 
 def test_two_entries_of_one_id_are_nothing_to_build_on() -> None:
