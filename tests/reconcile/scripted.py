@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sqlalchemy import create_engine, text
+
 from fleet_runner.adapters.playbooks import Batch, BatchState, Look
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.records import Device, Fleet, Rack
@@ -106,3 +108,25 @@ def in_state(*states: State) -> Callable[[World], bool]:
 def path(world: World, node: str = "gpu-01") -> list[State | None]:
     """Where a node has been."""
     return [entry.to for entry in world.store.history(node) if entry.kind == "transition"]
+
+
+def in_service(world: World, state: State = State.PRODUCTION) -> float:
+    """Have every node be in a state since now, as if it had come there; return the time."""
+    tick(world, 1000.0)
+    engine = create_engine(world.settings.store_url)
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM journal"))
+        connection.execute(text("DELETE FROM runs"))
+        moved = text("UPDATE nodes SET state = :state, since = 1000.0, wake_at = 0.0")
+        connection.execute(moved, {"state": state.value})
+    engine.dispose()
+    return 1001.0
+
+
+def pass_time(world: World, now: float, seconds: float, pause: float = 10.0) -> float:
+    """Tick every `pause` seconds for so long; return the time."""
+    until = now + seconds
+    while now < until:
+        now += pause
+        tick(world, now)
+    return now

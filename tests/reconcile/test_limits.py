@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.breaker import Asked, Want
@@ -15,21 +14,10 @@ from fleet_runner.core.tripping import Limits
 from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
-from tests.reconcile.scripted import IDLE, XID, Scripted, a_fleet, path, played
+from tests.reconcile.scripted import IDLE, XID, Scripted, a_fleet, in_service, path, played
 
 WELL = Result("xid", Verdict.PASS, "none")
 LIMITS = Limits(least=2, pause=600.0)
-
-
-def served(world: World) -> float:
-    """Have every node serve, as if it had earned that."""
-    tick(world, 1000.0)
-    engine = create_engine(world.settings.store_url)
-    with engine.begin() as connection:
-        connection.execute(text("DELETE FROM runs"))
-        connection.execute(text("UPDATE nodes SET state = 'production', since = 1000.0, wake_at = 0.0"))
-    engine.dispose()
-    return 1001.0
 
 
 def sick(world: World, nodes: set[str], healed_by: Stage = Stage.REBOOT) -> set[str]:
@@ -83,7 +71,7 @@ def test_nodes_that_belong_together_go_one_after_the_other(
 ) -> None:
     """While the fleet's budget has room for three."""
     world = make_world(fleet=fleet)
-    now = served(world)
+    now = in_service(world)
     well = sick(world, {"gpu-01", "gpu-02"})
     said: set[str] = set()
     for _ in range(60):
@@ -101,7 +89,7 @@ def test_two_racks_of_one_name_have_two_budgets(make_world: Callable[..., World]
     fleet = a_fleet(21)
     other = replace(fleet.devices["gpu-02"], site="annex", rack="R1")
     world = make_world(fleet=replace(fleet, sites=("annex", "hall"), devices={**fleet.devices, "gpu-02": other}))
-    now = served(world)
+    now = in_service(world)
     engine = world.engine
     assert isinstance(engine, Scripted)
     sick(world, {"gpu-01", "gpu-02"}, Stage.VERIFY)
@@ -118,7 +106,7 @@ def test_a_node_that_waits_for_the_budget_is_looked_at_and_may_be_well_again(
 ) -> None:
     """Its sweeps go on; what went away by itself is not rebooted when its turn comes."""
     world = make_world(count=2)
-    now = served(world)
+    now = in_service(world)
     engine = world.engine
     assert isinstance(engine, Scripted)
     faulty = {"gpu-01", "gpu-02"}
@@ -142,7 +130,7 @@ def test_a_node_that_waits_for_the_budget_is_looked_at_and_may_be_well_again(
 def test_a_breaker_that_opened_takes_no_node_out_and_one_trial_closes_it(make_world: Callable[..., World]) -> None:
     """No cordon, no drain, no reboot but the trial's; sweeps go on; then the rest follows within the budget."""
     world = make_world(count=10)
-    now = served(world)
+    now = in_service(world)
     ruled(world, least=2, pause=600)
     well = sick(world, {f"gpu-{at:02}" for at in range(1, 7)})
     played(world, lambda world: world.store.breaker() is not None, now=now)
@@ -174,7 +162,7 @@ def test_a_breaker_that_opened_takes_no_node_out_and_one_trial_closes_it(make_wo
 def test_a_trial_that_does_not_help_opens_the_breaker_for_longer(make_world: Callable[..., World]) -> None:
     """One node a trial in triage, not all."""
     world = make_world(count=6)
-    now = served(world)
+    now = in_service(world)
     ruled(world, least=2, pause=100)
     sick(world, {f"gpu-{at:02}" for at in range(1, 7)}, Stage.DRAIN)
     engine = world.engine
@@ -195,7 +183,7 @@ def test_people_pass_an_open_breaker_and_nothing_keeps_a_node_from_coming_back(
 ) -> None:
     """A wish is carried out, a reboot under way ends in service, a reset by name closes it."""
     world = make_world(count=10)
-    now = served(world)
+    now = in_service(world)
     for at in range(6):
         world.store.ask_breaker(
             Want(f"gpu-{at + 2:02}", now, ("xid.79",)), Asked(anew=True, may_try=False), LIMITS, now
