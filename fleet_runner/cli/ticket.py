@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from fleet_runner.adapters import tracker_file
-from fleet_runner.adapters.bell import ring
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli import reading
 from fleet_runner.cli.session import Exit, age, console, opened, print_json, stamp, whoami
@@ -57,12 +56,11 @@ def close(
     number: Number, *, reason: Annotated[str, typer.Option("--reason", "-r", help="why it is done; goes everywhere")]
 ) -> None:
     """Close a ticket by hand. The next check that sees its fault opens it again: only a fix keeps it closed."""
-    with opened() as (settings, store):
+    with opened() as (_, store):
         found = _known(store, number)
         if not store.close_ticket(number, _said(reason), whoami(), time.time()):
             console.print(f"ticket {number} is closed already: {found.closed_because}", markup=False, soft_wrap=True)
             raise typer.Exit(Exit.NO)
-        ring(settings.state_dir)
         text = f"ticket {number} is closed; if {found.check} sees {found.fault} again, it is opened again"
         console.print(text, markup=False, soft_wrap=True)
 
