@@ -40,14 +40,25 @@ HUNG_SECONDS = 0.5
 
 DIAGNOSTIC = Read("what a job prints", ReadKind.COMMAND, ("dcgmi", "diag", "-r", "3", "-j"))
 
-ELSEWHERE = frozenset({"fabric_cabling", "fabric_counters", "network_boot", "firmware_update", "wiped"})
+ELSEWHERE = frozenset(
+    {
+        "fabric_cabling",
+        "fabric_counters",
+        "network_boot",
+        "firmware_update",
+        "wiped",
+        "resets",
+        "gathered",
+        "scheduler",
+    }
+)
 """Checks that are asked of a fabric as a whole, of what the store knows, or of what their own stage came to."""
 
 FROM_BMC = (
     "power_supplies", "power_redundancy", "sensors", "sel", "chassis_health", "firmware_pins", "bios_settings",
 )  # fmt: skip
 FROM_DMESG = ("xid", "parts_gpu", "link_flaps", "memory_errors", "file_systems")
-FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage", "gpu_pcie", "nvlink")
+FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage", "gpu_pcie", "nvlink", "fabric_manager")
 
 
 def _module() -> ModuleType:
@@ -176,6 +187,7 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
         ("dimm_errors", {}, {"memory_errors": FAIL}),
         ("full_disk", {}, {"file_systems": FAIL}),
         ("read_only_disk", {}, {"file_systems": FAIL}),
+        ("service_down", {}, {"fabric_manager": FAIL}),
         ("clock_off", {}, {"time_sync": FAIL}),
         ("slow_port", {}, {"cabling_infiniband": FAIL}),
         ("wrong_firmware", {}, {"firmware_pins": FAIL}),
