@@ -162,7 +162,7 @@ class Settings(BaseSettings):
         description="what follows from which fault here (YAML); default: policy.yml beside the inventory, if any",
     )
     trackers_file: Path | None = Field(
-        None, description="trackers that are told of tickets (YAML); default: trackers.yml beside the inventory, if any"
+        None, description="who is told of tickets (YAML); default: trackers.yml beside the inventory, if any"
     )
     scheduler: Literal["none", "slurm", "kubernetes"] = Field(
         "none", description="what gives nodes work: it is told to drain them, and asked what runs there"
