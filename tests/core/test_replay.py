@@ -195,10 +195,9 @@ def test_a_judge_that_breaks_is_one_result_of_many() -> None:
 
 def test_a_section_that_is_taken_away_skips_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CHECKS, "words", replace(WORDS, section="limits"))
-    found = judged(stored(Verdict.PASS), {}, held(PROFILE, overlaid(PROFILE, {"limits": None})))
-    assert found.words == "PASS → SKIPPED"
-    without = held({}, {})
-    assert not judged(stored(Verdict.SKIPPED), {}, without).differs
+    without = overlaid(PROFILE, {"limits": None})
+    assert judged(stored(Verdict.PASS), {}, held(PROFILE, without)).words == "PASS → SKIPPED"
+    assert not judged(stored(Verdict.SKIPPED), {}, held(without, without)).differs
 
 
 def test_a_tally_keeps_what_differs_and_counts_the_rest() -> None:
