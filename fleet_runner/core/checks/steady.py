@@ -28,8 +28,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """FAIL where the node runs another boot than at its first answer in this stay; no clock has a say in that.
 
     The kernel's id of the boot is remembered with the stay it was first seen in. It is asked before the tests begin,
-    so a boot before the first answer is none in the burn-in. By hand, without a stay, only the boot's time is told, and
-    what was remembered stays.
+    so a boot before the first answer is none in the burn-in. By hand, without a stay, only the boot's time is told,
+    and what was remembered stays.
     """
     reading = readings["uptime"]
     age = reading.at - (booted := uptime.parse(text_of(reading)))
