@@ -66,6 +66,8 @@ class Kubernetes:
             said, seen = _said(node, raw, [])
             if seen.ours is not None and said["unschedulable"]:
                 return Did(changed=False, told=f"it is drained already: {seen.why}")
+            if seen.ours is None and kubernetes_node.is_ours(said):
+                return Did(changed=False, told=f"somebody has changed its reason, left as it is: {seen.why}")
             text = seen.why if seen.ours is not None else marked(node, reason, by)
             notes: dict[str, str | None] = {TAINT: text}
             notes |= {} if said["unschedulable"] else {CORDONED: "true"}

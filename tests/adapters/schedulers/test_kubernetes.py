@@ -138,9 +138,9 @@ def test_a_reason_that_a_person_changed_is_the_persons(
     cluster.drain(node, "Xid 79", By.RUNNER)
     text = server.node(node)["metadata"]["annotations"][TAINT]
     server.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {TAINT: f"{text} keep it, Kim"}}})
-    did = cluster.resume(node, By.RUNNER)
-    assert not did.changed
-    assert "keep it, Kim" in did.told
+    for did in (cluster.drain(node, "Xid 79", By.RUNNER), cluster.resume(node, By.RUNNER)):
+        assert not did.changed
+        assert "keep it, Kim" in did.told
     assert taints(server, node) == [TAINT]
     assert not judged(cluster, node, "resume").observed["ours"]
 
