@@ -1,6 +1,7 @@
 """What a tick costs when 10,000 nodes have nothing to do, and when some have.
 
-Prints CPU seconds of this process: `python benchmarks/tick.py [NODES]`. The engine is a stand-in: no play starts.
+Prints CPU seconds of this process: `python benchmarks/tick.py [NODES]`. The engine is a stand-in: no play starts. The
+statements that a tick sends to the store are counted too: with nothing to do they must not grow with the fleet.
 """
 
 import sys
@@ -8,11 +9,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from sqlalchemy import Engine, create_engine, event, text
+
 from fleet_runner.adapters.playbooks import Batch, BatchState, Look
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.records import Device, Fleet
 from fleet_runner.core.runs import Wish
+from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.spool import Decoded
+from fleet_runner.core.verdicts import Remedy
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
@@ -51,6 +57,47 @@ def fleet_of(count: int) -> Fleet:
     return Fleet(("hall",), {}, {}, devices, (), "1")
 
 
+def serve(settings: Settings) -> None:
+    """Have every node serve, and be looked at again much later."""
+    engine = create_engine(settings.store_url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE nodes SET state = 'production', since = :at, wake_at = 1e12"), {"at": START})
+    engine.dispose()
+
+
+def raise_alarms(store: Store, names: list[str], now: float) -> None:
+    """Have each of some nodes lose a GPU."""
+    heard = {"first_at": now, "last_at": now, "heard_at": now, "raised_at": now}
+    alarms = [
+        Alarm(
+            node=name,
+            code="xid.119",
+            component="GPU 3",
+            fault=f"{name}/xid.119/GPU 3",
+            source=Source.KERNEL,
+            message="Xid 119",
+            remedy=Remedy.RESET,
+            at_once=False,
+            **heard,
+        )
+        for name in names
+    ]
+    store.keep_alarms(names, lambda _: alarms, now)
+
+
+def statements(world: World, now: float) -> int:
+    """Return how many statements one tick sends to the store."""
+    sent = [0]
+
+    def count(*_: object) -> None:
+        sent[0] += 1
+
+    event.listen(Engine, "before_cursor_execute", count)
+    tick(world, now)
+    event.remove(Engine, "before_cursor_execute", count)
+    return sent[0]
+
+
 def cpu(world: World, now: float) -> float:
     """Return the CPU seconds of one tick."""
     before = time.process_time()
@@ -71,11 +118,18 @@ def main() -> None:
         for number in range(100):
             store.leave_intent(f"gpu-{number:05}", Wish.HOLD, "bench", now=START + 50)
         busy = cpu(world, START + 60)
+        serve(settings)
+        serving = sorted(cpu(world, START + 100 + number) for number in range(TICKS))[TICKS // 2]
+        sent = statements(world, START + 150)
+        raise_alarms(store, [f"gpu-{number:05}" for number in range(count // 100)], START + 200)
+        alarmed = cpu(world, START + 201)
         store.close()
     print(f"{count} nodes, CPU seconds of one tick")
     print(f"  first tick, every node registered and decided  {first:8.3f}")
     print(f"  nothing to do (median of {TICKS})                   {idle:8.4f}")
     print(f"  100 nodes with a wish                          {busy:8.3f}")
+    print(f"  nothing to do, every node serves               {serving:8.4f}, {sent} statements")
+    print(f"  {count // 100} serving nodes with a new alarm           {alarmed:8.3f}")
     print(f"  100 changed nodes cost {busy / idle:,.0f} idle ticks, the whole fleet {first / busy:,.1f} times that")
 
 
