@@ -43,7 +43,7 @@ def test_a_certificate_that_nobody_signed_hears_no_token_unless_its_authority_is
     try:
         with Wire("desk", url, headers, Access("made-up", limits=Limits(2.0, 2.0, 5.0))) as wire:
             with pytest.raises(
-                TrackerError, match="cannot trust its certificate .* name its CA in ca_file"
+                TrackerError, match=r"cannot trust its certificate .* name its CA in ca_file"
             ) as raised:
                 wire.ask("GET", "/")
             assert raised.value.kind is Kind.REFUSED
