@@ -67,6 +67,11 @@ def mark(node: str, text: str) -> By | None:
     return next((by for by in By if said.startswith(f"{by}: ")), None)
 
 
+def holds(ours: By | None, by: By) -> bool:
+    """Whether a drain that is there will do for whoever asks for one: a person's keeps the runner's, too."""
+    return ours in {by, By.PERSON}
+
+
 def lifted(by: By) -> frozenset[By]:
     """Return whose drains somebody undoes: the runner its own, a person all of ours."""
     return frozenset(By) if by is By.PERSON else frozenset({by})

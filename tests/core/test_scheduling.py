@@ -53,6 +53,12 @@ def test_a_reason_reads_well() -> None:
     assert mark("n1", f"x ({scheduling._sum('n1', 'x')})") is None
 
 
+def test_a_persons_drain_will_do_for_the_runner_and_not_the_other_way() -> None:
+    """Or the runner would give back what a person keeps."""
+    held = [(ours, by) for ours in (None, *By) for by in By if scheduling.holds(ours, by)]
+    assert held == [(By.RUNNER, By.RUNNER), (By.PERSON, By.RUNNER), (By.PERSON, By.PERSON)]
+
+
 def test_the_runner_undoes_its_own_and_a_person_all_of_ours() -> None:
     """Nobody undoes what is not ours."""
     assert lifted(By.RUNNER) == {By.RUNNER}

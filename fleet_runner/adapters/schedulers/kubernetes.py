@@ -16,7 +16,7 @@ from fleet_runner.core.errors import EvidenceError, SchedulerError, SettingsErro
 from fleet_runner.core.parsers import kubernetes_node
 from fleet_runner.core.parsers.json_text import json_object, objects
 from fleet_runner.core.parsers.kubernetes_node import CORDONED, MANAGER, TAINT
-from fleet_runner.core.scheduling import By, Did, Seen, lifted, listed, marked, name
+from fleet_runner.core.scheduling import By, Did, Seen, holds, lifted, listed, marked, name
 
 PATIENCE = (5.0, 20.0)
 """Seconds to connect to the API server, and to wait for each piece of an answer."""
@@ -64,11 +64,11 @@ class Kubernetes:
         for _ in range(TRIES):
             raw = self._node(node)
             said, seen = _said(node, raw, [])
-            if seen.ours is not None and said["unschedulable"]:
+            if holds(seen.ours, by) and said["unschedulable"]:
                 return Did(changed=False, told=f"it is drained already: {seen.why}")
             if seen.ours is None and kubernetes_node.is_ours(said):
                 return Did(changed=False, told=f"somebody has changed its reason, left as it is: {seen.why}")
-            text = seen.why if seen.ours is not None else marked(node, reason, by)
+            text = seen.why if holds(seen.ours, by) else marked(node, reason, by)
             notes: dict[str, str | None] = {TAINT: text}
             notes |= {} if said["unschedulable"] else {CORDONED: "true"}
             taints = [*_others(raw), {"key": TAINT, "effect": "NoSchedule"}]

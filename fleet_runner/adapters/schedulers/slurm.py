@@ -9,7 +9,7 @@ from typing import Any
 from fleet_runner.core.errors import EvidenceError, SchedulerError
 from fleet_runner.core.parsers import slurm_node
 from fleet_runner.core.printable import printable
-from fleet_runner.core.scheduling import By, Did, Seen, lifted, marked, name
+from fleet_runner.core.scheduling import By, Did, Seen, holds, lifted, marked, name
 
 SECONDS = 25.0
 """For one command: they give up by themselves after some ten (MessageTimeout), or much later."""
@@ -29,9 +29,9 @@ class Slurm:
         """Drain a node; jobs that run there go on, and new ones do not come."""
         shown = self._shown(node)
         seen = self._seen(node, shown)
-        if seen.ours is not None:
+        if holds(seen.ours, by):
             return Did(changed=False, told=f"it is drained already: {seen.why}")
-        if not slurm_node.drainable(node, shown):
+        if seen.ours is None and not slurm_node.drainable(node, shown):
             return Did(changed=False, told=f"somebody else has taken it out, left as it is: {seen.why}")
         if not dry:
             _run("scontrol", "update", f"nodename={node}", "state=drain", f"reason={marked(node, reason, by)}")

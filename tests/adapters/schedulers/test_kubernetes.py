@@ -145,6 +145,19 @@ def test_a_reason_that_a_person_changed_is_the_persons(
     assert not judged(cluster, node, "resume").observed["ours"]
 
 
+def test_a_person_who_drains_by_hand_what_the_runner_drained_keeps_it(
+    server: kube.ApiServer, cluster: Kubernetes, node: str
+) -> None:
+    """The runner gives it back no more; they do."""
+    cluster.drain(node, "Xid 79", By.RUNNER)
+    assert cluster.drain(node, "noon", By.PERSON).changed
+    assert not cluster.drain(node, "Xid 79", By.RUNNER).changed
+    assert not cluster.resume(node, By.RUNNER).changed
+    assert taints(server, node) == [TAINT]
+    assert cluster.resume(node, By.PERSON).changed
+    assert not server.node(node)["spec"].get("unschedulable")
+
+
 def test_evictions_respect_disruption_budgets_and_leave_daemons(
     server: kube.ApiServer, cluster: Kubernetes, node: str
 ) -> None:

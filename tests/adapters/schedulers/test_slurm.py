@@ -125,6 +125,18 @@ def test_a_drain_by_hand_is_given_back_by_hand_alone(cluster: real.Cluster) -> N
     cluster.wait("n1", "idle")
 
 
+def test_a_person_who_drains_by_hand_what_the_runner_drained_keeps_it(cluster: real.Cluster) -> None:
+    """And the runner, who drains what the person did, does not take it over."""
+    slurm = Slurm()
+    slurm.drain("n1", "Xid 79", By.RUNNER)
+    assert slurm.drain("n1", "noon", By.PERSON).changed
+    assert not slurm.drain("n1", "noon", By.PERSON).changed
+    assert not slurm.drain("n1", "Xid 79", By.RUNNER).changed
+    assert not slurm.resume("n1", By.RUNNER).changed
+    assert cluster.state("n1") == "drained"
+    assert "by hand: noon" in cluster.ask("sinfo", "-R", "--noheader", "--format=%E")
+
+
 def test_check_mode_says_what_it_would_do_and_does_nothing(cluster: real.Cluster) -> None:
     """In both directions."""
     slurm = Slurm()
