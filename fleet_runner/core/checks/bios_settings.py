@@ -133,6 +133,7 @@ CHECK = Check(
     reads=(READ,),
     judge=judge,
     also=(FUTURE, PROGRESS),
+    section=bios.SECTION,
     codes=(
         Code(
             "bios.setting", (Remedy.REFLASH,), "a setting is not as the profile's `bios` says, and waits for no reset"

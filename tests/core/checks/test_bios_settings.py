@@ -131,11 +131,17 @@ def test_a_profile_that_asks_for_what_is_passes_and_for_anything_else_does_not(w
     assert (result.verdict is PASS) is (held == wanted)
 
 
-def test_a_profile_that_asks_for_none_passes_whatever_the_bmc_has() -> None:
-    for profile in ({}, {"bios": {"attributes": {}}}):
-        for bodies in ({}, {BIOS: {"Attributes": NOW}}, {BIOS: {}}):
-            result = judged("bios_settings", {"redfish_bios": json.dumps(bodies)}, Expected(NODE, profile, DEVICE))
-            assert (result.verdict, result.message) == (PASS, "the profile asks for none")
+@pytest.mark.parametrize(
+    ("profile", "answer"),
+    [
+        ({"bios": {"attributes": {}}}, (PASS, "the profile asks for none")),
+        ({"firmware": {}}, (Verdict.SKIPPED, "the device type's profile has no bios")),
+    ],
+)
+def test_a_profile_that_asks_for_none_condemns_nothing(profile: Any, answer: tuple[Verdict, str]) -> None:
+    for bodies in ({}, {BIOS: {"Attributes": NOW}}, {BIOS: {}}):
+        result = judged("bios_settings", {"redfish_bios": json.dumps(bodies)}, Expected(NODE, profile, DEVICE))
+        assert (result.verdict, result.message) == answer
 
 
 @pytest.mark.parametrize(
