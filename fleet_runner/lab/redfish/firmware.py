@@ -33,8 +33,11 @@ class Firmware:
         tree = chip.tree
         self.running = {entry: str(tree.get(uri).get("Version") or "") for entry, uri in tree.entries.items()}
         self.pending: dict[str, Pending] = {}
-        versioned = {entry: f"-{version}__" for entry, version in self.running.items() if version}
-        self._versioned = {entry: part for entry, part in versioned.items() if part in entry}
+        self._versioned = {
+            entry: around
+            for entry, version in self.running.items()
+            if version and (around := _around(entry, version))
+        }
         self._shown: Mapping[str, str] | None = None
         self._until = 0.0
         self._reads: float | None = None
@@ -86,8 +89,10 @@ class Firmware:
 
     def name(self, entry: str) -> str:
         """Return what an entry is called now: Dell's names have the version in them (Installed-159-2.1__BIOS…)."""
-        part = self._versioned.get(entry)
-        return entry.replace(part, f"-{self.shown().get(entry)}__", 1) if part else entry
+        if entry not in self._versioned:
+            return entry
+        before, after = self._versioned[entry]
+        return f"{before}-{self.shown().get(entry)}{after}"
 
     def find(self, name: str) -> str | None:
         """Return the entry that has a name now."""
@@ -127,3 +132,12 @@ class Firmware:
         """Take note that the inventory was read as a whole."""
         if self._shown is not None and self._reads is not None:
             self._reads -= 1
+
+
+def _around(entry: str, version: str) -> tuple[str, str] | None:
+    """Return what stands before and after the version in a name of Dell's; None where it holds none."""
+    before, found, after = entry.partition(f"-{version}__")
+    if found:
+        return before, f"__{after}"
+    older = entry.startswith("Installed-") and entry.endswith(f"-{version}")
+    return (entry.removesuffix(f"-{version}"), "") if older else None

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from fleet_runner.lab.redfish.images import HEAD_BYTES
 
 MOST_PART_BYTES = 262_144
-FILE = "UpdateFile"
+FILES = frozenset({"UpdateFile", "file"})
+"""What the part with the image is called by DMTF, and by HPE."""
+
 NAME = re.compile(rb'name="?([^";\r\n]+)"?', re.IGNORECASE)
 BOUNDARY = re.compile(r'boundary="?([^";,]+)"?', re.IGNORECASE)
 
@@ -38,7 +40,7 @@ class Parts:
 
     def add(self, name: str, chunk: bytes) -> None:
         """Take note of the next bytes of a part."""
-        if name == FILE:
+        if name in FILES:
             self.file = self.file or File()
             self.file.add(chunk)
         else:

@@ -40,6 +40,8 @@ async def receive(request: Request, service: Mapping[str, Any]) -> Wish:
         raise Refused(400, "the multipart body does not end", "MalformedMultipart")
     if parts.file is None:
         raise Refused(400, "the part UpdateFile is missing", "ActionParameterMissing")
+    if "sessionKey" in parts.small:  # HPE's own form, which says nothing of targets
+        return Wish(parts.file)
     if "UpdateParameters" not in parts.small:
         raise Refused(400, "the part UpdateParameters is missing", "ActionParameterMissing")
     said = _parameters(parts.small["UpdateParameters"])

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from fleet_runner.lab.redfish import Emulator, Habits, images
-from tests.lab.redfish.talking import Client, emulator, over, wait
+from tests.lab.redfish.talking import LONGEST, Client, emulator, over, wait
 from tests.pldm import Part, package
 
 FOREVER = [{"what": {"stuck": {"at": 10}}}]
@@ -238,6 +238,30 @@ def test_names_with_versions_in_them_change_with_the_version_and_keep_the_previo
         assert ends == [new, "Previous-159-1.1__BIOS.Setup.1-1"]
         assert client.update(tmp_path, {"Installed-159-*": "3.0"}, targets=(f"{head}/{old}",)).status_code == 400
         assert client.update(tmp_path, {"Installed-159-*": "3.1"}, targets=(f"{head}/{new}",)).status_code == 202
+
+
+def test_older_names_with_versions_at_their_end_change_too(tmp_path: Path) -> None:
+    head = "/redfish/v1/UpdateService/FirmwareInventory"
+    old, new = f"{head}/Installed-159-1.1", f"{head}/Installed-159-2.0"
+    changes = {old: {"@odata.id": old, "Version": "1.1"}, head: {"Members": [{"@odata.id": old}]}}
+    with emulator(changes=changes) as bmc, Client(bmc) as client:
+        client.update(tmp_path, {"Installed-159-*": "2.0"}, targets=(old,))
+        assert over(bmc) == "done"
+        client.power("ForceRestart")
+        wait(lambda: bmc.versions()["Installed-159-1.1"] == "2.0")
+        assert [each["@odata.id"] for each in client.get(head)["Members"]] == [new]
+        assert client.get(new)["Version"] == "2.0"
+
+
+def test_an_image_in_a_form_of_hpes_is_for_all_that_it_holds(tmp_path: Path) -> None:
+    images.write(tmp_path / "image.bin", {"PSU_0": "2"})
+    with emulator(changes={"/redfish/v1/UpdateService": {"HttpPushUri": "/cgi-bin/uploadFile"}}) as bmc:
+        with Client(bmc) as client, (tmp_path / "image.bin").open("rb") as file:
+            parts = {"sessionKey": (None, "x"), "parameters": (None, "{}"), "file": ("image.bin", file)}
+            reply = client.http.post(f"{bmc.url}/cgi-bin/uploadFile", files=parts, timeout=LONGEST)
+        assert reply.status_code == 202
+        assert over(bmc) == "done"
+        assert bmc.versions()["PSU_0"] == "2"
 
 
 def test_the_oldest_tasks_make_way_for_new_ones(tmp_path: Path) -> None:
