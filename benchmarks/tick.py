@@ -67,7 +67,6 @@ def serve(settings: Settings) -> None:
 
 def raise_alarms(store: Store, names: list[str], now: float) -> None:
     """Have each of some nodes lose a GPU."""
-    heard = {"first_at": now, "last_at": now, "heard_at": now, "raised_at": now}
     alarms = [
         Alarm(
             node=name,
@@ -78,7 +77,10 @@ def raise_alarms(store: Store, names: list[str], now: float) -> None:
             message="Xid 119",
             remedy=Remedy.RESET,
             at_once=False,
-            **heard,
+            first_at=now,
+            last_at=now,
+            heard_at=now,
+            raised_at=now,
         )
         for name in names
     ]

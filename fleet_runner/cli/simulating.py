@@ -104,8 +104,10 @@ def _words(said: Said | None) -> str:
 
 
 def _plain(each: Difference) -> dict[str, object]:
-    both = {"old": each.old, "new": each.new}
-    return {"node": each.node} | {name: said._asdict() if said else None for name, said in both.items()}
+    both: dict[str, object] = {"node": each.node}
+    for name, said in (("old", each.old), ("new", each.new)):
+        both[name] = said._asdict() if said is not None else None
+    return both
 
 
 def _policy(path: Path) -> Rules:

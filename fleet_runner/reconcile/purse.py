@@ -178,4 +178,5 @@ def limits(settings: Settings, rules: Rules) -> budget.Limits:
         "tenant": settings.max_out_tenant,
         "small": settings.small_fleet,
     }
-    return budget.Limits(**(usual | dict(rules.budget)))
+    said: dict[str, Any] = dict(rules.budget)
+    return budget.Limits(**(usual | said))

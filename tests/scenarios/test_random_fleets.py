@@ -13,7 +13,7 @@ from fleet_runner.core.runs import Entry, Wish
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
-from fleet_runner.settings import Settings
+from fleet_runner.settings import load
 from tests.making import an_alarm
 from tests.reconcile.scripted import BUSY, IDLE, Scripted, a_fleet, in_service
 
@@ -34,7 +34,7 @@ class Fleet(RuleBasedStateMachine):
         self.folder = TemporaryDirectory()
         file = Path(self.folder.name) / "policy.yml"
         file.write_text(POLICY, encoding="utf-8")
-        quick = Settings(state_dir=Path(self.folder.name), retry_seconds=30, drain_seconds=60, policy_file=file)
+        quick = load(state_dir=Path(self.folder.name), retry_seconds=30, drain_seconds=60, policy_file=file)
         store = Store.create(quick.store_url)
         self.world = World(quick, store, lambda: a_fleet(len(NAMES)), Scripted(self.say))
         self.faults: dict[str, Remedy] = {}
@@ -44,16 +44,27 @@ class Fleet(RuleBasedStateMachine):
         self.now = in_service(self.world)
         self.seen: dict[str, int] = {}
 
-    @initialize()
-    def begin(self) -> None:
-        """Everybody serves."""
+    @initialize(remedy=REMEDIES, curable=st.booleans())
+    def begin(self, remedy: Remedy, *, curable: bool) -> None:
+        """Everybody serves, and then the same happens to many."""
         self.wait(1)
+        self.breaks_together(remedy, len(NAMES), curable=curable)
 
     @rule(name=names, remedy=REMEDIES, curable=st.booleans())
     def breaks(self, name: str, remedy: Remedy, *, curable: bool) -> None:
         """A GPU breaks."""
         self.faults[name] = remedy
         (self.curable.add if curable else self.curable.discard)(name)
+
+    @rule(remedy=REMEDIES, several=st.integers(2, len(NAMES)), curable=st.booleans())
+    def breaks_together(self, remedy: Remedy, several: int, *, curable: bool) -> None:
+        """So do many at once, for one reason."""
+        for name in NAMES[:several]:
+            self.breaks(name, remedy, curable=curable)
+        self.busy = set()
+        for _ in range(8):
+            self.wait(90)
+            self.the_budget_holds()
 
     @rule(name=names)
     def heals(self, name: str) -> None:
@@ -88,8 +99,8 @@ class Fleet(RuleBasedStateMachine):
     @rule(minutes=st.sampled_from([2, 12, 60, 150]))
     def waits(self, minutes: int) -> None:
         """Time passes."""
-        for _ in range(min(minutes, 12)):
-            self.wait(minutes * 60 / min(minutes, 12))
+        for _ in range(min(minutes, 6)):
+            self.wait(minutes * 60 / min(minutes, 6))
 
     @rule()
     def repaired(self) -> None:
@@ -178,8 +189,8 @@ class Fleet(RuleBasedStateMachine):
             self.faults, self.busy, self.blind = {}, set(), set()
             for name in NAMES:
                 self.world.store.leave_intent(name, Wish.RELEASE, "ann", now=self.now)
-            for _ in range(40):
-                self.wait(7200)
+            for _ in range(20):
+                self.wait(14_400)
             for node in self.world.store.nodes():
                 assert node.state is State.PRODUCTION or not STATES[node.state].stages, (node.name, node.state)
                 assert node.state is State.PRODUCTION or node.waiting, node.name
@@ -192,5 +203,7 @@ class Fleet(RuleBasedStateMachine):
 
 def test_no_history_of_a_fleet_breaks_a_promise() -> None:
     """Budget, holds, evidence, caps, the breaker: all of them at every step."""
-    calm = settings(max_examples=6, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck))
+    calm = settings(
+        max_examples=4, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
     run_state_machine_as_test(Fleet, settings=calm)
