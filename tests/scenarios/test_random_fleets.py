@@ -21,7 +21,7 @@ NAMES = [f"gpu-{number:02}" for number in range(1, 6)]
 OUT = {State.RESET, State.REBOOT, State.TRIAGE}
 REMEDIES = st.sampled_from([Remedy.RESET, Remedy.REBOOT, Remedy.POWER_CYCLE, Remedy.TRIAGE])
 DAY = 86_400.0
-POLICY = "breaker: {least: 2, pause: 20min}\ndeadline: 2h\nat_deadline: act\n"
+POLICY = "breaker: {least: 3, pause: 20min}\ndeadline: 2h\nat_deadline: act\n"
 
 
 class Fleet(RuleBasedStateMachine):
@@ -44,11 +44,11 @@ class Fleet(RuleBasedStateMachine):
         self.now = in_service(self.world)
         self.seen: dict[str, int] = {}
 
-    @initialize(remedy=REMEDIES, curable=st.booleans())
-    def begin(self, remedy: Remedy, *, curable: bool) -> None:
+    @initialize(remedy=REMEDIES, several=st.integers(2, len(NAMES)), curable=st.booleans())
+    def begin(self, remedy: Remedy, several: int, *, curable: bool) -> None:
         """Everybody serves, and then the same happens to many."""
         self.wait(1)
-        self.breaks_together(remedy, len(NAMES), curable=curable)
+        self.breaks_together(remedy, several, curable=curable)
 
     @rule(name=names, remedy=REMEDIES, curable=st.booleans())
     def breaks(self, name: str, remedy: Remedy, *, curable: bool) -> None:
@@ -204,6 +204,6 @@ class Fleet(RuleBasedStateMachine):
 def test_no_history_of_a_fleet_breaks_a_promise() -> None:
     """Budget, holds, evidence, caps, the breaker: all of them at every step."""
     calm = settings(
-        max_examples=4, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        max_examples=4, stateful_step_count=6, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     run_state_machine_as_test(Fleet, settings=calm)
