@@ -47,9 +47,8 @@ def file(settings: Settings) -> Path | None:
     return beside if beside.is_file() else None
 
 
-def stamp(settings: Settings) -> Stamp:
-    """Return what changes whenever the policy file does."""
-    path = file(settings)
+def stamp(path: Path | None) -> Stamp:
+    """Return what changes whenever a policy file does."""
     try:
         found = path.stat() if path is not None else None
     except OSError:  # it is being replaced just now, or is not there: reading it says so
@@ -63,7 +62,15 @@ def rules(settings: Settings) -> Rules:
     Raises:
         SettingsError: it cannot be read, or says something that cannot be meant.
     """
-    path = file(settings)
+    return read(file(settings))
+
+
+def read(path: Path | None) -> Rules:
+    """Return the built-in rules, and those of a policy file; nothing at all is what a file being written says.
+
+    Raises:
+        SettingsError: it cannot be read, says nothing, or something that cannot be meant.
+    """
     checked = check(path) if path is not None else Checked()
     if checked.slips:
         first, *others = checked.slips
@@ -78,8 +85,8 @@ def check(path: Path) -> Checked:
         root, content = yaml_places.load(path)
     except Unreadable as error:
         return Checked(slips=(Slip(path, error.line, str(error)),))
-    if root is None:
-        return Checked()
+    if root is None or content is None:  # truncated, being written, or the disk is full: observing must not end so
+        return Checked(slips=(Slip(path, 1, "found nothing, expected a policy; {} leaves it to the built-in rules"),))
     slips = [Slip(path, line, text) for line, text in yaml_places.twice(root, "")]
 
     def where(at: FieldPath) -> str:

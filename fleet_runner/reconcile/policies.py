@@ -1,6 +1,7 @@
 """The policy of the fleet, read again when its file changes; a file that became unusable changes nothing."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import structlog
 
@@ -22,14 +23,17 @@ class Policy:
     def rules(self, settings: Settings) -> Rules:
         """Return what the policy file says now; the last good rules where it cannot be used, which is logged once.
 
+        One that was read and is gone is no policy either: the built-in rules would end what it forbids.
+
         Raises:
             SettingsError: it cannot be used, and there are no rules yet that could stay in use.
         """
-        stamp = policy_file.stamp(settings)
+        path = policy_file.file(settings)
+        stamp = policy_file.stamp(path)
         if self.known is not None and self.known[0] == stamp:
             return self.known[1]
         try:
-            found = policy_file.rules(settings)
+            found = self._read(path)
         except SettingsError as error:
             if self.known is None:
                 raise
@@ -37,3 +41,8 @@ class Policy:
             found = self.known[1]
         self.known = (stamp, found)
         return found
+
+    def _read(self, path: Path | None) -> Rules:
+        if path is None and self.known is not None:
+            raise SettingsError(f"{policy_file.NAME} is gone; put it back, or write {{}} for the built-in rules")
+        return policy_file.read(path)

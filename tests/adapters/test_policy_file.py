@@ -47,10 +47,17 @@ def test_the_rules_of_the_file_come_after_the_built_in_ones(tmp_path: Path) -> N
     assert rules.of("any", "xid.31").repeats == 3
 
 
-@pytest.mark.parametrize("text", [None, "", "# nothing yet\n"])
+@pytest.mark.parametrize("text", [None, "{}\n"])
 def test_without_a_policy_the_built_in_rules_hold(tmp_path: Path, text: str | None) -> None:
-    """No file, or one that says nothing."""
+    """No file, or one that says so."""
     assert policy_file.rules(in_use(tmp_path, text)) == DEFAULT
+
+
+@pytest.mark.parametrize("text", ["", " \n", "# nothing yet\n", "---\n", "null\n"])
+def test_a_file_without_anything_in_it_is_no_policy(tmp_path: Path, text: str) -> None:
+    """It may be one that is being written; what it said before must not end by that."""
+    with pytest.raises(SettingsError, match=r"policy\.yml:1: found nothing, expected a policy; \{\} leaves it"):
+        policy_file.rules(in_use(tmp_path, text))
 
 
 def test_every_slip_is_told_with_its_line(tmp_path: Path) -> None:
@@ -85,10 +92,11 @@ def test_a_file_that_the_settings_name_must_be_there(tmp_path: Path) -> None:
 
 def test_its_stamp_tells_when_to_read_it_again(tmp_path: Path) -> None:
     """No file has none."""
-    settings = in_use(tmp_path, None)
-    assert policy_file.stamp(settings) is None
-    before = policy_file.stamp(in_use(tmp_path, GOOD))
+    path = tmp_path / "policy.yml"
+    assert policy_file.stamp(None) is policy_file.stamp(path) is None
+    path.write_text(GOOD, encoding="utf-8")
+    before = policy_file.stamp(path)
     assert before is not None
-    assert before == policy_file.stamp(settings)
-    assert before != policy_file.stamp(in_use(tmp_path, GOOD + "\n"))
-    assert policy_file.stamp(load(policy_file=tmp_path / "missing.yml")) is None
+    assert before == policy_file.stamp(path)
+    path.write_text(GOOD + "\n", encoding="utf-8")
+    assert before != policy_file.stamp(path)

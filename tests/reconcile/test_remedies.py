@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.lifecycle import Condition, Stage, State
@@ -133,6 +134,32 @@ def test_the_policy_is_read_again_and_a_broken_one_changes_nothing(tmp_path: Pat
     file.write_text("observe: perhaps\n", encoding="utf-8")
     with pytest.raises(SettingsError, match="observe: found 'perhaps'"):
         Policy().rules(settings)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_policy_that_is_emptied_or_gone_stays_in_use(tmp_path: Path, *, named: bool) -> None:
+    """Whoever writes it anew, or checks out another branch, must not end observing for a tick."""
+    file = tmp_path / "policy.yml"
+    settings = replace_policy(file, "observe: true\n") if named else load(inventory=tmp_path / "fleet.yml")
+    file.write_text("observe: true\n", encoding="utf-8")
+    policy = Policy()
+    assert policy.rules(settings).observe is True
+    for ruin in (lambda: file.write_text("", encoding="utf-8"), file.unlink):
+        ruin()
+        with capture_logs() as said:
+            assert [policy.rules(settings).observe for _ in range(3)] == [True] * 3
+        assert [row["event"] for row in said] == ["the policy cannot be used; the last good one stays in use"]
+    file.write_text("{}\n", encoding="utf-8")
+    assert policy.rules(settings).observe is False
+
+
+def test_a_policy_that_is_added_later_comes_into_use(tmp_path: Path) -> None:
+    """Until then the built-in rules hold."""
+    settings = load(inventory=tmp_path / "fleet.yml")
+    policy = Policy()
+    assert [policy.rules(settings).observe for _ in range(2)] == [False] * 2
+    (tmp_path / "policy.yml").write_text("observe: true\n", encoding="utf-8")
+    assert policy.rules(settings).observe is True
 
 
 def replace_policy(file: Path, text: str) -> Settings:
