@@ -20,6 +20,10 @@ class StoreError(FleetError):
     """The store cannot be read or written; nothing was half-written."""
 
 
+class UnwritableError(StoreError):
+    """The store works, and what it was given can never be written: trying again changes nothing."""
+
+
 class NoStoreError(StoreError):
     """There is no store yet: nothing was ever written down."""
 

@@ -15,7 +15,7 @@ import structlog
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.alarms import Known
 from fleet_runner.adapters.store.signals import Judge
-from fleet_runner.core.errors import FleetError, StoreError
+from fleet_runner.core.errors import FleetError, StoreError, UnwritableError
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.signals.alarm import Alarm
@@ -44,6 +44,8 @@ LATELY = 900.0
 
 REASONS = {Became.REPEATED: "repeated", Became.LATE: "late", Became.REFUSED: "refused: too many of one node"}
 """What is counted of signals that add nothing, beside those that are taken."""
+
+Work = Callable[[Sequence[Parcel]], None]
 
 
 @dataclass(slots=True)
@@ -121,10 +123,15 @@ class Worker:
         self._change(desk, desk.unstored(now), now)
         self._count(now)
 
-    def _done(self, parcels: Sequence[Parcel], work: Callable[[Sequence[Parcel]], None]) -> bool:
-        """Do it; where it cannot be done, have senders come again, and say why once."""
+    def _done(self, parcels: Sequence[Parcel], work: Work) -> bool:
+        """Do it; where it cannot be done, have senders come again, and say why once.
+
+        What fails for its own sake is found by doing each parcel's part alone: it costs no other sender its turn.
+        """
         try:
             work(parcels)
+        except UnwritableError as error:
+            return self._alone(parcels, work, error, HTTPStatus.BAD_REQUEST)
         except FleetError as error:
             if not self.trouble:
                 log.warning("signals cannot be written; they are tried again", why=str(error))
@@ -132,12 +139,19 @@ class Worker:
             self._put_off(parcels)
             return False
         except Exception as error:  # noqa: BLE001  whatever it is, the next signals are judged
-            log.error("signals could not be judged, and are not taken", parcels=len(parcels), why=trouble(error))  # noqa: TRY400  a traceback would show what was pushed
-            for parcel in parcels:
-                self._around.counts.add(DOORS[parcel.kind].source, "refused: trouble here", parcel.at)
-                parcel.answer(Outcome(HTTPStatus.INTERNAL_SERVER_ERROR, "this could not be judged"))
-            return True
+            return self._alone(parcels, work, error, HTTPStatus.INTERNAL_SERVER_ERROR)
         self.trouble = ""
+        return True
+
+    def _alone(self, parcels: Sequence[Parcel], work: Work, error: Exception, status: HTTPStatus) -> bool:
+        """Do each parcel's part of what failed by itself; refuse one that was alone already."""
+        if len(parcels) > 1:
+            done = [self._done((parcel,), work) for parcel in parcels]
+            return all(done)
+        log.error("signals could not be judged, and are not taken", parcels=len(parcels), why=trouble(error))
+        for parcel in parcels:
+            self._around.counts.add(DOORS[parcel.kind].source, "refused: trouble here", parcel.at)
+            parcel.answer(Outcome(status, "this could not be judged"))
         return True
 
     def _put_off(self, parcels: Sequence[Parcel]) -> None:
@@ -146,7 +160,7 @@ class Worker:
         for parcel in parcels:
             if parcel.token is not None:
                 parcel.answer(said)
-        self._held = [parcel for parcel in parcels if parcel.token is None]
+        self._held = [*self._held, *(parcel for parcel in parcels if parcel.token is None)]
 
     def _ready(self, now: float) -> Desk:
         """Return the desk; it begins again from the store where the rules changed, or a write failed."""

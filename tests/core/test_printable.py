@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from fleet_runner.core.printable import printable
 
 
-@given(st.text())
+@given(st.text(st.characters(exclude_categories=())))
 def test_no_control_character_is_left(text: str) -> None:
     """Whatever a node says; and everything else stays as it is."""
     shown = printable(text)
     assert not [each for each in shown if unicodedata.category(each) == "Cc" and each not in "\n\t"]
     assert len(shown) == len(text)
+    assert shown.encode().decode() == shown
     assert printable(shown) == shown
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 
-from fleet_runner.core.errors import ConflictError, StoreError
+from fleet_runner.core.errors import ConflictError, StoreError, UnwritableError
 
 
 class Trouble(NamedTuple):
@@ -82,7 +82,8 @@ def _explain(where: str, error: DBAPIError) -> StoreError:
     code = getattr(error.orig, "sqlite_errorcode", None)
     trouble = _postgresql(error, state) if code is None else SQLITE.get(code & 0xFF)
     if trouble is None:
-        return StoreError(f"store {where}: {said}; nothing was half-written; please report this")
+        kind = UnwritableError if isinstance(error, DataError | IntegrityError) else StoreError
+        return kind(f"store {where}: {said}; nothing was half-written; please report this")
     return StoreError(f"store {where}: {trouble.found} ({said}); nothing was half-written; {trouble.next}")
 
 

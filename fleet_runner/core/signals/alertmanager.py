@@ -45,7 +45,7 @@ def read(text: str, heard: float) -> tuple[Signal, ...]:
 def _signals(alerts: list[dict[str, Any]], heard: float) -> Iterator[Signal]:
     for alert in alerts:
         labels = _texts(alert.get("labels"))
-        name = labels.get("alertname", "")
+        name = _line(labels.get("alertname", ""))
         if not name:
             continue
         yield Signal(
@@ -76,10 +76,14 @@ def _node(labels: Mapping[str, str]) -> str:
 def _component(labels: Mapping[str, str]) -> str:
     """Return the part as checks call it where that can be told."""
     name = next((name for name in COMPONENT if labels.get(name)), "")
-    said = printable(labels.get(name, ""))[:80]
+    said = _line(labels.get(name, ""))[:80]
     return f"GPU {said}" if name == "gpu" else said
 
 
 def _message(name: str, annotations: Mapping[str, str]) -> str:
     said = next((annotations[each] for each in _SAID if annotations.get(each)), "")
-    return printable(f"{name}: {said}" if said else name).replace("\n", " ")[:300]
+    return _line(f"{name}: {said}" if said else name)[:300]
+
+
+def _line(said: str) -> str:
+    return printable(said).replace("\n", " ")

@@ -11,11 +11,13 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.alarms import Known
 from fleet_runner.adapters.store.heard import Heard
 from fleet_runner.core.checks.answers import fault_key
+from fleet_runner.core.errors import UnwritableError
 from fleet_runner.core.fabrics import FABRIC
+from fleet_runner.core.runs import Wish
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.verdicts import Remedy
-from tests.adapters.store.builders import UrlMaker, device, node
+from tests.adapters.store.builders import UrlMaker, decision, device, node
 
 NOW = 1_000.0
 
@@ -192,3 +194,23 @@ def test_the_types_of_nodes_are_known_by_name(stocked: Store) -> None:
     """Of all of them at once, and of no fabric."""
     stocked.register([device("ib-1", device_type=FABRIC)], 1.0)
     assert stocked.node_types() == {"gpu-01": "hgx", "gpu-02": "hgx", "gpu-03": "hgx"}
+
+
+def test_what_can_never_be_written_is_told_apart_from_a_store_in_trouble(stocked: Store) -> None:
+    """An alarm of no node: trying again would change nothing."""
+    with pytest.raises(UnwritableError, match="nothing was half-written"):
+        stocked.keep_alarms(["gpu-01"], lambda _: (alarm(name="gpu-99"),), NOW)
+
+
+def test_nodes_that_alarms_tell_of_come_before_all_others(store: Store) -> None:
+    """Until they are decided for; a wish only wakes."""
+    store.register([device(f"gpu-{number:02d}") for number in (1, 2, 3, 4)], NOW)
+    for number in (1, 2, 3, 4):
+        store.apply(node(store, f"gpu-{number:02d}"), decision(wake_at=NOW + 100), NOW)
+    store.leave_intent("gpu-01", Wish.HOLD, "ada", now=NOW)
+    keep(store, alarm("gpu-03"), alarm("gpu-02"))
+    assert [found.name for found in store.due(NOW)] == ["gpu-02", "gpu-03", "gpu-01"]
+    assert [found.name for found in store.pressing(20)] == ["gpu-02", "gpu-03"]
+    assert [found.name for found in store.pressing(1)] == ["gpu-02"]
+    store.apply(node(store, "gpu-02"), decision(wake_at=NOW), NOW)
+    assert [found.name for found in store.pressing(20)] == ["gpu-03"]
