@@ -1,9 +1,11 @@
 """A remedy that is decided: the node takes no new work, and the remedy waits until it is idle, or does not wait."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from fleet_runner.core import idling
 from fleet_runner.core.actions import Action, BeginAttempt, ClearCondition, Decision, OpenRun, SetCondition
+from fleet_runner.core.clearing import coverage
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle import Condition, Stage
 from fleet_runner.core.needs import CARRIED_OUT, Need, calls, faults, waived
@@ -27,20 +29,32 @@ def is_automatic(pending: Held) -> bool:
     return pending.by == RUNNER or number(pending.by) is not None
 
 
-def pend(remedy: Remedy, held: Held, results: tuple[int, ...] = ()) -> tuple[Action, ...]:
-    """Return what a pending remedy sets: the node takes no new work and waits until it is idle."""
+def pend(remedy: Remedy, held: Held, results: tuple[int, ...] = (), against: str = "") -> tuple[Action, ...]:
+    """Return what a pending remedy sets: the node takes no new work and waits until it is idle.
+
+    `against` are the keys of the faults that ask for it, one a line.
+    """
+    drained = replace(held, reason=f"its {remedy} waits for its work to end", detail=against)
     return (
         SetCondition(Condition.PENDING, replace(held, detail=remedy.value), results),
         SetCondition(Condition.CORDONED, replace(held, reason=f"it takes no new work until its {remedy}"), results),
-        SetCondition(Condition.DRAINING, replace(held, reason=f"its {remedy} waits for its work to end"), results),
+        SetCondition(Condition.DRAINING, drained, results),
     )
 
 
 def pend_need(view: View, need: Need, now: float) -> tuple[Action, ...]:
     """Return what makes a need pending; the deadline of one whose place it takes goes on."""
     pending = view.node.conditions.get(Condition.PENDING)
-    since = pending.since if pending is not None and pending.by == RUNNER else now
-    return pend(need.remedy, Held(since, need.reason, RUNNER), need.results)
+    mine = pending is not None and pending.by == RUNNER
+    since = pending.since if pending is not None and mine else now
+    against = frozenset(need.faults) | (against_which(view) if mine else frozenset())
+    return pend(need.remedy, Held(since, need.reason, RUNNER), need.results, "\n".join(sorted(against)))
+
+
+def against_which(view: View) -> frozenset[str]:
+    """Return the keys of the faults that asked for what is pending, empty where none did."""
+    held = view.node.conditions.get(Condition.DRAINING)
+    return frozenset(held.detail.splitlines()) if held else frozenset()
 
 
 def clear(view: View, by: str, sentence: str, what: tuple[Condition, ...] = HOLDS) -> tuple[Action, ...]:
@@ -57,15 +71,32 @@ def waive(view: View, held: Held) -> tuple[Action, ...]:
 
 
 def unwaive(view: View) -> tuple[Action, ...]:
-    """A waived fault that is gone may count again when it comes back."""
-    if Condition.WAIVED not in view.node.conditions or is_unsure(view) or waived(view) & faults(view):
+    """Each waived fault that is gone may count again when it comes back."""
+    held = view.node.conditions.get(Condition.WAIVED)
+    if held is None:
         return ()
+    seen = faults(view)
+    left = {fault for fault in waived(view) if fault in seen or is_unsure(view, {fault}, held.since)}
+    if left == waived(view):
+        return ()
+    if left:
+        return (SetCondition(Condition.WAIVED, replace(held, detail="\n".join(sorted(left)))),)
     return (ClearCondition(Condition.WAIVED, RUNNER, "The waived fault is gone; it counts again if it returns."),)
 
 
-def is_unsure(view: View) -> bool:
-    """Whether a check has no answer now: what it does not see may still be there."""
-    return any(stored.result.verdict is Verdict.UNKNOWN for stored in view.latest)
+def is_unsure(view: View, about: Collection[str], since: float) -> bool:
+    """Whether a check that looks for one of these faults has no answer now: what it does not see may still be there.
+
+    What had no answer `since` before (epoch seconds) did not see them then either. Where it is not known which faults
+    they are (`about` is empty), every check counts.
+    """
+    looking = {check for fault in about for check in coverage(fault.partition("/")[2].partition("/")[0])}
+    return any(
+        stored.result.verdict is Verdict.UNKNOWN
+        and stored.at > since
+        and (not about or stored.result.check in looking)
+        for stored in view.latest
+    )
 
 
 def carry_out(view: View, pending: Held, need: Need | None, timing: Timing, now: float) -> Decision:

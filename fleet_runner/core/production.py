@@ -7,7 +7,7 @@ from fleet_runner.core.actions import Action, ClearCondition, Decision, EndAttem
 from fleet_runner.core.ladder import recurring
 from fleet_runner.core.lifecycle import Condition, Stage
 from fleet_runner.core.needs import Need, needed, waived
-from fleet_runner.core.pending import carry_out, clear, is_automatic, is_unsure, pend_need, unwaive
+from fleet_runner.core.pending import against_which, carry_out, clear, is_automatic, is_unsure, pend_need, unwaive
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Held, Outcome, Run
 from fleet_runner.core.sightings import is_slow, seen_once
@@ -38,9 +38,12 @@ def _watch(view: View, timing: Timing, now: float) -> Decision:
     pending = view.node.conditions.get(Condition.PENDING)
     if pending is not None and view.called_off:
         return Decision(clear(view, RUNNER, f"{view.called_off}; the node serves on."), "", now)
-    if Condition.MAINTENANCE in view.node.conditions:
+    customers = view.node.management is Management.CUSTOMER
+    if pending is not None and customers and pending.by == RUNNER:
+        return Decision(clear(view, RUNNER, "Its customer manages the node; the node serves on."), "", now)
+    if Condition.MAINTENANCE in view.node.conditions or view.status is None:
         return _keep_schedules(view, timing, now)
-    need = None if view.node.management is Management.CUSTOMER else _needed(view, now)
+    need = None if customers else _needed(view, now)
     if view.rules.observe:
         if pending is None or pending.by == RUNNER:
             return _observe(view, need, timing, now)
@@ -51,11 +54,11 @@ def _watch(view: View, timing: Timing, now: float) -> Decision:
 
 
 def _remedied(view: View, pending: Held | None, need: Need | None, timing: Timing, now: float) -> Decision:
-    if pending is not None and pending.by == RUNNER and need is None and not is_unsure(view):
-        return Decision(clear(view, RUNNER, "Nothing tells of the fault any more; the node serves on."), "", now)
+    if pending is not None and pending.by == RUNNER and need is None:
+        return _unneeded(view, pending, timing, now)
     if view.barred:
         return replace(_keep_schedules(view, timing, now), waiting=f"waits: {view.barred}")
-    if need is not None and (pending is None or (is_automatic(pending) and pending.detail != need.remedy)):
+    if need is not None and (pending is None or _gives_way(view, pending, need)):
         return Decision(pend_need(view, need, now), "", now)
     if pending is None:
         return _keep_schedules(view, timing, now)
@@ -64,6 +67,20 @@ def _remedied(view: View, pending: Held | None, need: Need | None, timing: Timin
         return carried
     meanwhile = _keep_schedules(view, timing, now)
     return replace(meanwhile, waiting=carried.waiting, wake_at=min(carried.wake_at, meanwhile.wake_at))
+
+
+def _unneeded(view: View, pending: Held, timing: Timing, now: float) -> Decision:
+    """A remedy for which nothing asks any more is dropped; it only waits while its fault may still be there."""
+    if not is_unsure(view, against_which(view), pending.since):
+        return Decision(clear(view, RUNNER, "Nothing tells of the fault any more; the node serves on."), "", now)
+    words = f"{pending.detail} pending, whether its fault is still there is unknown: {pending.reason}"
+    return replace(_keep_schedules(view, timing, now), waiting=words)
+
+
+def _gives_way(view: View, pending: Held, need: Need) -> bool:
+    """Whether what is pending gives way to what is needed now, or is to be remembered against more faults."""
+    known = against_which(view)
+    return is_automatic(pending) and (pending.detail != need.remedy or bool(known and set(need.faults) - known))
 
 
 def _needed(view: View, now: float) -> Need | None:
@@ -84,7 +101,8 @@ def _observe(view: View, need: Need | None, timing: Timing, now: float) -> Decis
     dropped = clear(view, RUNNER, "The policy says to observe only; the node serves on.")
     meanwhile = _keep_schedules(view, timing, now)
     if need is None:
-        gone = () if is_unsure(view) else _not_advised(view, RUNNER)
+        unsure = advised is not None and is_unsure(view, (), advised.since)
+        gone = () if unsure else _not_advised(view, RUNNER)
         return replace(meanwhile, actions=(*dropped, *gone, *meanwhile.actions))
     when = "at once" if need.at_once else "when it is idle"
     words = f"observing: would {need.remedy} {when}: {need.reason}"

@@ -13,6 +13,7 @@ from fleet_runner.core.actions import (
     OpenRun,
     SetCondition,
 )
+from fleet_runner.core.clearing import coverage
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.policy import decide
@@ -34,6 +35,12 @@ KINDS: dict[str, tuple[Remedy, Remedy | None]] = {
     "gpu.remap_failed": (Remedy.RMA, None),
 }
 """What the check of each kind of fault proposes, and which remedy truly heals it: it, and harder ones."""
+
+CHECKED = {
+    check: [code for code in KINDS if check in coverage(code)]
+    for check in ("fabric_manager", "gpu_errors", "nvlink", "xid")
+}
+"""The check that looks for each kind of fault."""
 
 ORDER = tuple(Remedy)
 LOOKS = frozenset({Stage.HEALTH_PASSIVE, Stage.VERIFY})
@@ -144,17 +151,21 @@ class Life:
             usage = Verdict.UNKNOWN if self.blind else Verdict.PASS
             self._answer(run, Result("gpu_usage", usage, "asked", (), {"in_use": self.busy}))
         if stage in LOOKS:
-            for code in KINDS:
-                self._answer(run, self._look(code))
+            for check, codes in CHECKED.items():
+                self._answer(run, self._look(check, codes))
             outcome = Outcome.UNKNOWN if self.blind else Outcome.FAILED if self.faults else Outcome.PASSED
             run = replace(run, outcome=outcome)
         self.runs.append(run)
 
-    def _look(self, code: str) -> Result:
-        found = Finding(code, "GPU 3", f"GPU 3: {code}.", KINDS[code][0], _fault(code), (self.node.name,))
+    def _look(self, check: str, codes: list[str]) -> Result:
         if self.blind:
-            return Result(code, Verdict.UNKNOWN, "it hung")
-        return Result(code, Verdict.FAIL, "seen", (found,)) if code in self.faults else Result(code, Verdict.PASS, "")
+            return Result(check, Verdict.UNKNOWN, "it hung")
+        found = tuple(
+            Finding(code, "GPU 3", f"GPU 3: {code}.", KINDS[code][0], _fault(code), (self.node.name,))
+            for code in codes
+            if code in self.faults
+        )
+        return Result(check, Verdict.FAIL if found else Verdict.PASS, "seen", found)
 
     def _answer(self, run: Run, result: Result) -> None:
         stored = Stored(self._next(), run.id, self.node.name, run.stage, self.now, result)

@@ -151,9 +151,54 @@ def test_the_node_is_still_watched_while_a_remedy_waits() -> None:
 
 def test_a_check_without_an_answer_heals_nothing() -> None:
     """What it does not see may still be there: no uncordoning, and a waived fault stays waived."""
-    unsure = stored(verdict=Verdict.UNKNOWN)
+    unsure = stored(verdict=Verdict.UNKNOWN, check="parts_gpu")
     assert not clears(watch(pending(latest=(unsure,), runs=SWEPT), TIMING, NOW))
     assert waived(unsure) == ()
+
+
+def against(fault: str, **values: object) -> View:
+    """An idle, drained node whose reboot waits for a fault that nothing tells of any more."""
+    draining = {Condition.DRAINING: held(by="runner", detail=fault)}
+    node = a_node(conditions=PENDING | conditions(Condition.CORDONED) | draining)
+    return a_view(node, **{"runs": (a_run(Stage.DRAIN), *SWEPT), "latest": (usage(in_use=False),)} | values)
+
+
+def test_no_remedy_is_carried_out_for_a_fault_that_may_have_gone() -> None:
+    """A check that looks for it has no answer: the remedy waits, and says so."""
+    unsure = stored(verdict=Verdict.UNKNOWN)
+    for fault in ("gpu-01/xid.79/GPU 3", ""):
+        kept = watch(against(fault, latest=(usage(in_use=False), unsure)), TIMING, NOW)
+        assert kept.actions == ()
+        assert kept.waiting.startswith("REBOOT pending, whether its fault is still there is unknown: ")
+
+
+def test_only_a_check_that_looks_for_the_fault_keeps_its_remedy_waiting() -> None:
+    """Not another, nor one that had no answer before the fault was seen."""
+    other = stored(verdict=Verdict.UNKNOWN, check="ib_write")
+    old = stored(verdict=Verdict.UNKNOWN, at=SINCE - 1)
+    for fault, unsure in (("gpu-01/xid.79/GPU 3", other), ("gpu-01/xid.79/GPU 3", old), ("", old)):
+        decision = watch(against(fault, latest=(usage(in_use=False), unsure)), TIMING, NOW)
+        assert moved(decision) is None
+        assert clears(decision) == {Condition.PENDING, Condition.DRAINING, Condition.CORDONED}
+
+
+def test_what_is_pending_knows_every_fault_that_asks_for_it() -> None:
+    """One that joins is added; one that has gone since is not forgotten, and changes nothing."""
+    joined = watch(against("gpu-01/xid.79/GPU 3", latest=(XID,)), TIMING, NOW)
+    draining = joined.actions[-1]
+    assert isinstance(draining, SetCondition)
+    assert draining.held.detail == "gpu-01/gpu.lost/GPU 3\ngpu-01/xid.79/GPU 3"
+    assert draining.held.since == SINCE
+    assert not sets(watch(against(draining.held.detail, latest=(XID,)), TIMING, NOW))
+
+
+def test_a_node_that_becomes_its_customers_is_given_back() -> None:
+    """Whatever has no answer, and though it is idle."""
+    node = replace(pending().node, management=Management.CUSTOMER)
+    unsure = stored(verdict=Verdict.UNKNOWN)
+    decision = watch(a_view(node, latest=(XID, unsure, usage(in_use=False)), runs=SWEPT), TIMING, NOW)
+    assert moved(decision) is None
+    assert clears(decision) == {Condition.PENDING, Condition.DRAINING, Condition.CORDONED}
 
 
 def test_a_node_that_nobody_reaches_says_so() -> None:
@@ -163,10 +208,16 @@ def test_a_node_that_nobody_reaches_says_so() -> None:
 
 
 def test_a_node_that_left_the_source_of_truth_is_left_alone() -> None:
-    """And says so."""
-    decision = watch(a_view(status=None), TIMING, NOW)
-    assert decision.actions == ()
-    assert "does not know it any more" in decision.waiting
+    """And says so; neither is it cordoned for a fault, nor drained or moved for what was pending."""
+    for view in (
+        a_view(status=None),
+        a_view(status=None, latest=(XID,)),
+        pending(status=None),
+        pending(status=None, latest=(XID, usage(in_use=False))),
+    ):
+        decision = watch(view, TIMING, NOW)
+        assert decision.actions == ()
+        assert "does not know it any more" in decision.waiting
 
 
 def test_a_node_that_does_not_answer_stays_pending() -> None:
@@ -238,6 +289,16 @@ def test_a_waived_fault_leads_to_nothing_until_it_has_gone() -> None:
     (cleared,) = waived(stored())
     assert isinstance(cleared, ClearCondition)
     assert cleared.condition is Condition.WAIVED
+
+
+def test_each_fault_is_waived_only_as_long_as_it_lasts() -> None:
+    """One that has gone counts again when it comes back, though another one stays; what nobody looks for is gone."""
+    unsure = stored(verdict=Verdict.UNKNOWN, check="ib_write")
+    both = {Condition.WAIVED: held(detail="gpu-01/alert.x/\ngpu-01/gpu.lost/GPU 3\ngpu-01/xid.48/GPU 5")}
+    view = a_view(a_node(conditions=both), latest=(XID, unsure), runs=SWEPT)
+    (left,) = watch(view, TIMING, NOW).actions
+    assert isinstance(left, SetCondition)
+    assert left.held == replace(both[Condition.WAIVED], detail="gpu-01/gpu.lost/GPU 3")
 
 
 def rolled(*latest: Stored, **values: str) -> View:
