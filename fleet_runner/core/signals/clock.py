@@ -5,9 +5,6 @@ from datetime import UTC, datetime
 LATE = 2 * 86_400.0
 """Seconds for which a log shipper may have kept what it sends; an older time is that of a clock never set."""
 
-AHEAD = 300.0
-"""Seconds by which a sender's clock may run ahead of ours."""
-
 NEAR = 900.0
 """Seconds to which a time without a zone has to be near to when it was heard."""
 
@@ -25,8 +22,8 @@ _UNITS = (1.0, 1e3, 1e6, 1e9)
 
 
 def settled(at: float | None, heard: float) -> float:
-    """Return when it happened (epoch seconds): the sender's word where it is believable, else when it was heard."""
-    return at if at is not None and heard - LATE <= at <= heard + AHEAD else heard
+    """Return when it happened (epoch seconds), by the sender's clock where it may be right; never later than now."""
+    return at if at is not None and heard - LATE <= at <= heard else heard
 
 
 def moment(told: object, heard: float) -> float | None:

@@ -45,11 +45,18 @@ class Places:
         return cls(whole, {_short(node): node for node in every if times[_short(node)] == 1})
 
     def find(self, said: str) -> str | None:
-        """Return the node that a host's name stands for: by the whole name, else by what is before the first dot."""
+        """Return the node that a host's name stands for: by the whole name, else where one is the other's beginning.
+
+        A host of another domain is another host, also where its first name is a node's.
+        """
         name = _plain(said)
         short = _short(name)
-        # An address is no name: its first number is nobody's.
-        return self.whole.get(name) or (None if short.isdigit() else self.short.get(short))
+        if name in self.whole:
+            return self.whole[name]
+        near = (
+            None if short.isdigit() else self.short.get(short)
+        )  # an address is no name: its first number is nobody's
+        return near if near and (_begins(name, _plain(near)) or _begins(_plain(near), name)) else None
 
     def place(self, signals: Iterable[Signal]) -> Placed:
         """Return the signals with their nodes' names; those of strangers are left out and counted."""
@@ -63,6 +70,11 @@ class Places:
             else:
                 known.append(signal if node == signal.node else replace(signal, node=node))
         return Placed(tuple(known), unknown)
+
+
+def _begins(name: str, whole: str) -> bool:
+    """Whether a name is the beginning of another, up to one of its dots."""
+    return whole.startswith(f"{name}.")
 
 
 def _plain(name: str) -> str:

@@ -6,16 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.signals.clock import AHEAD, LATE, moment, settled
+from fleet_runner.core.signals.clock import LATE, moment, settled
 from tests.core.signals.telling import NOW
 
 
 @given(st.one_of(st.none(), st.floats(allow_nan=True)), st.floats(1.5e9, 4e9))
 def test_a_time_is_the_senders_or_ours(at: float | None, heard: float) -> None:
-    """Never before the earliest that is believed, nor further ahead than a clock may run."""
+    """Never before the earliest that is believed, nor in the time to come: that would outlast its remedy."""
     found = settled(at, heard)
-    assert heard - LATE <= found <= heard + AHEAD
+    assert heard - LATE <= found <= heard
     assert found in (at, heard)
+
+
+@pytest.mark.parametrize(
+    ("late", "found"), [(290.0, 0.0), (0.1, 0.0), (0.0, 0.0), (-40.0, -40.0), (-LATE, -LATE), (-LATE - 1, 0.0)]
+)
+def test_a_clock_may_be_behind_and_never_ahead(late: float, found: float) -> None:
+    """What happens in five minutes would still be news of a node that was healed in three."""
+    assert settled(NOW + late, NOW) == NOW + found
 
 
 @pytest.mark.parametrize(

@@ -20,17 +20,23 @@ PLACES = Places.of(
         ("gpu-02", "gpu-02.hall-a.example"),
         ("gpu-02.hall-a.example", "gpu-02.hall-a.example"),
         ("gpu-03.hall-b.example", "gpu-03.hall-b.example"),
+        ("gpu-02.hall-a", "gpu-02.hall-a.example"),
+        ("gpu-02.hall-a.example.internal", "gpu-02.hall-a.example"),
+        ("gpu-02.hall-b.example", None),
+        ("gpu-02.hall", None),
+        ("gpu-02.hall-a.examples", None),
         ("gpu-03", None),
         ("gpu-03.hall-c.example", None),
         ("gpu-04", None),
         ("", None),
+        (".example", None),
         ("7", "7"),
         ("7.1.2.3", None),
         ("0002c9030060dc20", "gpu-01"),
     ],
 )
 def test_a_host_is_a_node_by_its_name_or_by_what_is_before_the_first_dot(said: str, node: str | None) -> None:
-    """If only one has that; an address is not a name."""
+    """If only one has that; an address is not a name, and another site's host is nobody here."""
     assert PLACES.find(said) == node
 
 
