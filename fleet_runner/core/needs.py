@@ -44,8 +44,9 @@ class Call:
 class Need:
     """The hardest remedy that a node's faults call for, what was tried before it considered.
 
-    `at_once` does not wait for an idle node: the work that one of the faults ended is lost anyway. `reason` says of
-    the fault behind it, and of what was tried; `results` are those that saw the faults.
+    `at_once` does not wait for an idle node: a fault that calls for this very remedy has ended the work. One that is
+    content with a milder remedy ends no work for a harder one. `reason` says of the fault behind it, and of what was
+    tried; `results` are those that saw the faults.
     """
 
     remedy: Remedy
@@ -56,14 +57,9 @@ class Need:
 
 
 def ruled(rules: Rules, device_type: str, finding: Finding) -> Finding:
-    """Return a finding with the remedy that the rules name for it.
-
-    A rule that counts, or that waits for another code, speaks of signals: a look cannot tell how often.
-    """
-    following = rules.of(device_type, finding.code)
-    if following.remedy is None or following.repeats > 1 or following.beside:
-        return finding
-    return replace(finding, remedy=following.remedy)
+    """Return a finding with the remedy that the rules name for what is seen."""
+    remedy = rules.seen(device_type, finding.code).remedy
+    return finding if remedy is None else replace(finding, remedy=remedy)
 
 
 def needed(view: View, now: float, without: frozenset[str] = frozenset()) -> Need | None:
@@ -73,13 +69,19 @@ def needed(view: View, now: float, without: frozenset[str] = frozenset()) -> Nee
     if not rungs:
         return None
     call, rung = max(rungs, key=lambda each: ORDER.index(each[1].remedy))
+    remedy = _done(rung.remedy)
     return Need(
-        remedy=Remedy.TRIAGE if EVENTS[rung.remedy] is Event.TRIAGE_NEEDED else rung.remedy,
-        at_once=any(each.at_once for each in found),
+        remedy=remedy,
+        at_once=any(each.at_once and _done(its.remedy) is remedy for each, its in rungs),
         faults=tuple(dict.fromkeys(each.fault for each in found)),
         reason=f"{call.message} {rung.sentence}".rstrip(),
         results=tuple(sorted({each.result for each in found if each.result is not None})),
     )
+
+
+def _done(remedy: Remedy) -> Remedy:
+    """Return what the runner does for a remedy: a part is sent back by a person, who looks at it first."""
+    return Remedy.TRIAGE if EVENTS[remedy] is Event.TRIAGE_NEEDED else remedy
 
 
 def calls(view: View) -> tuple[Call, ...]:
@@ -109,9 +111,8 @@ def _seen(view: View) -> Iterable[Call]:
 
 
 def _call(view: View, stored: Stored, finding: Finding) -> Call:
-    following = view.rules.of(view.node.device_type, finding.code)
-    remedy = ruled(view.rules, view.node.device_type, finding).remedy
-    return Call(finding.fault, remedy, following.at_once, finding.message, stored.id)
+    following = view.rules.seen(view.node.device_type, finding.code)
+    return Call(finding.fault, following.remedy or finding.remedy, following.at_once, finding.message, stored.id)
 
 
 def _raised(view: View) -> Iterable[Call]:

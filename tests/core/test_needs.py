@@ -1,5 +1,6 @@
 """From what checks see and signals tell to the one remedy that a node needs."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +9,7 @@ from fleet_runner.core.needs import EVENTS, ORDER, calls, faults, needed, ruled,
 from fleet_runner.core.rules.built_in import BUILT_IN
 from fleet_runner.core.rules.rule import Rule
 from fleet_runner.core.rules.rules import Rules
+from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.verdicts import Remedy, Verdict
 from tests.making import NOW, SINCE, a_finding, a_node, a_view, an_alarm, an_attempt, held, stored
 
@@ -85,6 +87,50 @@ def test_a_rule_that_counts_speaks_of_signals() -> None:
     need = needed(a_view(alarms=(an_alarm(code="xid.31", remedy=Remedy.TRIAGE),)), NOW)
     assert need is not None
     assert need.remedy is Remedy.TRIAGE
+
+
+@pytest.mark.parametrize(
+    ("code", "proposed", "rule", "expected"),
+    [
+        ("xid.74", Remedy.RESET, Rule(("xid.74",), remedy=Remedy.RECORD), None),
+        ("xid.31", Remedy.TRIAGE, Rule(("xid.*",), remedy=Remedy.RECORD), None),
+        ("xid.13", Remedy.RECORD, Rule(("xid.13",), remedy=Remedy.RESET), (Remedy.RESET, False)),
+        ("xid.13", Remedy.RECORD, Rule(("xid.13",), remedy=Remedy.RESET, repeats=2), None),
+        ("xid.13", Remedy.RECORD, Rule(("xid.13",), remedy=Remedy.RESET, repeats=1), (Remedy.RESET, True)),
+        ("xid.79", Remedy.REBOOT, Rule(("xid.79",), repeats=3), (Remedy.POWER_CYCLE, False)),
+        ("xid.79", Remedy.REBOOT, Rule(("xid.79",), remedy=Remedy.RESET, beside=("sxid.*",)), (Remedy.REBOOT, False)),
+    ],
+)
+def test_what_a_policy_names_counts_for_what_is_seen_too(
+    code: str, proposed: Remedy, rule: Rule, expected: tuple[Remedy, bool] | None
+) -> None:
+    """Also where a built-in rule counts; only a remedy that its own rule ties to a count is for signals alone.
+
+    And what is to be done at once once it has counted is not done at once at first sight.
+    """
+    always = Rule(("xid.13", "xid.74"), at_once=True)
+    rules = Rules((*BUILT_IN, always, rule))
+    need = needed(a_view(latest=(stored(a_finding(proposed, code=code)),), rules=rules), NOW)
+    assert expected == (None if need is None else (need.remedy, need.at_once))
+
+
+def test_work_ends_at_once_only_for_the_remedy_that_its_fault_calls_for() -> None:
+    """A restart that need not wait ends no work for a triage that can; a power cycle that need not, for itself."""
+    restart = an_alarm(id=1, code="fabric_manager.down", fault="gpu-01/fabric_manager.down", remedy=Remedy.RESTART)
+    lost = an_alarm(id=2, code="xid.79", fault="gpu-01/xid.79/GPU 3", remedy=Remedy.REBOOT)
+    triage = an_alarm(id=3, code="node.test", fault="gpu-01/node.test", remedy=Remedy.TRIAGE)
+    rma = an_alarm(id=4, code="node.dead", fault="gpu-01/node.dead", remedy=Remedy.RMA)
+    rules = Rules((*BUILT_IN, Rule(("fabric_manager.down", "node.test"), at_once=True)))
+
+    def of_all(*alarms: Alarm, rules: Rules = rules) -> tuple[Remedy, bool] | None:
+        need = needed(a_view(alarms=alarms, rules=rules), NOW)
+        return None if need is None else (need.remedy, need.at_once)
+
+    assert of_all(restart) == (Remedy.RESTART, True)
+    assert of_all(restart, rma) == (Remedy.TRIAGE, False)
+    assert of_all(restart, lost) == (Remedy.POWER_CYCLE, True)
+    assert of_all(lost, triage, rules=Rules()) == (Remedy.TRIAGE, False)
+    assert of_all(triage, rma) == (Remedy.TRIAGE, True)
 
 
 def test_the_same_fault_climbs_and_says_why() -> None:

@@ -22,3 +22,8 @@ class Following:
     beside: tuple[str, ...] = ()
     hold: float = 0.0
     quiet: float = 3600.0
+
+    @property
+    def counts(self) -> bool:
+        """Whether one signal of the code is not enough."""
+        return self.repeats > 1 or bool(self.beside)

@@ -25,6 +25,11 @@ class Rule:
     quiet: float | None = None
     source: str = ""
 
+    @property
+    def counts(self) -> bool:
+        """Whether it says how often something must come, or beside what."""
+        return (self.repeats or 1) > 1 or bool(self.beside)
+
     def speaks_of(self, device_type: str, code: str) -> bool:
         """Whether it says anything about a code on a device type."""
         return any(fnmatchcase(code, glob) for glob in self.codes) and (

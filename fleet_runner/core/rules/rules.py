@@ -1,7 +1,7 @@
 """All rules of a fleet, as one value: what follows from a code here, and which rule says so."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -20,6 +20,13 @@ class Cap(NamedTuple):
 
     most: int
     within: float = DAY
+
+
+class Told(NamedTuple):
+    """What follows from a code: of signals, and of what a check sees."""
+
+    following: Following
+    seen: Following
 
 
 class AtDeadline(StrEnum):
@@ -60,18 +67,32 @@ class Rules:
     at_deadline: AtDeadline = AtDeadline.ASK
     budget: Mapping[str, float] = field(default_factory=dict[str, float])
     breaker: Limits = field(default_factory=Limits)
-    _known: dict[tuple[str, str], Following] = field(
-        default_factory=dict[tuple[str, str], Following], init=False, repr=False, compare=False
+    _known: dict[tuple[str, str], Told] = field(
+        default_factory=dict[tuple[str, str], Told], init=False, repr=False, compare=False
     )
 
     def of(self, device_type: str, code: str) -> Following:
         """Return what follows from a code on a device type."""
+        return self._told(device_type, code).following
+
+    def seen(self, device_type: str, code: str) -> Following:
+        """Return what follows where a check sees a fault: a look cannot tell how often something came.
+
+        A remedy that a rule names for what it counts, or waits for beside another code, is of signals; one that
+        another rule names is of both. Where anything is counted, nothing that is seen is done at once.
+        """
+        return self._told(device_type, code).seen
+
+    def _told(self, device_type: str, code: str) -> Told:
         found = self._known.get((device_type, code))
         if found is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
-            said = {name: getattr(rule, name) for name, rule in self.sayings(device_type, code).items()}
-            found = self._known[device_type, code] = Following(**said)
+            rules = self.sayings(device_type, code)
+            following = Following(**{name: getattr(rule, name) for name, rule in rules.items()})
+            remedy = None if "remedy" in rules and rules["remedy"].counts else following.remedy
+            seen = replace(following, remedy=remedy, at_once=following.at_once and not following.counts)
+            found = self._known[device_type, code] = Told(following, seen)
         return found
 
     def sayings(self, device_type: str, code: str) -> dict[str, Rule]:
