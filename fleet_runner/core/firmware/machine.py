@@ -138,11 +138,13 @@ def _untaken(flash: Flash, seen: Seen, pace: Pace) -> bool:
     changed = new(flash, seen) or (seen.versions is not None and not unchanged(flash, seen))
     if seen.tasks is None or changed or set(flash.tasks_before) - seen.tasks.keys():
         return False
-    if not any(belonging.is_update(task) for task in seen.tasks.values()):
-        return False
-    if flash.bmc_reset_before is None or seen.bmc_reset_at is None:
-        return False
-    return abs(seen.bmc_reset_at - flash.bmc_reset_before) <= clock(pace)
+    return any(belonging.is_update(task) for task in seen.tasks.values()) and _same_start(flash, seen, pace)
+
+
+def _same_start(flash: Flash, seen: Seen, pace: Pace) -> bool:
+    """Say if the BMC last started when it had as the flash was written down, and no clock was set since."""
+    before, now = flash.bmc_reset_before, seen.bmc_reset_at
+    return before is not None and now is not None and abs(now - before) <= clock(pace)
 
 
 def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
@@ -162,8 +164,9 @@ def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
 
 def _reused(flash: Flash, seen: Seen, pace: Pace, task: Task) -> bool:
     """Say if a BMC that may have restarted has given the flash's address to somebody else's task, which has ended."""
-    known = seen.bmc_reset_at is not None and not _restarted(flash, seen, pace)
-    return task.state is not TaskEnd.RUNNING and not known and bool(belonging.anothers(flash, task))
+    if task.state is TaskEnd.RUNNING or _same_start(flash, seen, pace):
+        return False
+    return bool(belonging.anothers(flash, task))
 
 
 def _untold(flash: Flash, seen: Seen, pace: Pace) -> Act:
