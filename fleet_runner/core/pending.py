@@ -140,7 +140,7 @@ def _regardless(view: View, pending: Held, need: Need | None, timing: Timing, no
         return ""
     if need is not None and need.at_once:
         return "The fault has ended the node's work: the remedy does not wait, it is carried out now."
-    if view.rules.at_deadline is AtDeadline.ACT and now - pending.since > _deadline(view, timing):
+    if view.rules.at_deadline is AtDeadline.ACT and now - pending.since > deadline(view, timing):
         return "The drain is over its deadline: the remedy is carried out now, as the policy says."
     return ""
 
@@ -151,13 +151,14 @@ def _is_tested(view: View) -> bool:
     return usage is not None and usage.result.observed.get("ours") is not None
 
 
-def _deadline(view: View, timing: Timing) -> float:
+def deadline(view: View, timing: Timing) -> float:
+    """Return for how many seconds the work of a node may keep its remedy waiting."""
     return timing.drain_deadline if view.rules.deadline is None else view.rules.deadline
 
 
 def _why_pending(view: View, pending: Held, newest: float, timing: Timing, now: float) -> str:
     sentence = f"{pending.detail} pending, {_doubt(view, newest)}: {pending.reason}"
-    if now - pending.since > _deadline(view, timing):
+    if now - pending.since > deadline(view, timing):
         return f"{sentence} The drain is over its deadline: a person decides (cancel, or end the work)."
     return sentence
 

@@ -7,7 +7,7 @@ moves the node asks for another look at once, so that each decision stays about 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fleet_runner.core import clearing, production, stages, testing, watching, wishes
+from fleet_runner.core import clearing, drain_tickets, production, stages, testing, watching, wishes
 from fleet_runner.core.actions import (
     Action,
     BeginAttempt,
@@ -47,7 +47,7 @@ def decide(view: View, timing: Timing, now: float) -> Decision:
         return Decision((*answered, *_attempted(view, answered, now)), view.node.waiting, now)
     over = clearing.cleared(view, now)
     view = replace(view, alarms=clearing.standing(view.alarms, over))
-    tickets = _tickets(view)
+    tickets = _tickets(view, timing, now)
     decision = _decide(view, timing, now)
     after = (*_attempted(view, decision.actions, now), *_uncordon(view, decision), *_done(view, decision))
     return replace(
@@ -109,10 +109,12 @@ def _is_to_collect(view: View) -> bool:
     return node.state is State.TRIAGE and not kept_away and not asked
 
 
-def _tickets(view: View) -> tuple[Action, ...]:
+def _tickets(view: View, timing: Timing, now: float) -> tuple[Action, ...]:
     """A node on hold says what is wrong with it all the same; on a fabric's hold nothing follows from its sweeps."""
     silent = _SILENT if view.node.state in FABRICS else {Condition.MAINTENANCE}
-    return () if silent & view.node.conditions.keys() else (*follow(view), *told(view))
+    if silent & view.node.conditions.keys():
+        return ()
+    return (*follow(view), *told(view), *drain_tickets.told(view, timing, now))
 
 
 def _unticketed(view: View) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from fleet_runner.core import idling, testing
 from fleet_runner.core.actions import Action, ClearCondition, Decision, EndAttempt, OpenRun, SetCondition
+from fleet_runner.core.drain_tickets import unresumed
 from fleet_runner.core.ladder import recurring
 from fleet_runner.core.lifecycle import Condition, Stage
 from fleet_runner.core.needs import Need, needed, waived
@@ -119,13 +120,13 @@ def _not_advised(view: View, by: str) -> tuple[Action, ...]:
 def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
     if view.status is None:
         return Decision((), "the source of truth does not know it any more; nothing is run on it", now + FAR)
+    sweeps = _keep_sweeps(view, timing, now)
+    if any(isinstance(action, OpenRun) for action in sweeps.actions):
+        return sweeps
     resumed_at = _resume_at(view, timing)
     if now >= resumed_at:
         return Decision((OpenRun(Stage.RESUME, "its drain is to be undone at the scheduler"),), "", now)
-    sweeps = _keep_sweeps(view, timing, now)
     sweeps = replace(sweeps, wake_at=min(sweeps.wake_at, resumed_at))
-    if any(isinstance(action, OpenRun) for action in sweeps.actions):
-        return sweeps
     again = None if testing.is_taken(view) else testing.look_again(view, timing)
     due = testing.due(view, timing, now) if again is None else again
     if now < due:
@@ -137,10 +138,13 @@ def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
 
 
 def _resume_at(view: View, timing: Timing) -> float:
-    """Return when the scheduler is told, again, that the node takes work; never while it shall take none."""
-    if not view.drained or _KEPT_AWAY & view.node.conditions.keys() or view.node.management is Management.CUSTOMER:
+    """Return when the scheduler is told, again, that the node takes work; never while it shall take none.
+
+    What the runner took it gives back on a customer's node, too.
+    """
+    if not view.drained or _KEPT_AWAY & view.node.conditions.keys():
         return testing.NEVER
-    tried = [run for run in view.runs if run.stage is Stage.RESUME and run.outcome in NO_VERDICT | {Outcome.FAILED}]
+    tried = unresumed(view)
     return again_at(tried[-1], len(tried), timing) if tried else 0.0
 
 

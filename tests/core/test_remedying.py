@@ -273,7 +273,10 @@ def test_work_that_only_the_scheduler_knows_is_use() -> None:
 
 
 def test_a_drain_is_undone_at_the_scheduler_once_the_node_serves() -> None:
-    """Tried again as any stage; not while it takes no work, and never on a customer's node."""
+    """After a sweep that is due, tried again as any stage; not while it takes no work. On a customer's node, too."""
+    assert [each.stage for each in of(OpenRun, decide(a_view(drained=True), TIMING, NOW))] == [Stage.HEALTH_PASSIVE]
+    customers = a_view(a_node(management=Management.CUSTOMER), drained=True, runs=SWEPT)
+    assert [each.stage for each in of(OpenRun, decide(customers, TIMING, NOW))] == [Stage.RESUME]
     assert [each.stage for each in of(OpenRun, decide(a_view(drained=True, runs=SWEPT), TIMING, NOW))] == [
         Stage.RESUME
     ]
@@ -281,11 +284,12 @@ def test_a_drain_is_undone_at_the_scheduler_once_the_node_serves() -> None:
     waits = decide(a_view(drained=True, runs=(*SWEPT, failed)), TIMING, NOW)
     assert (waits.actions, waits.wake_at) == ((), NOW + 50)
     assert waits.waiting == "UNKNOWN: resume: slurmctld does not answer"
+    broken = replace(failed, outcome=Outcome.CANCELLED)
+    assert decide(a_view(drained=True, runs=(*SWEPT, broken)), TIMING, NOW).wake_at == NOW + 50
     for node in (
         a_node(conditions=conditions(Condition.CORDONED)),
         a_node(conditions=conditions(Condition.MAINTENANCE)),
         a_node(conditions=conditions(Condition.HELD)),
-        a_node(management=Management.CUSTOMER),
     ):
         assert of(OpenRun, decide(a_view(node, drained=True, runs=SWEPT), TIMING, NOW)) == []
 
