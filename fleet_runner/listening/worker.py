@@ -21,7 +21,6 @@ from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.desk import Desk
 from fleet_runner.core.signals.memory import Outcome as Became
-from fleet_runner.core.signals.signal import Signal
 from fleet_runner.listening.counting import Counts, trouble
 from fleet_runner.listening.doors import DOORS
 from fleet_runner.listening.inbox import Inbox, Outcome, Parcel
@@ -188,7 +187,7 @@ class Worker:
         desk.learn(((each.name, each.standing) for each in known), now)
         since = {each.name: each.since for each in known}
         for each in batch:
-            fresh = [signal for signal in each.opened.signals if _opens(signal, since)]
+            fresh = [signal for signal in each.opened.signals if signal.is_news(since.get(signal.node, 0.0))]
             found = desk.hear(fresh, now)
             each.became.update(found.outcomes)
             each.became[Became.LATE] += len(each.opened.signals) - len(fresh)
@@ -229,11 +228,6 @@ class Worker:
         except StoreError:
             self._around.counts.give_back(counted)
             raise
-
-
-def _opens(signal: Signal, since: dict[str, float]) -> bool:
-    """Whether a signal is of the node's stay in its state: what was before that has been dealt with."""
-    return signal.ended or signal.at >= since.get(signal.node, 0.0)
 
 
 def _outcome(each: Judged) -> Outcome:

@@ -1,6 +1,9 @@
 """What the worker does when something fails: senders come again, nothing is told of what they pushed."""
 
+import json
+import sqlite3
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +84,23 @@ def test_what_was_counted_is_stored_when_it_ends(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path / 'fleet.db'}") as again:
         assert [each.count for each in again.alarms("gpu-01")] == [3]
         assert {each.what: each.count for each in again.heard()}["taken"] == 3
+
+
+def test_an_alert_that_fires_on_over_a_remedy_is_no_recurrence(tmp_path: Path) -> None:
+    """One that began after its node came back is."""
+
+    def post(began: float) -> str:
+        starts = datetime.fromtimestamp(began, UTC).isoformat()
+        labels = {"alertname": "GpuEcc", "node": "gpu-01", "severity": "critical"}
+        alert = {"status": "firing", "labels": labels, "fingerprint": "f", "startsAt": starts}
+        return json.dumps({"version": "4", "alerts": [alert]})
+
+    with listening(tmp_path) as ear:
+        now = time.time()
+        with sqlite3.connect(tmp_path / "fleet.db") as database:
+            database.execute("UPDATE nodes SET since = ? WHERE name = 'gpu-01'", (now - 60,))
+        assert ear.push("/alertmanager", post(now - 3600)).json()["taken"] == 0
+        assert ear.store.alarms("gpu-01") == ()
+        assert ear.push("/alertmanager", post(now - 30)).json()["taken"] == 1
+        assert len(ear.store.alarms("gpu-01")) == 1
+        until(lambda: ear.heard("alert", "late") == 1)

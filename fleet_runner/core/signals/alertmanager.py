@@ -9,6 +9,7 @@ from typing import Any
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers.json_text import json_object, objects
 from fleet_runner.core.printable import printable
+from fleet_runner.core.signals.clock import moment
 from fleet_runner.core.signals.signal import Signal, Source
 from fleet_runner.core.verdicts import Remedy
 
@@ -58,6 +59,7 @@ def _signals(alerts: list[dict[str, Any]], heard: float) -> Iterator[Signal]:
             remedy=SEVERITY.get(labels.get("severity", "").lower(), Remedy.RECORD),
             ended=alert.get("status") == "resolved",
             key=f"{alert.get('fingerprint')}@{alert.get('startsAt')}"[:120],
+            began=moment(alert.get("startsAt"), heard),
         )
 
 

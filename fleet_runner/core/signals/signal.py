@@ -16,6 +16,10 @@ class Source(StrEnum):
     OPERATOR = "operator"  # a person
 
 
+WENT_ON = 3600.0
+"""Seconds for which what began before its node came to its state has to go on there until it is news."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signal:
     """What was said, in the words that checks use: `code` and `component` are those of a finding.
@@ -23,7 +27,7 @@ class Signal:
     `at` is when it happened (epoch seconds), by its sender's clock where that is believable, else when it was heard.
     `remedy` is what its kind asks for unless the rules say otherwise. One that `ended` takes back what its sender
     said before. `key` is the sender's own name of this very signal, "" where it gives none: equal keys are one
-    signal told twice.
+    signal told twice. `began` is when it began, where its sender says again and again what goes on.
     """
 
     node: str
@@ -35,3 +39,12 @@ class Signal:
     remedy: Remedy = Remedy.WATCH
     ended: bool = False
     key: str = ""
+    began: float | None = None
+
+    def is_news(self, since: float) -> bool:
+        """Whether it is of its node's stay in a state since then: what was before that has been dealt with.
+
+        What began before may only not have noticed yet that it is over: an alert looks back over a time of its own.
+        """
+        older = self.began is not None and self.began < since
+        return self.ended or self.at >= since + (WENT_ON if older else 0.0)

@@ -37,6 +37,14 @@ def test_an_alert_is_a_signal_of_now() -> None:
     assert (one.at, one.source, one.remedy, one.ended) == (NOW, Source.ALERT, Remedy.WATCH, False)
     assert one.key == "1a30ba71cca2921f@2023-11-14T22:00:00.000Z"
     assert one.message == "GpuEccErrors: GPU 3 counts ECC errors"
+    assert one.began == NOW - 800
+
+
+@pytest.mark.parametrize("told", [None, "0001-01-01T00:00:00Z", "soon", {}])
+def test_an_alert_whose_beginning_nobody_knows_begins_when_it_is_told(told: object) -> None:
+    """It is news like any."""
+    (one,) = read(post(ALERT | {"startsAt": told}), NOW)
+    assert one.began is None
 
 
 def test_an_alert_stands_as_long_as_it_fires() -> None:
