@@ -118,8 +118,7 @@ ARROWS: dict[tuple[State, State], Arrow] = {
             (_COLUMNS[5] + 50, _LOW + 50),
             (_COLUMNS[5] + 50, _LOW_BOTTOM),
         ),
-        (_BESIDE - 8, 380),
-        "end",
+        ((_LANE + _BESIDE) / 2, _LOW + 42),
     ),
     (State.REBOOT, State.PRODUCTION): Arrow(
         ((_COLUMNS[6] + 22, _MID_TOP), (_COLUMNS[6] + 22, _BOTTOM)), (_COLUMNS[6] + 30, 190), "start"

@@ -36,6 +36,9 @@ SOON = 300.0
 _SILENT = frozenset({Condition.HELD, Condition.MAINTENANCE})
 """Conditions of a fabric under which its tickets stay as they are, whatever a sweep sees."""
 
+REMEDIED = frozenset({State.RESET, State.REBOOT})
+"""States in which a remedy is carried out."""
+
 _KEPT = {State.PRODUCTION: production.watch, State.WATCHED: watching.watch}
 """Who decides where schedules are kept for as long as a state lasts."""
 
@@ -62,10 +65,8 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
     if view.run is not None:
         meanwhile = production.beside(view, timing, now) if node.state is State.PRODUCTION else ()
         return Decision(meanwhile, stages.progress(view.run, view.estimate), now + FAR)
-    if Condition.HELD in node.conditions:
-        held = node.conditions[Condition.HELD]
-        words = f"held by {held.by}: {held.reason or 'no reason given'}"
-        return Decision((), f"{words}{_unticketed(view)}", now + FAR)
+    if stopped := _stopped(view):
+        return Decision((), stopped, now + FAR)
     if node.state in MOVING:
         return testing.ended_first(view, stages.advance(view, timing, now), now)
     if node.state in _KEPT:
@@ -73,6 +74,19 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
     if node.state is State.REGISTERED:
         return _start(view, now)
     return _rest(view, timing, now)
+
+
+def _stopped(view: View) -> str:
+    """Say why nothing is decided of a node; "" where something is. What runs at that moment comes to its end."""
+    node = view.node
+    held, planned = (node.conditions.get(each) for each in (Condition.HELD, Condition.MAINTENANCE))
+    if held is not None:
+        return f"held by {held.by}: {held.reason or 'no reason given'}{_unticketed(view)}"
+    if planned is not None and node.state in MOVING:
+        return f"in maintenance by {planned.by}: {planned.reason or 'no reason given'}"
+    if node.management is Management.CUSTOMER and node.state in REMEDIED:
+        return f"its customer manages it: no {node.state} goes on; it is its customer's, or a person retires it"
+    return ""
 
 
 def _attempted(view: View, actions: Iterable[Action], now: float) -> tuple[Action, ...]:

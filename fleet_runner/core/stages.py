@@ -54,7 +54,7 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
         return Decision((OpenRun(stage, STAGES[stage].meaning),), f"{stage} starts", now)
     last = runs[-1]
     if last.outcome is Outcome.FAILED:
-        return Decision((move_by(view, _outcome(view, Event.FAILED, now), last, last.detail),), "", now)
+        return Decision((move_by(view, _failed(view, now), last, last.detail),), "", now)
     tries = sum(run.outcome in NO_VERDICT for run in runs)
     begun = _begun(view)
     deadline = begun + (place.deadline or 0.0) + _away(stage, runs, begun, now)
@@ -62,7 +62,7 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
         return Decision((OpenRun(stage, "its time is over, and nobody has looked lately"),), f"{stage} starts", now)
     if tries >= place.attempts or now >= deadline:
         because = f"{tries} of {place.attempts} tries gave no verdict; the last one: {_words(last)}."
-        return Decision((move_by(view, _outcome(view, Event.OVERDUE, now), last, because),), "", now)
+        return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
     due = again_at(last, tries, timing)
     if now < due:
         told = (standing(view.latest, last) if last.outcome is Outcome.WORKING else "") or _words(last)
@@ -76,11 +76,11 @@ def climb_on(view: View, failed: Attempt, now: float) -> Rung:
     return climb(Remedy.REBOOT, failed.faults, view.attempts, view.rules, now)
 
 
-def _outcome(view: View, event: Event, now: float) -> Event:
-    """Return the event that a stay without success becomes: a person is asked where no remedy is left to try."""
+def _failed(view: View, now: float) -> Event:
+    """Return the event that a failed stage becomes: a person is asked where no remedy is left to try."""
     going = going_on(view.attempts)
     stuck = going is not None and climb_on(view, going, now).remedy is Remedy.TRIAGE
-    return Event.TRIAGE_NEEDED if stuck and view.node.state is State.RESET else event
+    return Event.TRIAGE_NEEDED if stuck and view.node.state is State.RESET else Event.FAILED
 
 
 def _begun(view: View) -> float:

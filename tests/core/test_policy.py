@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.actions import ClearCondition, CloseTicket, Decision, Move, OpenRun, OpenTicket, SetCondition
 from fleet_runner.core.firmware.flash import Phase
 from fleet_runner.core.lifecycle import MOVING, STATES, TRANSITIONS, Condition, Event, Stage, State
-from fleet_runner.core.policy import decide, withhold
+from fleet_runner.core.policy import REMEDIED, decide, withhold
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Held, Node, Outcome, Wish
 from fleet_runner.core.verdicts import Remedy, Verdict
@@ -226,3 +226,15 @@ def test_a_withheld_decision_keeps_its_tickets() -> None:
     move = Move(TRANSITIONS[State.PRODUCTION, Event.REBOOT_NEEDED], "runner")
     kept = withhold(Decision((ticket, move), "", NOW), "the budget is spent", NOW + 60)
     assert kept == Decision((ticket,), "waits: the budget is spent", NOW + 60)
+
+
+def test_maintenance_pauses_what_moves_as_a_hold_does() -> None:
+    """And a customer's node gets no remedy, though one was begun; it comes up and is burned in as any."""
+    planned = conditions(Condition.MAINTENANCE)
+    for state in MOVING:
+        decision = decide(a_view(a_node(state, conditions=planned)), TIMING, NOW)
+        assert (decision.actions, decision.waiting) == ((), "in maintenance by ann: because")
+        assert decide(a_view(a_node(state)), TIMING, NOW).actions
+        theirs = decide(a_view(a_node(state, management=Management.CUSTOMER)), TIMING, NOW)
+        assert bool(theirs.actions) is (state not in REMEDIED)
+        assert bool(theirs.actions) or "its customer manages it" in theirs.waiting

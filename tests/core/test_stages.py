@@ -242,3 +242,12 @@ def test_a_burn_in_that_nobody_looked_at_is_looked_at_once_more_before_it_is_ove
         a_run(Stage.BURN_IN, Outcome.UNKNOWN, id=number) for number in range(STATES[State.BURN_IN].attempts)
     )
     assert event(advance(replace(view, runs=(*tried, unseen)), TIMING, late)) is Event.OVERDUE
+
+
+def test_a_reset_without_a_verdict_is_a_persons_and_no_reboot() -> None:
+    """Somebody holds a GPU: a reboot would end what does."""
+    held = tuple(a_run(Stage.RESET, Outcome.UNKNOWN, id=number, detail="python3 holds GPU 3") for number in range(3))
+    (moved,) = advance(a_view(a_node(State.RESET), runs=held), TIMING, NOW).actions
+    assert isinstance(moved, Move)
+    assert moved.transition.to is State.TRIAGE
+    assert "python3 holds GPU 3" in moved.because

@@ -117,7 +117,7 @@ def closes(verdict: Verdict) -> set[str]:
     answer = stored(check="gpu_burn", verdict=verdict, observed={"preempted": True}, id=12)
     ticket = a_ticket(check="gpu_burn", fault="gpu-01/gpu_burn.slow/GPU 3", remedy="TRIAGE")
     node = a_node(conditions={Condition.WAIVED: held("cancelled", detail="gpu-01/gpu.lost/GPU 3")})
-    silent = stored(check="xid", verdict=Verdict.UNKNOWN, id=13)
+    silent = stored(check="parts_gpu", verdict=Verdict.UNKNOWN, id=13)
     decision = decide(view(node=node, latest=(answer, silent, usage(in_use=True)), tickets=(ticket,)), TIMING, NOW)
     names = {type(action).__name__ for action in decision.actions}
     return {name for name in names if name.startswith(("Close", "Clear"))}
