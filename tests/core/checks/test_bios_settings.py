@@ -139,7 +139,8 @@ def test_a_profile_that_asks_for_what_is_passes_and_for_anything_else_does_not(w
     ],
 )
 def test_a_profile_that_asks_for_none_condemns_nothing(profile: Any, answer: tuple[Verdict, str]) -> None:
-    for bodies in ({}, {BIOS: {"Attributes": NOW}}, {BIOS: {}}):
+    shown: list[dict[str, Any]] = [{}, {BIOS: {"Attributes": NOW}}, {BIOS: {}}]
+    for bodies in shown:
         result = judged("bios_settings", {"redfish_bios": json.dumps(bodies)}, Expected(NODE, profile, DEVICE))
         assert (result.verdict, result.message) == answer
 

@@ -96,7 +96,7 @@ def test_an_address_that_a_bmc_gave_away_after_a_restart_says_nothing_of_the_fla
 
 
 def test_of_several_that_are_proven_one_that_ended_well_is_adopted_and_then_the_newest() -> None:
-    mine = {"targets": ("A", "B")}
+    mine: dict[str, Any] = {"targets": ("A", "B")}
     first, second = task(TaskEnd.DONE, **mine), task(TaskEnd.DONE, "/t/8", **mine, started_at=AT + 9.0)
     third = task(TaskEnd.FAILED, "/t/9", **mine, started_at=AT + 20.0)
     assert act(intended(), seen(1.0, first, second, third)) == Adopt("/t/8")

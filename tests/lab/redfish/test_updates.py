@@ -257,8 +257,8 @@ def test_an_image_in_a_form_of_hpes_is_for_all_that_it_holds(tmp_path: Path) -> 
     images.write(tmp_path / "image.bin", {"PSU_0": "2"})
     with emulator(changes={"/redfish/v1/UpdateService": {"HttpPushUri": "/cgi-bin/uploadFile"}}) as bmc:
         with Client(bmc) as client, (tmp_path / "image.bin").open("rb") as file:
-            parts = {"sessionKey": (None, "x"), "parameters": (None, "{}"), "file": ("image.bin", file)}
-            reply = client.http.post(f"{bmc.url}/cgi-bin/uploadFile", files=parts, timeout=LONGEST)
+            said, image = {"sessionKey": "x", "parameters": "{}"}, {"file": ("image.bin", file)}
+            reply = client.http.post(f"{bmc.url}/cgi-bin/uploadFile", data=said, files=image, timeout=LONGEST)
         assert reply.status_code == 202
         assert over(bmc) == "done"
         assert bmc.versions()["PSU_0"] == "2"
