@@ -19,7 +19,7 @@ def unserved_since(settings: Settings, store: Store, now: float) -> float | None
     found: list[float] = []
     for node in store.due(latest):
         # A node that was woken, not scheduled, is due since the wish that woke it was left.
-        found += [node.wake_at] if node.wake_at else [wish.at for wish in store.intents(node.name)]
+        found += [node.wake_at] if node.wake_at > 0 else [wish.at for wish in store.intents(node.name)]
     late = [at for at in found if at <= latest]
     return min(late) if late and not served(settings) else None
 

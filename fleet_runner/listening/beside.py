@@ -1,6 +1,7 @@
 """The listener in a thread beside the reconciler: what fails here never stops that, and begins again."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,9 @@ from fleet_runner.web.listening import more_files
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds until a listener that failed begins again: twice as many each time, until one has lasted that long."""
+
+TURN = 0.0005
+"""Seconds that a thread may go on while another one wants to: a push takes many turns until it is written."""
 
 
 class Beside:
@@ -67,9 +71,11 @@ def beside(settings: Settings, store: Store, read: Read, tell: Told) -> Iterator
     """Take signals for as long as it is open; SettingsError where the settings cannot be meant."""
     secured(settings)
     more_files()
-    thread = Beside(settings, store, read, tell)
+    thread, usual = Beside(settings, store, read, tell), sys.getswitchinterval()
+    sys.setswitchinterval(TURN)
     thread.start()
     try:
         yield
     finally:
         thread.end()
+        sys.setswitchinterval(usual)

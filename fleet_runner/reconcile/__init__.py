@@ -1,5 +1,6 @@
 """The one loop that moves nodes: read what is known, decide, act. Run it twice and nothing more happens."""
 
+import gc
 import time
 from collections.abc import Callable
 from threading import Event
@@ -14,34 +15,37 @@ from fleet_runner.reconcile.acting import act
 from fleet_runner.reconcile.alone import alone
 from fleet_runner.reconcile.cables import tell_source
 from fleet_runner.reconcile.polling import poll
+from fleet_runner.reconcile.pressing import LEAST_REST, Attention
 from fleet_runner.reconcile.rollouts import roll
 from fleet_runner.reconcile.world import Report, World
 
 log = structlog.get_logger()
 
-LEAST_REST = 0.01
-"""Seconds that it rests at least after a tick or a glance."""
+
+def _go_on(report: Report) -> None:
+    """Do nothing between two steps: nobody rings."""
+    del report
 
 
-def tick(world: World, now: float | None = None) -> Report:
+def tick(world: World, now: float | None = None, between: Callable[[Report], None] = _go_on) -> Report:
     """Do everything that is due, once. Without `now` the clock is read after all that can take long."""
     report = Report()
     with alone(world.settings):
         fleet = _sync(world, time.time() if now is None else now)
         now = time.time() if now is None else now
-        poll(world, now, report)
+        poll(world, now, report, between)
         roll(world, fleet, now, report)
-        act(world, fleet, now, report)
+        act(world, fleet, now, report, between)
         tell_source(world, fleet, report)
     return report
 
 
-def glance(world: World) -> Report:
+def glance(world: World, between: Callable[[Report], None] = _go_on) -> Report:
     """Decide for the nodes that are due, and no more: what plays have said, and all else, waits for the next tick."""
     report = Report()
     with alone(world.settings):
         if world.fleet is not None:
-            act(world, world.fleet, time.time(), report)
+            act(world, world.fleet, time.time(), report, between)
     return report
 
 
@@ -49,25 +53,39 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
     """Tick every `tick_seconds` until `stop` is set; when the bell rings meanwhile, glance.
 
     A store that cannot be written stops a tick, never the server. After each it rests for as long as that took,
-    whatever rings: however much is pushed, half of the time is left to others.
+    whatever rings: however much is pushed, half of the time is left to others. Only that a node takes no new work is
+    decided meanwhile, and between the steps of a tick.
 
     Raises:
         FleetError: the first tick could not even read the source of truth, so there is nothing to serve.
     """
+    attention, kept = Attention(world, bell), None
     due = time.monotonic()
     while not stop.is_set():
         began = time.monotonic()
         try:
-            tell(tick(world) if began >= due else glance(world))
+            tell(tick(world, between=attention.between) if began >= due else glance(world, attention.between))
         except FleetError as error:
             if world.fleet is None:
                 raise
             log.error("this tick did nothing; the next one tries again", error=str(error))  # noqa: TRY400  the sentence says it
+        if world.fleet is not kept:
+            kept = _keep(world)
         ended = time.monotonic()
         if began >= due:
             due = ended + world.settings.tick_seconds
-        stop.wait(min(max(ended - began, LEAST_REST), world.settings.tick_seconds))
-        bell.wait(due - time.monotonic())
+        rested = Report()
+        attention.rest(min(max(ended - began, LEAST_REST), world.settings.tick_seconds), stop, rested)
+        if rested.moves:
+            tell(rested)
+        attention.wait(due - time.monotonic())
+
+
+def _keep(world: World) -> Fleet | None:
+    """Have the fleet, which stays, be walked through no more by every search for garbage: that stops all threads."""
+    gc.collect()
+    gc.freeze()
+    return world.fleet
 
 
 def _sync(world: World, now: float) -> Fleet:

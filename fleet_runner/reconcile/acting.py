@@ -1,6 +1,7 @@
 """Decisions for the nodes that are due, applied as a whole, within what the purse holds; then what they start."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from uuid import uuid4
 
@@ -23,8 +24,11 @@ ROUNDS = 5
 """How often a tick goes on with nodes that asked for another look at once."""
 
 
-def act(world: World, fleet: Fleet, now: float, report: Report) -> None:
-    """Decide for every node that is due until none is, then start what was opened, a stage in one batch."""
+def act(world: World, fleet: Fleet, now: float, report: Report, between: Callable[[Report], None]) -> None:
+    """Decide for every node that is due until none is, then start what was opened, a stage in one batch.
+
+    `between` is called between two steps: what cannot wait is done there.
+    """
     purse, outlook = Purse(world, fleet), Outlook(world, fleet)
     purse.open(now)
     batches: dict[str, list[str]] = {}
@@ -33,20 +37,23 @@ def act(world: World, fleet: Fleet, now: float, report: Report) -> None:
         due = world.store.due(now)
         if not due:
             break
-        running = {run.node: run for run in world.store.open_runs()}
+        running = {run.node: run for run in world.store.open_runs(node.name for node in due)}
         for node in due:
             view = outlook.view(node, running.get(node.name), now)
             decision = purse.spend(view, decide(view, timing(world.settings), now), now)
             together = (_batched(action, batches, world.settings.batch_nodes) for action in decision.actions)
             decision = replace(decision, actions=tuple(together))
-            for run in _apply(world, node, decision, now, report):
+            for run in carry_out(world, node, decision, now, report):
                 opened[run.batch].append(run)
+            between(report)
     for batch in opened.values():
+        between(report)
         _launch(world, outlook, batch, now)
         report.started += 1
 
 
-def _apply(world: World, node: Node, decision: Decision, now: float, report: Report) -> tuple[Run, ...]:
+def carry_out(world: World, node: Node, decision: Decision, now: float, report: Report) -> tuple[Run, ...]:
+    """Write a decision, and what it says, down; return the runs that it opened."""
     try:
         runs = world.store.apply(node, decision, now)
     except ConflictError as error:

@@ -52,6 +52,10 @@ class Outlook:
 
     def view(self, node: Node, run: Run | None, now: float) -> View:
         """Return what is known about a node or a fabric."""
+        with self.world.store.one_moment():
+            return self._view(node, run, now)
+
+    def _view(self, node: Node, run: Run | None, now: float) -> View:
         store = self.world.store
         durations = store.durations(run.stage) if run else ()
         latest = store.latest_results(node.name)

@@ -1,6 +1,7 @@
 """What running batches have said, taken in; runs whose batch is over, closed."""
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import structlog
 
@@ -24,12 +25,13 @@ LATE = 1.2
 """How far past its deadline a batch is ended from outside; its supervisor should have done so at 1.0."""
 
 
-def poll(world: World, now: float, report: Report) -> None:
-    """Take in what running batches have said, and close the runs of those that are over."""
+def poll(world: World, now: float, report: Report, between: Callable[[Report], None]) -> None:
+    """Take in what running batches have said, and close the runs of those that are over; see `act` for `between`."""
     batches: dict[str, list[Run]] = defaultdict(list)
     for run in world.store.open_runs():
         batches[run.batch].append(run)
     for batch, runs in batches.items():
+        between(report)
         try:
             _poll_batch(world, batch, runs, now, report)
         except ConflictError as error:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, insert, or_, select, update
 
 from fleet_runner.adapters.store import history, nodes, untrusted
 from fleet_runner.adapters.store.remedy_schema import STANDING, alarms
@@ -36,14 +36,21 @@ class Known:
     standing: tuple[Alarm, ...]
 
 
+_OF_NODE = select(alarms).where(STANDING, alarms.c.node == bindparam("node")).order_by(alarms.c.id)
+_OF_NODES = (
+    select(alarms).where(STANDING, alarms.c.node.in_(bindparam("names", expanding=True))).order_by(alarms.c.id)
+)
+
+
 def of(connection: Connection, node: str) -> tuple[Alarm, ...]:
     """Return what stands of a node, oldest first."""
-    return _read(connection, [node])
+    return tuple(map(_alarm, connection.execute(_OF_NODE, {"node": node}).mappings()))
 
 
 def standing(connection: Connection, since: float | None) -> tuple[Alarm, ...]:
     """Return what stands of all nodes, oldest first; and what was cleared since a moment, if one is given."""
-    mine = _standing() if since is None else select(alarms).where(or_(STANDING, alarms.c.cleared_at >= since))
+    counted = STANDING if since is None else or_(STANDING, alarms.c.cleared_at >= since)
+    mine = select(alarms).where(counted)
     return tuple(map(_alarm, connection.execute(mine.order_by(alarms.c.id)).mappings()))
 
 
@@ -60,14 +67,20 @@ def past(connection: Connection, node: str | None, limit: int) -> tuple[Alarm, .
     return tuple(map(_alarm, reversed(connection.execute(mine).mappings().all())))
 
 
+_HELD = (
+    select(node_rows.c.name, node_rows.c.device_type, node_rows.c.since)
+    .where(node_rows.c.name.in_(bindparam("names", expanding=True)))
+    .order_by(node_rows.c.name)
+    .with_for_update()
+)
+
+
 def held(connection: Connection, names: Collection[str]) -> tuple[Known, ...]:
     """Return nodes with what stands of them, and keep everybody else from changing either until it is written.
 
     Whoever changes a node takes its row first, and its alarms then: so nobody waits for each other in a circle.
     """
-    query = select(node_rows.c.name, node_rows.c.device_type, node_rows.c.since)
-    mine = query.where(node_rows.c.name.in_(bindparam("names", expanding=True))).order_by(node_rows.c.name)
-    known = [row for chunk in _chunks(names) for row in connection.execute(mine.with_for_update(), {"names": chunk})]
+    known = [row for chunk in _chunks(names) for row in connection.execute(_HELD, {"names": chunk})]
     stands: dict[str, list[Alarm]] = {row.name: [] for row in known}
     for alarm in _read(connection, stands):
         stands[alarm.node].append(alarm)
@@ -101,7 +114,7 @@ def keep(connection: Connection, known: Iterable[Known], changed: Iterable[Alarm
     _write(connection, old.values())  # first: what is cleared makes room for what begins anew
     if new:
         connection.execute(insert(alarms), [_row(alarm) for alarm in new.values()])
-    nodes.wake(connection, sorted(woken))
+    nodes.wake(connection, sorted(woken), nodes.PRESSING)
     history.add(connection, entries)
     return frozenset(woken)
 
@@ -143,13 +156,8 @@ def _decides(alarm: Alarm | None) -> tuple[Remedy, bool] | None:
     return alarm.remedy, alarm.at_once
 
 
-def _standing() -> Select[Any]:
-    return select(alarms).where(STANDING)
-
-
 def _read(connection: Connection, names: Collection[str]) -> tuple[Alarm, ...]:
-    mine = _standing().where(alarms.c.node.in_(bindparam("names", expanding=True))).order_by(alarms.c.id)
-    rows = (row for chunk in _chunks(names) for row in connection.execute(mine, {"names": chunk}).mappings())
+    rows = (row for chunk in _chunks(names) for row in connection.execute(_OF_NODES, {"names": chunk}).mappings())
     return tuple(map(_alarm, rows))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
 
 from fleet_runner.adapters.store.remedy_schema import GOING_ON, attempts
 from fleet_runner.core.actions import BeginAttempt, EndAttempt
@@ -12,11 +12,16 @@ from fleet_runner.core.runs import Entry
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import RUNNER
 
+_REMEMBERED = (
+    select(attempts)
+    .where(attempts.c.node == bindparam("node"), or_(attempts.c.at >= bindparam("since"), GOING_ON))
+    .order_by(attempts.c.at, attempts.c.id)
+)
+
 
 def of_node(connection: Connection, node: str, since: float) -> tuple[Attempt, ...]:
     """Return a node's attempts that were begun since a moment, and one that goes on, oldest first."""
-    mine = select(attempts).where(attempts.c.node == node, or_(attempts.c.at >= since, GOING_ON))
-    return tuple(map(_attempt, connection.execute(mine.order_by(attempts.c.at, attempts.c.id)).all()))
+    return tuple(map(_attempt, connection.execute(_REMEMBERED, {"node": node, "since": since}).all()))
 
 
 def begin(connection: Connection, node: str, action: BeginAttempt, now: float) -> None:

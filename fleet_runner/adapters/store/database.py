@@ -1,8 +1,9 @@
 """The database behind a URL, and everything SQLite and PostgreSQL do differently; no other file asks which it is."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,12 +30,24 @@ class Database:
 
     engine: Engine
     where: str
+    held: ContextVar[Connection | None] = field(default_factory=lambda: ContextVar("held", default=None))
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Look at one moment of the store."""
-        with explained(self.where), self.engine.connect() as connection:
+        """Look at one moment of the store: the one that this thread holds, if it does."""
+        held = self.held.get()
+        with explained(self.where), self.engine.connect() if held is None else nullcontext(held) as connection:
             yield connection
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Have everything that this thread reads meanwhile be read in one transaction."""
+        with self.read() as connection:
+            token = self.held.set(connection)
+            try:
+                yield
+            finally:
+                self.held.reset(token)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:

@@ -1,6 +1,6 @@
 """Carrying out a decision: all of its actions, or none."""
 
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import Connection, bindparam, delete, update
 
 from fleet_runner.adapters.store import alarms, attempts, history, intents, runs, tickets
 from fleet_runner.adapters.store.database import insert
@@ -39,6 +39,21 @@ def apply(connection: Connection, node: Node, decision: Decision, now: float) ->
     return tuple(opened)
 
 
+_CLAIM = (
+    update(nodes)
+    .where(nodes.c.name == bindparam("_name"), nodes.c.version == bindparam("_version"))
+    .values(
+        state=bindparam("_state"),
+        since=bindparam("_since"),
+        version=nodes.c.version + 1,
+        fence=nodes.c.fence + bindparam("_taken"),
+        waiting=bindparam("_waiting"),
+        wake_at=bindparam("_wake_at"),
+    )
+    .returning(nodes.c.fence)
+)
+
+
 def _claim(connection: Connection, node: Node, decision: Decision, now: float) -> int:
     """Write the node's row if it is still the one that was read; return its fence from before."""
     state, since = node.state, node.since
@@ -50,20 +65,9 @@ def _claim(connection: Connection, node: Node, decision: Decision, now: float) -
             )
         state, since = move.transition.to, now
     taken = sum(isinstance(action, OpenRun) for action in decision.actions)
-    written = (
-        update(nodes)
-        .where(nodes.c.name == node.name, nodes.c.version == node.version)
-        .values(
-            state=state.value,
-            since=since,
-            version=nodes.c.version + 1,
-            fence=nodes.c.fence + taken,
-            waiting=decision.waiting,
-            wake_at=decision.wake_at,
-        )
-        .returning(nodes.c.fence)
-    )
-    fence = connection.execute(written).scalar_one_or_none()
+    written = {"_name": node.name, "_version": node.version, "_state": state.value, "_since": since, "_taken": taken}
+    written |= {"_waiting": decision.waiting, "_wake_at": decision.wake_at}
+    fence = connection.execute(_CLAIM, written).scalar_one_or_none()
     if fence is None:
         raise ConflictError(
             f"node {node.name}: it has changed since version {node.version} was read; nothing was changed; "

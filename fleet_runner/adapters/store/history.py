@@ -55,14 +55,24 @@ def triaged(connection: Connection, since: float) -> dict[str, float]:
     return {node: float(at) for node, at in connection.execute(newest.group_by(journal.c.node)).all()}
 
 
+_LEFT = (
+    select(journal.c.node, func.max(journal.c.at))
+    .where(
+        journal.c.at >= bindparam("since"),
+        journal.c.state.in_(bindparam("states", expanding=True)),
+        journal.c.node.in_(bindparam("names", expanding=True)),
+    )
+    .group_by(journal.c.node)
+)
+
+
 def left(connection: Connection, names: Iterable[str], states: Iterable[State], since: float) -> dict[str, float]:
     """Return when each of some nodes last left any of some states, if it did since a moment."""
-    known = [state.value for state in states]
-    moved = select(journal.c.node, func.max(journal.c.at)).where(journal.c.at >= since, journal.c.state.in_(known))
-    query = moved.where(journal.c.node.in_(bindparam("names", expanding=True))).group_by(journal.c.node)
+    given = {"states": [state.value for state in states], "since": since}
     wanted = sorted(set(names))
     chunks = (wanted[start : start + 500] for start in range(0, len(wanted), 500))
-    return {node: float(at) for chunk in chunks for node, at in connection.execute(query, {"names": chunk}).all()}
+    found = (row for chunk in chunks for row in connection.execute(_LEFT, given | {"names": chunk}))
+    return {node: float(at) for node, at in found}
 
 
 def _entry(row: Row[Any]) -> Entry:

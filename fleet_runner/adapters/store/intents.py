@@ -1,6 +1,6 @@
 """Wishes about nodes: left by people at any time, answered by the reconciler exactly once."""
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from fleet_runner.adapters.store import history, nodes
 from fleet_runner.adapters.store.schema import intents
@@ -21,12 +21,16 @@ def leave(connection: Connection, wish: Intent) -> int:
     return number
 
 
+_PENDING = (
+    select(intents).where(intents.c.node == bindparam("node"), intents.c.answered_at.is_(None)).order_by(intents.c.id)
+)
+
+
 def pending(connection: Connection, node: str) -> tuple[Intent, ...]:
     """Return the wishes about a node that nobody has answered, oldest first."""
-    waiting = select(intents).where(intents.c.node == node, intents.c.answered_at.is_(None)).order_by(intents.c.id)
     return tuple(
         Intent(row.id, row.node, Wish(row.wish), row.by, row.at, row.reason, row.detail)
-        for row in connection.execute(waiting).all()
+        for row in connection.execute(_PENDING, {"node": node}).all()
     )
 
 

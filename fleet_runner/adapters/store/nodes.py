@@ -1,10 +1,20 @@
 """Nodes, and fabrics beside them, with their conditions: reading many in one query, registering thousands at once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Double,
+    Integer,
+    Select,
+    bindparam,
+    select,
+    update,
+)
 
 from fleet_runner.adapters.store.database import insert
 from fleet_runner.adapters.store.schema import LIVE, conditions, nodes
@@ -12,6 +22,11 @@ from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.lifecycle import Condition, State
 from fleet_runner.core.records import Device, Management
 from fleet_runner.core.runs import Held, Node
+
+_NODE = ("name", "device_type", "state", "since", "version", "management", "waiting", "wake_at")
+
+PRESSING = -1.0
+"""Since when nodes are due that alarms tell of: they come before all others, which are at 0 when woken."""
 
 
 def every(connection: Connection, *, fabrics: bool = False) -> tuple[Node, ...]:
@@ -22,27 +37,31 @@ def every(connection: Connection, *, fabrics: bool = False) -> tuple[Node, ...]:
 
 def one(connection: Connection, name: str) -> Node | None:
     """Return a node, or a fabric."""
-    found = _collect(connection.execute(_with_conditions().where(nodes.c.name == name)).all())
+    found = some(connection, [name])
     return found[0] if found else None
 
 
 def some(connection: Connection, names: Iterable[str]) -> tuple[Node, ...]:
     """Return nodes by their names, in their order; unknown ones are left out."""
     wanted = sorted(set(names))
-    mine = _with_conditions().where(nodes.c.name.in_(bindparam("names", expanding=True))).order_by(nodes.c.name)
     chunks = (wanted[start : start + 1000] for start in range(0, len(wanted), 1000))
-    return tuple(node for chunk in chunks for node in _collect(connection.execute(mine, {"names": chunk}).all()))
+    return tuple(node for chunk in chunks for node in _collect(connection.execute(_SOME, {"names": chunk}).all()))
 
 
 def due(connection: Connection, now: float) -> tuple[Node, ...]:
     """Return the nodes and fabrics to look at now, the longest waiting first."""
-    return _collect(connection.execute(due_query(now)).all())
+    return _collect(connection.execute(_DUE, {"now": now}).all())
 
 
-def due_query(now: float) -> Select[Any]:
+def due_query(now: float | BindParameter[float]) -> Select[Any]:
     """Return the query behind `due`: its cost follows the nodes that are due, not the size of the fleet."""
     wanted = _with_conditions().where(nodes.c.wake_at <= now, LIVE)
     return wanted.order_by(nodes.c.wake_at, nodes.c.name)
+
+
+def pressing(connection: Connection, limit: int) -> tuple[Node, ...]:
+    """Return some nodes that do not wait their turn."""
+    return some(connection, connection.execute(_PRESSING, {"limit": limit}).scalars())
 
 
 def register(connection: Connection, devices: Iterable[Device], now: float) -> tuple[str, ...]:
@@ -61,12 +80,18 @@ def register(connection: Connection, devices: Iterable[Device], now: float) -> t
     return tuple(added)
 
 
-def wake(connection: Connection, names: Iterable[str]) -> None:
+_WAKE = (
+    update(nodes)
+    .where(nodes.c.name == bindparam("_name"))
+    .values(version=nodes.c.version + 1, wake_at=bindparam("_at"))
+)
+
+
+def wake(connection: Connection, names: Iterable[str], at: float = 0.0) -> None:
     """Have the reconciler look at these nodes next; a decision that did not know why no longer applies."""
-    rows = [{"_name": name} for name in names]
+    rows = [{"_name": name, "_at": at} for name in names]
     if rows:
-        woken = update(nodes).where(nodes.c.name == bindparam("_name"))
-        connection.execute(woken.values(version=nodes.c.version + 1, wake_at=0.0), rows)
+        connection.execute(_WAKE, rows)
 
 
 def existing(connection: Connection, names: Iterable[str]) -> frozenset[str]:
@@ -78,32 +103,30 @@ def existing(connection: Connection, names: Iterable[str]) -> frozenset[str]:
 
 
 def _with_conditions() -> Select[Any]:
-    held = [conditions.c.condition, conditions.c.reason, conditions.c.by, conditions.c.detail]
-    columns: list[ColumnElement[Any]] = [*nodes.c, *held, conditions.c.since.label("held_since")]
-    return select(*columns).join_from(nodes, conditions, conditions.c.node == nodes.c.name, isouter=True)
+    """Return the query for what `_node` makes a node of, in that order."""
+    node = [nodes.c[name] for name in _NODE]
+    held = [conditions.c[name] for name in ("condition", "since", "reason", "by", "detail")]
+    return select(*node, *held).join_from(nodes, conditions, conditions.c.node == nodes.c.name, isouter=True)
 
 
-def _collect(rows: Iterable[Row[Any]]) -> tuple[Node, ...]:
-    return tuple(_node(list(group)) for _, group in groupby(rows, key=lambda row: row.name))
+_SOME = _with_conditions().where(nodes.c.name.in_(bindparam("names", expanding=True))).order_by(nodes.c.name)
+_DUE = due_query(bindparam("now", type_=Double))
+_PRESSING = (
+    select(nodes.c.name)
+    .where(nodes.c.wake_at <= PRESSING, LIVE)
+    .order_by(nodes.c.wake_at, nodes.c.name)
+    .limit(bindparam("limit", type_=Integer))
+)
 
 
-def _node(rows: list[Row[Any]]) -> Node:
-    row = rows[0]
-    return Node(
-        name=row.name,
-        device_type=row.device_type,
-        state=State(row.state),
-        since=row.since,
-        version=row.version,
-        management=Management(row.management),
-        conditions={
-            Condition(held.condition): Held(held.held_since, held.reason, held.by, held.detail)
-            for held in rows
-            if held.condition is not None
-        },
-        waiting=row.waiting,
-        wake_at=row.wake_at,
-    )
+def _collect(rows: Iterable[Sequence[Any]]) -> tuple[Node, ...]:
+    return tuple(_node(list(group)) for _, group in groupby(rows, key=itemgetter(0)))
+
+
+def _node(rows: list[Sequence[Any]]) -> Node:
+    name, device_type, state, since, version, management, waiting, wake_at, *_ = rows[0]
+    held = {Condition(row[8]): Held(*row[9:]) for row in rows if row[8] is not None}
+    return Node(name, device_type, State(state), since, version, Management(management), held, waiting, wake_at)
 
 
 def _fresh(name: str, described: tuple[str, str], now: float) -> dict[str, Any]:

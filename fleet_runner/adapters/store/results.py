@@ -156,12 +156,17 @@ def of_run(connection: Connection, run: int) -> tuple[Stored, ...]:
     return tuple(from_row(row) for row in connection.execute(mine).all())
 
 
+_LATEST = (
+    select(results)
+    .join_from(latest, results, results.c.id == latest.c.result)
+    .where(latest.c.node == bindparam("node"))
+    .order_by(latest.c.check)
+)
+
+
 def latest_of(connection: Connection, node: str) -> tuple[Stored, ...]:
     """Return the newest result of each check on a node, by check."""
-    mine = select(results).join_from(latest, results, results.c.id == latest.c.result)
-    return tuple(
-        from_row(row) for row in connection.execute(mine.where(latest.c.node == node).order_by(latest.c.check)).all()
-    )
+    return tuple(from_row(row) for row in connection.execute(_LATEST, {"node": node}).all())
 
 
 def newest(connection: Connection, check: str, names: Iterable[str]) -> dict[str, Stored]:

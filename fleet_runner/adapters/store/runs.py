@@ -3,7 +3,19 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Row,
+    Select,
+    bindparam,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from fleet_runner.adapters.store import database, history, untrusted
@@ -16,6 +28,9 @@ from fleet_runner.core.view import RUNNER
 
 SWEEPS = frozenset({Stage.HEALTH_PASSIVE, Stage.HEALTH_ACTIVE, Stage.CABLING, Stage.FABRIC})
 """Stages that run by schedule: one that ends like the one before it adds nothing to the history."""
+
+CHUNK = 500
+"""Nodes that one query names."""
 
 
 def start(connection: Connection, run: Run) -> Run:
@@ -62,10 +77,25 @@ def open_query() -> Select[Any]:
     return select(runs).where(runs.c.ended_at.is_(None))  # unordered: SQLite would walk every run for the order
 
 
-def opened(connection: Connection) -> tuple[Run, ...]:
-    """Return every open run, oldest first."""
-    found = (from_row(each) for each in connection.execute(open_query()).all())
-    return tuple(sorted(found, key=lambda run: run.id))
+def opened(connection: Connection, names: Iterable[str] | None) -> tuple[Run, ...]:
+    """Return every open run, oldest first; or those of some nodes."""
+    if names is None:
+        rows = list(connection.execute(open_query()).all())
+    else:
+        wanted = sorted(set(names))
+        chunks = (wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK))
+        rows = [row for chunk in chunks for row in connection.execute(_OPEN_OF, {"names": chunk}).all()]
+    return tuple(sorted(map(from_row, rows), key=lambda run: run.id))
+
+
+_NEWEST = (  # made once, as all that is asked of every node that is due
+    select(runs)
+    .where(runs.c.node == bindparam("node"), runs.c.opened_at >= bindparam("since"))
+    .order_by(runs.c.opened_at.desc(), runs.c.id.desc())
+    .limit(bindparam("limit", type_=Integer))
+)
+
+_OPEN_OF = open_query().where(runs.c.node.in_(bindparam("names", expanding=True)))
 
 
 def one(connection: Connection, run: int) -> Run | None:
@@ -84,9 +114,8 @@ def ended(connection: Connection, run: int) -> Ended | None:
 
 def of_node(connection: Connection, node: str, since: float, limit: int) -> tuple[Run, ...]:
     """Return the newest runs a node opened since a moment, oldest first."""
-    newest = select(runs).where(runs.c.node == node, runs.c.opened_at >= since)
-    newest = newest.order_by(runs.c.opened_at.desc(), runs.c.id.desc()).limit(limit)
-    return tuple(from_row(found) for found in reversed(connection.execute(newest).all()))
+    given = {"node": node, "since": since, "limit": limit}
+    return tuple(from_row(found) for found in reversed(connection.execute(_NEWEST, given).all()))
 
 
 def of_stage(

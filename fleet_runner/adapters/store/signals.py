@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from fleet_runner.adapters.store import alarms, heard, tokens
+from fleet_runner.adapters.store import alarms, heard, nodes, tokens
 from fleet_runner.adapters.store.alarms import Known
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.heard import Heard
+from fleet_runner.core.runs import Node
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.tokens import Token
 
@@ -26,6 +27,11 @@ class SignalMethods:
         with self._database.write() as connection:
             known = alarms.held(connection, names)
             return alarms.keep(connection, known, judge(known), now)
+
+    def pressing(self, limit: int) -> tuple[Node, ...]:
+        """Return some of the nodes of which alarms told since they were last decided for."""
+        with self._database.read() as connection:
+            return nodes.pressing(connection, limit)
 
     def count_heard(self, counted: Mapping[tuple[str, str], Heard], used: Mapping[int, float]) -> None:
         """Add to the counters of what was heard, and keep when tokens, by id, were last used."""

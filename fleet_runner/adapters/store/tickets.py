@@ -1,11 +1,13 @@
 """Tickets: one a fault; seen again instead of opened twice, and opened again when a closed one's fault returns."""
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, select, update
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, Select, bindparam, select, update
 
 from fleet_runner.adapters.store import database, nodes, outbox, untrusted
+from fleet_runner.adapters.store.columns import Words
 from fleet_runner.adapters.store.schema import ticket_nodes, tickets
 from fleet_runner.core.actions import CloseTicket, OpenTicket
 from fleet_runner.core.errors import ConflictError
@@ -15,10 +17,12 @@ from fleet_runner.core.tracking.changes import Act
 
 def found(connection: Connection, node: str | None, *, open_only: bool) -> tuple[Ticket, ...]:
     """Return tickets, oldest first; all of them or those that name a node."""
+    if node is not None and open_only:
+        return _collect(connection, _OPEN_OF, {"node": node})
     return _collect(connection, query(node, open_only=open_only))
 
 
-def query(node: str | None, *, open_only: bool) -> Select[Any]:
+def query(node: str | BindParameter[str] | None, *, open_only: bool) -> Select[Any]:
     """Return the query behind `found`: it reads the open tickets, or those of the node."""
     wanted = _with_nodes()
     if node is not None:
@@ -153,8 +157,13 @@ def _with_nodes() -> Select[Any]:
     )  # unordered: SQLite would walk every closed ticket for the order
 
 
-def _collect(connection: Connection, wanted: Select[Any]) -> tuple[Ticket, ...]:
-    rows = sorted(connection.execute(wanted).all(), key=lambda row: (row.id, row.node or ""))
+_OPEN_OF = query(bindparam("node", type_=Words), open_only=True)
+
+
+def _collect(
+    connection: Connection, wanted: Select[Any], given: Mapping[str, str] | None = None
+) -> tuple[Ticket, ...]:
+    rows = sorted(connection.execute(wanted, given).all(), key=lambda row: (row.id, row.node or ""))
     return tuple(_ticket(list(group)) for _, group in groupby(rows, key=lambda row: row.id))
 
 

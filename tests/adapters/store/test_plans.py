@@ -1,5 +1,7 @@
 """What the databases do for the queries that every tick makes: cost follows what changed, not the fleet."""
 
+from threading import Thread
+
 import pytest
 from sqlalchemy import event
 from sqlalchemy.dialects import sqlite
@@ -44,3 +46,20 @@ def test_conditions_of_many_nodes_are_one_query(store: Store) -> None:
     event.listen(store._database.engine, "before_cursor_execute", lambda *args: asked.append(args[2]))
     assert len(store.due(10.0)) == 20
     assert len([line for line in asked if line.startswith("SELECT")]) == 1
+
+
+def test_what_is_read_together_is_one_transaction_of_its_thread(store: Store) -> None:
+    """Another thread reads for itself, and so does this one afterwards."""
+    store.register([device("gpu-01")], 1.0)
+    begun: list[object] = []
+    event.listen(store._database.engine, "begin", begun.append)
+    with store.one_moment():
+        store.node("gpu-01")
+        store.open_runs(["gpu-01"])
+        assert len(begun) == 1
+        other = Thread(target=store.node, args=("gpu-01",))
+        other.start()
+        other.join()
+        assert len(begun) == 2
+    store.node("gpu-01")
+    assert len(begun) == 3
