@@ -14,7 +14,8 @@ ENDS = list(TaskEnd)
 
 def task(state: TaskEnd = TaskEnd.RUNNING, uri: str = "/t/7", **more: Any) -> Task:
     """A task that began just after the flash was written down, and says nothing of its request."""
-    return Task(uri, state, **({"name": "Firmware Update", "started_at": AT + 1.0} | more))
+    told: dict[str, Any] = {"name": "Firmware Update", "started_at": AT + 1.0}
+    return Task(uri, state, **(told | more))
 
 
 @pytest.mark.parametrize("state", ENDS)
