@@ -20,6 +20,7 @@ from fleet_runner.core.rules.following import Following
 from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.desk import Desk
+from fleet_runner.core.signals.lags import Lags
 from fleet_runner.core.signals.memory import Outcome as Became
 from fleet_runner.listening.counting import Counts, trouble
 from fleet_runner.listening.doors import DOORS
@@ -40,6 +41,9 @@ AGAIN_SECONDS = 1.0
 
 LATELY = 900.0
 """Seconds for which cleared alarms are remembered by a desk that begins: their signals may come again."""
+
+BEHIND = "clock behind"
+"""What is counted of nodes whose signals come late by as much again and again."""
 
 REASONS = {Became.REPEATED: "repeated", Became.LATE: "late", Became.REFUSED: "refused: too many of one node"}
 """What is counted of signals that add nothing, beside those that are taken."""
@@ -75,6 +79,7 @@ class Worker:
         self._around = around
         self._desk: Desk | None = None
         self._rules: Rules | None = None
+        self._lags = Lags()
         self._used: dict[int, float] = {}
         self._held: Sequence[Parcel] = ()
         self._counted_at = 0.0
@@ -208,6 +213,9 @@ class Worker:
         """Count what became of a parcel, and answer its sender."""
         parcel, counts = each.opened.parcel, self._around.counts
         source = DOORS[parcel.kind].source
+        lags = ((signal.node, self._lags.behind(signal, parcel.at)) for signal in each.opened.signals)
+        for node, slow in {node: lag for node, lag in lags if lag}.items():
+            counts.add(source, BEHIND, now, 1, f"{node} by {slow / 60:.0f} min; set its time (NTP)")
         said = {"taken": each.became[Became.TAKEN], **each.opened.refused}
         said |= {word: each.became[became] for became, word in REASONS.items()}
         for what, count in said.items():

@@ -104,3 +104,15 @@ def test_an_alert_that_fires_on_over_a_remedy_is_no_recurrence(tmp_path: Path) -
         assert ear.push("/alertmanager", post(now - 30)).json()["taken"] == 1
         assert len(ear.store.alarms("gpu-01")) == 1
         until(lambda: ear.heard("alert", "late") == 1)
+
+
+def test_a_node_whose_clock_is_behind_is_counted_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its signals are late after every return to service, and somebody has to set its clock."""
+    monkeypatch.setattr("fleet_runner.core.signals.lags.APART", 0.0)
+    with listening(tmp_path) as ear:
+        for number in (48, 94, 95, 119):
+            assert ear.push("/log", xid(number=number, at=time.time() - 2400)).status_code == 200
+            assert ear.push("/log", xid("gpu-02", number)).status_code == 200
+        until(lambda: ear.heard("kernel", "clock behind") == 2)
+        (told,) = [each.detail for each in ear.store.heard() if each.what == "clock behind"]
+        assert told == "gpu-01 by 40 min; set its time (NTP)"
