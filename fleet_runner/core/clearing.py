@@ -36,11 +36,15 @@ def quiet_at(view: View) -> float:
 
 
 def _over(view: View, alarm: Alarm, now: float) -> str:
-    """Say why an alarm is over, "" where it is not."""
+    """Say why an alarm is over, "" where it is not.
+
+    A run that was under way may have read its log before the fault was in it, whenever it came to its verdict.
+    """
     last = max(alarm.last_at, alarm.heard_at)
     if view.node.state is State.PRODUCTION and last < view.node.since:
         return "the node came to production after it was last heard of"
-    proof = next((stored for stored in view.latest if stored.at > last and _disproves(stored, alarm)), None)
+    later = {run.id for run in (*view.runs, view.run) if run is not None and run.opened_at > last}
+    proof = next((stored for stored in view.latest if stored.run in later and _disproves(stored, alarm)), None)
     if alarm.raised_at is not None and proof is not None:
         return f"{proof.result.check} looked after it was last heard of, and does not see it"
     quiet = _quiet(view, alarm)

@@ -1,13 +1,17 @@
 """Every alarm can clear: no sticky ones."""
 
 import math
+from dataclasses import replace
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.actions import ClearAlarm
 from fleet_runner.core.clearing import cleared, quiet_at, standing
-from fleet_runner.core.lifecycle import State
+from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.runs import Outcome, Run, Stored
 from fleet_runner.core.verdicts import Verdict
 from fleet_runner.core.view import View
 from tests.making import NOW, SINCE, a_finding, a_node, a_view, an_alarm, stored
@@ -28,27 +32,45 @@ def test_a_node_that_came_back_after_it_has_proved_it() -> None:
     assert because(a_view(alarms=(an_alarm(),))) == ""
 
 
-def test_a_check_that_covers_it_and_passes_disproves_it() -> None:
+def looked(stored: Stored, *, opened_at: float = NOW - 5, run: int = 7, over: bool = True) -> View:
+    """A node with an alarm, last heard of 10 seconds ago, and what a run, opened later, has seen."""
+    given: dict[str, Any] = {"ended_at": NOW - 1, "outcome": Outcome.PASSED} if over else {}
+    mine = replace(Run(run, "gpu-01", Stage.HEALTH_PASSIVE, 3, "b", opened_at), **given)
+    runs: dict[str, Any] = {"runs": (mine,)} if over else {"run": mine}
+    return a_view(alarms=(an_alarm(),), latest=(stored,), **runs)
+
+
+@pytest.mark.parametrize("over", [True, False])
+def test_a_check_that_covers_it_and_passes_disproves_it(*, over: bool) -> None:
     """If it looked later, and has no finding of the kind; one of something else says nothing."""
-    alarm = an_alarm()
     later = NOW - 1
-    assert because(a_view(alarms=(alarm,), latest=(stored(at=later),))) == (
+    assert because(looked(stored(at=later), over=over)) == (
         "xid looked after it was last heard of, and does not see it"
     )
-    recorded = a_finding(code="xid.119", fault=alarm.fault)
+    recorded = a_finding(code="xid.119", fault=an_alarm().fault)
     for other in (
-        stored(at=NOW - 11),
         stored(at=later, check="gpu_thermals"),
         stored(at=later, check="a check of another time"),
         stored(at=later, verdict=Verdict.UNKNOWN),
         stored(recorded, at=later, verdict=Verdict.PASS),
     ):
-        assert because(a_view(alarms=(alarm,), latest=(other,))) == ""
+        assert because(looked(other, over=over)) == ""
+
+
+@pytest.mark.parametrize("over", [True, False])
+def test_what_was_read_before_a_fault_proves_nothing_about_it(*, over: bool) -> None:
+    """A sweep that was under way may have read its log before the line was in it, however late its verdict is."""
+    late = stored(at=NOW - 1)
+    assert because(looked(late, opened_at=NOW - 11, over=over)) == ""
+    assert because(looked(late, opened_at=NOW - 10, over=over)) == ""
+    assert because(looked(late, run=8, over=over)) == ""
+    assert because(looked(late, opened_at=NOW - 9, over=over)) != ""
 
 
 def test_what_only_counts_yet_is_not_disproved() -> None:
     """Else the second of two within a day would never be the second."""
-    assert because(a_view(alarms=(an_alarm(raised_at=None),), latest=(stored(at=NOW - 1),))) == ""
+    view = replace(looked(stored(at=NOW - 1)), alarms=(an_alarm(raised_at=None),))
+    assert because(view) == ""
 
 
 def test_silence_ends_it_after_as_long_as_the_rules_say() -> None:
