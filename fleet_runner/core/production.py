@@ -7,13 +7,14 @@ from fleet_runner.core.actions import Action, ClearCondition, Decision, EndAttem
 from fleet_runner.core.drain_tickets import unresumed
 from fleet_runner.core.ladder import recurring
 from fleet_runner.core.lifecycle import Condition, Stage
-from fleet_runner.core.needs import Need, needed, waived
+from fleet_runner.core.needs import ORDER, Need, needed, waived
 from fleet_runner.core.pending import against_which, carry_out, clear, is_automatic, is_unsure, pend_need, unwaive
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Held, Outcome, Run
 from fleet_runner.core.sightings import is_slow, seen_once
 from fleet_runner.core.stages import NO_VERDICT, again_at
 from fleet_runner.core.standing import standing
+from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import FAR, RUNNER, Timing, View
 
 _KEPT_AWAY = frozenset({Condition.CORDONED, Condition.MAINTENANCE})
@@ -79,9 +80,14 @@ def _unneeded(view: View, pending: Held, timing: Timing, now: float) -> Decision
 
 
 def _gives_way(view: View, pending: Held, need: Need) -> bool:
-    """Whether what is pending gives way to what is needed now, or is to be remembered against more faults."""
+    """Whether what is pending gives way to what is needed now, or is to be remembered against more faults.
+
+    What a person asked for waits for work to end; it gives way to what is no milder, and need not wait.
+    """
+    if not is_automatic(pending):
+        return need.at_once and ORDER.index(need.remedy) >= ORDER.index(Remedy(pending.detail))
     known = against_which(view)
-    return is_automatic(pending) and (pending.detail != need.remedy or bool(known and set(need.faults) - known))
+    return pending.detail != need.remedy or bool(known and set(need.faults) - known)
 
 
 def _needed(view: View, now: float) -> Need | None:

@@ -98,9 +98,17 @@ def test_a_node_that_may_not_leave_service_now_says_why_and_serves_on() -> None:
     assert Condition.CORDONED in {action.condition for action in of(ClearCondition, healed)}
 
 
-def test_what_a_person_asked_for_waits_all_the_same() -> None:
-    """The rule knows that the fault ended the work, the person knows more."""
-    assert event(decide(pending(Remedy.REBOOT, "ann", alarms=(FALLEN,)), TIMING, NOW)) is None
+def test_what_a_person_asked_for_gives_way_only_to_what_is_no_milder_and_does_not_wait() -> None:
+    """Their reboot would wait for a dead job; a triage goes further, and another fault waits for work as they do."""
+    for asked, first in ((Remedy.REBOOT, Remedy.POWER_CYCLE), (Remedy.POWER_CYCLE, Remedy.POWER_CYCLE)):
+        taken = decide(pending(asked, "ann", alarms=(FALLEN,)), TIMING, NOW)
+        now = next(each.held for each in of(SetCondition, taken) if each.condition is Condition.PENDING)
+        assert (now.detail, now.by, now.since) == (first, "runner", NOW)
+    kept = pending(Remedy.TRIAGE, "ann", alarms=(FALLEN,)), pending(Remedy.RESET, "ann", alarms=(an_alarm(),))
+    for view in kept:
+        decision = decide(view, TIMING, NOW)
+        assert event(decision) is None
+        assert of(SetCondition, decision) == []
 
 
 def test_past_its_deadline_a_remedy_asks_or_acts_as_the_policy_says() -> None:
