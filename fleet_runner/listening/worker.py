@@ -45,7 +45,12 @@ LATELY = 900.0
 BEHIND = "clock behind"
 """What is counted of nodes whose signals come late by as much again and again."""
 
-REASONS = {Became.REPEATED: "repeated", Became.LATE: "late", Became.REFUSED: "refused: too many of one node"}
+REASONS = {
+    Became.REPEATED: "repeated",
+    Became.LATE: "late",
+    Became.STAYS: "over, stays an hour",
+    Became.REFUSED: "refused: too many of one node",
+}
 """What is counted of signals that add nothing, beside those that are taken."""
 
 Work = Callable[[Sequence[Parcel]], None]

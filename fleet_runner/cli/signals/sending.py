@@ -20,6 +20,7 @@ LONGEST_MESSAGE = 1000
 REFUSED = {
     Outcome.REPEATED: "this was said already, and stands",
     Outcome.LATE: "this was taken back already",
+    Outcome.STAYS: "alarms of this node come and go too often; it clears in an hour unless it is told again",
     Outcome.REFUSED: "too many alarms of this node stand; fleet-runner signals list has them",
 }
 

@@ -31,6 +31,9 @@ MOST_MEMORIES = 100_000
 SETTLES = 5.0
 """Seconds after which an alarm clears that was taken back by a node that tells too much."""
 
+STAYS = 3600.0
+"""Seconds after which one clears that was taken back by a node whose alarms come and go too often."""
+
 TAKEN_BACK = "its sender took it back"
 ELSEWHERE = "another process cleared it"
 
@@ -144,7 +147,7 @@ class Desk:
             if node is None:
                 if not rows:
                     continue
-                node = self._nodes[name] = Desktop(counted_at=now)
+                node = self._nodes[name] = Desktop()
             for key in node.standing.keys() - rows.keys():
                 self._clear(node, node.standing[key], now, ELSEWHERE)
             for key, alarm in rows.items():
@@ -159,7 +162,7 @@ class Desk:
     def _take(self, signal: Signal, now: float, changed: dict[int, Standing]) -> Outcome:
         node = self._nodes.get(signal.node)
         if node is None:
-            node = self._nodes[signal.node] = Desktop(counted_at=now)
+            node = self._nodes[signal.node] = Desktop()
         each = node.standing.get((signal.code, signal.component))
         if each is not None and now >= each.quiet_at:
             self._clear(node, each, now, _silence(each, now))
@@ -178,7 +181,7 @@ class Desk:
             each.refresh(signal.at, now)
             self._schedule(each)
             return Outcome.REPEATED
-        if not node.draw(now) and each.raised_at is not None:
+        if not node.tells.draw(now) and each.raised_at is not None:
             each.refresh(signal.at, now)
             self._schedule(each)
             return Outcome.REFUSED
@@ -192,7 +195,7 @@ class Desk:
             return outcome
         if len(node.standing) >= self._share(MOST_ALARMS, ALARMS_A_NODE):
             return Outcome.REFUSED
-        node.draw(now)
+        node.tells.draw(now)
         node.memories.pop(key, None)
         each = opened(signal, self._following(signal.node, signal.code), memory)
         node.standing[key] = each
@@ -234,17 +237,18 @@ class Desk:
             self._schedule(each)
             return Outcome.LATE
         memory.ended_at = max(memory.ended_at, signal.at)
-        if node.draw(now):
+        room = node.ends.draw(now)
+        if room and node.tells.draw(now):
             self._clear(node, each, now, TAKEN_BACK)
             _give(each, changed, now)
         else:
-            each.over_at = now + SETTLES
+            each.over_at = now + (SETTLES if room else STAYS)
             self._schedule(each)
-        return Outcome.TAKEN
+        return Outcome.TAKEN if room else Outcome.STAYS
 
     def _remember_end(self, node: Desktop, signal: Signal, now: float) -> Outcome:
         """What is over before it was heard of: it may still arrive, or never does."""
-        if not node.draw(now):
+        if not node.tells.draw(now):
             return Outcome.REFUSED
         memory = node.memories.setdefault((signal.code, signal.component), Memory())
         memory.keep(ended(signal), signal.at)

@@ -14,8 +14,30 @@ BURST = 500.0
 
 PER_SECOND = 10.0
 
+ENDS, ENDS_PER_SECOND = 256.0, 60 / 3600
+"""Alarms of a node that clear when they are taken back, at once and beyond that; the others stand on for a while."""
+
 Key = tuple[str, str]
 """Code and component."""
+
+
+@dataclass(slots=True)
+class Measure:
+    """So much at once, and then as much as comes back with time."""
+
+    most: float
+    per_second: float
+    left: float
+    drawn_at: float = 0.0
+
+    def draw(self, now: float) -> bool:
+        """Take one; False if there is none."""
+        self.left = min(self.most, self.left + max(0.0, now - self.drawn_at) * self.per_second)
+        self.drawn_at = now
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
 
 
 @dataclass(slots=True)
@@ -25,17 +47,8 @@ class Desktop:
     standing: dict[Key, Standing] = field(default_factory=dict[Key, Standing])
     memories: dict[Key, Memory] = field(default_factory=dict[Key, Memory])
     waiting: dict[Key, Standing] = field(default_factory=dict[Key, Standing])
-    tokens: float = BURST
-    counted_at: float = 0.0
-
-    def draw(self, now: float) -> bool:
-        """Take one of the tokens that the node gets over time; False if there is none."""
-        self.tokens = min(BURST, self.tokens + max(0.0, now - self.counted_at) * PER_SECOND)
-        self.counted_at = now
-        if self.tokens < 1:
-            return False
-        self.tokens -= 1
-        return True
+    tells: Measure = field(default_factory=lambda: Measure(BURST, PER_SECOND, BURST))
+    ends: Measure = field(default_factory=lambda: Measure(ENDS, ENDS_PER_SECOND, ENDS))
 
     def ripen(self, each: Standing, now: float) -> bool:
         """Let an alarm count if enough was told, of its company too; True if it counts from now on."""

@@ -25,6 +25,7 @@ class Outcome(StrEnum):
     TAKEN = "taken"
     REPEATED = "repeated"  # heard before
     LATE = "late"  # it was taken back before it arrived, or takes back what has happened again since
+    STAYS = "stays"  # it is over, and its alarm stands on for a while: those of its node come and go too often
     REFUSED = "refused"  # too many from its node, or not its sender's to take back
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.signals import desk as desks
-from fleet_runner.core.signals.desk import ALARMS_A_NODE, SETTLES, Desk
-from fleet_runner.core.signals.desktop import BURST
+from fleet_runner.core.signals.desk import ALARMS_A_NODE, SETTLES, STAYS, Desk
+from fleet_runner.core.signals.desktop import BURST, ENDS, ENDS_PER_SECOND
 from fleet_runner.core.signals.memory import RECENT, Outcome
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.signals.standing import STORED_EVERY
@@ -283,3 +283,20 @@ def test_the_latest_end_counts() -> None:
     desk.hear([signal(20, ended=True), signal(10, ended=True)], NOW + 31)
     assert desk.hear([signal(15)], NOW + 32).outcomes == {Outcome.LATE: 1}
     assert desk.hear([signal(20)], NOW + 33).outcomes == {Outcome.TAKEN: 1}
+
+
+def test_alarms_that_come_and_go_without_end_stand() -> None:
+    """Each time would be a row of its own for ever: beyond a node's measure it clears an hour after the last."""
+    desk = Desk(Rules(Following(quiet=10 * STAYS)))
+    cleared, outcomes = 0, set[Outcome]()
+    for second in range(1000):
+        heard = desk.hear([signal(second), signal(second + 0.5, ended=True)], NOW + second + 0.5)
+        cleared += sum(each.cleared_at is not None for each in heard.changed)
+        outcomes |= heard.outcomes.keys()
+    assert ENDS <= cleared <= ENDS + 1000 * ENDS_PER_SECOND + 1
+    assert outcomes == {Outcome.TAKEN, Outcome.STAYS}
+    assert len(desk) == 1
+    desk.hear([signal(node="gpu-02"), signal(1, node="gpu-02", ended=True)], NOW + 1001)
+    assert len(desk) == 1
+    assert [each.cleared_at for each in desk.due(NOW + 900 + STAYS)] == [None]
+    assert [each.cleared_at for each in desk.due(NOW + 1000 + STAYS)] == [NOW + 1000 + STAYS]
