@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from fleet_runner.core.rules.rules import LADDER, Rules
+from fleet_runner.core.rules.rules import FRESH, LADDER, Rules
 from fleet_runner.core.verdicts import Remedy
+
+BOOTS = frozenset({Remedy.REBOOT, Remedy.POWER_CYCLE})
+"""What boots a node, and so begins its GPUs anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,9 @@ class Rung(NamedTuple):
 def climb(first: Remedy, faults: Collection[str], attempts: Iterable[Attempt], rules: Rules, now: float) -> Rung:
     """Return the mildest remedy, from `first` on, that was not tried for any of these faults yet.
 
+    A node that was booted within FRESH, for whatever fault, is not reset: oci-hpc counts boots, not why they
+    were, and goes on to what is harder. A boot that was tried for another fault may be tried for this one.
+
     What people do (TRIAGE, RMA) is no rung: it is returned as it is, and it comes when nothing else is left, or when
     a remedy was tried as often as its cap allows, for whatever fault.
     """
@@ -47,6 +53,10 @@ def climb(first: Remedy, faults: Collection[str], attempts: Iterable[Attempt], r
     told = " ".join(_told(each) for each in tried)
     above = max((LADDER.index(each.remedy) for each in tried), default=-1)
     left = [each for each in rules.ladder if LADDER.index(each) >= max(LADDER.index(first), above + 1)]
+    booted = next((each for each in reversed(known) if each.remedy in BOOTS and each.at > now - FRESH), None)
+    if left[:1] == [Remedy.RESET] and booted is not None:
+        told = f"{told} A RESET is left out after the {booted.remedy} at {_moment(booted.at)}.".lstrip()
+        left = left[1:]
     if not left:
         return Rung(Remedy.TRIAGE, f"{told} Nothing harder is left to try: a person decides.".lstrip())
     cap = rules.caps[left[0]]
@@ -72,7 +82,11 @@ def going_on(attempts: Iterable[Attempt]) -> Attempt | None:
 
 
 def _told(attempt: Attempt) -> str:
-    when = f"{attempt.remedy} at {datetime.fromtimestamp(attempt.at, UTC):%Y-%m-%d %H:%M} UTC"
+    when = f"{attempt.remedy} at {_moment(attempt.at)}"
     if attempt.helped is None:
         return f"{when}: what came of it is not known."
     return f"{when} did not last: the fault is back." if attempt.helped else f"{when} did not help: {attempt.because}"
+
+
+def _moment(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"

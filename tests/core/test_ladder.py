@@ -70,6 +70,21 @@ def test_the_sentence_says_what_was_tried_when_and_what_came_of_it() -> None:
     )
 
 
+@pytest.mark.parametrize("boot", [Remedy.REBOOT, Remedy.POWER_CYCLE])
+def test_a_node_that_was_just_booted_is_not_reset(boot: Remedy) -> None:
+    """For whatever fault it was: its GPUs have begun anew, and here is a fault again. A boot may be tried."""
+    boots = [an_attempt(boot, faults=(OTHER,), at=NOW - ago, helped=True) for ago in (11.9 * 3600, 12 * 3600)]
+    assert climb(Remedy.RESET, {FAULT}, boots, Rules(), NOW) == (
+        Remedy.REBOOT,
+        f"A RESET is left out after the {boot} at 1970-01-12 01:52 UTC. REBOOT comes next.",
+    )
+    assert climb(Remedy.RESET, {FAULT}, boots[1:], Rules(), NOW) == (Remedy.RESET, "")
+    assert climb(Remedy.RESTART, {FAULT}, boots, Rules(), NOW) == (Remedy.RESTART, "")
+    restarted = [*boots, an_attempt(Remedy.RESTART, faults=(FAULT,))]
+    assert climb(Remedy.RESTART, {FAULT}, restarted, Rules(), NOW).remedy is Remedy.REBOOT
+    assert climb(Remedy.RESET, {FAULT}, boots, Rules(ladder=(Remedy.RESET,)), NOW).remedy is Remedy.TRIAGE
+
+
 def test_a_cap_ends_in_front_of_a_person() -> None:
     """No remediation loop, whatever the faults are."""
     known = [an_attempt(Remedy.REBOOT, faults=(f"f{number}",), at=NOW - number) for number in range(3)]

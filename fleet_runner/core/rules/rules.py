@@ -5,11 +5,15 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
+from fleet_runner.core.lifecycle import HOUR
 from fleet_runner.core.rules.built_in import BUILT_IN, DAY
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.rules.rule import SAID, Rule
 from fleet_runner.core.tripping import Limits
 from fleet_runner.core.verdicts import Remedy
+
+FRESH = 12 * HOUR
+"""Seconds after a boot within which GPUs are not reset (Oracle's oci-hpc): the boot has begun them anew."""
 
 KEPT = 4096
 """Answers that are remembered: codes come from outside, and some senders make them up."""
@@ -101,8 +105,8 @@ class Rules:
         return {name: rule for rule in speaking for name in SAID if getattr(rule, name) is not None}
 
     def remembered(self) -> float:
-        """Return for how many seconds attempts still matter: for climbing, or for a cap."""
-        return max((self.memory, *(cap.within for cap in self.caps.values())))
+        """Return for how many seconds attempts still matter: for climbing, for a cap, or as a fresh boot."""
+        return max((FRESH, self.memory, *(cap.within for cap in self.caps.values())))
 
 
 DEFAULT = Rules()

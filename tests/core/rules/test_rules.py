@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.rules.built_in import BUILT_IN
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.rules.rule import Rule
-from fleet_runner.core.rules.rules import DEFAULT, KEPT, Rules
+from fleet_runner.core.rules.rules import DEFAULT, FRESH, KEPT, Cap, Rules
 from fleet_runner.core.verdicts import Remedy
 
 DAY = 86_400.0
@@ -72,6 +72,7 @@ def test_senders_that_make_up_codes_fill_no_memory() -> None:
 
 
 def test_attempts_matter_as_long_as_anything_asks_for_them() -> None:
-    """The longer of memory and caps."""
+    """The longest of memory, caps, and a fresh boot."""
     assert DEFAULT.remembered() == 7 * DAY
     assert Rules(memory=60).remembered() == DAY
+    assert Rules(memory=60, caps={Remedy.RESET: Cap(1, 60)}).remembered() == FRESH
