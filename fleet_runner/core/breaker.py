@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fleet_runner.core.actions import Action, Move, OpenRun, SetCondition
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle import ENDED, MOVING, SERVING, Condition, Stage, State
-from fleet_runner.core.needs import calls
+from fleet_runner.core.needs import calls, waived
 from fleet_runner.core.pending import is_automatic
 from fleet_runner.core.rules.rules import LADDER
 from fleet_runner.core.runs import Node
@@ -87,6 +87,13 @@ def leaves(actions: Iterable[Action]) -> bool:
         isinstance(each, Move) and each.transition.state in SERVING and each.transition.to is not State.RETIRED
         for each in actions
     )
+
+
+def cordons(view: View, actions: Collection[Action]) -> bool:
+    """Whether actions have a node take no new work by themselves, while no fault has ended its work anyway."""
+    found = asked(view, actions)
+    ended = (call.at_once for call in calls(view) if call.fault not in waived(view))
+    return found is not None and found.anew and not any(ended)
 
 
 def wanted(view: View, now: float) -> Want:

@@ -1,6 +1,6 @@
 """How many nodes automation may have out of service at a time: of a rack, a failure domain, a tenant and the fleet.
 
-Only leaving service asks for budget. Healing, uncordoning and returning never do.
+Only leaving service asks for budget, and taking no new work until then. Healing, uncordoning and returning never do.
 """
 
 import math
@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import reduce
 from typing import NamedTuple
 
-from fleet_runner.core.lifecycle import SERVING, STATES, State
+from fleet_runner.core.lifecycle import SERVING, STATES, Condition, State
 from fleet_runner.core.records import Fleet, rack_key
 from fleet_runner.core.runs import Node
+from fleet_runner.core.view import RUNNER
 
 RECENT = 4 * 3600.0
 """Seconds for which a node that left service for triage counts as out: long enough to see that it is not alone."""
@@ -81,10 +83,14 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How many nodes serve, by scope and its name, and which are out."""
+    """How many nodes serve, by scope and its name, and which are out.
+
+    `pending` are those of the serving ones that take no new work, since a remedy of the runner's own waits for them.
+    """
 
     serving: Mapping[tuple[Scope, str], int]
     out: tuple[Out, ...]
+    pending: tuple[Out, ...] = ()
 
 
 class Use(NamedTuple):
@@ -117,15 +123,31 @@ def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -
     """
     serving: Counter[tuple[Scope, str]] = Counter()
     out: list[Out] = []
+    pending: list[Out] = []
     for node in nodes:
         if node.state in SERVING:
             serving.update(scopes(place(fleet, node.name)))
+            pending += waiting(node, place(fleet, node.name))
         elif node.state in REMEDIED:
             until = node.since + (STATES[node.state].deadline or 0.0)
             out.append(Out(node.name, place(fleet, node.name), node.state, until))
         elif node.name in triaged:
             out.append(Out(node.name, place(fleet, node.name), node.state, triaged[node.name] + RECENT))
-    return Usage(serving, tuple(out))
+    return Usage(serving, tuple(out), tuple(pending))
+
+
+def waiting(node: Node, where: Place) -> list[Out]:
+    """Return how a serving node counts that takes no new work for a remedy of the runner's own; of others nothing."""
+    held = node.conditions.get(Condition.PENDING)
+    if held is None or held.by != RUNNER:
+        return []
+    return [Out(node.name, where, f"cordoned, {held.detail} pending", None)]
+
+
+def cordons(usage: Usage, where: Place, limits: Limits) -> Grant:
+    """Say whether one more node of a place may take no new work: those that do not already count as out here."""
+    granted = grant(reduce(take, usage.pending, usage), where, limits)
+    return granted if granted.allowed else Grant(allowed=False, sentence=f"not cordoned yet, {granted.sentence}")
 
 
 def grant(usage: Usage, where: Place, limits: Limits) -> Grant:
@@ -157,7 +179,8 @@ def beside(usage: Usage, more: Iterable[Out]) -> Usage:
 
 def take(usage: Usage, out: Out) -> Usage:
     """Return the usage after one more node left service."""
-    return Usage(Counter(usage.serving) - Counter(scopes(out.place)), (*usage.out, out))
+    left = tuple(each for each in usage.pending if each.node != out.node)
+    return Usage(Counter(usage.serving) - Counter(scopes(out.place)), (*usage.out, out), left)
 
 
 def scopes(where: Place) -> list[tuple[Scope, str]]:

@@ -5,6 +5,7 @@ A decision that would spend what is not there is withheld, with its reason; what
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 import structlog
@@ -16,6 +17,7 @@ from fleet_runner.core.breaker import Breaker
 from fleet_runner.core.firmware import slots
 from fleet_runner.core.firmware.rollout import number, refusal
 from fleet_runner.core.lifecycle import STATES, Condition, Stage, State
+from fleet_runner.core.pending import is_automatic
 from fleet_runner.core.policy import decide, withhold
 from fleet_runner.core.records import Fleet, rack_key
 from fleet_runner.core.rules.rules import Rules
@@ -25,6 +27,16 @@ from fleet_runner.reconcile.world import World, timing
 from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
+
+
+class Cost(Enum):
+    """What a decision costs of the disruption budget."""
+
+    NOTHING = 0
+    CORDON = 1
+    LEAVE = 2
+    ROLLED = 3
+    """A rollout's node leaves."""
 
 
 @dataclass(slots=True)
@@ -62,48 +74,70 @@ class Purse:
         A node that may not leave service is looked at on: what is wrong with it may be gone before it may.
         """
         retry = now + self.world.settings.retry_seconds
-        why = self._stopped(view, decision, now) or self._leaving(view.node, decision, now)
-        if why:
+        spent = self._spent(view, decision, now)
+        why = self._stopped(view, decision, now, may_try=not spent) or spent
+        if not why:
+            self._take(view, decision, now)
+        else:
             decision = decide(replace(view, barred=why), timing(self.world.settings), now)
             decision = replace(decision, wake_at=min(decision.wake_at, retry))
         slot = self._beginning(view, decision, now)
         return withhold(decision, slot, retry) if slot else decision
 
-    def _stopped(self, view: View, decision: Decision, now: float) -> str:
-        """Say why the circuit breaker lets a node not leave service, nor be told to take no work."""
+    def _stopped(self, view: View, decision: Decision, now: float, *, may_try: bool) -> str:
+        """Say why the circuit breaker lets a node not leave service, nor be told to take no work.
+
+        What has to wait for the budget is counted too, and is no trial.
+        """
         asked = breaker.asked(view, decision.actions)
         if asked is None:
             return ""
         if self.tripped is None and not asked.anew:
             return ""
         before = self.tripped
+        asked = asked._replace(may_try=asked.may_try and may_try)
         why, self.tripped = self.world.store.ask_breaker(breaker.wanted(view, now), asked, view.rules.breaker, now)
         if self.tripped is not None and before is None:
             log.error("the circuit breaker opens: automation takes no node out", why=self.tripped.because)
         return why
 
-    def _leaving(self, node: Node, decision: Decision, now: float) -> str:
-        """Say why a node may not leave service now; what a person asked for is not held back."""
-        pending = node.conditions.get(Condition.PENDING)
-        rolled = pending is not None and number(pending.by) is not None
-        asked = pending is not None and pending.by != RUNNER and not rolled
-        if asked or not breaker.leaves(decision.actions):
-            return ""
-        return (self._rolled_out(node, now) if rolled else "") or self._budget(node, now, rolled=rolled)
+    def _spent(self, view: View, decision: Decision, now: float) -> str:
+        """Say why a node may not leave service, or be cordoned, now; what a person asked for is not held back."""
+        where = budget.place(self.fleet, view.node.name)
+        match _cost(view, decision):
+            case Cost.CORDON:
+                return budget.cordons(self._usage(now), where, self.limits).sentence
+            case Cost.LEAVE:
+                return budget.grant(self._usage(now), where, self.limits).sentence
+            case Cost.ROLLED:
+                usage = budget.beside(self._usage(now), self._rolled())
+                return self._rolled_out(view.node, now) or budget.grant(usage, where, self.limits).sentence
+            case Cost.NOTHING:
+                return ""
 
-    def _budget(self, node: Node, now: float, *, rolled: bool) -> str:
+    def _take(self, view: View, decision: Decision, now: float) -> None:
+        """Count what a decision takes, for those that are decided after it."""
+        name, where = view.node.name, budget.place(self.fleet, view.node.name)
+        match _cost(view, decision):
+            case Cost.CORDON:
+                out = budget.Out(name, where, "cordoned now", None)
+                self.usage = replace(self._usage(now), pending=(*self._usage(now).pending, out))
+            case Cost.LEAVE:
+                until = now + max(STATES[state].deadline or 0.0 for state in budget.REMEDIED)
+                self.usage = budget.take(self._usage(now), budget.Out(name, where, "leaves now", until))
+            case Cost.ROLLED:
+                self.rolled = (*self._rolled(), self._rolling(name))
+            case Cost.NOTHING:
+                pass
+
+    def _usage(self, now: float) -> budget.Usage:
         self.usage = self.usage or measured(self.world.store, self.fleet, now)
+        return self.usage
+
+    def _rolled(self) -> tuple[budget.Out, ...]:
         if self.rolled is None:
             self.rolled = tuple(self._rolling(name) for name in self.world.store.rolled_out())
-        usage = budget.beside(self.usage, self.rolled) if rolled else self.usage
-        granted = budget.grant(usage, budget.place(self.fleet, node.name), self.limits)
-        if granted.allowed and rolled:
-            self.rolled = (*self.rolled, self._rolling(node.name))
-        elif granted.allowed:
-            until = now + max(STATES[state].deadline or 0.0 for state in budget.REMEDIED)
-            out = budget.Out(node.name, budget.place(self.fleet, node.name), "leaves now", until)
-            self.usage = budget.take(self.usage, out)
-        return granted.sentence
+        return self.rolled
 
     def _rolling(self, name: str) -> budget.Out:
         return budget.Out(name, budget.place(self.fleet, name), "a rollout", None)
@@ -162,6 +196,16 @@ class Purse:
         """Return a node's rack with its site: two sites may both have a rack A03."""
         device = self.fleet.devices.get(name)
         return rack_key(device.site, device.rack) if device is not None and device.rack else ""
+
+
+def _cost(view: View, decision: Decision) -> Cost:
+    """Return what a decision costs: nothing where a person asked for it."""
+    if breaker.cordons(view, decision.actions):
+        return Cost.CORDON
+    pending = view.node.conditions.get(Condition.PENDING)
+    if not breaker.leaves(decision.actions) or (pending is not None and not is_automatic(pending)):
+        return Cost.NOTHING
+    return Cost.ROLLED if pending is not None and number(pending.by) is not None else Cost.LEAVE
 
 
 def measured(store: Store, fleet: Fleet, now: float) -> budget.Usage:

@@ -11,6 +11,8 @@ from fleet_runner.core.actions import Move, OpenRun
 from fleet_runner.core.breaker import Asked, Breaker, Want, asked, judged, lets, refusal, trips, trying, wanted
 from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
 from fleet_runner.core.pending import pend
+from fleet_runner.core.rules.rule import Rule
+from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.tripping import DEFAULT, Limits
 from fleet_runner.core.verdicts import Remedy
 from tests.making import NOW, a_finding, a_node, a_view, an_alarm, conditions, held, stored
@@ -76,6 +78,20 @@ def test_what_automation_asks_is_seen_and_what_people_ask_is_not() -> None:
     assert not breaker.leaves([Move(TRANSITIONS[State.PRODUCTION, Event.RETIRE], "ann")])
     back = Move(TRANSITIONS[State.REBOOT, Event.PASSED], "runner")
     assert asked(a_view(a_node(State.REBOOT)), (back,)) is None
+
+
+def test_a_cordon_costs_unless_a_fault_has_ended_the_work_anyway() -> None:
+    """A fault that is waived has not; what was pending before costs nothing anew."""
+    rules = Rules(rules=(Rule(("xid.119",), at_once=True),))
+    ours = pend(Remedy.RESET, held(by="runner"))
+    view = a_view(alarms=(an_alarm(),))
+    assert breaker.cordons(view, ours)
+    assert not breaker.cordons(view, pend(Remedy.RESET, held(by="ann")))
+    assert not breaker.cordons(replace(view, rules=rules), ours)
+    waived = a_node(conditions=conditions(Condition.WAIVED, detail=an_alarm().fault))
+    assert breaker.cordons(replace(view, rules=rules, node=waived), ours)
+    pending = a_node(conditions=conditions(Condition.PENDING, by="runner", detail="RESET"))
+    assert not breaker.cordons(replace(view, node=pending), ours)
 
 
 def test_a_want_knows_the_codes_that_call_for_it() -> None:

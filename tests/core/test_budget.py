@@ -1,5 +1,7 @@
 """How many nodes may be out at a time."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,16 +14,17 @@ from fleet_runner.core.budget import (
     Scope,
     Usage,
     beside,
+    cordons,
     grant,
     measure,
     place,
     take,
     uses,
 )
-from fleet_runner.core.lifecycle import State
+from fleet_runner.core.lifecycle import Condition, State
 from fleet_runner.core.records import Device, Fleet, Rack, rack_key
 from fleet_runner.core.runs import Node
-from tests.making import a_node
+from tests.making import a_node, conditions
 
 LOOSE = Limits(share=1.0, rack=1000, domain=1.0, tenant=1.0, small=0)
 places = st.builds(
@@ -119,6 +122,21 @@ def test_a_refusal_names_a_few_and_counts_the_rest() -> None:
     assert sentence.endswith("and 2 more)")
     alone = beside(measured([]), [Out("gpu-9", Place(), "a rollout", None)])
     assert grant(alone, Place(), LOOSE).sentence.endswith("out (gpu-9: a rollout)")
+
+
+def test_a_node_that_is_cordoned_for_a_remedy_counts_for_the_next_cordon_and_for_no_leave() -> None:
+    """A rack that may give up one node is not cordoned node by node; whoever is idle first still leaves."""
+    fleet, nodes = described([(Place("hall/A"), State.PRODUCTION)] * 3 + [(Place("hall/B"), State.PRODUCTION)] * 47)
+    nodes[0] = replace(nodes[0], conditions=conditions(Condition.PENDING, by="runner", detail="RESET"))
+    nodes[1] = replace(nodes[1], conditions=conditions(Condition.PENDING, by="ann", detail="REBOOT"))
+    usage = measure(nodes, {}, fleet)
+    assert cordons(usage, Place("hall/A"), Limits()).sentence == (
+        "not cordoned yet, the budget of rack hall/A is spent: 1 of at most 1 node out (n0: cordoned, RESET pending)"
+    )
+    assert cordons(usage, Place("hall/B"), Limits()).allowed
+    assert grant(usage, Place("hall/A"), Limits()).allowed
+    left = take(usage, Out("n0", Place("hall/A"), "reset", 9.0))
+    assert (len(left.out), left.pending) == (1, ())
 
 
 def test_a_small_fleet_gives_up_one_node_at_a_time() -> None:

@@ -14,7 +14,7 @@ from fleet_runner.core.tripping import Limits
 from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
-from tests.reconcile.scripted import IDLE, XID, Scripted, a_fleet, in_service, path, played
+from tests.reconcile.scripted import BUSY, IDLE, XID, Scripted, a_fleet, in_service, path, played
 
 WELL = Result("xid", Verdict.PASS, "none")
 LIMITS = Limits(least=2, pause=600.0)
@@ -46,6 +46,17 @@ def ruled(world: World, **breaker: object) -> None:
 def conditions(world: World) -> Mapping[str, set[Condition]]:
     """What holds of each node."""
     return {node.name: set(node.conditions) for node in world.store.nodes()}
+
+
+def one_rack(count: int) -> Fleet:
+    """So many servers in one rack."""
+    fleet = a_fleet(count)
+    return replace(fleet, devices={name: replace(each, rack="R1") for name, each in fleet.devices.items()})
+
+
+def lost(node: str) -> Result:
+    """A GPU of this node is gone."""
+    return replace(XID, findings=(replace(XID.findings[0], fault=f"{node}/gpu.lost/GPU 3"),))
 
 
 def in_one(domain: str, tenant: str = "", count: int = 22) -> Fleet:
@@ -81,7 +92,7 @@ def test_nodes_that_belong_together_go_one_after_the_other(
         assert sum(node.state is State.REBOOT for node in rows) <= 1
         said |= {node.waiting for node in rows}
     assert well == {"gpu-01", "gpu-02"}
-    assert any(f"waits: the budget of {whose} is spent: 1 of at most 1 node out (gpu-0" in each for each in said)
+    assert any(f"the budget of {whose} is spent: 1 of at most 1 node out (gpu-0" in each for each in said)
 
 
 def test_two_racks_of_one_name_have_two_budgets(make_world: Callable[..., World]) -> None:
@@ -125,6 +136,49 @@ def test_a_node_that_waits_for_the_budget_is_looked_at_and_may_be_well_again(
     assert row is not None
     assert row.state is State.PRODUCTION
     assert Condition.CORDONED not in row.conditions
+
+
+def test_nodes_in_use_that_fail_one_by_one_are_not_all_kept_from_work(make_world: Callable[..., World]) -> None:
+    """The rack may give up one node: one is cordoned, the others serve on with their faults and say why."""
+    world = make_world(fleet=one_rack(8))
+    now = in_service(world)
+    faulty: set[str] = set()
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    engine.script = lambda node, _stage: (lost(node) if node in faulty else WELL, BUSY)
+    for at in range(1, 9):
+        faulty.add(f"gpu-{at:02}")
+        for _ in range(5):
+            now += 260
+            tick(world, now)
+    holding = [name for name, found in conditions(world).items() if Condition.CORDONED in found]
+    assert holding == ["gpu-01"]
+    assert world.store.breaker() is None  # they came one by one: that they wait is no news
+    waits = world.store.node("gpu-08")
+    assert waits is not None
+    assert waits.waiting == (
+        "waits: not cordoned yet, the budget of rack hall/R1 is spent: "
+        "1 of at most 1 node out (gpu-01: cordoned, REBOOT pending)"
+    )
+
+
+def test_a_fault_that_has_ended_the_work_asks_no_budget_for_its_cordon(make_world: Callable[..., World]) -> None:
+    """Nothing is lost by it, and no new work comes to a dead GPU."""
+    world = make_world(fleet=one_rack(8))
+    now = in_service(world)
+    file = world.settings.state_dir / "policy.yml"
+    file.write_text("rules:\n  - {code: gpu.lost, at_once: true}\n", encoding="utf-8")
+    world.settings = world.settings.model_copy(update={"policy_file": file})
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    engine.script = lambda node, _stage: (lost(node) if node in {"gpu-01", "gpu-02"} else WELL, BUSY)
+    cordoned: set[str] = set()
+    for _ in range(4):
+        now += 120
+        tick(world, now)
+        cordoned |= {name for name, found in conditions(world).items() if Condition.CORDONED in found}
+        assert sum(node.state is not State.PRODUCTION for node in world.store.nodes()) <= 1
+    assert cordoned == {"gpu-01", "gpu-02"}
 
 
 def test_a_breaker_that_opened_takes_no_node_out_and_one_trial_closes_it(make_world: Callable[..., World]) -> None:

@@ -73,15 +73,19 @@ def reset(connection: Connection, by: str, reason: str, now: float) -> bool:
 
 
 def _note(connection: Connection, want: Want, limits: Limits, now: float) -> None:
-    """Remember a want. One that was answered counts no more, until it has been silent for a window."""
+    """Remember a want. It counts for a window, or until it is answered; then only after a window's silence again.
+
+    What waits for the budget for long is wanted at every look, and is no news: faults that come one by one stay so.
+    """
     told = {"at": now, "codes": list(want.codes)}
-    fresh = database.insert(connection, wants).values(told | {"node": want.node, "answered_at": None})
-    answered = case((wants.c.at < now - limits.within, None), else_=wants.c.answered_at)
+    until = now + limits.within
+    fresh = database.insert(connection, wants).values(told | {"node": want.node, "answered_at": until})
+    answered = case((wants.c.at < now - limits.within, until), else_=wants.c.answered_at)
     connection.execute(fresh.on_conflict_do_update(index_elements=["node"], set_=told | {"answered_at": answered}))
 
 
 def _opened(connection: Connection, limits: Limits, now: float) -> Breaker | None:
-    counts = select(wants).where(wants.c.at > now - limits.within, wants.c.answered_at.is_(None))
+    counts = select(wants).where(wants.c.at > now - limits.within, wants.c.answered_at > now)
     found = [Want(row.node, row.at, tuple(row.codes)) for row in connection.execute(counts).all()]
     if len(found) <= limits.least:
         return None

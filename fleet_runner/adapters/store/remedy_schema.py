@@ -94,7 +94,7 @@ wants = Table(
     Column("node", Words, ForeignKey("nodes.name"), primary_key=True),
     Column("at", Double, nullable=False),
     Column("codes", Json, nullable=False),
-    Column("answered_at", Double),  # since when it counts no more: its trial healed, or a person has looked
+    Column("answered_at", Double),  # from when it counts no more: a window later, or once it was answered
 )
 Index("wants_at", wants.c.at)
 

@@ -68,7 +68,7 @@ class Simulation:
     machines: dict[str, Machine] = field(default_factory=dict[str, Machine])
     serving: Counter[tuple[budget.Scope, str]] = field(default_factory=Counter[tuple[budget.Scope, str]])
     triaged: dict[str, float] = field(default_factory=dict[str, float])
-    wants: dict[str, tuple[Want, bool]] = field(default_factory=dict[str, tuple[Want, bool]])
+    wants: dict[str, tuple[Want, float]] = field(default_factory=dict[str, tuple[Want, float]])
     tripped: Breaker | None = None
     outcome: Outcome = field(default_factory=Outcome)
 
@@ -128,26 +128,31 @@ class Simulation:
 
     def _refused(self, each: Machine, view: View, decision: Decision, now: float) -> tuple[str, str]:
         """Return why a decision may not be carried out, and which of the two says so."""
+        spent = ""
+        if breaker.leaves(decision.actions):
+            spent = budget.grant(self._usage(now), each.known.place, self.limits).sentence
+        elif breaker.cordons(view, decision.actions):
+            spent = budget.cordons(self._usage(now), each.known.place, self.limits).sentence
         asked = breaker.asked(view, decision.actions)
         if asked is not None:
+            asked = asked._replace(may_try=asked.may_try and not spent)
             why = self._stopped(breaker.wanted(view, now), asked, now)
             if why:
                 return why, "stopped"
-        if not breaker.leaves(decision.actions):
-            return "", ""
-        return budget.grant(self._usage(now), each.known.place, self.limits).sentence, "waits"
+        return spent, "waits"
 
     def _stopped(self, want: Want, asked: breaker.Asked, now: float) -> str:
         limits = self.rules.breaker
         if self.tripped is not None and self.tripped.trial:
             self.tripped = breaker.judged(self.tripped, self.machines[self.tripped.trial].node, now, limits)
             if self.tripped is None:
-                self.wants = {name: (each, True) for name, (each, _) in self.wants.items()}
+                self.wants = {name: (each, now) for name, (each, _) in self.wants.items()}
         if asked.anew:
-            known = self.wants.get(want.node)
-            self.wants[want.node] = want, known is not None and known[1] and known[0].at > now - limits.within
+            before, until = self.wants.get(want.node, (None, 0.0))
+            anew = before is None or before.at < now - limits.within
+            self.wants[want.node] = want, now + limits.within if anew else until
         if self.tripped is None and asked.anew:
-            found = [each for each, answered in self.wants.values() if not answered and each.at > now - limits.within]
+            found = [each for each, until in self.wants.values() if until > now and each.at > now - limits.within]
             because = breaker.trips(found, self.serving[budget.Scope.FLEET, ""], limits)
             if because:
                 self.tripped, self.outcome.trips = Breaker(now, because, limits.pause), self.outcome.trips + 1
@@ -169,7 +174,13 @@ class Simulation:
                 out.append(budget.Out(name, each.known.place, each.node.state, left + budget.RECENT))
         gone = [each.known.place for each in self.machines.values() if each.node.state not in SERVING]
         serving = self.serving - Counter(scope for place in gone for scope in budget.scopes(place))
-        return budget.Usage(serving, tuple(out))
+        pending = [
+            out
+            for each in self.machines.values()
+            if each.node.state in SERVING
+            for out in budget.waiting(each.node, each.known.place)
+        ]
+        return budget.Usage(serving, tuple(out), tuple(pending))
 
     def _note(self, each: Machine, decision: Decision, refused: tuple[str, str], now: float) -> None:
         """Count what a decision does, and keep what a person would compare."""

@@ -119,6 +119,23 @@ def test_the_budget_and_the_breaker_hold_in_a_simulation() -> None:
     assert tally(stopped)["REBOOT"] == 8  # the trial healed: the others followed
 
 
+def test_nodes_in_use_are_cordoned_one_after_the_other_in_a_simulation() -> None:
+    """What waits for its tenant's work keeps the others of its rack at work, and opens no breaker however long."""
+    names = [f"gpu-{at:02}" for at in range(1, 9)]
+    rows = [line for at, name in enumerate(names) for line in (
+        a_fault(name, begins=T + at * 2 * HOUR, ends=0.0), Known(name, "t", rack="hall/A"),
+        Use(name, T - HOUR, T + 40 * HOUR),
+    )]  # fmt: skip
+    outcome = went(past(rows), limits=budget.Limits(share=1.0, small=0))
+    assert outcome.trips == 0
+    cordoned = {name: [each.at for each in tally.said if each.what == "REBOOT pending"] for name, tally in
+                outcome.nodes.items()}  # fmt: skip
+    assert sum(at < T + 40 * HOUR for each in cordoned.values() for at in each) == 1
+    assert all(cordoned.values())
+    told = {each.sentence for tally in outcome.nodes.values() for each in tally.said}
+    assert any("not cordoned yet, the budget of rack hall/A is spent: 1 of at most 1" in each for each in told)
+
+
 def test_what_went_to_triage_counts_as_out() -> None:
     """For some hours: then the next one may go."""
     faults = [a_fault(f"gpu-0{at}", remedy="TRIAGE", ends=0.0) for at in range(1, 4)]
