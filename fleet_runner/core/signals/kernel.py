@@ -11,12 +11,10 @@ from typing import NamedTuple
 from fleet_runner.core.checks import disk_health, file_systems, hca_events, kernel_log, logged, memory_errors
 from fleet_runner.core.checks import pcie_devices as pcie
 from fleet_runner.core.checks.xid import of_sxid, of_xid
-from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import ReadEnd, Reading
 from fleet_runner.core.parsers import xid
-from fleet_runner.core.parsers.kernel_lines import bare
 from fleet_runner.core.parsers.xid import FALLEN_OFF_THE_BUS, SxidLine, XidLine
-from fleet_runner.core.signals.clock import moment, settled
+from fleet_runner.core.signals.clock import settled
 from fleet_runner.core.signals.signal import Signal, Source
 from fleet_runner.core.verdicts import Finding, Remedy
 from fleet_runner.core.xids import RECOVERY_ACTION
@@ -49,19 +47,6 @@ class Line(NamedTuple):
     text: str
     at: float | None = None
     told: str = ""
-
-
-def lines(text: str, host: str, heard: float) -> list[Line]:
-    """Return the lines of one node's log in a form that `dmesg` or a syslog file has; EvidenceError for too many."""
-    if text.count("\n") >= MOST_LINES:
-        raise EvidenceError(f"{host}: more than {MOST_LINES} lines in one push; send fewer at a time")
-    return [line_of(each, host, heard) for each in text.split("\n") if each.strip()]
-
-
-def line_of(text: str, host: str, heard: float) -> Line:
-    """Return one line; times that count from the boot are no times."""
-    told, message = bare(text[:LONGEST].replace("\n", " "))
-    return Line(host, message, moment(told, heard), told)
 
 
 def read(told: Iterable[Line], heard: float) -> tuple[Signal, ...]:

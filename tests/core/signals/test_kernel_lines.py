@@ -1,5 +1,6 @@
 """What pushed lines of a kernel's log tell: the same as the sweep's findings."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.checks.logged import findings
-from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.signals import kernel
-from fleet_runner.core.signals.kernel import MOST_LINES, TABLE, Line, lines, read
+from fleet_runner.core.signals import json_lines
+from fleet_runner.core.signals.kernel import LONGEST, TABLE, Line, read
 from fleet_runner.core.signals.signal import Signal, Source
 from fleet_runner.core.verdicts import Remedy
 from tests.core.signals.telling import NOW
@@ -19,6 +19,12 @@ EVIDENCE = Path(__file__).parents[2] / "evidence" / "dmesg"
 STAMP = "2023-11-14T22:13:20,000000+00:00 "
 XID = "NVRM: Xid (PCI:0000:9b:00): "
 SXID = "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "
+
+
+def lines(text: str, host: str, heard: float) -> list[Line]:
+    """Return a log's lines as a shipper sends them, with nothing beside their text."""
+    rows = [{"message": each, "_TRANSPORT": "kernel"} for each in text.split("\n") if each.strip()]
+    return json_lines.read("\n".join(map(json.dumps, rows)), host, heard)[0] if rows else []
 
 
 def told(*texts: str) -> tuple[Signal, ...]:
@@ -115,11 +121,9 @@ def test_lines_of_several_nodes_are_judged_apart() -> None:
     assert {(each.node, each.remedy) for each in read(both, NOW)} == {("a", Remedy.RESET), ("b", Remedy.WATCH)}
 
 
-def test_a_push_has_its_bounds() -> None:
-    """More lines are refused, and of a long one only the beginning is read."""
-    with pytest.raises(EvidenceError, match="gpu-01: more than 50000 lines in one push; send fewer at a time"):
-        lines("\n" * MOST_LINES, "gpu-01", NOW)
-    assert len(kernel.line_of("x" * 10_000, "gpu-01", NOW).text) == kernel.LONGEST
+def test_of_a_long_line_only_the_beginning_is_read() -> None:
+    """Whatever is quoted at its end."""
+    assert [len(each.text) for each in lines("x" * 10_000, "gpu-01", NOW)] == [LONGEST]
 
 
 WORDS = st.sampled_from(
