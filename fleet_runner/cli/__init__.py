@@ -49,8 +49,8 @@ _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         stored.results,
     ),
     "Ask": (
-        wishing.certify, wishing.hold, wishing.release, wishing.cancel, wishing.reboot, wishing.triage,
-        wishing.debug, wishing.repaired, wishing.retry, wiping.wipe, wishing.retire, wishing.run,
+        wishing.certify, wishing.hold, wishing.maintenance, wishing.release, wishing.cancel, wishing.reboot,
+        wishing.triage, wishing.debug, wishing.repaired, wishing.retry, wiping.wipe, wishing.retire, wishing.run,
     ),
     "Work": (running.tick, running.serve),
 }  # fmt: skip

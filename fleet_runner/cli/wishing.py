@@ -28,8 +28,13 @@ def hold(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) ->
     ask(Wish.HOLD, nodes, reason, by, wait)
 
 
+def maintenance(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Say that planned work begins on a node: it is looked at as before, and nothing follows until it is released."""
+    ask(Wish.MAINTENANCE, nodes, reason, by, wait)
+
+
 def release(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """End a hold."""
+    """End a hold, or planned work if the node is not held."""
     ask(Wish.RELEASE, nodes, reason, by, wait)
 
 

@@ -82,7 +82,8 @@ class Wish(StrEnum):
 
     CERTIFY = "certify"
     HOLD = "hold"
-    RELEASE = "release"
+    MAINTENANCE = "maintenance"  # planned work begins
+    RELEASE = "release"  # end a hold, or else planned work
     RETIRE = "retire"
     RETRY = "retry"
     DEBUG = "debug"

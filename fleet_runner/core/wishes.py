@@ -63,11 +63,19 @@ def _hold(_view: View, intent: Intent) -> tuple[Action, ...]:
     return _yes(intent, "Held: nothing moves it until it is released.", SetCondition(Condition.HELD, held))
 
 
+def _maintain(_view: View, intent: Intent) -> tuple[Action, ...]:
+    sentence = "In maintenance: what is seen is kept, and nothing follows from it until it is released."
+    return _yes(intent, sentence, SetCondition(Condition.MAINTENANCE, Held(intent.at, intent.reason, intent.by)))
+
+
 def _release(view: View, intent: Intent) -> tuple[Action, ...]:
-    if Condition.HELD not in view.node.conditions:
-        return _no(intent, "The node is not held.")
-    sentence = "Released: automation goes on."
-    return _yes(intent, sentence, ClearCondition(Condition.HELD, intent.by, sentence))
+    """A hold may have been set on top of planned work: it ends first, and alone."""
+    holding = [each for each in (Condition.HELD, Condition.MAINTENANCE) if each in view.node.conditions]
+    if not holding:
+        return _no(intent, "The node is neither held nor in maintenance.")
+    more = "; it is in maintenance still: release it once more to end that" if holding[1:] else ""
+    sentence = f"Released{more}." if more else "Released: automation goes on."
+    return _yes(intent, sentence, ClearCondition(holding[0], intent.by, sentence))
 
 
 def _reboot(view: View, intent: Intent) -> tuple[Action, ...]:
@@ -157,11 +165,12 @@ def _tests(view: View) -> frozenset[Stage]:
     return frozenset({Stage.HEALTH_ACTIVE}) if view.node.state in AT_HAND | {State.PRODUCTION} else frozenset()
 
 
-_AT_ONCE = frozenset({Wish.HOLD, Wish.RELEASE, Wish.CANCEL})
+_AT_ONCE = frozenset({Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL})
 """Wishes that do not wait for an open run to end."""
 
 _ANSWERS: dict[Wish, Callable[[View, Intent], tuple[Action, ...]]] = {
     Wish.HOLD: _hold,
+    Wish.MAINTENANCE: _maintain,
     Wish.RELEASE: _release,
     Wish.REBOOT: _reboot,
     Wish.TRIAGE: _triage,

@@ -178,6 +178,7 @@ def answer(store: Store) -> None:
     [
         ("certify", 0, "its parts, power and cabling are now verified"),
         ("hold", 0, "Held: nothing moves it"),
+        ("maintenance", 0, "In maintenance: what is seen is kept"),
         ("repaired", 1, "does not apply in onboard"),
         ("cancel", 1, "No remedy is pending."),
     ],

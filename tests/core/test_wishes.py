@@ -88,9 +88,25 @@ def test_hold_and_release() -> None:
     """Holding twice is fine, releasing nothing is refused."""
     (action,), _ = asked(Wish.HOLD)
     assert isinstance(action, SetCondition)
-    (cleared,), _ = asked(Wish.RELEASE, conditions=HELD)
+    (cleared,), said = asked(Wish.RELEASE, conditions=HELD)
     assert isinstance(cleared, ClearCondition)
-    assert asked(Wish.RELEASE)[1].sentence == "The node is not held."
+    assert said.sentence == "Released: automation goes on."
+    assert asked(Wish.RELEASE)[1].sentence == "The node is neither held nor in maintenance."
+
+
+def test_planned_work_begins_and_is_released_after_the_hold() -> None:
+    """Each release ends one of them, and says what goes on."""
+    (action,), said = asked(Wish.MAINTENANCE)
+    assert isinstance(action, SetCondition)
+    assert (action.condition, action.held.by, said.accepted) == (Condition.MAINTENANCE, "ann", True)
+    planned = conditions(Condition.MAINTENANCE)
+    (cleared,), said = asked(Wish.RELEASE, conditions=planned | HELD)
+    assert isinstance(cleared, ClearCondition)
+    assert cleared.condition is Condition.HELD
+    assert said.sentence == "Released; it is in maintenance still: release it once more to end that."
+    (cleared,), _ = asked(Wish.RELEASE, conditions=planned)
+    assert isinstance(cleared, ClearCondition)
+    assert cleared.condition is Condition.MAINTENANCE
 
 
 def test_cancel_drops_the_remedy_and_waives_what_called_for_it() -> None:
