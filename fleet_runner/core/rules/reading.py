@@ -89,7 +89,7 @@ def _rules(policy: Section, where: Callable[[Path], str]) -> list[Rule]:
 def _rule(row: Section, source: str) -> Rule:
     rule = Rule(
         codes=row.take("code", _several(code), (), needed=True),
-        device_types=row.take("device_types", _several(fields.text), ()),
+        device_types=row.take("device_types", _several(glob_of), ()),
         remedy=row.take("remedy", remedy(REMEDIES), None),
         at_once=row.take("at_once", fields.flag, None),
         repeats=row.take("repeats", fields.whole(1, MOST), None),
@@ -192,17 +192,32 @@ def code(value: object) -> str:
 
     One that is nearly called like a known one is a slip of the pen, and would never speak.
     """
-    glob = fields.text(value)
+    glob = glob_of(value)
     known = [*OF_SIGNALS, *(each.code for check in CHECKS.values() for each in check.codes)]
     if any(fnmatchcase(each, glob) or fnmatchcase(glob, each) for each in known):
         return glob
-    families, mine = {each.partition(".")[0] for each in known}, glob.partition(".")[0]
-    near = get_close_matches(glob, known, n=1, cutoff=ALIKE)
-    if not near and mine not in families:
-        near = [f"{each}.*" for each in get_close_matches(mine, sorted(families), n=1, cutoff=NEAR)]
+    near = _meant(glob, known)
     if near:
         raise Unfit(f"a code, or a glob over codes, that a check or a signal knows; did you mean {near[0]}?")
     return glob
+
+
+def glob_of(value: object) -> str:
+    """A glob over names, which have no spaces around them."""
+    return fields.text(value).strip()
+
+
+def _meant(glob: str, known: list[str]) -> list[str]:
+    """Return what was meant by a code that is nearly a known one; nothing where it may be somebody's own."""
+    families, (mine, _, rest) = {each.partition(".")[0] for each in known}, glob.partition(".")
+    if glob.isdecimal():
+        return [f"xid.{glob}"]
+    if mine.casefold() in families and (mine not in families or not rest):
+        return [f"{mine.casefold()}.{rest or '*'}"]
+    near = get_close_matches(glob, known, n=1, cutoff=ALIKE)
+    if near or mine in families:
+        return near
+    return [f"{each}.*" for each in get_close_matches(mine, sorted(families), n=1, cutoff=NEAR)]
 
 
 def _near(found: str, known: list[str]) -> str:

@@ -123,6 +123,31 @@ def test_what_is_wrong_is_told_with_its_place_and_what_was_meant(raw: object, ex
     assert wrong(raw) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("found", "meant"),
+    [
+        ("XID.79", "xid.79"),
+        ("Xid.79", "xid.79"),
+        ("Alert.GpuLost", "alert.GpuLost"),
+        ("79", "xid.79"),
+        ("gpu", "gpu.*"),
+        ("nvlink.", "nvlink.*"),
+        ("GPU", "gpu.*"),
+    ],
+)
+def test_a_code_that_would_never_speak_is_a_slip(found: str, meant: str) -> None:
+    """Codes are written as checks and signals write them: a number alone, or capitals, match nothing."""
+    expected = f"rules[0].code: found '{found}', {NO_CODE}; did you mean {meant}?"
+    assert wrong({"rules": [{"code": found, "hold": 1}]}) == [expected]
+
+
+def test_spaces_around_a_name_are_no_part_of_it() -> None:
+    """Nobody sees them."""
+    rows = [{"code": "xid.79 ", "device_types": [" dgx-h100"], "beside": "sxid.* ", "hold": 1}]
+    (rule,) = read({"rules": rows}, place).rules[-1:]
+    assert (rule.codes, rule.device_types, rule.beside) == (("xid.79",), ("dgx-h100",), ("sxid.*",))
+
+
 def test_somebodys_own_signals_may_have_codes_of_their_own() -> None:
     """But none that is called nearly as a known one."""
     mine = [
