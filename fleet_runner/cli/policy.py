@@ -1,7 +1,9 @@
 """fleet-runner policy: what follows from which fault here, which rule says so, and what is wrong with the file."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import asdict
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +13,8 @@ from rich.table import Table
 from fleet_runner import settings
 from fleet_runner.adapters import policy_file
 from fleet_runner.cli.reading import Json
-from fleet_runner.cli.session import Exit, age, console, print_json
-from fleet_runner.core.errors import FleetError
+from fleet_runner.cli.session import Exit, age, console, errors, opened, print_json
+from fleet_runner.core.errors import FleetError, StoreError
 from fleet_runner.core.rules.rule import SAID, Rule
 from fleet_runner.core.rules.rules import Rules
 
@@ -59,6 +61,8 @@ def check(
         wrong = f"{len(checked.slips)} {'slip' if len(checked.slips) == 1 else 'slips'}"
         good = f"nothing is wrong; {own} {'rule' if own == 1 else 'rules'} beside the built-in ones"
         console.print(f"{_near(path)}: {wrong if checked.slips else good}", markup=False, soft_wrap=True)
+    for sentence in _strangers(checked.rules, _device_types()):
+        errors.print(f"warning: {sentence}", markup=False, soft_wrap=True)
     if checked.slips:
         raise typer.Exit(Exit.NO)
 
@@ -88,6 +92,23 @@ def show(
         rule = said.get(name)
         table.add_row(name, WORDS[name], _value(name, getattr(following, name)), _source(rule))
     console.print(table)
+
+
+def _device_types() -> set[str]:
+    """Return the device types of the nodes in the store; none where there is no store, as on a reviewer's machine."""
+    try:
+        with opened() as (_, store):
+            return {node.device_type for node in store.nodes()}
+    except StoreError:
+        return set()
+
+
+def _strangers(rules: Rules, known: set[str]) -> Iterator[str]:
+    """Say which rules are about device types that no node has: a fleet may get them, or the name is a slip."""
+    for rule in rules.rules:
+        for glob in rule.device_types:
+            if known and not any(fnmatchcase(each, glob) for each in known):
+                yield f"{_source(rule)}: no node has the device type {glob}; there are {', '.join(sorted(known))}"
 
 
 def _show_all(rules: Rules, *, json: bool) -> None:

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import Exit
+from fleet_runner.core.records import Device
+from fleet_runner.settings import load
 from tests.cli.conftest import Type
 
 MINE = """\
@@ -52,6 +55,22 @@ def test_without_a_file_there_is_nothing_to_check(
     said = typed("policy", "check")
     assert said.code == Exit.USAGE
     assert "the built-in rules hold" in said.err
+
+
+def test_a_device_type_that_no_node_has_is_a_warning(typed: Type, mine: Path) -> None:
+    """The fleet may get one; a slip of the pen is a rule that never speaks. Without a store nobody knows."""
+    assert typed("policy", "check").err == ""
+    with Store.create(load().store_url) as store:
+        store.register([Device("gpu-01", "hgx-h100", "gpu-server", "hall")], 1000.0)
+        said = typed("policy", "check")
+        assert (said.code, said.err) == (
+            0,
+            "warning: policy.yml:2: no node has the device type dgx-*; there are hgx-h100\n",
+        )
+        assert json.loads(typed("policy", "check", "--json").out) == []
+        store.register([Device("gpu-02", "dgx-h100", "gpu-server", "hall")], 1000.0)
+        assert typed("policy", "check").err == ""
+    del mine
 
 
 def test_a_code_shows_what_follows_and_which_rule_says_so(typed: Type, mine: Path) -> None:
