@@ -100,12 +100,19 @@ class Outlook:
         return self.ruled
 
     def _attempts(self, node: Node, now: float) -> tuple[Attempt, ...]:
-        """Return the remedies that are remembered of a node; with its repair, what was tried before is forgotten."""
+        """Return the remedies that are remembered of a node; with its repair, what was tried before is forgotten.
+
+        What goes on is never forgotten; on a node that serves nothing does, whatever a clock that was set back says.
+        """
         if node.state not in SERVING | REMEDIED:
             return ()
         found = self.world.store.attempts(node.name, now - self.rules().remembered())
         earned = self.world.store.left([node.name], [State.BURN_IN], 0.0) if found else {}
-        return tuple(attempt for attempt in found if attempt.at >= earned.get(node.name, 0.0))
+        since = earned.get(node.name, 0.0)
+        if node.state in REMEDIED:
+            return tuple(each for each in found if each.ended_at is None or each.at >= since)
+        over = (replace(each, ended_at=node.since) if each.ended_at is None else each for each in found)
+        return tuple(each for each in over if each.at >= since)
 
     def _scheduled(self) -> bool:
         return self.world.settings.scheduler != "none"

@@ -72,6 +72,17 @@ def test_a_reset_is_told_what_to_reset_remembered_and_climbed_from(make_world: C
     assert "remedy" not in told(world, Stage.HEALTH_PASSIVE)[-1]
 
 
+def test_a_clock_that_was_set_back_leaves_no_attempt_open(make_world: Callable[..., World]) -> None:
+    """The node earned production later than its reset began, by the clock: what came of it is written down still."""
+    world = make_world()
+    now = played(world, in_state(State.PRODUCTION), now=100_000.0)
+    heals_by(Stage.RESET)(world)
+    played(world, lambda world: any(each.ended_at for each in world.store.attempts("gpu-01")), now=now - 200)
+    (attempt,) = world.store.attempts("gpu-01")
+    assert attempt.at < now
+    assert attempt.helped is True
+
+
 def test_an_alarm_cordons_its_node_at_the_next_tick(make_world: Callable[..., World]) -> None:
     """Nobody waits for the next sweep."""
     world = make_world()

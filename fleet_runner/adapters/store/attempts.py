@@ -8,7 +8,8 @@ from fleet_runner.adapters.store.remedy_schema import GOING_ON, attempts
 from fleet_runner.core.actions import BeginAttempt, EndAttempt
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.ladder import Attempt
-from fleet_runner.core.runs import Entry
+from fleet_runner.core.lifecycle import SERVING
+from fleet_runner.core.runs import Entry, Node
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import RUNNER
 
@@ -24,13 +25,19 @@ def of_node(connection: Connection, node: str, since: float) -> tuple[Attempt, .
     return tuple(map(_attempt, connection.execute(_REMEMBERED, {"node": node, "since": since}).all()))
 
 
-def begin(connection: Connection, node: str, action: BeginAttempt, now: float) -> None:
-    """Write down that a remedy is carried out; ConflictError where another goes on."""
-    going = select(attempts.c.id).where(attempts.c.node == node, GOING_ON)
-    if (other := connection.execute(going).scalar_one_or_none()) is not None:
-        raise ConflictError(f"node {node}: attempt {other} is not over; nothing was changed; decide again")
-    row = {"node": node, "remedy": action.remedy.value, "faults": list(action.faults), "by": action.by, "at": now}
-    connection.execute(insert(attempts).values(row | {"because": ""}))
+def begin(connection: Connection, node: Node, action: BeginAttempt, now: float) -> None:
+    """Write down that a remedy is carried out; ConflictError where another goes on.
+
+    One that was left open is over once its node serves: what came of it is not known, and it stops nothing.
+    """
+    mine = (attempts.c.node == node.name, GOING_ON)
+    if node.state in SERVING:
+        left = {"ended_at": now, "because": "the node served again before anybody wrote down what came of it."}
+        connection.execute(update(attempts).where(*mine).values(left))
+    if (other := connection.execute(select(attempts.c.id).where(*mine)).scalar_one_or_none()) is not None:
+        raise ConflictError(f"node {node.name}: attempt {other} is not over; nothing was changed; decide again")
+    row = {"node": node.name, "remedy": action.remedy.value, "faults": list(action.faults), "by": action.by}
+    connection.execute(insert(attempts).values(row | {"at": now, "because": ""}))
 
 
 def end(connection: Connection, node: str, action: EndAttempt, now: float) -> list[Entry]:

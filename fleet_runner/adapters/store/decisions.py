@@ -96,7 +96,7 @@ def _done(connection: Connection, node: Node, action: Action, now: float) -> lis
         case Answer():
             return [intents.answer(connection, node.name, action, now)]
         case BeginAttempt():
-            attempts.begin(connection, node.name, action, now)
+            attempts.begin(connection, node, action, now)
             return []
         case EndAttempt():
             return attempts.end(connection, node.name, action, now)

@@ -1,10 +1,13 @@
 """Attempts: begun and ended with the moves that they belong to."""
 
+from dataclasses import replace
+
 import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import BeginAttempt, ClearAlarm, EndAttempt
 from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.lifecycle import State
 from fleet_runner.core.verdicts import Remedy
 from tests.adapters.store.builders import decision, node
 from tests.making import an_alarm
@@ -44,6 +47,17 @@ def test_two_attempts_at_a_time_are_refused(stocked: Store) -> None:
     begun(stocked, 200.0)
     with pytest.raises(ConflictError, match=r"attempt 1 is not over"):
         stocked.apply(node(stocked), decision(BEGIN), 201.0)
+
+
+def test_an_attempt_that_was_left_open_stops_nothing_once_its_node_serves(stocked: Store) -> None:
+    """What came of it is not known."""
+    begun(stocked, 200.0)
+    serving = replace(node(stocked), state=State.PRODUCTION)
+    stocked.apply(serving, decision(BEGIN), 300.0)
+    old, new = stocked.attempts("gpu-01")
+    assert (old.ended_at, old.helped) == (300.0, None)
+    assert old.because.startswith("the node served again before")
+    assert (new.at, new.ended_at) == (300.0, None)
 
 
 def test_no_attempt_of_another_node_is_ended(stocked: Store) -> None:
