@@ -159,6 +159,12 @@ def judged(breaker: Breaker, node: Node | None, now: float, limits: Limits) -> B
     return Breaker(now, because, min(2 * breaker.pause, max(limits.longest, limits.pause)))
 
 
+def is_over(breaker: Breaker, wants: Collection[Want], serving: int, limits: Limits, now: float) -> bool:
+    """Whether nobody could be the trial for a window, and what was wanted within it would not open it any more."""
+    untried = not breaker.trial and now >= breaker.half_open_at + limits.within
+    return untried and not trips(wants, serving, limits)
+
+
 def refusal(breaker: Breaker) -> str:
     """Say why automation takes no node out now, and what ends that."""
     since = f"since {_stamp(breaker.opened_at)}"

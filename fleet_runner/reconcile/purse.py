@@ -66,7 +66,7 @@ class Purse:
             rules = self.world.policy.rules(self.world.settings)
             self.tripped = self.world.store.judge_breaker(rules.breaker, now)
             if self.tripped is None:
-                log.warning("the circuit breaker is closed again: its trial helped")
+                log.warning("the circuit breaker is closed again: its trial helped, or few want out any more")
 
     def spend(self, view: View, decision: Decision, now: float) -> Decision:
         """Return the decision, or what is left of it where it may not be carried out now.

@@ -113,6 +113,15 @@ def test_open_lets_nobody_through_and_half_open_one() -> None:
     assert not lets(TRIED, "gpu-02", NOW + 9e9, may_try=True)
 
 
+def test_it_is_over_once_nobody_could_be_tried_and_few_want_out() -> None:
+    """A window after one might have been; not while so many want out that it would open again."""
+    late = OPEN.half_open_at + DEFAULT.within
+    assert breaker.is_over(OPEN, wants(1), 40, DEFAULT, late)
+    assert not breaker.is_over(OPEN, wants(1), 40, DEFAULT, late - 1)
+    assert not breaker.is_over(OPEN, wants(12), 40, DEFAULT, late)
+    assert not breaker.is_over(TRIED, [], 40, DEFAULT, late)
+
+
 def test_a_refusal_says_what_ends_it() -> None:
     """When one is tried, or which one is."""
     assert "open since 1970-01-12 13:46 UTC, one node is tried from 1970-01-12 14:16 UTC on: 6 of 40" in refusal(OPEN)

@@ -213,6 +213,22 @@ def test_a_breaker_that_opened_takes_no_node_out_and_one_trial_closes_it(make_wo
     played(world, lambda _world: len(well) == 6, now=now)
 
 
+def test_a_breaker_closes_once_its_false_alarm_is_over(make_world: Callable[..., World]) -> None:
+    """Nobody can be its trial then; one node that people are asked about later is not held back."""
+    world = make_world(count=10)
+    tick(world, 1000.0)
+    for at in range(1, 7):
+        world.store.ask_breaker(Want(f"gpu-{at:02}", 1000.0, ()), Asked(anew=True, may_try=True), LIMITS, 1000.0)
+    opened = world.store.breaker()
+    assert opened is not None
+    late = opened.half_open_at + LIMITS.within
+    assert world.store.judge_breaker(LIMITS, late - 1) == opened
+    world.store.ask_breaker(Want("gpu-09", late, ()), Asked(anew=True, may_try=False), LIMITS, late)
+    assert world.store.judge_breaker(LIMITS, late) is None
+    (ticket,) = world.store.tickets(open_only=False)
+    assert ticket.closed_because == "no node could be tried, and few want out of service any more"
+
+
 def test_a_trial_that_does_not_help_opens_the_breaker_for_longer(make_world: Callable[..., World]) -> None:
     """One node a trial in triage, not all."""
     world = make_world(count=6)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, update
 
 from fleet_runner.adapters.store import database, history, nodes, tickets
 from fleet_runner.adapters.store.remedy_schema import breakers, wants
@@ -50,10 +50,16 @@ def ask(connection: Connection, want: Want, asked: Asked, limits: Limits, now: f
 
 
 def judge(connection: Connection, limits: Limits, now: float) -> Breaker | None:
-    """Return the breaker after a look at its trial: it stays, opens for longer, or closes."""
+    """Return the breaker after a look at its trial, or at what is wanted still: it stays, opens longer, or closes."""
     database.hold_breaker(connection)
     known = one(connection)
-    if known is None or not known.trial:
+    if known is None:
+        return None
+    wanted = _wants(connection, wants.c.at > now - limits.within)
+    if breaker.is_over(known, wanted, _in_play(connection), limits, now):
+        _close(connection, "no node could be tried, and few want out of service any more", now)
+        return None
+    if not known.trial:
         return known
     found = breaker.judged(known, nodes.one(connection, known.trial), now, limits)
     if found is None:
@@ -85,8 +91,7 @@ def _note(connection: Connection, want: Want, limits: Limits, now: float) -> Non
 
 
 def _opened(connection: Connection, limits: Limits, now: float) -> Breaker | None:
-    counts = select(wants).where(wants.c.at > now - limits.within, wants.c.answered_at > now)
-    found = [Want(row.node, row.at, tuple(row.codes)) for row in connection.execute(counts).all()]
+    found = _wants(connection, wants.c.at > now - limits.within, wants.c.answered_at > now)
     if len(found) <= limits.least:
         return None
     because = breaker.trips(found, _in_play(connection), limits)
@@ -105,6 +110,11 @@ def _opened(connection: Connection, limits: Limits, now: float) -> Breaker | Non
     )
     history.add(connection, tickets.see(connection, found[0].node, ticket, now))
     return known
+
+
+def _wants(connection: Connection, *which: ColumnElement[bool]) -> list[Want]:
+    rows = connection.execute(select(wants).where(*which)).all()
+    return [Want(row.node, row.at, tuple(row.codes)) for row in rows]
 
 
 def _in_play(connection: Connection) -> int:

@@ -147,6 +147,10 @@ class Simulation:
             self.tripped = breaker.judged(self.tripped, self.machines[self.tripped.trial].node, now, limits)
             if self.tripped is None:
                 self.wants = {name: (each, now) for name, (each, _) in self.wants.items()}
+        if self.tripped is not None:
+            recent = [each for each, _ in self.wants.values() if each.at > now - limits.within]
+            if breaker.is_over(self.tripped, recent, self.serving[budget.Scope.FLEET, ""], limits, now):
+                self.tripped, self.wants = None, {name: (each, now) for name, (each, _) in self.wants.items()}
         if asked.anew:
             before, until = self.wants.get(want.node, (None, 0.0))
             anew = before is None or before.at < now - limits.within

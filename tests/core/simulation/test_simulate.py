@@ -136,6 +136,16 @@ def test_nodes_in_use_are_cordoned_one_after_the_other_in_a_simulation() -> None
     assert any("not cordoned yet, the budget of rack hall/A is spent: 1 of at most 1" in each for each in told)
 
 
+def test_a_breaker_that_nobody_needs_any_more_closes_in_a_simulation() -> None:
+    """A false alarm that is over keeps no node from triage a day later."""
+    names = [f"gpu-{at:02}" for at in range(1, 9)]
+    over = [a_fault(name, ends=T + 60) for name in names]
+    later = a_fault("gpu-09", remedy="TRIAGE", begins=T + 24 * HOUR, ends=0.0)
+    outcome = went(past([*over, later]), ruled(breaker={"least": 2, "pause": "10min"}))
+    assert outcome.trips == 1
+    assert outcome.nodes["gpu-09"].triages == 1
+
+
 def test_what_went_to_triage_counts_as_out() -> None:
     """For some hours: then the next one may go."""
     faults = [a_fault(f"gpu-0{at}", remedy="TRIAGE", ends=0.0) for at in range(1, 4)]
