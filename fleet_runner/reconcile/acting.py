@@ -13,6 +13,7 @@ from fleet_runner.core.errors import ConflictError, FleetError
 from fleet_runner.core.policy import decide
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Node, Outcome, Run
+from fleet_runner.core.view import View
 from fleet_runner.reconcile.outlook import Outlook
 from fleet_runner.reconcile.purse import Purse
 from fleet_runner.reconcile.telling import payload
@@ -43,7 +44,7 @@ def act(world: World, fleet: Fleet, now: float, report: Report, between: Callabl
             decision = purse.spend(view, decide(view, timing(world.settings), now), now)
             together = (_batched(action, batches, world.settings.batch_nodes) for action in decision.actions)
             decision = replace(decision, actions=tuple(together))
-            for run in carry_out(world, node, decision, now, report):
+            for run in carry_out(purse, view, decision, now, report):
                 opened[run.batch].append(run)
             between(report)
     for batch in opened.values():
@@ -52,10 +53,11 @@ def act(world: World, fleet: Fleet, now: float, report: Report, between: Callabl
         report.started += 1
 
 
-def carry_out(world: World, node: Node, decision: Decision, now: float, report: Report) -> tuple[Run, ...]:
+def carry_out(purse: Purse, view: View, decision: Decision, now: float, report: Report) -> tuple[Run, ...]:
     """Write a decision, and what it says, down; return the runs that it opened."""
+    world, node = purse.world, view.node
     try:
-        runs = world.store.apply(node, decision, now)
+        runs = purse.apply(view, decision, now)
     except ConflictError as error:
         report.conflicts += 1
         log.info("decided again at the next tick", node=node.name, why=str(error))

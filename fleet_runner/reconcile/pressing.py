@@ -1,7 +1,7 @@
 """What does not wait for the end of a tick: a node of which alarms told takes no new work from now on.
 
-A tick, or a glance, hands over between two of its steps. Nothing that costs budget, moves a node or starts a play
-is done here: that follows when its turn comes.
+A tick, or a glance, hands over between two of its steps. Nothing that moves a node or starts a play is done
+here: that follows when its turn comes.
 """
 
 import time
@@ -91,7 +91,7 @@ def press(world: World, fleet: Fleet, report: Report) -> bool:
         view = outlook.view(node, running.get(node.name), now)
         decision = decide(view, timing(world.settings), now)
         if _is_brief(decision) and _is_brief(decision := purse.spend(view, decision, now)):
-            carry_out(world, node, decision, now, report)
+            carry_out(purse, view, decision, now, report)
             decided += 1
     return len(found) == AT_ONCE and decided > 0
 

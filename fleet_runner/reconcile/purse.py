@@ -21,7 +21,7 @@ from fleet_runner.core.pending import is_automatic
 from fleet_runner.core.policy import decide, withhold
 from fleet_runner.core.records import Fleet, rack_key
 from fleet_runner.core.rules.rules import Rules
-from fleet_runner.core.runs import Node
+from fleet_runner.core.runs import Node, Run
 from fleet_runner.core.view import RUNNER, View
 from fleet_runner.reconcile.world import World, timing
 from fleet_runner.settings import Settings
@@ -74,15 +74,27 @@ class Purse:
         A node that may not leave service is looked at on: what is wrong with it may be gone before it may.
         """
         retry = now + self.world.settings.retry_seconds
-        spent = self._spent(view, decision, now)
+        rolled = self._rolled_out(view.node, now) if _cost(view, decision) is Cost.ROLLED else ""
+        spent = rolled or self._spent(view, decision, now)
         why = self._stopped(view, decision, now, may_try=not spent) or spent
-        if not why:
-            self._take(view, decision, now)
-        else:
+        if why:
             decision = decide(replace(view, barred=why), timing(self.world.settings), now)
             decision = replace(decision, wake_at=min(decision.wake_at, retry))
         slot = self._beginning(view, decision, now)
         return withhold(decision, slot, retry) if slot else decision
+
+    def apply(self, view: View, decision: Decision, now: float) -> tuple[Run, ...]:
+        """Carry a decision out; what it takes of a budget is measured anew, as another machine may have taken it.
+
+        Raises:
+            ConflictError: it has, or the node has changed.
+        """
+        if _cost(view, decision) is Cost.NOTHING:
+            return self.world.store.apply(view.node, decision, now)
+        self.usage = self.rolled = None
+        runs = self.world.store.apply_within(view.node, decision, now, lambda: self._spent(view, decision, now))
+        self._take(view, decision, now)
+        return runs
 
     def _stopped(self, view: View, decision: Decision, now: float, *, may_try: bool) -> str:
         """Say why the circuit breaker lets a node not leave service, nor be told to take no work.
@@ -111,7 +123,7 @@ class Purse:
                 return budget.grant(self._usage(now), where, self.limits).sentence
             case Cost.ROLLED:
                 usage = budget.beside(self._usage(now), self._rolled())
-                return self._rolled_out(view.node, now) or budget.grant(usage, where, self.limits).sentence
+                return budget.grant(usage, where, self.limits).sentence
             case Cost.NOTHING:
                 return ""
 

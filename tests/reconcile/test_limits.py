@@ -6,13 +6,17 @@ from dataclasses import replace
 import pytest
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.actions import Decision, Move
 from fleet_runner.core.breaker import Asked, Want
-from fleet_runner.core.lifecycle import Condition, Stage, State
+from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Wish
 from fleet_runner.core.tripping import Limits
 from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.view import View
 from fleet_runner.reconcile import tick
+from fleet_runner.reconcile.purse import Purse
 from fleet_runner.reconcile.world import World
 from tests.reconcile.scripted import BUSY, IDLE, XID, Scripted, a_fleet, in_service, path, played
 
@@ -160,6 +164,22 @@ def test_nodes_in_use_that_fail_one_by_one_are_not_all_kept_from_work(make_world
         "waits: not cordoned yet, the budget of rack hall/R1 is spent: "
         "1 of at most 1 node out (gpu-01: cordoned, REBOOT pending)"
     )
+
+
+def test_two_machines_on_one_store_take_no_more_than_a_budget_together(make_world: Callable[..., World]) -> None:
+    """Both have measured before either has written: the second one is told to decide again."""
+    world = make_world(fleet=one_rack(8))
+    now = in_service(world)
+    move = Move(TRANSITIONS[State.PRODUCTION, Event.REBOOT_NEEDED], "runner")
+    views = [View(node, "active") for node in world.store.nodes()[:2]]
+    purses = [Purse(world, one_rack(8)), Purse(world, one_rack(8))]
+    pairs = list(zip(purses, views, strict=True))
+    decided = [purse.spend(view, Decision((move,), "", now), now) for purse, view in pairs]
+    assert all(move in decision.actions for decision in decided)
+    purses[0].apply(views[0], decided[0], now)
+    with pytest.raises(ConflictError, match="the budget of rack hall/R1 is spent"):
+        purses[1].apply(views[1], decided[1], now)
+    assert [node.state for node in world.store.nodes()].count(State.REBOOT) == 1
 
 
 def test_a_fault_that_has_ended_the_work_asks_no_budget_for_its_cordon(make_world: Callable[..., World]) -> None:

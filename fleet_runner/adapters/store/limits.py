@@ -1,8 +1,13 @@
 """What the store knows of how much automation may do: what is out of service, and the circuit breaker."""
 
-from fleet_runner.adapters.store import breakers, history, pasts
+from collections.abc import Callable
+
+from fleet_runner.adapters.store import breakers, database, decisions, history, pasts
 from fleet_runner.adapters.store.database import Database
+from fleet_runner.core.actions import Decision
 from fleet_runner.core.breaker import Asked, Breaker, Want
+from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.runs import Node, Run
 from fleet_runner.core.simulation.past import Line
 from fleet_runner.core.tripping import Limits
 
@@ -11,6 +16,17 @@ class LimitMethods:
     """Methods of the Store, which extends this: they would not fit into its file, and callers know one Store."""
 
     _database: Database
+
+    def apply_within(self, node: Node, decision: Decision, now: float, refused: Callable[[], str]) -> tuple[Run, ...]:
+        """Carry out a decision that takes of a budget, which nobody else does meanwhile.
+
+        `refused` says why it is not there any more; it reads only. A ConflictError says so too.
+        """
+        with self._database.write() as connection:
+            database.hold_breaker(connection)
+            if why := refused():
+                raise ConflictError(f"node {node.name}: {why}; nothing was changed; decide again")
+            return decisions.apply(connection, node, decision, now)
 
     def triaged(self, since: float) -> dict[str, float]:
         """Return which nodes left service for triage since a moment, straight or by way of a remedy, and when."""
