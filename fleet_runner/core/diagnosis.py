@@ -82,7 +82,7 @@ TOGETHER = 2
 
 GPU_ASKS = (
     "the output of nvidia-bug-report.sh, taken before the node is booted again",
-    "serial number, part number, VBIOS and driver version (gathered/nvidia-smi.txt)",
+    "serial number, part number, VBIOS and driver version (gathered/nvidia-smi-xml.txt)",
     "the Xid lines with their times (gathered/dmesg.txt), and the result of NVIDIA's field diagnostic",
 )
 

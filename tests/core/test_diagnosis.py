@@ -1,8 +1,11 @@
 """A proposed diagnosis: who is suspect, by what, and what to do; the likeliest first."""
 
+import re
+
 from fleet_runner.core.cases import Case, Replaced
 from fleet_runner.core.checks.answers import about
-from fleet_runner.core.diagnosis import Known, Seen, diagnose
+from fleet_runner.core.diagnosis import ADVICE, Known, Seen, diagnose
+from fleet_runner.core.gathering import BMC, BUG_REPORT, NODE
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.verdicts import Finding, Remedy
 from tests.making import an_alarm
@@ -86,3 +89,9 @@ def test_several_gpus_at_once_point_at_what_they_share() -> None:
     first = diagnose(Known(seen(finding(), other)))[0]
     assert first.component.startswith("what the GPUs share")
     assert "2 GPUs are at fault at once" in first.evidence[0]
+
+
+def test_what_a_vendor_is_to_be_given_is_gathered() -> None:
+    """Each file that an advice names is one that every node with GPUs gives."""
+    named = set(re.findall(r"gathered/([\w.-]+\w)", " ".join(ask for each in ADVICE for ask in each.asks)))
+    assert {"nvidia-smi-xml.txt", "dmesg.txt"} <= named <= {*NODE, *BMC, BUG_REPORT}

@@ -1,5 +1,6 @@
 """fleet-runner signals send: what a person saw, as a signal like any other."""
 
+import re
 import time
 from typing import Annotated
 
@@ -9,9 +10,14 @@ from fleet_runner.adapters import policy_file
 from fleet_runner.adapters.bell import ring
 from fleet_runner.cli.session import Exit, console, known, opened, whoami
 from fleet_runner.core.errors import FleetError
+from fleet_runner.core.firmware.fields import Unfit
+from fleet_runner.core.rules import reading
 from fleet_runner.core.signals.memory import Outcome
 from fleet_runner.core.signals.signal import Signal, Source
 from fleet_runner.listening.sending import send as sent
+
+CODE = re.compile(r"[^\s.*?\[\]]+(\.[^\s.*?\[\]]+)+")
+"""A family and a kind, both without what a glob has."""
 
 LONGEST_CODE = 120
 LONGEST_PART = 200
@@ -40,6 +46,8 @@ def send(
             raise FleetError(f"{name}: expected at most {most} characters that can be shown")
     if not code.strip():
         raise FleetError("CODE is empty; expected a kind of fault such as xid.79")
+    if not ended:
+        _is_a_code(code)
     now = time.time()
     with opened() as (settings, store):
         known(store, node)
@@ -58,3 +66,13 @@ def send(
     else:
         follows = f"{mine[-1].remedy}{' at once' if mine[-1].at_once else ''}"
         console.print(f"{node}: alarm {code}: {follows}; fleet-runner explain {node} has more", markup=False)
+
+
+def _is_a_code(given: str) -> None:
+    """Refuse what is no code, or nearly a known one: a slip of the pen would stand as an alarm of its own."""
+    try:
+        reading.code(given)
+    except Unfit as error:
+        raise FleetError(f"CODE {given!r}: expected {error}") from error
+    if CODE.fullmatch(given) is None:
+        raise FleetError(f"CODE {given!r}: expected FAMILY.KIND without spaces, such as xid.79 or fan.noisy")
