@@ -39,7 +39,7 @@ def test_the_list_can_be_narrowed(typed: Type) -> None:
     assert (active & passive, active | passive) == (set(), set(CHECKS))
     assert {"dcgm", "gpu_burn"} <= active
     drain = json.loads(typed("check", "list", "--stage", "drain", "--json").out)
-    assert [each["name"] for each in drain] == ["gpu_usage"]
+    assert [each["name"] for each in drain] == ["gpu_usage", "scheduler"]
     assert drain[0]["by_hand"] is True
 
 
