@@ -11,10 +11,10 @@ from fleet_runner.adapters import site_serials
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import Exit, age, console, errors, known, opened, print_json, stamp, whoami
 from fleet_runner.cli.wishing import By, Reason, Wait, ask
-from fleet_runner.core.cases import Case, Replaced, exchanged, pairs, told
+from fleet_runner.core.cases import Case, Replaced, elsewhere, exchanged, pairs, told
 from fleet_runner.core.errors import FleetError, SourceError
 from fleet_runner.core.lifecycle import Event, Refusal, State, step
-from fleet_runner.core.records import Part
+from fleet_runner.core.records import Fleet, Part
 from fleet_runner.core.runs import Wish
 from fleet_runner.settings import Settings
 
@@ -52,7 +52,7 @@ def begin(
         if isinstance(way, Refusal):
             errors.print(f"no: {way.sentence}", markup=False, soft_wrap=True)
             raise typer.Exit(Exit.NO)
-        slots = _slots(settings, node) if part else {}
+        slots = _slots(source.read(settings), node) if part else {}
         parts = tuple(Replaced(slot, _serial(slots, node, slot)) for slot in part or ())
         store.open_case(Case(0, node, vendor.strip(), case.strip(), who, now, parts, because=reason))
         console.print(f"{node}: case {case} at {vendor} is open", markup=False)
@@ -82,7 +82,7 @@ def show(node: NodeName, *, json: Json = False) -> None:
     with opened() as (settings, store):
         known(store, node)
         found = store.cases(node)
-        slots = _slots(settings, node)
+        slots = _slots(source.read(settings), node)
     if json:
         print_json({"cases": found, "parts": list(slots.values())})
         return
@@ -110,12 +110,14 @@ def parts(
     with opened() as (settings, store):
         known(store, node)
         case = _one(store, node, number)
-        slots = _slots(settings, node)
+        fleet = source.read(settings)
+        slots = _slots(fleet, node)
         for slot, serial in went.items():
             _agree(slots, node, (slot, serial), came.get(slot))
         known_out = {part.slot for part in case.parts if part.out}
         before = {slot: _serial(slots, node, slot) for slot in came if slot not in known_out}
         changed = exchanged(case, before | went, came)
+        _is_free(fleet, node, came)
         if came:
             _write(settings, node, came, check=check)
         if check:
@@ -153,8 +155,8 @@ def _one(store: Store, node: str, number: str) -> Case:
     return found[0]
 
 
-def _slots(settings: Settings, node: str) -> dict[str, Part]:
-    device = source.read(settings).devices.get(node)
+def _slots(fleet: Fleet, node: str) -> dict[str, Part]:
+    device = fleet.devices.get(node)
     return {part.slot: part for part in device.parts} if device is not None else {}
 
 
@@ -172,6 +174,17 @@ def _agree(slots: dict[str, Part], node: str, went: tuple[str, str], came: str |
     if there not in {"", serial, came}:
         raise FleetError(
             f"{node} {slot}: --out says {serial}, the source of truth has {there}; is it this node, and this slot?"
+        )
+
+
+def _is_free(fleet: Fleet, node: str, came: dict[str, str]) -> None:
+    """Refuse a part that the source of truth has in another place: one of the two would be wrong."""
+    found = elsewhere(fleet, node, came)
+    if found is not None:
+        slot, serial, where = found
+        raise FleetError(
+            f"{node} {slot}: --in says {serial}, the source of truth has it at {where}; is the serial number right?"
+            f" If the part was moved, name what is there now as well, or change it there first"
         )
 
 

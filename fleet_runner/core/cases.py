@@ -1,9 +1,10 @@
 """Cases at vendors: which part of which node went back under which number, and what came in its place."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.errors import FleetError
+from fleet_runner.core.records import Fleet
 
 MOST_PARTS = 64
 """Parts of one case; a node has fewer that are worth sending back."""
@@ -63,6 +64,27 @@ def exchanged(case: Case, out: dict[str, str], came: dict[str, str]) -> Case:
             Replaced(part.slot, out.get(part.slot, part.out), came.get(part.slot, part.came)) for part in parts
         ),
     )
+
+
+def elsewhere(fleet: Fleet, node: str, came: Mapping[str, str]) -> tuple[str, str, str] | None:
+    """Return the first slot whose new serial number would stand in another place as well: slot, number, and where.
+
+    What came into other slots at the same time no longer stands there: two parts may change places. Slots that had
+    one serial number before are one part.
+    """
+    before = {
+        (device.name, part.slot): part.serial
+        for device in fleet.devices.values()
+        for part in device.parts
+        if part.serial
+    }
+    after = before | {(node, slot): serial for slot, serial in came.items()}
+    for slot, serial in came.items():
+        for place, there in after.items():
+            is_one = place in before and before[place] == before.get((node, slot))
+            if there == serial and place != (node, slot) and not is_one:
+                return slot, serial, " ".join(place)
+    return None
 
 
 def told(part: Replaced) -> str:

@@ -93,6 +93,8 @@ def test_new_serials_are_written_where_the_old_ones_stood(store: Store, typed: T
     [
         (("--out", "GPU 1=42"), "is it this node, and this slot?"),
         (("--in", "GPU 1"), "expected SLOT=SERIAL"),
+        (("--in", "GPU 1=1650000000100"), "the source of truth has it at gpu-01 GPU 0; is the serial number right?"),
+        (("--in", "GPU 1=1650000000201", "--check"), "the source of truth has it at gpu-02 GPU 1"),
         ((), "neither --out nor --in"),
         (("--in", "GPU 1=7", "--case", "C-9"), "0 cases fit; expected one of its open ones (C-7)"),
     ],
