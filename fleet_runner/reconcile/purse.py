@@ -84,15 +84,18 @@ class Purse:
         return withhold(decision, slot, retry) if slot else decision
 
     def apply(self, view: View, decision: Decision, now: float) -> tuple[Run, ...]:
-        """Carry a decision out; what it takes of a budget is measured anew, as another machine may have taken it.
+        """Carry a decision out; where another machine may have taken of the budget too, it is measured anew.
 
         Raises:
             ConflictError: it has, or the node has changed.
         """
         if _cost(view, decision) is Cost.NOTHING:
             return self.world.store.apply(view.node, decision, now)
-        self.usage = self.rolled = None
-        runs = self.world.store.apply_within(view.node, decision, now, lambda: self._spent(view, decision, now))
+        if self.world.store.shared:
+            self.usage = self.rolled = None
+            runs = self.world.store.apply_within(view.node, decision, now, lambda: self._spent(view, decision, now))
+        else:
+            runs = self.world.store.apply(view.node, decision, now)
         self._take(view, decision, now)
         return runs
 

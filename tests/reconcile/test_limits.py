@@ -166,8 +166,11 @@ def test_nodes_in_use_that_fail_one_by_one_are_not_all_kept_from_work(make_world
     )
 
 
-def test_two_machines_on_one_store_take_no_more_than_a_budget_together(make_world: Callable[..., World]) -> None:
+def test_two_machines_on_one_store_take_no_more_than_a_budget_together(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both have measured before either has written: the second one is told to decide again."""
+    monkeypatch.setattr(Store, "shared", property(lambda _: True))
     world = make_world(fleet=one_rack(8))
     now = in_service(world)
     move = Move(TRANSITIONS[State.PRODUCTION, Event.REBOOT_NEEDED], "runner")

@@ -17,6 +17,11 @@ class LimitMethods:
 
     _database: Database
 
+    @property
+    def shared(self) -> bool:
+        """Whether other machines may write it too; processes of one machine tick one at a time."""
+        return self._database.engine.dialect.name == "postgresql"
+
     def apply_within(self, node: Node, decision: Decision, now: float, refused: Callable[[], str]) -> tuple[Run, ...]:
         """Carry out a decision that takes of a budget, which nobody else does meanwhile.
 
