@@ -34,6 +34,9 @@ WORDS: dict[str, str] = {
 }
 """What each field of a rule says, in words."""
 
+SPANS = frozenset({"within", "hold", "quiet", "pause", "longest"})
+"""Fields that are seconds."""
+
 
 @app.callback()
 def policy() -> None:
@@ -138,11 +141,13 @@ def _plain(rules: Rules) -> dict[str, Any]:
         "caps": ", ".join(f"{remedy} {cap.most} in {age(cap.within)}" for remedy, cap in rules.caps.items()),
         "memory": age(rules.memory),
         "deadline": f"{deadline}, then {rules.at_deadline}",
+        "budget": ", ".join(f"{name} {most:g}" for name, most in rules.budget.items()) or "as the settings say",
+        "breaker": ", ".join(f"{name} {_value(name, most)}" for name, most in asdict(rules.breaker).items()),
     }
 
 
 def _value(name: str, value: object) -> str:
-    if name in {"within", "hold", "quiet"} and isinstance(value, float | int):
+    if name in SPANS and isinstance(value, float | int):
         return age(value)
     if value is None:
         return "as it proposes"

@@ -94,6 +94,12 @@ def test_the_whole_policy_shows(typed: Type, mine: Path) -> None:
     whole = json.loads(typed("policy", "show", "--json").out)
     assert whole["rules"][-1]["source"] == f"{mine}:2"
     assert whole["deadline"] == "as the settings say, then ask"
+    assert whole["budget"] == "as the settings say"
+    assert whole["breaker"].startswith("share 0.1, same 0.05, least 5, within 60 min, pause 30 min")
+    mine.write_text("budget: {rack: 2, domain: 0.25}\nbreaker: {pause: 2h}\n", encoding="utf-8")
+    said = typed("policy", "show").words
+    assert "budget: rack 2, domain 0.25" in said
+    assert "within 60 min, pause 2 h, longest 24 h" in said
 
 
 def test_a_policy_that_cannot_be_used_is_said_to_be_so(typed: Type, mine: Path) -> None:
