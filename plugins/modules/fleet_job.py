@@ -35,7 +35,7 @@ options:
       argv: {description: The command and its arguments., type: list, elements: str, required: true}
       seconds: {description: How long it is meant to run; given back as it is., type: float, default: 0.0}
       limit: {description: Seconds after which it is ended with the status 124., type: float, required: true}
-      program: {description: One of C(programs); C({program}) in C(argv) is its path., type: str, default: ""}
+      program: {description: "One of C(programs); C({program}) in C(argv) is its path.", type: str, default: ""}
       helpers: {description: Names of processes that work for it., type: list, elements: str, default: []}
       gave_way: {description: Words of its output that say to whom it gave way., type: dict, default: {}}
       cancel: {description: What ends what it started elsewhere., type: list, elements: str, default: []}

@@ -19,8 +19,8 @@ module: fleet_reset
 short_description: Restarts services or resets GPUs, once in a stay
 description:
   - What to do is decided on the controller. What was done is kept on the node in a file of the stay and the boot; a
-    call that finds it done does nothing but tell of it. A reset is written into the kernel's log as well, for the
-    check C(xid): what stands there before it is over.
+    call that finds it done does nothing but tell of it. A reset is written into the kernel's log as well, where
+    what stands before it is over for the check C(xid).
   - Before a reset the services of C(stop) that run are stopped; they are started again whatever comes of the reset,
     also by the next call where this one was killed.
   - A GPU that any other process has open is not reset, and no process is ended.
