@@ -54,9 +54,7 @@ ELSEWHERE = frozenset(
 )
 """Checks that are asked of a fabric as a whole, of what the store knows, or of what their own stage came to."""
 
-FROM_BMC = (
-    "power_supplies", "power_redundancy", "sensors", "sel", "chassis_health", "firmware_pins", "bios_settings",
-)  # fmt: skip
+FROM_BMC = ("power_supplies", "power_redundancy", "sensors", "sel", "chassis_health", "firmware_pins")
 FROM_DMESG = ("xid", "parts_gpu", "link_flaps", "memory_errors", "file_systems")
 FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage", "gpu_pcie", "nvlink", "fabric_manager")
 

@@ -71,7 +71,8 @@ def test_a_stage_passes_over_ssh_and_keeps_its_connections(ansible: Ansible, sta
     assert said.count("changed=0") == len(NAMES)
     found = verdicts(lines)
     assert {node for node, _ in found} == set(NAMES)
-    assert set(found.values()) == {Verdict.PASS}
+    unlike = {check: verdict for (_, check), verdict in found.items() if verdict is not Verdict.PASS}
+    assert unlike in ({}, {"memory_errors": Verdict.UNKNOWN}), "it reads the files of this machine"
     assert len(list(sshd.control_connections(ansible.home, ansible.environment()))) == len(NAMES)
 
 
