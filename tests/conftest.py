@@ -11,6 +11,8 @@ from tests.booting import image
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_SKIPS = "FLEET_NO_SKIPS"
+LONG = ("e2e", "firmware", "scenarios", "playbooks")
+"""Folders whose modules take minutes each."""
 
 # How long an example takes says how busy the computer is, and nothing about the code.
 settings.register_profile("fleet", deadline=None, max_examples=int(os.environ.get("FLEET_EXAMPLES", "100")))
@@ -52,7 +54,11 @@ def samples_dir() -> Path:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave replays of captured evidence out where nothing may skip and it is absent: it is no part of a clone."""
+    """Begin with what takes longest, so that nobody waits for it alone at the end.
+
+    Leave replays of captured evidence out where nothing may skip and it is absent: it is no part of a clone.
+    """
+    items.sort(key=lambda item: not any(folder in item.path.parts for folder in LONG))
     if not os.environ.get(NO_SKIPS) or samples_dir().is_dir():
         return
     replays = [item for item in items if "samples" in getattr(item, "fixturenames", ())]
