@@ -34,8 +34,8 @@ test: $(DEV) debian-packages ## Run every test, and hold core to full branch cov
 	$(BIN)/coverage run -m pytest $(PYTEST_ARGS) tests/core --numprocesses 2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	# Most of the others wait, for plays, servers and a server that boots: three at a time on two cores.
-	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	# Most of the others wait, for plays, servers and a server that boots: two at a time.
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: check
 check: lint molecule test ## Everything that must pass before a change lands

@@ -11,7 +11,7 @@ from tests.booting import image
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_SKIPS = "FLEET_NO_SKIPS"
-LONG = ("e2e", "firmware", "scenarios", "playbooks")
+LONG = ("e2e", "scenarios")
 """Folders whose modules take minutes each."""
 
 # How long an example takes says how busy the computer is, and nothing about the code.

@@ -54,6 +54,7 @@ def serving(fleet: "Fleet") -> None:
     fleet.until(all_seen)
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_an_exchange_in_production_is_one_ticket_however_often_it_comes_back(fleet: "Fleet") -> None:
     """Of two servers first; then, while that ticket is open, of two leaves at their spine."""

@@ -66,6 +66,7 @@ def test_a_play_whose_runner_was_killed_is_adopted(fleet: "Fleet") -> None:
     assert len(fleet.witnessed("boot", "gpu-01")) == 1
 
 
+@pytest.mark.nightly
 def test_a_reboot_whose_supervisor_was_killed_is_lost_and_never_repeated(fleet: "Fleet") -> None:
     """The BMC is asked when it last reset the node before anything is done to it again."""
     server = fleet.serve()
@@ -88,6 +89,7 @@ def test_a_reboot_whose_supervisor_was_killed_is_lost_and_never_repeated(fleet: 
     assert len(fleet.witnessed("boot", "gpu-01")) == boots + 1
 
 
+@pytest.mark.nightly
 def test_a_tool_that_hangs_is_unknown_and_condemns_nothing(fleet: "Fleet") -> None:
     """It is tried again, `status` says so, and once it answers the node goes on."""
     fleet.serve()
