@@ -18,6 +18,27 @@ from fleet_runner.reconcile.world import World
 LONG = 30.0
 
 
+def _rung_for_a_second(world: World) -> int:
+    """Serve while somebody rings without end; return how often it looked."""
+    stop, looks = Event(), [0]
+
+    def tell(report: object) -> None:
+        del report
+        looks[0] += 1
+
+    with hearing(world.settings.state_dir) as bell:
+        thread = Thread(target=reconcile.serve, args=(world, stop, bell, tell))
+        thread.start()
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            ring(world.settings.state_dir)
+            time.sleep(0.001)
+        stop.set()
+        bell.ring()
+        thread.join(LONG)
+    return looks[0]
+
+
 def test_a_ring_makes_it_tick_and_a_stop_ends_it_at_once(make_world: Callable[..., World]) -> None:
     """The pause between two ticks is half a minute: none of this waits for it."""
     made = make_world()
@@ -50,7 +71,7 @@ def test_it_rests_for_as_long_as_it_took_whatever_rings(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody rings without end, and to decide takes a twentieth of a second."""
-    world, stop, slow, looks = make_world(), Event(), 0.05, [0]
+    world, slow = make_world(), 0.05
 
     def slowly(*given: Any) -> None:
         time.sleep(slow)
@@ -58,21 +79,8 @@ def test_it_rests_for_as_long_as_it_took_whatever_rings(
 
     monkeypatch.setattr(reconcile, "act", slowly)
 
-    def tell(report: object) -> None:
-        del report
-        looks[0] += 1
-
-    with hearing(world.settings.state_dir) as bell:
-        thread = Thread(target=reconcile.serve, args=(world, stop, bell, tell))
-        thread.start()
-        until = time.monotonic() + 1.0
-        while time.monotonic() < until:
-            ring(world.settings.state_dir)
-            time.sleep(0.001)
-        stop.set()
-        bell.ring()
-        thread.join(LONG)
-    assert 1 <= looks[0] <= 1.0 / (2 * slow) + 2
+    looks = _rung_for_a_second(world)
+    assert 1 <= looks <= 1.0 / (2 * slow) + 2
 
 
 def test_a_ring_is_no_tick_and_ticks_come_all_the_same(
@@ -81,7 +89,7 @@ def test_a_ring_is_no_tick_and_ticks_come_all_the_same(
     """Somebody rings without end: plays are still looked at every tenth of a second, and not at each ring."""
     made = make_world()
     world = replace(made, settings=made.settings.model_copy(update={"tick_seconds": 0.1}))
-    polls, looks, stop = [0], [0], Event()
+    polls = [0]
 
     def counted(*given: Any) -> None:
         polls[0] += 1
@@ -89,22 +97,9 @@ def test_a_ring_is_no_tick_and_ticks_come_all_the_same(
 
     monkeypatch.setattr(reconcile, "poll", counted)
 
-    def tell(report: object) -> None:
-        del report
-        looks[0] += 1
-
-    with hearing(world.settings.state_dir) as bell:
-        thread = Thread(target=reconcile.serve, args=(world, stop, bell, tell))
-        thread.start()
-        until = time.monotonic() + 1.0
-        while time.monotonic() < until:
-            ring(world.settings.state_dir)
-            time.sleep(0.001)
-        stop.set()
-        bell.ring()
-        thread.join(LONG)
+    looks = _rung_for_a_second(world)
     assert 1 <= polls[0] <= 12
-    assert looks[0] >= polls[0]
+    assert looks >= polls[0]
 
 
 def test_a_glance_that_fails_is_followed_by_another(
