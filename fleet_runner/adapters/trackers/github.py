@@ -1,10 +1,10 @@
 """Issues of GitHub and of GitHub Enterprise Server, by their REST API of 2022-11-28."""
 
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any
 
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire, pick, texts
+from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick, texts
 from fleet_runner.core.tracking import inert, telling
 from fleet_runner.core.tracking.configured import Configured
 from fleet_runner.core.tracking.telling import Draft, Update
@@ -17,7 +17,7 @@ SLACK = 3600.0
 """Seconds that two clocks may differ."""
 
 
-class GitHub:
+class GitHub(Wired):
     """One repository. Its list of issues is read from its database, so what was made is found at once."""
 
     settles = 10.0
@@ -30,12 +30,6 @@ class GitHub:
         }
         self._wire = Wire(of.name, of.url, headers, access)
         self._issues = f"/repos/{of.project}/issues"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._wire.__exit__()
 
     def find(self, draft: Draft, since: float) -> Issue | None:
         """Read the issues from the newest to those that were made before `since`."""

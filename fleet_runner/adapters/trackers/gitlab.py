@@ -1,10 +1,10 @@
 """Issues of GitLab, by its REST API, version 4."""
 
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire, pick, texts
+from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick, texts
 from fleet_runner.core.tracking import inert, telling
 from fleet_runner.core.tracking.configured import Configured
 from fleet_runner.core.tracking.telling import Draft, Update
@@ -15,7 +15,7 @@ TITLE, BODY = 250, 500_000
 PAGE, PAGES = 100, 5
 
 
-class GitLab:
+class GitLab(Wired):
     """One project. Its search in descriptions is answered from its database."""
 
     settles = 10.0
@@ -23,12 +23,6 @@ class GitLab:
     def __init__(self, of: Configured, access: Access) -> None:
         self._wire = Wire(of.name, of.url, {"PRIVATE-TOKEN": access.token}, access)
         self._issues = f"/api/v4/projects/{quote(of.project, safe='')}/issues"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._wire.__exit__()
 
     def find(self, draft: Draft, since: float) -> Issue | None:
         """Search the marker in descriptions, and believe only what carries it."""

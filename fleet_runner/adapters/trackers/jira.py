@@ -2,11 +2,11 @@
 
 import json
 from base64 import b64encode
-from typing import Any, Self
+from typing import Any
 
 from fleet_runner.adapters.trackers import transitions
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire, pick
+from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick
 from fleet_runner.core.tracking import inert, telling
 from fleet_runner.core.tracking.configured import Configured
 from fleet_runner.core.tracking.patience import Kind, TrackerError
@@ -20,7 +20,7 @@ HANDS_OFF = "done"
 """Key of the category of statuses in which an issue is closed; the others are `new` and `indeterminate`."""
 
 
-class Jira:
+class Jira(Wired):
     """One project. With a user the token is an API token of Jira Cloud, without one a personal access token.
 
     The search answers from an index that follows within seconds; so an issue whose making was not answered is not
@@ -36,12 +36,6 @@ class Jira:
         headers = {"Authorization": f"Basic {basic}" if self._cloud else f"Bearer {access.token}"}
         self._wire = Wire(of.name, of.url, headers, access)
         self._api = "/rest/api/3" if self._cloud else "/rest/api/2"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._wire.__exit__()
 
     def find(self, draft: Draft, since: float) -> Issue | None:
         """Search the label that is an issue's marker, and believe only what carries it."""

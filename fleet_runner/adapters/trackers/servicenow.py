@@ -1,10 +1,10 @@
 """Incidents of ServiceNow, by its Table API. The marker is an incident's `correlation_id`."""
 
 from base64 import b64encode
-from typing import Any, Self
+from typing import Any
 
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire, pick, texts
+from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick, texts
 from fleet_runner.core.tracking import inert, telling
 from fleet_runner.core.tracking.configured import Configured
 from fleet_runner.core.tracking.patience import Kind, TrackerError
@@ -19,7 +19,7 @@ SHUT = frozenset({"6", "7", "8"})
 FIELDS = "sys_id,number,state,correlation_id"
 
 
-class ServiceNow:
+class ServiceNow(Wired):
     """One table. With a user the token is that user's password, without one an OAuth token."""
 
     settles = 10.0
@@ -30,12 +30,6 @@ class ServiceNow:
         headers = {"Authorization": f"Basic {basic}" if of.user else f"Bearer {access.token}"}
         self._wire = Wire(of.name, of.url, headers, access)
         self._table = f"/api/now/table/{of.project}"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._wire.__exit__()
 
     def find(self, draft: Draft, since: float) -> Issue | None:
         """Ask for the marker; a table without that field answers with every row, so only what carries it counts."""

@@ -6,10 +6,10 @@ import hmac
 import json
 import time
 from hashlib import sha256
-from typing import Any, Self
+from typing import Any
 
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire
+from fleet_runner.adapters.trackers.wire import Access, Wire, Wired
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.tracking.configured import Configured
 from fleet_runner.core.tracking.telling import Draft, Update
@@ -17,7 +17,7 @@ from fleet_runner.core.tracking.telling import Draft, Update
 SECRET = "whsec_"  # noqa: S105  how such a secret begins, not one
 
 
-class Webhook:
+class Webhook(Wired):
     """One receiver. It holds one ticket for each `key`, and takes each `webhook-id` once.
 
     A line of the outbox has one id however often it is sent, so a receiver that keeps ids sees nothing twice.
@@ -28,12 +28,6 @@ class Webhook:
     def __init__(self, of: Configured, access: Access) -> None:
         self._secret = _key(access.token)
         self._wire = Wire(of.name, of.url, {"Content-Type": "application/json"}, access)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._wire.__exit__()
 
     def find(self, draft: Draft, since: float) -> Issue | None:
         """Nobody can be asked: a receiver knows a ticket by its key, and may know of one that is closed meanwhile."""

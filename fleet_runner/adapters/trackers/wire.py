@@ -197,3 +197,15 @@ def _reason(error: Exception) -> str:
     reason = getattr(wrapped, "reason", wrapped)
     last = reason.args[-1] if isinstance(reason, Exception) and len(reason.args) > 1 else reason
     return printable(str(last))[:SHOWN]
+
+
+class Wired:
+    """A tracker behind one session, which is closed when it is left."""
+
+    _wire: Wire
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._wire.__exit__()
