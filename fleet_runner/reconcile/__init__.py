@@ -83,6 +83,7 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
 
 def _keep(world: World) -> Fleet | None:
     """Have the fleet, which stays, be walked through no more by every search for garbage: that stops all threads."""
+    gc.unfreeze()  # what was kept before, and is garbage now, goes
     gc.collect()
     gc.freeze()
     return world.fleet
@@ -105,5 +106,6 @@ def _sync(world: World, now: float) -> Fleet:
             log.warning(note)
         world.fabrics = {fabric.name: fabric for fabric in fabrics(found)}
         world.store.register([*nodes(found), *(fabric.record for fabric in world.fabrics.values())], now)
-    world.fleet, world.fleet_read_at = found, now
-    return found
+        world.fleet = found
+    world.fleet_read_at = now
+    return world.fleet
