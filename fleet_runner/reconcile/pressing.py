@@ -5,6 +5,7 @@ here: that follows when its turn comes.
 """
 
 import time
+from contextlib import AbstractContextManager, nullcontext
 from threading import Event
 
 import structlog
@@ -27,6 +28,9 @@ LEAST_REST = 0.01
 
 AT_ONCE = 20
 """Nodes that are decided at one look: about as long as any other step takes."""
+
+_WITHIN_A_TICK = nullcontext()
+"""The turn of whoever looks between two steps of a tick: it has it already."""
 
 
 class Attention:
@@ -52,8 +56,7 @@ class Attention:
             if pause > 0:
                 stop.wait(min(pause, left))
             elif self._listen(left) and not stop.is_set():
-                with alone(self._world.settings):
-                    self._look(report)
+                self._look(report, alone(self._world.settings))
 
     def wait(self, seconds: float) -> None:
         """Wait until it rings, or rang since this was last called."""
@@ -67,10 +70,11 @@ class Attention:
         self.rung = self.rung or rang
         return rang or self._waiting
 
-    def _look(self, report: Report) -> None:
+    def _look(self, report: Report, turn: AbstractContextManager[None] = _WITHIN_A_TICK) -> None:
         began = time.monotonic()
         try:
-            self._waiting = self._world.fleet is not None and press(self._world, self._world.fleet, report)
+            with turn:
+                self._waiting = self._world.fleet is not None and press(self._world, self._world.fleet, report)
         except FleetError as error:
             log.warning("nothing was decided between two steps; the next look tries again", why=str(error))
         ended = time.monotonic()

@@ -1,5 +1,6 @@
 """What does not wait for the end of a tick, and what does."""
 
+import sys
 import time
 from collections.abc import Callable
 from threading import Event, Thread
@@ -15,6 +16,7 @@ from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.runs import Wish
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.reconcile import polling, tick
+from fleet_runner.reconcile.alone import alone
 from fleet_runner.reconcile.pressing import AT_ONCE, Attention, press
 from fleet_runner.reconcile.world import Report, World
 from tests.adapters.store.test_alarms import alarm, keep
@@ -145,6 +147,23 @@ def test_trouble_with_the_store_stops_no_tick(make_world: Made, monkeypatch: pyt
             broken.setattr(Store, "apply", locked)
             ring(world.settings.state_dir)
             attention.between(Report())
+        assert attention.rung
+        assert not pending(world, "gpu-01")
+        reconcile.glance(world, attention.between)
+    assert pending(world, "gpu-01")
+
+
+def test_another_process_that_ticks_for_long_ends_no_rest(make_world: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody's tick by hand may take longer than anybody waits for it; the next look decides."""
+    monkeypatch.setattr(sys.modules[alone.__module__], "PATIENCE", 0.05)
+    world = make_world()
+    in_service(world)
+    told_of(world, "gpu-01")
+    with hearing(world.settings.state_dir) as bell:
+        attention = Attention(world, bell)
+        with alone(world.settings):
+            ring(world.settings.state_dir)
+            attention.rest(0.5, Event(), Report())
         assert attention.rung
         assert not pending(world, "gpu-01")
         reconcile.glance(world, attention.between)
