@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
+from fleet_runner.adapters import policy_file
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.board import board, usual
 from fleet_runner.cli.booting import on_their_way, signs
@@ -22,7 +23,7 @@ from fleet_runner.cli.overdue import unserved_since, words
 from fleet_runner.cli.remedying import alarm_lines, alarmed, raised, remedies
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.breaker import refusal
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.errors import FleetError, SettingsError
 from fleet_runner.core.excerpt import excerpt
 from fleet_runner.core.lifecycle import FABRICS, STATES, State
 from fleet_runner.core.printable import printable
@@ -40,6 +41,8 @@ PROOFS = frozenset({"wiped"})
 
 FEW = 5
 """Tickets that a fabric's line names; the rest is counted."""
+
+RED = "bold red"
 
 VERDICT_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.UNKNOWN: "yellow", Verdict.SKIPPED: "dim"}
 
@@ -59,7 +62,12 @@ def status(
             late = unserved_since(settings, store, now)
             now_open = {"runs": list(runs.values()), "flashes": store.open_flashes()}
             alarms = [each for mine in raised(store.standing_alarms()).values() for each in mine]
-            told = {"unserved_since": late, "heard": store.beats(), "breaker": store.breaker()}
+            told = {
+                "unserved_since": late,
+                "heard": store.beats(),
+                "breaker": store.breaker(),
+                "policy": _unusable_policy(settings),
+            }
             print_json({"nodes": nodes, **now_open, "alarms": alarms, **told})
         elif watch:
             with Live(console=console, screen=True, refresh_per_second=2) as live:
@@ -76,7 +84,9 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
     below = [] if late is None else [Text(words(late, now), style="bold yellow")]
     tripped = store.breaker()
     if tripped is not None:
-        below.append(Text(refusal(tripped), style="bold red"))
+        below.append(Text(refusal(tripped), RED))
+    if slip := _unusable_policy(settings):
+        below.append(Text(f"{slip} serve goes on with what it read before; one that starts decides nothing.", RED))
     if settings.boot_url:
         said, well = signs(store.beats(), now)
         below.append(Text(said, style="dim" if well else "bold yellow"))
@@ -87,6 +97,15 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
         for node in nodes
     ]
     return Group(board(nodes, runs, now, usual(store, runs.values()), on_their_way(store)), *below)
+
+
+def _unusable_policy(settings: Settings) -> str:
+    """Say why the policy file cannot be used; "" where it can."""
+    try:
+        policy_file.rules(settings)
+    except SettingsError as error:
+        return f"The policy cannot be used: {error}."
+    return ""
 
 
 def _fleet(store: Store, state: State | None) -> tuple[float, list[Node], dict[str, Run]]:

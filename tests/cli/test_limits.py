@@ -35,6 +35,21 @@ def trip(store: Store, at: float) -> None:
         store.ask_breaker(Want(name, at, ("xid.79",)), asked, Limits(least=1), at)
 
 
+@pytest.mark.usefixtures("store")
+def test_status_says_that_the_policy_cannot_be_used(
+    typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it cannot, a runner that starts decides nothing: whoever looks must see why."""
+    policy = tmp_path / "policy.yml"
+    policy.write_text("observ: true\n")
+    monkeypatch.setenv("FLEET_POLICY_FILE", str(policy))
+    assert "The policy cannot be used: " in typed("status").words
+    assert "observ" in json.loads(typed("status", "--json").out)["policy"]
+    policy.write_text("observe: true\n")
+    assert "cannot be used" not in typed("status").words
+    assert json.loads(typed("status", "--json").out)["policy"] == ""
+
+
 def test_a_breaker_is_shown_in_status_and_reset_by_name(store: Store, typed: Type) -> None:
     """Open or closed, with the reason; a reset needs one, too."""
     assert typed("breaker", "show").words.startswith("closed: automation takes nodes out")
