@@ -24,7 +24,7 @@ from fleet_runner.source import Reader
 
 MODEL = (
     f"simulated: whoever people are asked about serves again after {REPAIR / 3600:g} h; people's wishes, holds, "
-    "rollouts, active tests, cables and a scheduler's answers are not replayed"
+    "rollouts, active tests, cables, a scheduler's answers, and rules' repeats and beside are not replayed"
 )
 UNKNOWN = (
     f"simulated: {ASSUMED}",

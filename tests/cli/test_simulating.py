@@ -100,6 +100,11 @@ def test_the_store_remembers_what_a_simulation_replays(
             judged = [Judged("gpu-01", at * 100.0, result) for result in results]
             store.ingest(f"b{at}", 0, 9, [*judged, Ended("gpu-01", at * 100.0, PlayEnd.OK)])
             store.close_run(run, Outcome.PASSED, "", at * 100.0 + 1)
+        other = store.node("gpu-02")
+        assert other is not None
+        (run,) = store.apply(other, Decision((OpenRun(Stage.BURN_IN, "w", batch="b9"),), "", 0.0), 150.0)
+        store.ingest("b9", 0, 9, [Judged("gpu-02", 150.0, _seen()), Ended("gpu-02", 150.0, PlayEnd.OK)])
+        store.close_run(run, Outcome.FAILED, "", 151.0)  # it never served with that fault
         assert store.past(0.0) == [
             Fault("gpu-01", "gpu.lost", "GPU 3", KEY, "GPU 3 is gone.", "REBOOT", 100.0, 300.0, "gpu_present"),
             Fault("gpu-01", "gpu.lost", "GPU 3", KEY, "GPU 3 is gone.", "REBOOT", 400.0, 0.0, "gpu_present"),

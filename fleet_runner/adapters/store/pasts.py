@@ -8,11 +8,15 @@ from fleet_runner.adapters.store.remedy_schema import alarms, attempts
 from fleet_runner.adapters.store.results import from_row
 from fleet_runner.adapters.store.schema import results
 from fleet_runner.core.idling import USAGE
+from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Stored
 from fleet_runner.core.simulation.past import Fault, Line, Tried, Use
 from fleet_runner.core.verdicts import Verdict
 
 HOUR = 3600.0
+
+IN_SERVICE = (Stage.HEALTH_PASSIVE, Stage.HEALTH_ACTIVE, Stage.CABLING)
+"""Stages that look at nodes which serve; what others found kept a node from serving, and is no fault of service."""
 
 
 def lines(connection: Connection, since: float) -> list[Line]:
@@ -23,9 +27,10 @@ def lines(connection: Connection, since: float) -> list[Line]:
 
 
 def _seen(connection: Connection, since: float) -> list[Fault]:
-    """Return what checks saw: from the first failure to the next pass of the same check on the same node."""
+    """Return what checks saw in service: from the first failure to the next pass of a check on a node."""
     failed = select(results).where(text("results.verdict IN ('FAIL', 'UNKNOWN')"), results.c.at >= since)
-    rows = connection.execute(failed.where(results.c.verdict == Verdict.FAIL.value).order_by(results.c.id)).all()
+    mine = failed.where(results.c.verdict == Verdict.FAIL.value, results.c.stage.in_([*IN_SERVICE]))
+    rows = connection.execute(mine.order_by(results.c.id)).all()
     known: dict[tuple[str, str], Fault] = {}
     passed: dict[tuple[str, str], float] = {}
     found: list[Fault] = []
