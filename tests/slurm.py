@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -87,8 +87,8 @@ class Cluster:
                 stderr=log,
                 env=self.environment,
             )
-        while name == "munged" and not (self.folder / "munge.socket").exists():
-            time.sleep(0.02)
+        if name == "munged":
+            until((self.folder / "munge.socket").exists, "munged listens")
 
     def stop(self, name: str) -> None:
         """End a daemon, and wait until it has."""
@@ -116,16 +116,31 @@ class Cluster:
 
     def wait(self, node: str, *states: str) -> None:
         """Wait until a node is in one of some states."""
-        while self.state(node) not in states:
-            time.sleep(0.05)
+        until(lambda: self.state(node) in states, f"{node} is {' or '.join(states)}")
 
-    def begin(self, node: str, seconds: int = 600) -> subprocess.Popen[bytes]:
-        """Begin a tenant's job on a node, and wait until it runs; whoever began it ends it."""
-        words = ["srun", "--quiet", "--partition=tenants", "--exclusive", "--nodes=1", f"--nodelist={node}"]
-        job = subprocess.Popen([*words, "sleep", str(seconds)], env=self.environment, stderr=subprocess.DEVNULL)
-        while not self.ask("squeue", "--noheader", "--states=R", f"--nodelist={node}").strip():
-            time.sleep(0.05)
-        return job
+    def run(self, node: str, *words: str) -> "subprocess.Popen[bytes]":
+        """Hand a job of a tenant in."""
+        srun = ["srun", "--quiet", "--partition=tenants", "--exclusive", "--nodes=1", f"--nodelist={node}"]
+        return subprocess.Popen([*srun, *words], env=self.environment, stderr=subprocess.DEVNULL)
+
+    @contextlib.contextmanager
+    def job(self, node: str) -> Iterator[None]:
+        """A tenant's job runs on a node."""
+        job = self.run(node, "sleep", "infinity")
+        try:
+            until(lambda: bool(self.ask("squeue", "--noheader", "--states=R", f"--nodelist={node}")), "it runs")
+            yield
+        finally:
+            job.terminate()
+            job.wait()
+
+
+def until(question: Callable[[], bool], what: str) -> None:
+    """Wait until something is so; a busy computer takes its time, but not for ever."""
+    deadline = time.monotonic() + 90
+    while not question():
+        assert time.monotonic() < deadline, f"waited too long until {what}"
+        time.sleep(0.05)
 
 
 @contextlib.contextmanager

@@ -64,17 +64,13 @@ def test_a_reboot_waits_for_slurms_job_and_the_node_serves_again_but_not_against
     to_production(fleet)
     fleet.serve()
     boots = len(fleet.witnessed("boot", "gpu-01"))
-    job = cluster.begin("gpu-01")
-    try:
+    with cluster.job("gpu-01"):
         assert fleet.run("reboot", "gpu-01", "--reason", "a new kernel").returncode in {0, Exit.WAITING}
         fleet.until(lambda rows: "its scheduler has work on it" in rows["gpu-01"].waiting)
         assert cluster.state("gpu-01") == "draining"
         assert "a new kernel" in cluster.ask("sinfo", "-R", "--noheader", "--format=%E")
         assert cluster.state("gpu-02") == "idle"
         assert len(fleet.witnessed("boot", "gpu-01")) == boots
-    finally:
-        job.terminate()
-        job.wait()
     fleet.until(lambda rows: rows["gpu-01"].state is State.REBOOT)
     assert cluster.state("gpu-01") == "drained"
     fleet.until(lambda rows: rows["gpu-01"].state is State.PRODUCTION and resumed(fleet, "gpu-01"))

@@ -92,7 +92,9 @@ def _node(root: Path, number: int) -> Iterator[Node]:
         end(node)
         if daemon is not None:
             daemon.wait()
-        _run("ip", "netns", "delete", node.namespace)  # the link goes with it
+        # By itself it is gone at once; with its namespace it goes later, and its name is soon used again.
+        subprocess.run(["ip", "link", "delete", link], check=False, capture_output=True)
+        _run("ip", "netns", "delete", node.namespace)
 
 
 def end(node: Node) -> None:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -35,11 +36,15 @@ def cluster(whole: real.Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[re
     yield whole
     for node in whole.nodes:
         whole.ask("scancel", "--state=RUNNING", f"--nodelist={node}")
-        while whole.ask("squeue", "--noheader", f"--nodelist={node}").strip():
-            time.sleep(0.05)
+        real.until(partial(idles, whole, node), f"{node} has no job left")
         if whole.state(node) != "idle":
             whole.ask("scontrol", "update", f"nodename={node}", "state=resume")
             whole.wait(node, "idle")
+
+
+def idles(cluster: real.Cluster, node: str) -> bool:
+    """Whether no job is at a node, not even one that ends."""
+    return not cluster.ask("squeue", "--noheader", f"--nodelist={node}")
 
 
 def judged(node: str, did: str = "read") -> Result:
@@ -57,8 +62,7 @@ def test_a_drain_waits_for_the_job_that_runs_and_a_resume_gives_the_node_back(cl
     slurm = Slurm()
     before = judged("n1")
     assert (before.verdict, before.observed["in_use"], before.observed["takes_work"]) == (Verdict.PASS, False, True)
-    job = cluster.begin("n1")
-    try:
+    with cluster.job("n1"):
         did = slurm.drain("n1", "reboot: Xid 79", By.RUNNER)
         assert did.changed
         assert not slurm.drain("n1", "another reason", By.RUNNER).changed
@@ -67,9 +71,6 @@ def test_a_drain_waits_for_the_job_that_runs_and_a_resume_gives_the_node_back(cl
         assert (seen.verdict, seen.observed["in_use"], seen.observed["ours"]) == (Verdict.PASS, True, True)
         assert "job " in seen.message
         assert "reboot: Xid 79" in cluster.ask("sinfo", "-R", "--noheader", "--format=%E")
-    finally:
-        job.terminate()
-        job.wait()
     cluster.wait("n1", "drained")
     seen = judged("n1", "drain")
     assert (seen.observed["in_use"], seen.observed["takes_work"], seen.observed["ours"]) == (False, False, True)
@@ -156,13 +157,12 @@ def test_a_node_that_rebooted_while_drained_comes_back_by_a_resume(cluster: real
     seen = judged("n1")
     assert (seen.observed["in_use"], seen.observed["takes_work"]) == (False, False)
     cluster.start("n1", "-b")
-    while "BootTime=None" in cluster.ask("scontrol", "show", "node", "n1"):
-        time.sleep(0.05)
+    real.until(lambda: "BootTime=None" not in cluster.ask("scontrol", "show", "node", "n1"), "it told of its boot")
     time.sleep(1.0)
     assert not judged("n1").observed["takes_work"]
     assert slurm.resume("n1", By.RUNNER).changed
     cluster.wait("n1", "idle")
-    cluster.begin("n1", 0).wait()
+    assert cluster.run("n1", "true").wait(60) == 0
 
 
 def _reason(cluster: real.Cluster) -> str:
@@ -213,19 +213,16 @@ def test_a_scheduler_that_does_not_answer_is_told_in_time(cluster: real.Cluster,
         assert time.monotonic() - began < WITHIN
     finally:
         cluster.start(daemon)
-        while not cluster.state("n1"):
-            time.sleep(0.1)
+        real.until(lambda: bool(cluster.state("n1")), f"{daemon} answers again")
 
 
 def test_variables_of_a_persons_shell_hide_no_job(cluster: real.Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """The queue's command takes its filters and its format from the environment, too."""
     for name, value in {"SQUEUE_USERS": "nobody", "SQUEUE_PARTITION": "idle", "SQUEUE_FORMAT": "%j"}.items():
         monkeypatch.setenv(name, value)
-    job = cluster.begin("n1")
-    assert judged("n1").observed["in_use"]
-    assert len(judged("n1").observed["work"]) == 1
-    job.terminate()
-    job.wait()
+    with cluster.job("n1"):
+        assert judged("n1").observed["in_use"]
+        assert len(judged("n1").observed["work"]) == 1
 
 
 def test_without_slurms_commands_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
