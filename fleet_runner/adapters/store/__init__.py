@@ -26,6 +26,7 @@ from fleet_runner.adapters.store.database import PATIENCE, Database, connect
 from fleet_runner.adapters.store.firmware import FirmwareMethods
 from fleet_runner.adapters.store.limits import LimitMethods
 from fleet_runner.adapters.store.remedies import RemedyMethods
+from fleet_runner.adapters.store.running import RunningMethods
 from fleet_runner.adapters.store.schema import REVISION
 from fleet_runner.adapters.store.searching import SearchMethods, Sought
 from fleet_runner.adapters.store.signals import SignalMethods
@@ -41,7 +42,9 @@ from fleet_runner.core.spool import Ended, Evidence, Line
 __all__ = ["Sought", "Store"]
 
 
-class Store(FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods, LimitMethods, TrackingMethods):
+class Store(
+    FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods, LimitMethods, TrackingMethods, RunningMethods
+):
     """One connected store. Every method is one transaction; every failure is a StoreError, nothing half-written.
 
     Methods that raise ConflictError found that somebody else was first: read again and decide again.

@@ -1,33 +1,19 @@
-"""Where things are and how patient the runner is: from `fleet.toml` and FLEET_* variables.
-
-The file is the one FLEET_CONFIG names, else `fleet.toml` in the working directory, if there is one; a variable
-wins over the file. Relative paths in the file are relative to the file.
-"""
+"""Every setting by its name, with its default and what it is for."""
 
 import os
 import re
-import tomllib
-from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from fleet_runner.core.errors import SettingsError
 
 PREFIX = "FLEET_"
 """How the variables begin; other programs' may begin so, too."""
-
-OWN = frozenset({"batch", "bmc_handed", "bmc_password", "bmc_username", "config", "spool"})
-"""What else is called so between the parts of fleet-runner itself, as well as all that begins with "lab"; and the
-BMCs' credentials, which no file with settings may hold."""
-
-NEAR = 0.55
-"""How alike (difflib's ratio) the name of a variable is to a setting's before it is taken for a slip of the pen."""
 
 PATHS = (
     "project_dir", "state_dir", "inventory", "bmc_credentials", "bmc_ca", "bmc_vault_token_file", "bmc_vault_ca",
@@ -41,7 +27,7 @@ PATHS = (
 _URL = re.compile(r"https?://[A-Za-z0-9._~:/\[\]-]+")
 """What needs no quoting wherever nodes are told of it."""
 
-PROJECT_DIR = Path(__file__).resolve().parent.parent
+PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
 
 
 def config_file() -> Path | None:
@@ -133,6 +119,19 @@ class Settings(BaseSettings):
     )
     signals_syslog_from: str = Field(
         "127.0.0.0/8, ::1", description="networks that may send syslog, which knows no tokens, with commas"
+    )
+    runner_name: str = Field(
+        "", max_length=64, pattern=r"^[A-Za-z0-9._-]*$", description="what others call this runner; default: its host"
+    )
+    runner_places: str = Field(
+        "", description="sites and racks (hall-a, hall-b/r0*) that this runner reaches, with commas; empty: all"
+    )
+    lease_seconds: float = Field(
+        30.0, ge=5, description="how long a runner may be silent before others take its work over (PostgreSQL)"
+    )
+    batches_at_once: int = Field(8, ge=1, description="plays that one runner carries at a time (PostgreSQL)")
+    health_listen: str = Field(
+        "", description="address and port of serve's health page (127.0.0.1:8491); empty: there is none"
     )
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
@@ -230,48 +229,6 @@ class Settings(BaseSettings):
         return (init_settings, env_settings, file)
 
 
-def load(**overrides: Any) -> Settings:
-    """Read the settings, or say in one error which one is unusable and where it comes from."""
-    file = config_file()
-    try:
-        found = Settings(**overrides)
-    except ValidationError as error:
-        raise SettingsError(_refused(error.errors()[0], file, overrides)) from error
-    except ValueError as error:
-        raise SettingsError(f"{file}: {error}") from error
-    here = file.parent if file else Path.cwd()
-    paths = {
-        name: (here / value.expanduser()).resolve() for name in PATHS if (value := getattr(found, name)) is not None
-    }
-    source = found.source if "://" in found.source else str((here / Path(found.source).expanduser()).resolve())
-    return found.model_copy(update={**paths, "source": source})
-
-
-def origin(name: str) -> str:
-    """Return where a setting's value comes from, in words."""
-    variable = f"{PREFIX}{name.upper()}"
-    if variable in map(str.upper, os.environ):
-        return f"from the variable {variable}"
-    file = config_file()
-    if file is not None and name in tomllib.loads(file.read_text(encoding="utf-8")):
-        return f"from {file}"
-    return f"whose default is {Settings.model_fields[name].default!r}; set it in fleet.toml or with {variable}"
-
-
-def strays() -> list[str]:
-    """Return a sentence for each variable whose name is nearly a setting's: it is not read."""
-    found = [name.removeprefix(PREFIX).lower() for name in sorted(os.environ) if name.startswith(PREFIX)]
-    unknown = [
-        name for name in found if name not in OWN | Settings.model_fields.keys() and not name.startswith("lab")
-    ]
-    nearest = {name: get_close_matches(name, Settings.model_fields, n=1, cutoff=NEAR) for name in unknown}
-    return [
-        f"{PREFIX}{name.upper()} is no setting and is not read; did you mean {PREFIX}{near[0].upper()}?"
-        for name, near in nearest.items()
-        if near
-    ]
-
-
 def _address(url: str, schemes: tuple[str, ...], expected: str) -> str:
     """Return a URL that a node can be told, "" for none; it goes into scripts and on kernel command lines."""
     if url and not (_URL.fullmatch(url) and _has_host(url, schemes)):
@@ -285,33 +242,3 @@ def _has_host(url: str, schemes: tuple[str, ...]) -> bool:
         return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
     except ValueError:  # brackets without an address, or a port above 65,535
         return False
-
-
-def _refused(error: ErrorDetails, file: Path | None, given: Mapping[str, Any]) -> str:
-    """Say which setting is unusable, where it comes from, what was found and what is expected."""
-    name, *inside = (str(part) for part in error["loc"])
-    variable = f"{PREFIX}{name.upper()}"
-    if name not in Settings.model_fields:
-        near = get_close_matches(name, Settings.model_fields, n=1)
-        return f"{file}: {name!r} is no setting{f'; did you mean {near[0]!r}?' if near else ''}"
-    where = f"setting {name!r} (from {file})"
-    if name in given:
-        where = f"setting {name!r}"
-    elif variable in map(str.upper, os.environ):
-        where = f"variable {variable}"
-    at = f" at {'.'.join(inside)}" if inside else ""
-    return f"{where}{at}: {error['msg']}{_range(name)}, found {error['input']!r}"
-
-
-def _range(name: str) -> str:
-    """Return " (expected a number above 0 and at most 1)" for a setting that has a range."""
-    field = Settings.model_fields[name]
-    words = {"gt": "above", "ge": "at least", "le": "at most"}
-    limits = [
-        f"{said} {getattr(limit, key):g}"
-        for limit in field.metadata
-        for key, said in words.items()
-        if getattr(limit, key, None) is not None
-    ]
-    kind = "a whole number" if field.annotation is int else "a number"
-    return f" (expected {kind} {' and '.join(limits)})" if limits else ""

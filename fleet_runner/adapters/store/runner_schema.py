@@ -1,0 +1,61 @@
+"""Several runners on one database: who they are, what they carry, what runs by schedule, what people switched off."""
+
+from sqlalchemy import Boolean, Column, Double, ForeignKey, Index, Integer, Table
+
+from fleet_runner.adapters.store.columns import Id, Json, Words
+from fleet_runner.adapters.store.firmware_schema import flashes
+
+metadata = flashes.metadata
+
+runners = Table(
+    "runners",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("host", Words, nullable=False),
+    Column("release", Words, nullable=False),
+    Column("places", Json, nullable=False),
+    Column("slots", Integer, nullable=False),
+    Column("started_at", Double, nullable=False),
+    Column("beat_at", Double, nullable=False),
+    Column("ending", Boolean, nullable=False),  # it takes nothing more
+)
+
+parcels = Table(  # a batch, as any runner may take it: one row for each, made with its runs
+    "parcels",
+    metadata,
+    Column("batch", Words, ForeignKey("batches.id"), primary_key=True),
+    Column("places", Json, nullable=False),
+    Column("runs", Json, nullable=False),
+    Column("offered_at", Double, nullable=False),
+    Column("runner", Words, nullable=False),  # "" while nobody has it
+    Column("token", Integer, nullable=False),  # grows each time it is taken
+    Column("until", Double, nullable=False),  # the end of its lease, by the database's clock
+    Column("started_at", Double),
+    Column("ended_at", Double),
+    Column("rc", Integer),
+    Column("detail", Words, nullable=False),
+    Column("stop", Boolean, nullable=False),  # somebody wants it to end
+)
+Index("parcels_open", parcels.c.runner, parcels.c.offered_at, sqlite_where=parcels.c.ended_at.is_(None),
+      postgresql_where=parcels.c.ended_at.is_(None))  # fmt: skip
+
+schedules = Table(
+    "schedules",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("due_at", Double, nullable=False),
+    Column("began_at", Double),
+    Column("until", Double, nullable=False),  # whoever began it has it till then, by the database's clock
+    Column("runner", Words, nullable=False),
+    Column("ended_at", Double),
+    Column("detail", Words, nullable=False),
+)
+
+switches = Table(  # what people switched off: "queue" alone today
+    "switches",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+)

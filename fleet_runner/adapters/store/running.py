@@ -1,0 +1,9 @@
+"""What the store does for those who run on it."""
+
+from fleet_runner.adapters.store.carrying import CarryingMethods
+from fleet_runner.adapters.store.keeping import KeepingMethods
+from fleet_runner.adapters.store.schedules import ScheduleMethods
+
+
+class RunningMethods(CarryingMethods, ScheduleMethods, KeepingMethods):
+    """Runners and their batches, schedules, and how large the store may grow."""
