@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Double, ForeignKey, Index, Integer, Table
 
-from fleet_runner.adapters.store.columns import Id, Json, Words
+from fleet_runner.adapters.store.columns import Json, Words
 from fleet_runner.adapters.store.firmware_schema import flashes
 
 metadata = flashes.metadata
