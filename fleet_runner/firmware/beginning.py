@@ -44,7 +44,6 @@ def begin(visit: Visit) -> Report | None:
         return unread(visit, silent)
     if seen.stable < min(SURE, visit.means.pace.stable):
         return None
-    visit.silent = 0
     return visit.wait(Stand.WAITING, busy, visit.means.pace.poll) if busy else _planned(visit, seen)
 
 

@@ -93,7 +93,7 @@ class Visit:
     then: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     switched_at: float | None = None  # when this visit last switched the host on or off
-    silent: int = 0  # how often in a row the BMC did not tell what has to be known
+    silent: int = 0  # how often in a row it was waited for what the BMC did not tell, and for nothing else
     changed: bool = False  # whether this visit did anything to the node
     said: str = ""
     began: float = field(default_factory=time.time)
@@ -102,6 +102,7 @@ class Visit:
     def wait(self, stand: Stand, message: str, seconds: float, flash: Flash | None = None) -> Report | None:
         """Tell what is waited for, and wait; a report where the visit is over before that."""
         self.say(message)
+        self.silent = self.silent if stand is Stand.UNREAD else 0
         if time.time() + seconds > self.until:
             return self.report(stand, message, flash)
         left = time.monotonic() + seconds

@@ -97,3 +97,17 @@ def test_what_lies_between_two_visits_beyond_their_usual_distance_does_not_count
         with visited(store, 1225.0 + day, runs[-1]) as visit:
             visit.target = replace(visit.target, run=None)
             assert visit.gaps(flash) == ()
+
+
+@pytest.mark.parametrize("uri", ["*/Chassis", "*/UpdateService"])
+def test_a_bmc_that_never_tells_what_a_plan_needs_ends_a_play_by_hand_and_says_what_it_is(
+    tmp_path: Path, uri: str
+) -> None:
+    """Its versions may be read the same again and again meanwhile; a play by hand has no end of its own."""
+    when = {"event": "request", "method": "GET", "uri": uri}
+    with benched(tmp_path, ("BIOS",), [{"when": when, "what": {"answer": {"status": 500}}}]) as bench:
+        report = bench.drive()
+        assert (report["state"], bench.sent()) == ("unread", [])
+        assert f"{uri.removeprefix('*')} answered 500" in str(report["message"])
+        with Store.open(bench.store) as store:
+            assert store.flashes(NODE) == ()
