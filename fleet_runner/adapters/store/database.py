@@ -1,5 +1,6 @@
 """The database behind a URL, and everything SQLite and PostgreSQL do differently; no other file asks which it is."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -81,6 +82,13 @@ def connect(url: str, *, patience: float = PATIENCE, create: bool = False) -> Da
 def insert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
     """Return an insert that knows `on_conflict_do_nothing` and `on_conflict_do_update`."""
     return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def clock(connection: Connection) -> float:
+    """Return the time by the database's own clock, which all that share it agree on; SQLite's is this machine's."""
+    if connection.dialect.name == "postgresql":
+        return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+    return time.time()
 
 
 def hold_creation(connection: Connection) -> None:

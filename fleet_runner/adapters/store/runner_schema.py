@@ -39,19 +39,24 @@ parcels = Table(  # a batch, as any runner may take it: one row for each, made w
 Index("parcels_open", parcels.c.runner, parcels.c.offered_at, sqlite_where=parcels.c.ended_at.is_(None),
       postgresql_where=parcels.c.ended_at.is_(None))  # fmt: skip
 
-schedules = Table(
+schedules = Table(  # all times by the database's clock
     "schedules",
     metadata,
     Column("name", Words, primary_key=True),
+    Column("plan", Words, nullable=False),  # as it was when `due_at` was worked out
     Column("due_at", Double, nullable=False),
+    Column("asked_at", Double),  # somebody wants it now
+    Column("token", Integer, nullable=False),  # grows each time a runner takes it
+    Column("firing", Double),  # which moment the last taking is for
     Column("began_at", Double),
-    Column("until", Double, nullable=False),  # whoever began it has it till then, by the database's clock
+    Column("until", Double, nullable=False),  # whoever took it has it till then
     Column("runner", Words, nullable=False),
     Column("ended_at", Double),
+    Column("outcome", Words, nullable=False),  # "" while it runs
     Column("detail", Words, nullable=False),
 )
 
-switches = Table(  # what people switched off: "queue" alone today
+switches = Table(  # what people switched off: "queue", or "schedule NAME"
     "switches",
     metadata,
     Column("name", Words, primary_key=True),

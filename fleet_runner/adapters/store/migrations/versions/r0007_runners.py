@@ -39,13 +39,15 @@ def upgrade() -> None:
     )
     op.create_table(
         "schedules",
-        *_text("name"),
+        *_text("name", "plan"),
         *_at("due_at"),
-        *_maybe("began_at"),
+        *_maybe("asked_at"),
+        *_number("token"),
+        *_maybe("firing", "began_at"),
         *_at("until"),
         *_text("runner"),
         *_maybe("ended_at"),
-        *_text("detail"),
+        *_text("outcome", "detail"),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_schedules")),
     )
     op.create_table(
