@@ -29,6 +29,7 @@ parcels = Table(  # a batch, as any runner may take it: one row for each, made w
     Column("offered_at", Double, nullable=False),
     Column("runner", Words, nullable=False),  # "" while nobody has it
     Column("token", Integer, nullable=False),  # grows each time it is taken
+    Column("carrier", Words, nullable=False),  # the supervisor that started it, "" while none has
     Column("until", Double, nullable=False),  # the end of its lease, by the database's clock
     Column("started_at", Double),
     Column("ended_at", Double),
@@ -38,6 +39,14 @@ parcels = Table(  # a batch, as any runner may take it: one row for each, made w
 )
 Index("parcels_open", parcels.c.runner, parcels.c.offered_at, sqlite_where=parcels.c.ended_at.is_(None),
       postgresql_where=parcels.c.ended_at.is_(None))  # fmt: skip
+
+turns = Table(  # whose turn it is to do what one runner does for all: "decide" alone today
+    "turns",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("runner", Words, nullable=False),
+    Column("until", Double, nullable=False),  # by the database's clock
+)
 
 schedules = Table(  # all times by the database's clock
     "schedules",
@@ -63,4 +72,11 @@ switches = Table(  # what people switched off: "queue", or "schedule NAME"
     Column("at", Double, nullable=False),
     Column("by", Words, nullable=False),
     Column("reason", Words, nullable=False),
+)
+
+pruned = Table(  # how far retention has come: "sweeps" alone today
+    "pruned",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("until", Double, nullable=False),
 )

@@ -25,6 +25,7 @@ def upgrade() -> None:
         *_at("offered_at"),
         *_text("runner"),
         *_number("token"),
+        *_text("carrier"),
         *_at("until"),
         *_maybe("started_at", "ended_at"),
         sa.Column("rc", sa.Integer(), nullable=True),
@@ -36,6 +37,12 @@ def upgrade() -> None:
     open_ones = sa.text("ended_at IS NULL")
     op.create_index(
         "parcels_open", "parcels", ["runner", "offered_at"], sqlite_where=open_ones, postgresql_where=open_ones
+    )
+    op.create_table(
+        "turns",
+        *_text("name", "runner"),
+        *_at("until"),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_turns")),
     )
     op.create_table(
         "schedules",
@@ -57,7 +64,23 @@ def upgrade() -> None:
         *_text("by", "reason"),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_switches")),
     )
+    _retention()
+
+
+def _retention() -> None:
+    """Add what retention needs: the order that evidence goes in, and who refers to what goes."""
+    op.create_table(
+        "pruned",
+        *_text("name"),
+        *_at("until"),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_pruned")),
+    )
     op.create_index("evidence_at", "evidence", ["at"])
+    op.create_index("latest_result", "latest", ["result"])
+    known = sa.text("run IS NOT NULL")
+    op.create_index("journal_run", "journal", ["run"], sqlite_where=known, postgresql_where=known)
+    for table in ("boots", "flashes", "firmware_leases"):
+        op.create_index(f"{table}_run", table, ["run"])
 
 
 def _text(*names: str) -> list[sa.Column[Any]]:
