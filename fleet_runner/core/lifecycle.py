@@ -296,7 +296,7 @@ STAGES: dict[Stage, Work] = {
     Stage.HEALTH_PASSIVE: Work("Look at a node without disturbing it.", 10 * MINUTE, "It only reads."),
     Stage.HEALTH_ACTIVE: Work("Start tests on an idle node, or look at those that run; they give way at once.",
                               20 * MINUTE, "The tests are found again on the node by their round."),
-    Stage.CABLING: Work("Hold a node's own links against the design, and ask its BMC about power, sensors and logs.",
+    Stage.CABLING: Work("Hold a node's own links against the design, and ask its BMC about power, firmware and logs.",
                         10 * MINUTE, "It only reads."),
     Stage.FABRIC: Work("Hold every link of an InfiniBand fabric against the design.", 20 * MINUTE, "It only reads."),
     Stage.CHECK: Work("Ask a node what a person wants to know, now and by hand.", 10 * MINUTE, "It only reads."),

@@ -25,7 +25,7 @@ def test_roles_and_their_defaults_are_followed(asked: dict[Stage, tuple[str, ...
 def test_a_playbooks_own_variables_win_over_the_roles(asked: dict[Stage, tuple[str, ...]]) -> None:
     assert "cabling_ethernet" in asked[Stage.CABLING]
     assert "cabling_infiniband" not in asked[Stage.CABLING]
-    assert {"power_supplies", "bios_settings"} <= set(asked[Stage.CABLING])  # a role's, and a task's own
+    assert {"power_supplies", "firmware_pins"} <= set(asked[Stage.CABLING])  # a role's, and a task's own
 
 
 def test_tests_that_a_profile_lists_may_all_be_asked(asked: dict[Stage, tuple[str, ...]]) -> None:

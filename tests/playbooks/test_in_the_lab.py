@@ -113,6 +113,7 @@ def test_a_node_that_is_off_is_unreachable_or_only_its_bmc_is_asked(ansible: Ans
     [
         ("missing_gpu", "verify", "parts_gpu"),
         ("dead_psu", "cabling", "power_supplies"),
+        ("wrong_firmware", "cabling", "firmware_pins"),
         ("dead_fan", "verify", "sensors"),
         ("xid", "health_passive", "xid"),
         ("hot_gpu", "health_passive", "gpu_thermals"),

@@ -55,6 +55,7 @@ CHECK = Check(
     question="Is every firmware component on one of its accepted versions?",
     reads=("redfish_firmware",),
     judge=judge,
+    section=catalogue.SECTION,
     codes=(
         Code("firmware.drift", (Remedy.REFLASH,), "a component has none of the versions that the catalogue accepts"),
     ),

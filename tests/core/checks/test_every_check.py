@@ -88,7 +88,7 @@ def test_an_empty_answer_is_unknown_and_says_so(name: str) -> None:
     assert result.message
 
 
-PROFILED = ["parts_gpu", "parts_hca", "power_supplies", "gpu_thermals", "firmware_pins"]
+PROFILED = ["parts_gpu", "parts_hca", "power_supplies", "gpu_thermals"]
 
 
 @pytest.mark.parametrize("name", PROFILED)
