@@ -132,7 +132,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     }
     growth = counted.growth(NAME, counts, readings["nvme_smart"], expected)
     findings = [finding for disk in disks for finding in _findings(disk, wanted, growth, expected.node)]
-    findings += logged.findings(readings["dmesg"], LOGGED, expected.node, lambda name: _stable(name, known))
+    findings += logged.findings(readings["dmesg"], LOGGED, expected, lambda name: _stable(name, known))
     observed = {
         "disks": len(disks),
         "used_percent": {disk.component: disk.health.used for disk in disks},

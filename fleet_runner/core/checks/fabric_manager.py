@@ -3,12 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from fleet_runner.core import profile
-from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
+from fleet_runner.core.checks.answers import about, conclude, fault_key, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.gpus import presence, settling
+from fleet_runner.core.checks.treated import untreated
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import fabric_manager, systemctl
@@ -75,6 +77,12 @@ kernel's log, where the check xid tells them apart by their codes."""
 
 MISMATCH = re.compile(r"don't match with driver version")
 
+_ZONE = re.compile(r"^\d{4}-\d\d-\d\dT[\d:,.]{8,16}([+-]\d\d:\d\d) ", re.MULTILINE)
+"""How dmesg begins a line: the end of its time is the node's offset from UTC, which Fabric Manager's log lacks."""
+
+ZONED = 20_000
+"""Characters at the end of the kernel's log in which the offset of now is looked for."""
+
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """Judge the unit, its version against the driver that is loaded, and what it logged since it was started."""
@@ -90,7 +98,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         raise EvidenceError(f"Fabric Manager of {expected.node} is {unit.active} since the boot; look again")
     driver, found = presence(readings).driver, _version(readings)
     logged, unread = _logged(readings, unit)
-    findings = [*_state(unit, restarts_max, expected), *_errors(logged, expected)]
+    findings = [*_state(unit, restarts_max, expected), *_errors(_news(logged, readings, expected), expected)]
     mismatch = any(MISMATCH.search(each.words) for each in logged)
     if (found is not None and driver is not None and found != driver) or mismatch:
         findings.append(_mismatch(expected, (found, driver), running=unit.active == "active"))
@@ -112,6 +120,25 @@ def _logged(readings: Readings, unit: Unit) -> tuple[list[fabric_manager.LogErro
     if found and not unit.since:
         return [], ["systemctl does not tell when it was started, so its log's errors have no age"]
     return [each for each in found if each.at >= unit.since], []
+
+
+def _news(
+    logged: list[fabric_manager.LogError], readings: Readings, expected: Expected
+) -> list[fabric_manager.LogError]:
+    """Leave out what was logged of a fault before its last treatment: a reset leaves Fabric Manager running."""
+    kernel = readings.get("dmesg")
+    zone = (_ZONE.findall(kernel.text[-ZONED:]) if kernel is not None else [])[-1:]
+    read_at = readings["fabric_manager_log"].at if logged else 0.0
+
+    def is_news(error: fabric_manager.LogError) -> bool:
+        fault = fault_key(expected.node, _kind(error).code, PART)
+        return bool(untreated([replace(error, at=f"{error.at}{''.join(zone)}")], fault, expected, read_at))
+
+    return [each for each in logged if is_news(each)]
+
+
+def _kind(error: fabric_manager.LogError) -> Kind:
+    return next(kind for kind in KINDS if kind.words.search(error.words))
 
 
 def _state(unit: Unit, restarts_max: int, expected: Expected) -> Iterator[Finding]:
@@ -147,7 +174,7 @@ def _mismatch(expected: Expected, versions: tuple[str | None, str | None], *, ru
 
 
 def _errors(logged: list[fabric_manager.LogError], expected: Expected) -> Iterator[Finding]:
-    kinds = [next(kind for kind in KINDS if kind.words.search(each.words)) for each in logged]
+    kinds = [_kind(each) for each in logged]
     count, last = Counter(kind.code for kind in kinds), dict(zip((kind.code for kind in kinds), logged, strict=True))
     for kind in KINDS:
         if kind.code in last:
@@ -164,7 +191,7 @@ CHECK = Check(
     question="Does Fabric Manager run, in the driver's version and without errors?",
     reads=("nvidia_smi", "fabric_manager_unit"),
     judge=judge,
-    also=("fabric_manager_version", "fabric_manager_log", "uptime"),
+    also=("fabric_manager_version", "fabric_manager_log", "uptime", "dmesg"),
     section=SECTION,
     codes=(
         Code("fabric_manager.down", (Remedy.REBOOT,), "the unit is not active"),

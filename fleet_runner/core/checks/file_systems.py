@@ -81,7 +81,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     room = mounts.space(text_of(reading)) if reading is not None else {}
     needed = wanted.texts("mounts")
     findings = [finding for place in needed for finding in _mounted(there.get(place), place, expected.node)]
-    findings += logged.findings(readings["dmesg"], LOGGED, expected.node)
+    findings += logged.findings(readings["dmesg"], LOGGED, expected)
     findings += [finding for place in needed for finding in _full(room.get(place), place, wanted, expected.node)]
     unread = [f"findmnt does not tell how {place} is mounted" for place in needed if _untold(there.get(place))]
     unread += _unread(needed, there, room, wanted)

@@ -84,7 +84,7 @@ LOGGED = (
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """Make one finding per adapter and kind of message, however often it was logged."""
-    findings = list(logged.findings(readings["dmesg"], LOGGED, expected.node))
+    findings = list(logged.findings(readings["dmesg"], LOGGED, expected))
     observed = {"adapters": sorted({finding.component for finding in findings})}
     return conclude(NAME, findings, "no adapter said since the boot that it is not well", observed)
 

@@ -142,7 +142,7 @@ LOGGED = (
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """Make one finding per kind and part, however often it was logged; a crash before the boot is only recorded."""
-    findings = list(logged.findings(readings["dmesg"], LOGGED, expected.node))
+    findings = list(logged.findings(readings["dmesg"], LOGGED, expected))
     findings += _crashed(readings, expected.node)
     observed = {"kinds": sorted({finding.code for finding in findings})}
     return conclude(NAME, findings, "the kernel logged nothing about itself that asks for anything", observed)

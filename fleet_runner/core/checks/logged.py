@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from fleet_runner.core.checks.answers import about, text_of
-from fleet_runner.core.evidence import Reading
+from fleet_runner.core.checks.answers import about, fault_key, text_of
+from fleet_runner.core.checks.treated import untreated
+from fleet_runner.core.evidence import Expected, Reading
 from fleet_runner.core.parsers import kernel_log
 from fleet_runner.core.parsers.kernel_log import Event, Rule
 from fleet_runner.core.verdicts import Finding, Remedy
@@ -28,19 +29,20 @@ class Known(NamedTuple):
 
 
 def findings(
-    reading: Reading, table: Sequence[Known], node: str, named: Callable[[str], str] = str
+    reading: Reading, table: Sequence[Known], expected: Expected, named: Callable[[str], str] = str
 ) -> Iterator[Finding]:
-    """Yield a finding for each part and kind of message, however often it was logged.
+    """Yield a finding for each part and kind of message, however often it was logged since its last treatment.
 
     `named` turns the kernel's name of a part ("nvme4n1") into the one that no reboot changes.
     """
     known = {each.rule.code: each for each in reversed(table)}
-    seen: set[tuple[str, str]] = set()
+    seen: set[str] = set()
     for event in kernel_log.parse(text_of(reading), [each.rule for each in table]):
         part = known[event.code].part.format("" if event.component == event.code else named(event.component)).strip()
-        if (event.code, part) not in seen:
-            seen.add((event.code, part))
-            yield _finding(event, part, known[event.code], node)
+        fault = fault_key(expected.node, event.code, part)
+        if fault not in seen and untreated([event], fault, expected, reading.at):
+            seen.add(fault)
+            yield _finding(event, part, known[event.code], expected.node)
 
 
 def _finding(event: Event, part: str, known: Known, node: str) -> Finding:

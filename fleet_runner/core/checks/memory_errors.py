@@ -112,7 +112,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Blame the module that EDAC blames; what EDAC does not count, the kernel's log may still tell."""
     wanted = section(expected.profile, NAME)
     modules = edac.counted(files.parse(text_of(readings["edac"])))
-    findings = list(logged.findings(readings["dmesg"], LOGGED, expected.node))
+    findings = list(logged.findings(readings["dmesg"], LOGGED, expected))
     if not modules and not findings:
         raise EvidenceError("no EDAC driver counts memory errors; is one loaded for this processor?")
     counts = {each.key: each.corrected for each in modules if each.corrected is not None}

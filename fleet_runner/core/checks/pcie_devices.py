@@ -95,7 +95,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
             findings += [*_link(name, each, wanted, expected.node), *_errors(name, each, growth, expected.node)]
             unread += _unread(name, each, wanted)
     counting = {finding.fault for finding in findings}
-    said = logged.findings(readings["dmesg"], LOGGED, expected.node)
+    said = logged.findings(readings["dmesg"], LOGGED, expected)
     findings += [finding for finding in said if finding.fault not in counting]
     observed = {"devices": {name: len(there) for name, there in named.items()}, "looks": growth.looks}
     told = ", ".join(f"{len(there)} {name}" for name, there in named.items())

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from fleet_runner.core.checks import disk_health, file_systems, hca_events, kernel_log, logged, memory_errors
 from fleet_runner.core.checks import pcie_devices as pcie
 from fleet_runner.core.checks.xid import of_sxid, of_xid
-from fleet_runner.core.evidence import ReadEnd, Reading
+from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.parsers import xid
 from fleet_runner.core.parsers.xid import FALLEN_OFF_THE_BUS, SxidLine, XidLine
 from fleet_runner.core.signals.clock import settled
@@ -72,7 +72,7 @@ def _logged(line: Line, table: Sequence[logged.Known], heard: float) -> Iterator
     if codes:
         known = [each for each in TABLE if each.rule.code in codes]  # the first row of a code says what it means
         reading = Reading("line", ReadEnd.OK, f"{line.text}\n")
-        for finding in logged.findings(reading, known, line.host):
+        for finding in logged.findings(reading, known, Expected(line.host)):
             yield _signal(line, finding, heard)
 
 

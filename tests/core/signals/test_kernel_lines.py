@@ -49,7 +49,7 @@ def test_each_line_counts() -> None:
 def test_a_push_tells_what_the_sweep_finds(name: str) -> None:
     """Of the kernel's own log: the same codes, components and remedies."""
     text = (EVIDENCE / name).read_text()
-    swept = findings(Reading("dmesg", ReadEnd.OK, text), TABLE, "gpu-01")
+    swept = findings(Reading("dmesg", ReadEnd.OK, text), TABLE, Expected("gpu-01"))
     pushed = {(each.code, each.component, each.remedy) for each in read(lines(text, "gpu-01", NOW), NOW)}
     assert {each for each in pushed if not each[0].startswith(("xid", "sxid"))} == {
         (each.code, each.component, each.remedy) for each in swept
