@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from fleet_runner.core import testing
 from fleet_runner.core.excuses import excused
 from fleet_runner.core.fabrics import Fabric
-from fleet_runner.core.firmware.rollout import Standing, number
+from fleet_runner.core.firmware.rollout import Rollout, Standing, number
+from fleet_runner.core.firmware.turns import NAMED
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import FABRICS, MOVING, SERVING, Condition, Stage, State
 from fleet_runner.core.observers import observers
-from fleet_runner.core.records import NODE_ROLES, Fleet, Termination
+from fleet_runner.core.records import NODE_ROLES, Fleet, Management, Termination
 from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.runs import Node, Outcome, Run, Stored, Ticket
 from fleet_runner.core.sightings import is_slow, touches
@@ -152,11 +153,19 @@ class Outlook:
             return ""
         asking = self.world.store.asking(node.name)
         if asking is not None and asking.id == named:
-            return ""
+            return self._disowned(node, asking)
         rollout = self.world.store.rollout(named)
         if rollout is not None and rollout.standing is Standing.STOPPED:
             return f"{rollout.name} is {rollout.detail}"
         return f"rollout {named} asks for it no more"
+
+    def _disowned(self, node: Node, rollout: Rollout) -> str:
+        """Say that a node became its customer's after a rollout asked it; "" where it did not, or is named."""
+        if node.management is not Management.CUSTOMER:
+            return ""
+        members = self.world.store.rollout_members(rollout.id)
+        named = any(each.node == node.name and each.detail == NAMED for each in members)
+        return "" if named else f"Its customer manages it now, and {rollout.name} does not name it"
 
     def _status(self, node: Node) -> str | None:
         if node.state in FABRICS:
