@@ -133,6 +133,21 @@ class Settings(BaseSettings):
     health_listen: str = Field(
         "", description="address and port of serve's health page (127.0.0.1:8491); empty: there is none"
     )
+    keep_evidence_days: float = Field(
+        30.0, ge=0, description="how long what nodes said is kept, but for what something still rests on; 0: always"
+    )
+    keep_evidence_bytes: int = Field(
+        40_000_000_000, ge=0, description="bytes it may have in the store, the oldest goes first; 0: no limit"
+    )
+    keep_sweeps_days: float = Field(
+        30.0, ge=0, description="after so long one good result of a check a day stays of the sweeps'; 0: all stay"
+    )
+    keep_artifacts_days: float = Field(
+        30.0, ge=0, description="how long folders of batches without a verdict, and bundles, are kept; 0: always"
+    )
+    keep_signals_days: float = Field(
+        180.0, ge=0, description="how long cleared alarms, steps of closed boots and told news are kept; 0: always"
+    )
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")

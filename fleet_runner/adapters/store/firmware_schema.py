@@ -43,6 +43,7 @@ flashes = Table(
 Index("flashes_one_open", flashes.c.node, unique=True, sqlite_where=flashes.c.ended_at.is_(None),
       postgresql_where=flashes.c.ended_at.is_(None))  # fmt: skip
 Index("flashes_node", flashes.c.node, flashes.c.id)
+Index("flashes_run", flashes.c.run)
 
 firmware_leases = Table(
     "firmware_leases",
@@ -53,6 +54,7 @@ firmware_leases = Table(
     Column("until", Double, nullable=False),
     Column("bmc", Words, nullable=False),
 )
+Index("firmware_leases_run", firmware_leases.c.run)
 
 power_allowances = Table(
     "power_allowances",

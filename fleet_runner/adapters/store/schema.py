@@ -1,6 +1,6 @@
 """The tables. Times are seconds since the epoch; words are the values of core's enums.
 
-`results`, `evidence` and `journal` are only ever added to. The partial indexes are the promises that hold whatever
+`results`, `evidence` and `journal` are only ever added to, but for what retention takes away (`pruning`). The partial indexes are the promises that hold whatever
 the code above does: one open run, one open boot and one open flash per node, one open ticket per fault, each step of
 a boot once.
 """
@@ -155,6 +155,7 @@ latest = Table(
     Column("spoke", Id),  # the newest result that says something about the node
     PrimaryKeyConstraint("node", "check"),
 )
+Index("latest_result", latest.c.result)  # or whoever removes a result would read the whole table for each
 
 evidence = Table(
     "evidence",
@@ -211,6 +212,8 @@ journal = Table(
 )
 Index("journal_node", journal.c.node, journal.c.at, journal.c.id)
 Index("journal_to", journal.c.node, journal.c.to, journal.c.at)
+Index("journal_run", journal.c.run, sqlite_where=journal.c.run.is_not(None),
+      postgresql_where=journal.c.run.is_not(None))  # fmt: skip
 
 boots = Table(
     "boots",
@@ -233,6 +236,7 @@ boots = Table(
 Index("boots_one_open", boots.c.node, unique=True, sqlite_where=boots.c.closed_at.is_(None),
       postgresql_where=boots.c.closed_at.is_(None))  # fmt: skip
 Index("boots_node", boots.c.node, boots.c.id)
+Index("boots_run", boots.c.run)
 
 boot_events = Table(
     "boot_events",
