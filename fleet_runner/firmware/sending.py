@@ -88,6 +88,7 @@ def upload(visit: Visit, step: Step, progress: Progress = _untold) -> Upload:
         alive=visit.alive,
         seconds=visit.means.pace.send,
         sha256=step.image.sha256,
+        oem_parameters=dict(step.oem_parameters),
     )
 
 

@@ -48,12 +48,22 @@ def form(fields: dict[str, str], name: str) -> Any:
     return {**whole, "file" if "sessionKey" in fields else "UpdateFile": name}
 
 
+OEM: list[dict[str, object]] = [{}, {"ImageType": "BMC"}, {"FlashType": "HPMFwUpdate", "Preserve": True, "Slot": 2}]
+
+
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(service=st.sampled_from(sorted(SERVICES)), targets=st.sets(st.sampled_from(ENTRIES)), force=st.booleans())
-def test_what_would_be_sent_is_what_is_sent(tmp_path: Path, service: str, targets: set[str], *, force: bool) -> None:
+@given(
+    service=st.sampled_from(sorted(SERVICES)),
+    targets=st.sets(st.sampled_from(ENTRIES)),
+    oem=st.sampled_from(OEM),
+    force=st.booleans(),
+)
+def test_what_would_be_sent_is_what_is_sent(
+    tmp_path: Path, service: str, targets: set[str], oem: dict[str, object], *, force: bool
+) -> None:
     image_of(tmp_path / "image.bin", 1000)
     url = "http://127.0.0.1:1/image.bin" if service == "simple" else ""
-    upload = Upload(tmp_path / "image.bin", targets=tuple(sorted(targets)), force=force, url=url)
+    upload = Upload(tmp_path / "image.bin", targets=tuple(sorted(targets)), force=force, url=url, oem_parameters=oem)
     with replayed(updating(**SERVICES[service])) as server, talk(server) as bmc:
         said = [tuple(request) for request in Updates(bmc).requests(upload)]
         assert arrived(server) == []
@@ -63,6 +73,8 @@ def test_what_would_be_sent_is_what_is_sent(tmp_path: Path, service: str, target
         (method, uri, {**body, "sessionKey": "…"} if "sessionKey" in body else body) for method, uri, body in sent
     ]
     assert said == hidden
+    carried = oem if service.startswith("multipart") and oem else None
+    assert carried == (sent[-1][2].get("OemParameters") if isinstance(sent[-1][2], dict) else None)
 
 
 @pytest.mark.parametrize("service", ["multipart", "simple"])

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urljoin
@@ -51,7 +51,8 @@ class Upload:
     `targets` are the URIs that it is for, none where the BMC is to find out. `url` is where the BMC fetches the image
     itself, for SimpleUpdate alone. `on_progress` gets the bytes that are sent and those there are; `alive` is called
     before each piece and while the BMC is waited for, and may raise to cut the connection. `seconds` is the longest
-    that it may take. A file of another `sha256`, if one is given, never gets there whole.
+    that it may take. A file of another `sha256`, if one is given, never gets there whole. `oem_parameters` are a part
+    of their own in a multipart form, as AMI's BMCs want it.
     """
 
     path: Path
@@ -63,6 +64,7 @@ class Upload:
     alive: Callable[[], None] = lambda: None
     seconds: float = 900.0
     sha256: str = ""
+    oem_parameters: Mapping[str, object] = field(default_factory=dict)
 
 
 class Request(NamedTuple):
@@ -116,7 +118,7 @@ def requests(at: Resources, way: Transport, uri: str, service: Body, wanted: Upl
     if way is not Transport.SIMPLE and uri.endswith(HPE_FORM):
         return (Request("POST", uri, {"sessionKey": "…", "parameters": dict(HPE_PARAMETERS), "file": file}),)
     if way is Transport.MULTIPART:
-        return (Request("POST", uri, {"UpdateParameters": _asked(service, wanted), "UpdateFile": file}),)
+        return (Request("POST", uri, {**_parts(service, wanted), "UpdateFile": file}),)
     if way is Transport.SIMPLE:
         return (Request("POST", uri, _fetched(at, service, wanted)),)
     change = _announced(service, wanted)
@@ -128,7 +130,7 @@ def multipart(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     """Send the image with its parameters (DSP0266, multipart HTTP push)."""
     if uri.endswith(HPE_FORM):
         return _hpe(at, uri, wanted)
-    return _post(at, uri, upload.multipart(wanted.path, {"UpdateParameters": _asked(service, wanted)}), wanted)
+    return _post(at, uri, upload.multipart(wanted.path, _parts(service, wanted)), wanted)
 
 
 def push(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
@@ -180,10 +182,11 @@ def _post(at: Resources, uri: str, form: upload.Form, wanted: Upload, more: Mapp
     raise BmcRefused(f"{at.wire.url} points an image on more than {MOST_REDIRECTS} times; look at the BMC")
 
 
-def _asked(service: Body, wanted: Upload) -> Body:
-    """Return what goes with the image in one form."""
+def _parts(service: Body, wanted: Upload) -> dict[str, Body]:
+    """Return what goes with the image in one form, part by part."""
     said = service.get(f"MultipartHttpPushUri{APPLY}Support")
-    return {**_parameters(wanted), **_when(service, said)}
+    asked = {"UpdateParameters": {**_parameters(wanted), **_when(service, said)}}
+    return {**asked, "OemParameters": dict(wanted.oem_parameters)} if wanted.oem_parameters else asked
 
 
 def _announced(service: Body, wanted: Upload) -> Body:

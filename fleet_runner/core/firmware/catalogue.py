@@ -70,7 +70,8 @@ class Component:
     least one). `accepted` holds every legal version, `target` first. A component without images is only compared. An
     entry of an `exclusive` group has each request to itself; `times` is how often the activation is done; `seconds`
     the longest that one update may take, its activation aside. `targets` are the resources that the request names:
-    its own entries where empty, nothing at all where `untargeted`.
+    its own entries where empty, nothing at all where `untargeted`. `oem_parameters` go with a multipart request as a
+    part of their own, which AMI's BMCs want: what kind of image it is.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Component:
     rollback: bool = True
     inventory_name: str = ""
     targets: tuple[str, ...] = ()
+    oem_parameters: tuple[tuple[str, fields.Plain], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ def _component(found: object, path: Path, problems: list[Problem]) -> Component 
         rollback=row.take("rollback", fields.flag, otherwise=True),
         inventory_name=row.take("inventory_name", fields.text, ""),
         targets=row.several("targets", fields.resource),
+        oem_parameters=_oem_parameters(row),
     )
     row.strangers()
     return component if len(problems) == before else None
@@ -169,6 +172,21 @@ def _activation(row: Section) -> tuple[Activate, int]:
     times = section.take("times", fields.whole(1, MOST_TIMES), 1)
     section.strangers()
     return how, times
+
+
+def _oem_parameters(row: Section) -> tuple[tuple[str, fields.Plain], ...]:
+    section = row.below("oem_parameters")
+    if section is None:
+        return ()
+    if section.sound and not section.rows:
+        row.wrong("oem_parameters", "nothing", "at least one")
+    found: list[tuple[str, fields.Plain]] = []
+    for key in section.rows:
+        try:
+            found.append((fields.text(key), fields.plain(section.rows[key])))
+        except fields.Unfit as unfit:
+            section.wrong(str(key), fields.shown(section.rows[key]), str(unfit))
+    return tuple(found)
 
 
 def _images(row: Section) -> tuple[Image, ...]:

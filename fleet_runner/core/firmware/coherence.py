@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the catalogue's types lie beside its reader, which asks thi
 
     from fleet_runner.core.firmware.catalogue import Component, Image
 
-SHARED = ("order", "activate", "times", "power", "transport", "untargeted", "targets")
+SHARED = ("order", "activate", "times", "power", "transport", "untargeted", "targets", "oem_parameters")
 """What rows must agree on where one image is sent for all of them in one request."""
 
 KEYS = {"activate": ("activate", "how"), "times": ("activate", "times")}
@@ -40,6 +40,8 @@ def _alone(row: Component, path: Path) -> Iterator[Problem]:
         )
     if row.untargeted and row.targets:
         yield Problem((*path, "targets"), repr(list(row.targets)), "nothing, as untargeted requests name nothing")
+    if row.oem_parameters and row.transport != "multipart":
+        yield Problem((*path, "transport"), str(row.transport), "multipart, which alone carries oem_parameters")
     if row.exclusive and row.targets:
         yield Problem((*path, "targets"), repr(list(row.targets)), "nothing, as each entry has its own request")
 

@@ -11,6 +11,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
 Path = tuple[str | int, ...]
+Plain = str | int | bool
 
 LONGEST = 200
 """Characters of a text; no vendor's version or id comes near."""
@@ -175,6 +176,15 @@ def flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise Unfit("true or false")
     return value
+
+
+def plain(value: object) -> Plain:
+    """A value that needs no structure: a text, a whole number, true or false."""
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, str) and _is_line(value):
+        return value
+    raise Unfit("a text of one line, a whole number, true or false")
 
 
 def one_of(words: type[E]) -> Callable[[object], E]:

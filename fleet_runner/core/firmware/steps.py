@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.firmware.catalogue import Activate, Component, Image, Power, Transport
+from fleet_runner.core.firmware.fields import Plain
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import numbered
 from fleet_runner.core.firmware.withheld import WITHHELD
@@ -29,6 +30,7 @@ class Step:
     untargeted: bool
     seconds: float
     why: str
+    oem_parameters: tuple[tuple[str, Plain], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ def step(group: Sequence[Aim], others: Sequence[Aim], why: str = "") -> Step:
         untargeted=first.row.untargeted,
         seconds=max(row.seconds for row in rows),
         why=why or "; ".join(_why(row, [aim for aim in group if aim.row is row]) for row in _rows(group)),
+        oem_parameters=first.row.oem_parameters,
     )
 
 

@@ -1,7 +1,7 @@
 """What a client offers for an update: an image, the entries it is meant for, and whether it may go backwards."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -16,11 +16,15 @@ NOT_RUNNING = ("Backup_*", "Golden_*", "Staging_*", "Previous-*", "Capsule_*")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """An image that was read in whole, and what is asked for; no targets means all that the image is for."""
+    """An image that was read in whole, and what is asked for; no targets means all that the image is for.
+
+    `oem` are the parameters of a vendor's own part of the form, None where it has none.
+    """
 
     file: File
     targets: tuple[str, ...] = ()
     force: bool = False
+    oem: Mapping[str, Any] | None = None
 
 
 async def receive(request: Request, service: Mapping[str, Any]) -> Wish:
@@ -44,8 +48,18 @@ async def receive(request: Request, service: Mapping[str, Any]) -> Wish:
         return Wish(parts.file)
     if "UpdateParameters" not in parts.small:
         raise Refused(400, "the part UpdateParameters is missing", "ActionParameterMissing")
-    said = _parameters(parts.small["UpdateParameters"])
-    return Wish(parts.file, targets_of(said), bool(said.get("ForceUpdate")))
+    said = _parameters(parts.small, "UpdateParameters")
+    oem = _parameters(parts.small, "OemParameters") if "OemParameters" in parts.small else None
+    return Wish(parts.file, targets_of(said), bool(said.get("ForceUpdate")), oem)
+
+
+def typed(wish: Wish, entries: Iterable[str], image_types: Mapping[str, str]) -> None:
+    """Raise Refused where a BMC that has to be told what kind of image it is was told another, or nothing."""
+    if image_types and wish.oem is None:
+        raise Refused(400, "the part OemParameters is missing", "ActionParameterMissing")
+    wanted = {kind for entry in entries for glob, kind in image_types.items() if fnmatchcase(entry, glob)}
+    if wanted - {(wish.oem or {}).get("ImageType")}:
+        raise Refused(400, f"the ImageType is not {' or '.join(sorted(wanted))}", "ActionParameterNotSupported")
 
 
 def examine(tree: Tree, wish: Wish, gone: Sequence[str]) -> dict[str, str]:
@@ -92,13 +106,13 @@ def any_like(versions: Mapping[str, str], glob: str) -> bool:
     return any(fnmatchcase(version, glob) for version in versions.values())
 
 
-def _parameters(text: bytes) -> dict[str, Any]:
+def _parameters(parts: Mapping[str, bytes], name: str) -> dict[str, Any]:
     try:
-        said = json.loads(text)
+        said = json.loads(parts[name])
     except ValueError:
         said = None
     if not isinstance(said, dict):
-        raise Refused(400, "the part UpdateParameters is not a JSON object", "MalformedJSON")
+        raise Refused(400, f"the part {name} is not a JSON object", "MalformedJSON")
     return said
 
 

@@ -84,6 +84,8 @@ class Habits:
     the task, not in the answer. `needs_if_match` answers 428 to a PATCH without one. `reset_tasks` makes a task of
     every power action (None: where the tree has such tasks). A restart of a host that is off is refused, or with
     `ignores_restart_while_off` does nothing. `host_side` are globs of what is gone while the host is off.
+    `image_types` makes it AMI's kind, which takes no multipart image without the part OemParameters: {glob over
+    inventory ids: the ImageType that it must name}.
     """
 
     activation: Mapping[str, str | tuple[str, int]] = field(default_factory=dict)
@@ -98,3 +100,4 @@ class Habits:
     reset_tasks: bool | None = None
     ignores_restart_while_off: bool = False
     host_side: tuple[str, ...] = HOST_SIDE
+    image_types: Mapping[str, str] = field(default_factory=dict)

@@ -64,7 +64,8 @@ class Updates:
             self._one_at_a_time()
             wish = await offers.receive(request, service)
             self._chip.emit("upload_done", bytes=wish.file.size, sha256=wish.file.digest.hexdigest())
-            return self._take(wish)
+            multipart = request.uri == str(service.get("MultipartHttpPushUri")).rstrip("/")
+            return self._take(wish, self._chip.habits.image_types if multipart else {})
         except Cut:
             self._chip.emit("upload_cut", uri=request.uri)
             raise
@@ -102,10 +103,11 @@ class Updates:
                 update.work.cancel()
             self._fail(update, why)
 
-    def _take(self, wish: Wish) -> Reply:
+    def _take(self, wish: Wish, image_types: Mapping[str, str]) -> Reply:
         """Take an image that was read in whole, or raise Refused."""
         try:
             versions = self._examine(wish)
+            offers.typed(wish, versions, image_types)
         except Refused as refused:
             if not self._chip.habits.checks_in_task:
                 raise

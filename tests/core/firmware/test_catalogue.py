@@ -131,6 +131,8 @@ SLIPS: list[tuple[Path, Any, str]] = [
     ((*ROW, "untargeted"), "yes", "true or false"),
     ((*ROW, "seconds"), 0, "a number from 1"),
     ((*ROW, "rollback"), None, "true or false"),
+    ((*ROW, "oem_parameters"), "BIOS", "a mapping"),
+    ((*ROW, "oem_parameters"), {}, "at least one"),
     ((*ROW, "images"), [], "a mapping"),
     (IMAGE, "bios_2.1.bin", "a mapping"),
     ((*IMAGE, "file"), "../bios.bin", "a file below the folder of images"),
@@ -246,6 +248,7 @@ CLASHES: list[tuple[Callable[[list[Raw]], object], Path, str]] = [
     (lambda row: row[2].update(exclusive="hgx"), (*AT, 2, "exclusive"), "for all at once"),
     (lambda row: row[1].update(targets=["/redfish/v1/Chassis/1"]), (*AT, 1, "targets"), "its own request"),
     (lambda row: row[0].update(targets=["Systems/1/Bios"]), (*ROW, "targets", 0), "a resource of the BMC"),
+    (lambda row: row[0].update(oem_parameters={"ImageType": "BIOS"}), (*ROW, "transport"), "multipart"),
     (lambda row: row[0]["accepted"].append("2.0"), (*ROW, "accepted", 2), "each only once"),
     (lambda row: row[0]["images"].pop("2.1"), (*ROW, "images"), "one of the target 2.1 among them"),
     (lambda row: row[0]["images"]["2.1"].update({"from": ["2.1"]}), (*IMAGE, "from"), "the image's own"),
@@ -284,6 +287,17 @@ def test_what_contradicts_itself_or_another_row_is_said(
     (problem,) = error.value.problems
     assert problem.path == path
     assert expected in problem.expected
+
+
+def test_what_goes_with_an_image_in_a_vendors_own_part_is_plain_values() -> None:
+    """In the catalogue's order; anything else is named."""
+    given: Raw = {"transport": "multipart", "oem_parameters": {"ImageType": "BIOS", "Keep": True, "Slot": 2}}
+    read_back = read(rows(lambda row: row[0].update(given))).components[0]
+    assert read_back.oem_parameters == (("ImageType", "BIOS"), ("Keep", True), ("Slot", 2))
+    given["oem_parameters"] |= {"ImageType": ["BIOS"], 3: "x", "Share": 0.5}
+    with pytest.raises(CatalogueError) as error:
+        read(rows(lambda row: row[0].update(given)))
+    assert [problem.path[-1] for problem in error.value.problems] == ["ImageType", "3", "Share"]
 
 
 def test_a_request_that_names_nothing_names_no_targets_either() -> None:
