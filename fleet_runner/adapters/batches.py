@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 SPEC, LOCK, STARTED, RC, SPOOL, LOG = "spec.json", "lock", "started", "rc", "spool.jsonl", "log"
+ALIVE = "alive"
+"""Says when the batch's lease was last renewed; only where it has one."""
 
 LOCK_TRIES = 40
 LOCK_PAUSE = 0.025

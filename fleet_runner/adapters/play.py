@@ -60,7 +60,7 @@ def _config(folder: Path, spec: Mapping[str, Any], settings: Settings) -> Runner
         limit=",".join(spec["runs"]),
         extravars=str(extra),
         forks=settings.forks,
-        envvars=_environment(folder, spec["batch"], settings.project_dir),
+        envvars=_environment(folder, settings.project_dir),
         omit_event_data=True,
     )
     config.prepare()
@@ -72,7 +72,7 @@ def _config(folder: Path, spec: Mapping[str, Any], settings: Settings) -> Runner
     return config
 
 
-def _environment(folder: Path, batch: str, project: Path) -> dict[str, str]:
+def _environment(folder: Path, project: Path) -> dict[str, str]:
     """Say what Ansible needs beside what was inherited; ansible-runner adds its own callback plugins to ours."""
     callbacks = [str(project / "plugins" / "callback"), os.environ.get("ANSIBLE_CALLBACK_PLUGINS", "")]
     return {
@@ -80,7 +80,8 @@ def _environment(folder: Path, batch: str, project: Path) -> dict[str, str]:
         "ANSIBLE_CALLBACK_PLUGINS": ":".join(filter(None, callbacks)),
         "ANSIBLE_NOCOLOR": "1",
         "FLEET_SPOOL": str(folder / batches.SPOOL),
-        processes.TAG: batch,
+        **({"FLEET_ALIVE": str(folder / batches.ALIVE)} if (folder / batches.ALIVE).exists() else {}),
+        processes.TAG: folder.name,
         "LC_ALL": "C.UTF-8",  # Ansible refuses to start under others, and tools answer in one language
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
     }

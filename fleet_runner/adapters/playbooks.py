@@ -39,6 +39,8 @@ class BatchState(StrEnum):
     """What can be known about a batch from its folder and the process table."""
 
     NEW = "new"  # nothing ran yet: launching it (again) is safe
+    OFFERED = "offered"  # nothing ran yet, and a runner will take it
+    DROPPED = "dropped"  # nothing ran, and nothing will
     RUNNING = "running"  # its supervisor lives
     ORPHANED = "orphaned"  # its supervisor was killed; the task it was in goes on
     ENDED = "ended"  # its supervisor saw its end
@@ -56,11 +58,12 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One stage for several nodes; `runs` is what Ansible gets as `fleet_runs`, by node."""
+    """One stage for several nodes; `runs` is what Ansible gets as `fleet_runs`, by node; `places` where they are."""
 
     id: str
     stage: Stage
     runs: Mapping[str, Mapping[str, Any]]
+    places: tuple[str, ...] = ()
 
 
 def launch(settings: Settings, batch: Batch) -> None:
@@ -70,15 +73,20 @@ def launch(settings: Settings, batch: Batch) -> None:
         ConflictError: the same batch waits to be started with other runs.
         FleetError: a name is unusable, or the folder cannot be written; nothing was started.
     """
-    _check(batch)
+    check(batch)
     folder = _folder(settings, batch.id)
-    with _files(f"batch {batch.id} was not started"):
+    with files(f"batch {batch.id} was not started"):
         if look(settings, batch.id).state is not BatchState.NEW:
             return
-        settings.batches_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        _specify(folder, batch)
-        _children.add(_spawn(folder, _environment(settings, batch.id)))
+        begin(settings, folder, batch)
+
+
+def begin(settings: Settings, folder: Path, batch: Batch, **more: Any) -> None:
+    """Write a batch's folder, with what else its supervisor is told, and start that; its tag is the folder's name."""
+    settings.batches_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _specify(folder, batch, **more)
+    _children.add(_spawn(folder, _environment(settings, folder.name)))
 
 
 def look(settings: Settings, batch_id: str) -> Look:
@@ -89,7 +97,7 @@ def look(settings: Settings, batch_id: str) -> Look:
     """
     _reap()
     folder = _folder(settings, batch_id)
-    with _files(f"batch {batch_id} cannot be looked at"):
+    with files(f"batch {batch_id} cannot be looked at"):
         started = (folder / batches.STARTED).exists()
         held = batches.locked(folder)
         ended = batches.read_rc(folder)
@@ -113,15 +121,19 @@ def spool(settings: Settings, batch_id: str, offset: int) -> Decoded:
 
     A line longer than that is passed over in pieces and counted as bad: one node's flood must not stop the rest.
     """
-    path = _folder(settings, batch_id) / batches.SPOOL
-    with _files(f"the spool of batch {batch_id} cannot be read"):
-        if not path.exists():
-            return Decoded((), 0, 0)
-        with path.open("rb") as file:
-            file.seek(offset)
-            data = file.read(SPOOL_BYTES)
-            if b"\n" not in data and len(data) == SPOOL_BYTES:
-                data += file.readline(LINE_BYTES - SPOOL_BYTES)
+    with files(f"the spool of batch {batch_id} cannot be read"):
+        return said(_folder(settings, batch_id) / batches.SPOOL, offset)
+
+
+def said(path: Path, offset: int) -> Decoded:
+    """Return what a spool holds since byte `offset`, as much as one call reads."""
+    if not path.exists():
+        return Decoded((), 0, 0)
+    with path.open("rb") as file:
+        file.seek(offset)
+        data = file.read(SPOOL_BYTES)
+        if b"\n" not in data and len(data) == SPOOL_BYTES:
+            data += file.readline(LINE_BYTES - SPOOL_BYTES)
     decoded = Decoded.of(data)
     if decoded.used == 0 and len(data) == LINE_BYTES:
         return Decoded((), len(data), 1)
@@ -138,7 +150,7 @@ def stop(settings: Settings, batch_id: str) -> None:
                 processes.send(supervisor, batch_id, signal.SIGTERM)
         case BatchState.ORPHANED:
             processes.end(batch_id)
-        case BatchState.NEW | BatchState.ENDED | BatchState.LOST:
+        case _:
             pass
 
 
@@ -148,13 +160,13 @@ def discard(settings: Settings, batch_id: str) -> None:
         return
     gone = settings.batches_dir / f".{batch_id}"
     shutil.rmtree(gone, ignore_errors=True)
-    with _files(f"batch {batch_id} cannot be discarded"):
+    with files(f"batch {batch_id} cannot be discarded"):
         _folder(settings, batch_id).rename(gone)  # at once: a half-removed folder would look new
     shutil.rmtree(gone, ignore_errors=True)
 
 
 @contextmanager
-def _files(what: str) -> Iterator[None]:
+def files(what: str) -> Iterator[None]:
     """Say what could not be done, and what to do, when the disk or its permissions are in the way."""
     try:
         yield
@@ -165,7 +177,8 @@ def _files(what: str) -> Iterator[None]:
         ) from error
 
 
-def _check(batch: Batch) -> None:
+def check(batch: Batch) -> None:
+    """Refuse a batch without nodes, or with names that Ansible would take for something else."""
     unusable = [name for name in batch.runs if not PLAIN.fullmatch(name) or name == "all"]
     if unusable or not batch.runs:
         found = ", ".join(map(repr, unusable)) or "no node"
@@ -183,12 +196,13 @@ def _folder(settings: Settings, batch_id: str) -> Path:
     return settings.batches_dir / batch_id
 
 
-def _specify(folder: Path, batch: Batch) -> None:
+def _specify(folder: Path, batch: Batch, **more: Any) -> None:
     spec = {
         "batch": batch.id,
         "stage": batch.stage.value,
         "deadline": STAGES[batch.stage].deadline,
         "runs": {node: dict(run) for node, run in batch.runs.items()},
+        **more,
     }
     text = json.dumps(spec)
     path = folder / batches.SPEC

@@ -1,4 +1,4 @@
-"""Which runner reaches which node, and what runners and the batches between them are: rows of the store, as values."""
+"""Which runner reaches which node; and runners, and the batches between them, as the store knows them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -47,7 +47,10 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A batch between runners, as people see it; `runner` is "" while nobody has it, `left` what its lease has left."""
+    """A batch between runners, as people see it.
+
+    `runner` is "" while nobody has it, `left` how many seconds its lease has left.
+    """
 
     batch: str
     stage: str

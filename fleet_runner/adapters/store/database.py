@@ -20,6 +20,10 @@ from fleet_runner.core.errors import NoStoreError, StoreError
 PATIENCE = 10.0
 """Seconds to wait for another writer's lock."""
 
+CHANNEL = "fleet_runner"
+PARCEL, ENDED, TURN, LOOK = "parcel", "ended", "turn", "look"
+"""What runners tell each other: a batch may be taken, one has ended, the turn is free, somebody rang."""
+
 _WRITES = "fleet_writes"
 _CREATION_LOCK = 5_023_319_866  # any number, as long as every fleet-runner takes the same one
 _BREAKER_LOCK = 5_023_319_867
@@ -91,6 +95,12 @@ def clock(connection: Connection) -> float:
     return time.time()
 
 
+def ring(connection: Connection, word: str) -> None:
+    """Tell all who listen to this database, once the transaction is through; with SQLite nobody does."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_notify(:channel, :word)"), {"channel": CHANNEL, "word": word})
+
+
 def hold_creation(connection: Connection) -> None:
     """Let one process at a time create or migrate tables; SQLite's write transaction already does."""
     if connection.dialect.name == "postgresql":
@@ -145,6 +155,11 @@ def _begin_sqlite(connection: Connection) -> None:
 def _postgresql(url: URL, patience: float) -> Database:
     arguments = {
         "connect_timeout": max(2, round(patience)),
+        # A server that is gone without a word is noticed within about `patience`, not after the system's hours.
+        "tcp_user_timeout": max(2, round(patience)) * 1000,
+        "keepalives_idle": max(2, round(patience)),
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
         "options": f"-c lock_timeout={max(1, round(patience * 1000))}",
         "application_name": "fleet-runner",
     }

@@ -62,7 +62,7 @@ def ingest(connection: Connection, stretch: Stretch, lines: Sequence[Line], pack
             f"batch {stretch.batch}: its spool is stored up to byte {known}, these lines start at {stretch.before}; "
             f"nothing was changed; read the offset again"
         )
-    opened = _open_runs(connection, stretch.batch)
+    opened = open_runs(connection, stretch.batch)
     if lines and not opened:
         raise ConflictError(
             f"batch {stretch.batch}: none of its runs is open, its work was taken over; leave it alone"
@@ -89,7 +89,7 @@ def record_by_hand(connection: Connection, play: ByHand, lines: Sequence[Line], 
     return tuple(sorted(by_node.keys() - known))
 
 
-def _open_runs(connection: Connection, batch: str) -> dict[str, Run]:
+def open_runs(connection: Connection, batch: str) -> dict[str, Run]:
     """Return the batch's open runs that hold their nodes' newest fence, locked until the transaction ends."""
     mine = select(runs).join_from(runs, node_rows, node_rows.c.name == runs.c.node)
     mine = mine.where(runs.c.batch == batch, runs.c.ended_at.is_(None), runs.c.fence == node_rows.c.fence)
@@ -97,8 +97,10 @@ def _open_runs(connection: Connection, batch: str) -> dict[str, Run]:
 
 
 def _evidence(connection: Connection, of: Mapping[str, Run], lines: Iterable[Line], packed: Packed) -> None:
-    told = {line.hash for line in lines if isinstance(line, Evidence) and line.node in of}
-    results.add_evidence(connection, [text for text in packed if text["hash"] in told])
+    told = {line.hash: line for line in lines if isinstance(line, Evidence) and line.node in of}
+    new = {text["hash"]: text for text in packed if text["hash"] in told}
+    results.add_evidence(connection, list(new.values()))
+    results.touch(connection, (line for digest, line in told.items() if digest not in new))
 
 
 def _progress(connection: Connection, opened: Mapping[str, Run], lines: Iterable[Line]) -> None:
