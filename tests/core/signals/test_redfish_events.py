@@ -113,6 +113,30 @@ def test_a_message_takes_back_those_that_its_registry_names() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("fault", "well", "part"),
+    [
+        ("PowerSupplyFailed", "PowerSupplyRecovered", "PSU3"),
+        ("PowerSupplyPowerLost", "PowerSupplyPowerRestored", "PSU3"),
+        ("PowerUnitRedundancyLost", "PowerUnitRedundancyRegained", ""),
+        ("FanRedundancyLost", "FanRedundancyRegained", ""),
+        ("ServiceFailure", "ServiceStarted", "nvidia-fan-control.service"),
+    ],
+)
+def test_openbmc_takes_back_what_has_recovered(fault: str, well: str, part: str) -> None:
+    """Of the same part alone, by the message's first argument; its registry has no ClearingLogic."""
+    arguments = [part] if part else []
+    failed = OPENBMC | {"MessageId": f"OpenBMC.0.6.{fault}", "Severity": "Warning", "MessageArgs": arguments}
+    other = failed | {"EventId": "2", "MessageArgs": ["PSU4"]}
+    desk = Desk(Rules())
+    desk.hear(read(post(failed, other), NOW, "gpu-01"), NOW)
+    recovered = failed | {"EventId": "3", "MessageId": f"OpenBMC.0.6.{well}", "Severity": "OK",
+                          "EventTimestamp": "2023-11-14T22:20:00Z"}  # fmt: skip
+    changed = desk.hear(read(post(recovered), NOW + 500, "gpu-01"), NOW + 500).changed
+    assert [(each.component, each.cleared_because) for each in changed] == [(part, "its sender took it back")]
+    assert len(desk) == 1, "the other one's still stands"
+
+
 def test_an_event_that_comes_twice_is_one() -> None:
     """By its number; without one by its time, and where that cannot be believed by all of it."""
     for event in (
