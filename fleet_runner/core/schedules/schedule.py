@@ -3,16 +3,27 @@
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from zlib import crc32
 
-from fleet_runner.core.schedules.times import Never, Times, read, span
+from fleet_runner.core.schedules.times import Never, Times, check_zone, read, span
 
 LONGEST_SPREAD = 14_400.0
-"""Seconds over which a sweep of the nodes is spread unless its settings say otherwise; a shorter pause, if it has."""
+"""Seconds over which what nodes do is spread unless the setting says otherwise; a shorter pause, if it has."""
 
 _ALL = 2**32
 _EXACT = 1024
 """Parts of a second that add to any time of this age without rounding: a moment is never its own next one."""
+
+_JITTER = "jitter "
+
+
+class Whose(StrEnum):
+    """Whose moments a schedule's are."""
+
+    NODE = "node"  # each node has its own
+    RUNNER = "runner"  # each runner does it for itself
+    FLEET = "fleet"  # one runner does it for all
 
 
 class Missed(StrEnum):
@@ -24,19 +35,19 @@ class Missed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """One schedule. `text` is what its settings say; `jitter` the seconds over which its moments are spread."""
+    """One schedule. `text` is what says its moments; `jitter` the seconds over which they are spread."""
 
     name: str
     text: str
     times: Times
-    zone: str = "UTC"
-    jitter: float = 0.0
-    missed: Missed = Missed.CATCH_UP
+    zone: str
+    jitter: float
+    missed: Missed
 
     @property
     def plan(self) -> str:
         """Return all that its moments follow from: where that changes, they are worked out anew."""
-        return f"{self.text} ({self.zone}), spread over {self.jitter:g} s"
+        return f"{self.text}; {self.zone}; jitter {self.jitter:g} s"
 
     @property
     def is_off(self) -> bool:
@@ -54,20 +65,36 @@ class Schedule:
         return math.floor(share * most * _EXACT) / _EXACT
 
 
-def schedule(
-    name: str, text: str, zone: str = "UTC", jitter: str | None = None, missed: Missed = Missed.CATCH_UP
-) -> Schedule:
-    """Return a schedule as its settings have it; ValueError says what is wrong. Without `jitter`, none."""
-    times = read(text, zone)
-    seconds = span(jitter) if jitter is not None and jitter.strip() != "0" else 0.0
+@lru_cache(maxsize=256)
+def schedule(name: str, text: str, whose: Whose = Whose.FLEET) -> Schedule:
+    """Return what a setting means, such as "17 3 * * *; Europe/Berlin; jitter 1h; skip".
+
+    First its moments; then, in any order, a time zone (else UTC), what it is spread over (else nothing, and for nodes
+    all the pause), and the rule for moments that were missed (else one is made up for).
+
+    Raises:
+        ValueError: it means nothing, and why.
+    """
+    moments, *others = (part.strip() for part in text.split(";"))
+    zone, missed, jitter = "UTC", Missed.CATCH_UP, None
+    for part in others:
+        if part.lower() in set(Missed):
+            missed = Missed(part.lower())
+        elif part.lower().startswith(_JITTER):
+            jitter = part[len(_JITTER) :]
+        else:
+            check_zone(part)
+            zone = part
+    times = read(moments, zone)
+    seconds = _spread(times, whose) if jitter is None else 0.0 if jitter.strip() == "0" else span(jitter)
     if seconds > times.pause:
         raise ValueError(
             f"its jitter of {seconds:g} s is longer than the {times.pause:g} s between two of its moments; shorten it"
         )
-    return Schedule(name, " ".join(text.split()), times, zone, seconds, missed)
+    return Schedule(name, " ".join(moments.split()), times, zone, seconds, missed)
 
 
-def spread_sweep(found: Schedule) -> Schedule:
-    """Return a schedule for nodes, spread over all its pause, or four hours of it."""
-    pause = 0.0 if found.is_off else min(found.times.pause, LONGEST_SPREAD)
-    return Schedule(found.name, found.text, found.times, found.zone, pause, found.missed)
+def _spread(times: Times, whose: Whose) -> float:
+    if whose is not Whose.NODE or isinstance(times, Never):
+        return 0.0
+    return min(times.pause, LONGEST_SPREAD)

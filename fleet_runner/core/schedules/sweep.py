@@ -2,9 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
-from fleet_runner.core.schedules.schedule import Missed, Schedule, schedule, spread_sweep
+from fleet_runner.core.schedules.schedule import Missed, Schedule
 
 CATCHING_UP = 600.0
 """Seconds, at most, over which the nodes are spread of which a moment was missed, or that somebody wants swept."""
@@ -32,11 +31,6 @@ class Sweep:
 
     schedule: Schedule
     standing: Standing = AWAKE
-
-    @classmethod
-    def every(cls, name: str, text: str) -> Self:
-        """Return a sweep by its name and its schedule in UTC, spread over its pause."""
-        return cls(spread_sweep(schedule(name, text)))
 
     @property
     def pause(self) -> float:

@@ -11,8 +11,8 @@ from fleet_runner.core.schedules.schedule import Missed, Schedule, schedule
 
 NOW = 1_700_000_000.0
 LEASE = 30.0
-HOURLY = schedule("retention", "17 * * * *", jitter="10min")
-SKIPPING = replace(HOURLY, missed=Missed.SKIP)
+HOURLY = schedule("retention", "17 * * * *; jitter 10min")
+SKIPPING = schedule("retention", "17 * * * *; jitter 10min; skip")
 FRESH = Row("retention")
 
 
@@ -86,7 +86,7 @@ def test_missed_moments_are_caught_up_with_once_or_skipped() -> None:
 def test_a_schedule_that_changed_is_planned_anew() -> None:
     """And fires nothing that its old plan, or its new one, had before."""
     row = planned()
-    nightly = schedule("retention", "17 3 * * *", "Europe/Berlin")
+    nightly = schedule("retention", "17 3 * * *; Europe/Berlin")
     after, fires = step(row, nightly, "fleet", row.due_at + 5)
     assert (fires, after.due_at) == (False, nightly.next("fleet", row.due_at + 5))
     off = step(after, schedule("retention", "never"), "fleet", NOW)[0]
@@ -119,7 +119,7 @@ def test_no_moment_comes_twice_however_the_clock_is_set(
     text: str, missed: Missed, looks: list[tuple[float, bool]]
 ) -> None:
     """Forward by days, back by less than one, with runners that die: each moment ends once, none early."""
-    found = schedule("retention", text, "Europe/Berlin", missed=missed)
+    found = schedule("retention", f"{text}; Europe/Berlin; {missed}")
     row, now, ended, lowest, highest = planned(found), NOW, list[float](), NOW, NOW
     for moved, dies in looks:
         now = max(now + moved, highest - 0.9 * WRONG, lowest)

@@ -8,27 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.schedules.schedule import Missed, Schedule, schedule, spread_sweep
+from fleet_runner.core.schedules.known import KNOWN, parsed
+from fleet_runner.core.schedules.schedule import Missed, schedule
 from fleet_runner.core.schedules.sweep import CATCHING_UP, Standing, Sweep
 
 NOW = 1_700_000_000.0
-PASSIVE = Sweep.every("passive", "every 5min")
-CABLING = Sweep.every("cabling", "0 */4 * * *")
+PASSIVE = Sweep(parsed("passive", KNOWN["passive"].default))
+CABLING = Sweep(parsed("cabling", "0 */4 * * *"))
 
 clocks = st.floats(0, 4e9)
 names = st.text(min_size=1, max_size=20)
-schedules = st.builds(
-    schedule,
-    st.just("test"),
+texts = st.builds(
+    "{}; {}; jitter {}".format,
     st.sampled_from(["every 1min", "every 4h", "*/7 * * * *", "17 3 * * *"]),
     st.sampled_from(["UTC", "Europe/Berlin"]),
-    st.sampled_from([None, "0", "1s", "59s", "1min"]),
+    st.sampled_from(["0", "1s", "59s", "1min"]),
 )
 
 
-@given(schedules, names, clocks)
-def test_everybody_has_moments_of_their_own_and_keeps_them(found: Schedule, key: str, at: float) -> None:
+@given(texts, names, clocks)
+def test_everybody_has_moments_of_their_own_and_keeps_them(text: str, key: str, at: float) -> None:
     """No moment is its own next one, however the clock's fractions are rounded."""
+    found = schedule("test", text)
     after = found.next(key, at)
     assert after > at
     assert found.next(key, after) > after
@@ -42,18 +43,39 @@ def test_ten_thousand_nodes_do_not_start_at_one_second() -> None:
     begun = Counter(int(PASSIVE.due(f"gpu-{number:05}", NOW, NOW)) for number in range(10_000))
     assert len(begun) == 300
     assert max(begun.values()) < 80
-    assert spread_sweep(schedule("cabling", "17 3 * * *")).jitter == 14_400.0
 
 
-@pytest.mark.parametrize(("text", "jitter", "why"), [
-    ("every 5min", "10min", "its jitter of 600 s is longer than the 300 s between two of its moments; shorten it"),
-    ("every 5min", "much", "'much' is no span of time"),
-    ("sometimes", None, "it has 1 fields, not 5"),
+def test_a_setting_says_moments_zone_jitter_and_rule() -> None:
+    """In one line; what it does not say is as it mostly should be."""
+    full = schedule("retention", "17  3 * * * ; Skip; Europe/Berlin; jitter 1h")
+    assert (full.text, full.zone, full.jitter, full.missed) == ("17 3 * * *", "Europe/Berlin", 3600.0, Missed.SKIP)
+    assert full.plan == "17 3 * * *; Europe/Berlin; jitter 3600 s"
+    plain = schedule("retention", "17 3 * * *")
+    assert (plain.zone, plain.jitter, plain.missed) == ("UTC", 0.0, Missed.CATCH_UP)
+    spread = [parsed("cabling", text).jitter for text in ("17 3 * * *", "every 10s", "every 10s; jitter 0")]
+    assert spread == [14_400.0, 10.0, 0.0]
+    assert parsed("active", "never").jitter == 0.0
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_schedule_has_a_default_that_can_be_kept(name: str) -> None:
+    """And says what it does."""
+    assert not parsed(name, KNOWN[name].default).is_off
+    assert KNOWN[name].meaning
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("every 5min; jitter 10min", "its jitter of 600 s is longer than the 300 s between two of its moments"),
+    ("every 5min; jitter much", "'much' is no span of time"),
+    ("17 3 * * *; jump", "'jump' is no time zone; expected one such as UTC or Europe/Berlin"),
+    ("", "it has 0 fields, not 5"),
+    ("sometimes", "it has 1 fields, not 5"),
+    ("never", "it has to come again; for a while, `fleet-runner schedules pause passive` stops it"),
 ])  # fmt: skip
-def test_a_schedule_that_cannot_be_kept_is_refused(text: str, jitter: str | None, why: str) -> None:
+def test_a_schedule_that_cannot_be_kept_is_refused(text: str, why: str) -> None:
     """Before anything runs by it."""
-    with pytest.raises(ValueError, match=r"expected|shorten|read$") as refused:
-        schedule("test", text, jitter=jitter)
+    with pytest.raises(ValueError, match=r"expected|shorten|stops it") as refused:
+        parsed("passive", text)
     assert why in str(refused.value)
 
 
@@ -68,7 +90,10 @@ def test_a_nodes_turn_comes_once_in_each_pause(name: str, ended: float, later: f
 
 def test_what_is_off_or_paused_has_no_turn() -> None:
     """Not even for one who was never looked at."""
-    for off in (Sweep.every("active", "never"), replace(PASSIVE, standing=Standing(paused="paused by kim: cables"))):
+    for off in (
+        Sweep(parsed("active", "never")),
+        replace(PASSIVE, standing=Standing(paused="paused by kim: cables")),
+    ):
         assert off.is_off
         assert off.due("gpu-01", 0.0, NOW) == math.inf
 

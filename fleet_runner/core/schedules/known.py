@@ -1,0 +1,42 @@
+"""Every schedule that there is: whose it is, what it does, and how often unless a setting says otherwise."""
+
+from typing import NamedTuple
+
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.schedules.schedule import Schedule, Whose, schedule
+
+
+class Known(NamedTuple):
+    """A schedule by what it is for. `stages` are what nodes and fabrics run by it; `must` says it has to come."""
+
+    whose: Whose
+    default: str
+    meaning: str
+    stages: tuple[Stage, ...] = ()
+    must: bool = False
+
+
+KNOWN = {
+    "passive": Known(
+        Whose.NODE, "every 5min", "passive sweep of each node in production", (Stage.HEALTH_PASSIVE,), must=True
+    ),
+    "active": Known(Whose.NODE, "every 1h", "active tests of each idle node in production", (Stage.HEALTH_ACTIVE,)),
+    "cabling": Known(
+        Whose.NODE,
+        "every 4h",
+        "cabling of each fabric, and of each node in production",
+        (Stage.CABLING, Stage.FABRIC),
+        must=True,
+    ),
+    "source": Known(Whose.RUNNER, "every 30s", "the source of truth is read", must=True),
+}
+"""By name."""
+
+
+def parsed(name: str, text: str) -> Schedule:
+    """Return a schedule by its name and its setting; ValueError says what is wrong with it."""
+    known = KNOWN[name]
+    found = schedule(name, text, known.whose)
+    if known.must and found.is_off:
+        raise ValueError(f"it has to come again; for a while, `fleet-runner schedules pause {name}` stops it")
+    return found
