@@ -1,10 +1,11 @@
 """What every test may ask for, and what becomes of a test that skips where nothing may be skipped."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from tests.booting import image
@@ -17,6 +18,13 @@ LONG = ("e2e", "scenarios")
 # How long an example takes says how busy the computer is, and nothing about the code.
 settings.register_profile("fleet", deadline=None, max_examples=int(os.environ.get("FLEET_EXAMPLES", "100")))
 settings.load_profile("fleet")
+
+
+@pytest.fixture(autouse=True)
+def _logs_of_its_own() -> Iterator[None]:
+    """A command that ran in a test's own process set how everything logs, and to whose standard error."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

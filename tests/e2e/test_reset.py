@@ -22,6 +22,8 @@ from fleet_runner.settings import load
 from fleet_runner.source import read
 from tests.lab.bench import boot
 
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600)]
+
 NODE = "gpu-01"
 WAY = (Event.START, Event.PASSED, Event.CERTIFIED, Event.PASSED, Event.PASSED, Event.PASSED)
 SECONDS = 400.0

@@ -41,7 +41,7 @@ def play(tree: Tree, parts: tuple[Part, ...], folder: Path, kills: tuple[Kill, .
     return scene, Stage(scene, folder / "node", folder, kills=kills).play(tree)
 
 
-@pytest.mark.parametrize("kills", KILLS)
+@pytest.mark.parametrize("kills", ["undisturbed", pytest.param("killed", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_captured_machine_comes_to_its_pins_in_order(name: str, kills: str, samples: Path, tmp_path: Path) -> None:
     tree, parts = machine(name, samples)

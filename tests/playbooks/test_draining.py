@@ -98,6 +98,7 @@ def test_a_node_that_the_scheduler_does_not_know(ansible: Ansible, node: str, ve
     assert why in found.message
 
 
+@pytest.mark.nightly
 def test_a_scheduler_that_does_not_answer_leaves_open_who_uses_the_node(
     cluster: slurm.Cluster, ansible: Ansible
 ) -> None:

@@ -210,6 +210,6 @@ def stays(before: Breaker, after: Breaker | None) -> bool:
 def test_no_history_of_a_fleet_breaks_a_promise() -> None:
     """Budget, holds, evidence, caps, the breaker: all of them at every step."""
     calm = settings(
-        max_examples=4, stateful_step_count=6, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        max_examples=2, stateful_step_count=6, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     run_state_machine_as_test(Fleet, settings=calm)
