@@ -1,12 +1,11 @@
 """Commands that do the work: tick once, or serve until told to stop."""
 
-import signal
+import faulthandler
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from threading import Event
-from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,12 +13,20 @@ from fleet_runner import reconcile
 from fleet_runner.adapters import tracker_file
 from fleet_runner.adapters.bell import hearing
 from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.systemd import Systemd
+from fleet_runner.cli.ending import on_signal
 from fleet_runner.cli.session import console, opened, print_json
 from fleet_runner.core.errors import SettingsError
+from fleet_runner.health.parts import Health
+from fleet_runner.health.watchdog import watched
 from fleet_runner.reconcile.alone import serving
+from fleet_runner.reconcile.leaving import leave
 from fleet_runner.reconcile.world import Report, World
 from fleet_runner.settings import Settings, load
 from fleet_runner.source import Reader
+
+if TYPE_CHECKING:
+    from fleet_runner.listening.beside import Beside
 
 STAND_BY = "another process serves the same state already; this one stands by, and the two take turns"
 
@@ -36,41 +43,79 @@ def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead o
             tell(report)
 
 
-def serve() -> None:
+def serve(
+    drain: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            metavar="SECONDS",
+            help="at the end wait so long for plays that are under way, then end them in order: for a container, "
+            "whose end would kill them",
+        ),
+    ] = None,
+) -> None:
     """Keep ticking, so that nodes move and schedules are kept, until Ctrl-C or SIGTERM.
 
     Stopping it loses nothing: plays that are under way go on, and the next start adopts them.
     """
     stop = Event()
+    systemd = Systemd()
+    faulthandler.enable()  # systemd's watchdog sends SIGABRT: then every thread says where it hangs
     reader = _source()
     with opened(create=True) as (settings, store), hearing(settings.state_dir) as bell, serving(settings) as others:
 
-        def end(_signal: int, _frame: FrameType | None) -> None:
+        def end() -> None:
             stop.set()
+            systemd.stopping()
             bell.ring()
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, end)
+        on_signal(end)
         world = World(settings, store, reader)
         console.print(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it", markup=False)
         if others:
             console.print(STAND_BY, markup=False)
-        with listening(settings, store, reader), sending(world):
+        with ExitStack() as beside:
+            listener = beside.enter_context(listening(settings, store, reader))
+            health = Health(world, stop, lambda: listener.trouble if listener is not None else "")
+            beside.enter_context(answering(settings, health))
+            beside.enter_context(sending(world))
+            beside.enter_context(watched(systemd, lambda: health.alive().ok))
             reconcile.serve(world, stop, bell, tell)
+            if drain is not None:
+                _leave(world, drain)
+                return
         console.print("stopped; running plays go on and are adopted at the next start")
 
 
+def _leave(world: World, seconds: float) -> None:
+    _say(f"waiting up to {seconds:.0f} s for plays that are under way")
+    asked, left = leave(world.settings, seconds, world.pulse.move)
+    _say(f"stopped; {asked} plays were asked to end, {left} did not; the next start takes in what they told")
+
+
 @contextmanager
-def listening(settings: Settings, store: Store, reader: Reader) -> Iterator[None]:
+def listening(settings: Settings, store: Store, reader: Reader) -> Iterator["Beside | None"]:
     """Take signals beside the work, where the settings say so."""
     if not settings.signals_listen:
         if settings.signals_syslog:
             raise SettingsError("signals_syslog is set, and nothing listens: set signals_listen too")
-        yield
+        yield None
         return
     from fleet_runner.listening.beside import beside  # noqa: PLC0415  the server is slow to load, and few need it
 
-    with beside(settings, store, reader, partial(console.print, markup=False, soft_wrap=True)):
+    with beside(settings, store, reader, _say) as listener:
+        yield listener
+
+
+@contextmanager
+def answering(settings: Settings, health: Health) -> Iterator[None]:
+    """Answer who asks for the health of this process, where the settings say so."""
+    if not settings.health_listen:
+        yield
+        return
+    from fleet_runner.health.beside import pages  # noqa: PLC0415  as above
+
+    with pages(settings.health_listen, health, _say):
         yield
 
 
@@ -84,6 +129,9 @@ def sending(world: World) -> Iterator[None]:
 
     with senders.sending(world.settings, world.store, lambda: world.fleet):
         yield
+
+
+_say = partial(console.print, markup=False, soft_wrap=True)
 
 
 def _source() -> Reader:

@@ -32,6 +32,7 @@ class Beside:
         self._over = Event()
         self._running: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
         self._thread = Thread(target=self._listen, name="listener")
+        self.trouble = "it has not begun yet"
 
     def start(self) -> None:
         """Begin to listen."""
@@ -56,6 +57,7 @@ class Beside:
             except Exception as error:  # noqa: BLE001  whatever it is, the reconciler goes on
                 why = str(error) if isinstance(error, FleetError) else trouble(error)
                 pause = FIRST_PAUSE if time.monotonic() - began > LONGEST_PAUSE else min(pause * 2, LONGEST_PAUSE)
+                self.trouble = why
                 self._tell(f"signals: the listener failed: {why}; it begins again in {pause:.0f} s")
                 self._over.wait(pause)
 
@@ -63,11 +65,16 @@ class Beside:
         stop = asyncio.Event()
         self._running = asyncio.get_running_loop(), stop
         if not self._over.is_set():  # it may have been ended before it could be told so
-            await Listening(*self._given).serve(stop, self._tell)
+            await Listening(*self._given).serve(stop, self._opened)
+
+    def _opened(self, sentence: str) -> None:
+        """A door is open, as the sentence says."""
+        self.trouble = ""
+        self._tell(sentence)
 
 
 @contextmanager
-def beside(settings: Settings, store: Store, read: Read, tell: Told) -> Iterator[None]:
+def beside(settings: Settings, store: Store, read: Read, tell: Told) -> Iterator[Beside]:
     """Take signals for as long as it is open; SettingsError where the settings cannot be meant."""
     secured(settings)
     more_files()
@@ -75,7 +82,7 @@ def beside(settings: Settings, store: Store, read: Read, tell: Told) -> Iterator
     sys.setswitchinterval(TURN)
     thread.start()
     try:
-        yield
+        yield thread
     finally:
         thread.end()
         sys.setswitchinterval(usual)

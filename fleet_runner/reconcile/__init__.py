@@ -64,11 +64,16 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
     while not stop.is_set():
         began = time.monotonic()
         try:
-            tell(tick(world, between=attention.between) if began >= due else glance(world, attention.between))
+            whole = began >= due
+            tell(tick(world, between=attention.between) if whole else glance(world, attention.between))
         except FleetError as error:
             if world.fleet is None:
                 raise
-            log.error("this tick did nothing; the next one tries again", error=str(error))  # noqa: TRY400  the sentence says it
+            if world.pulse.failed(str(error)):
+                log.error("this tick did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
+        else:
+            if whole and world.pulse.worked(time.monotonic() - began):
+                log.info("ticks do their work again")
         if world.fleet is not kept:
             kept = _keep(world)
         ended = time.monotonic()
@@ -98,9 +103,11 @@ def _sync(world: World, now: float) -> Fleet:
     except (SourceError, SettingsError) as error:
         if world.fleet is None:
             raise
-        log.warning("the source of truth cannot be read; the last good copy stays in use", error=str(error))
+        if world.pulse.source_failed(str(error)):
+            log.warning("the source of truth cannot be read; the last good copy stays in use", error=str(error))
         world.fleet_read_at = now
         return world.fleet
+    world.pulse.source_failed("")
     if world.fleet is None or found.revision != world.fleet.revision:
         for note in found.notes:
             log.warning(note)

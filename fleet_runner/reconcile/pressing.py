@@ -45,6 +45,7 @@ class Attention:
 
     def between(self, report: Report) -> None:
         """Decide, if it rang, and if the last look is as long ago as that took."""
+        self._world.pulse.move()
         if time.monotonic() >= self._again and self._listen(0.0):
             self._look(report)
 
@@ -52,6 +53,7 @@ class Attention:
         """Leave so many seconds to others, until `stop` is set, but for what cannot wait."""
         until = time.monotonic() + seconds
         while not stop.is_set() and (left := until - time.monotonic()) > 0:
+            self._world.pulse.move()
             pause = self._again - time.monotonic()
             if pause > 0:
                 stop.wait(min(pause, left))

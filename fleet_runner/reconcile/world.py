@@ -14,6 +14,7 @@ from fleet_runner.core.spool import Decoded
 from fleet_runner.core.view import Timing
 from fleet_runner.reconcile.catalogues import Catalogues
 from fleet_runner.reconcile.policies import Policy
+from fleet_runner.reconcile.pulse import Pulse
 from fleet_runner.reconcile.tested import ActiveTests
 from fleet_runner.settings import Settings
 
@@ -54,6 +55,7 @@ class World:
     catalogues: Catalogues = field(default_factory=Catalogues)
     active: ActiveTests = field(default_factory=ActiveTests)
     policy: Policy = field(default_factory=Policy)
+    pulse: Pulse = field(default_factory=Pulse)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,45 @@
+"""The pulse of the loop: when it last moved, and what troubles it. The loop writes, any thread may read."""
+
+import time
+from collections.abc import Callable
+
+from fleet_runner.core.health import Alive, bound
+
+
+class Pulse:
+    """One loop's signs of life. `clock` never jumps, whatever happens to the time of day."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._moved_at = clock()
+        self.rounds = 0
+        self.longest = 0.0
+        self.trouble = ""
+        self.source_trouble = ""
+
+    def move(self) -> None:
+        """The loop took a step."""
+        self._moved_at = self._clock()
+
+    def worked(self, seconds: float) -> bool:
+        """A round did its work; return whether the one before could not."""
+        self.rounds += 1
+        self.longest = max(self.longest, seconds)
+        over, self.trouble = bool(self.trouble), ""
+        self.move()
+        return over
+
+    def failed(self, trouble: str) -> bool:
+        """A round could not do its work; return whether that is news."""
+        news, self.trouble = trouble != self.trouble, trouble
+        self.move()
+        return news
+
+    def source_failed(self, trouble: str) -> bool:
+        """The source of truth could not be read; return whether that is news."""
+        news, self.source_trouble = trouble != self.source_trouble, trouble
+        return news
+
+    def alive(self, tick_seconds: float) -> Alive:
+        """Say how long ago it moved, and how long that may be."""
+        return Alive(max(0.0, self._clock() - self._moved_at), bound(tick_seconds, self.longest))
