@@ -33,10 +33,11 @@ def check(visit: Visit, step: Step) -> tuple[Transport, str]:
         ImageError: nothing may be sent.
         BmcError: the BMC does not say how it takes images.
     """
-    software = {name: entry.software_id for name, entry in visit.looks.entries.items() if name in step.targets}
+    named = {name: version for name, version in step.targets.items() if name not in step.along}
+    software = {name: entry.software_id for name, entry in visit.looks.entries.items() if name in named}
     folder = visit.means.images
     # Without a lease nothing follows that somebody else could do as well.
-    firmware_images.check(folder, step.image, step.targets, software, visit.alive if visit.lease else _at_ease)
+    firmware_images.check(folder, step.image, named, software, visit.alive if visit.lease else _at_ease)
     offer = visit.looks.updates.offer()
     size = firmware_images.locate(folder, step.image.file).stat().st_size
     if offer.most_bytes is not None and size > offer.most_bytes:

@@ -43,10 +43,11 @@ class Bench:
 @contextmanager
 def bench(
     folder: Path, names: Sequence[str], rules: Sequence[Mapping[str, Any]] = (), *,
-    pace: Durations | None = None, habits: Habits | None = None, **words: Any,
+    pace: Durations | None = None, habits: Habits | None = None, changes: Mapping[str, Any] | None = None,
+    **words: Any,
 ) -> Iterator[Bench]:  # fmt: skip
-    """Run the shipped machine, with these parts of it old; more words are for its scene."""
-    tree = load(OUR_OWN)
+    """Run the shipped machine, changed in its resources, with these parts of it old; more words are for its scene."""
+    tree = load(OUR_OWN).changed(changes or {})
     parts = [part for part in scenes.SMALL if part.name in names]
     entries = scenes.entries(tree, parts)
     scene = scenes.scene(folder / "images", parts, entries, dict.fromkeys(entries, scenes.OLD), **words)

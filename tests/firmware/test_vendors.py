@@ -4,11 +4,12 @@ from pathlib import Path
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware.flash import End
-from fleet_runner.lab.redfish import Habits
+from fleet_runner.lab.redfish import Habits, images
 from tests.firmware.bench import Bench
 from tests.firmware.bench import bench as benched
 from tests.firmware.scenes import NODE
 
+INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
 AMI = Habits(image_types={"BIOS": "BIOS", "*BMC*": "BMC"})
 
 
@@ -41,3 +42,43 @@ def test_an_ami_that_is_not_told_or_told_another_kind_takes_nothing_and_its_word
         assert "the ImageType is not BIOS" in report["message"]
         with Store.open(bench.store) as store:
             assert {flash.end for flash in store.flashes(NODE)} == {End.NOT_SENT}
+
+
+FIXED = {f"{INVENTORY}/HGX_FW_GPU_SXM_{number}": {"Updateable": False} for number in (1, 2)}
+"""GPUs of a GB200, say: their BMC has them updated with the baseboard alone."""
+
+
+def brought(bench: Bench, *, along: bool) -> None:
+    """Have the baseboard's image bring the GPUs along, or only the catalogue say so."""
+    hmc, gpu = bench.scene.profile["firmware"]["components"]
+    gpus = {gpu["inventory_id"]: gpu["target"]} if along else {}
+    sha256 = images.write(bench.scene.images / "hgx.bin", {"HGX_FW_BMC_0": hmc["target"]}, along=gpus)
+    hmc["images"] = {hmc["target"]: {"file": "hgx.bin", "sha256": sha256}}
+    gpu["brought_by"] = "HMC"
+    del gpu["images"]
+
+
+def test_what_cannot_be_updated_by_itself_comes_with_the_image_that_brings_it(tmp_path: Path) -> None:
+    with benched(tmp_path, ("HMC", "GPU"), changes=FIXED) as bench:
+        assert "name that in brought_by" in bench.drive()["message"]
+        brought(bench, along=True)
+        [step] = bench.drive(check=True)["steps"]
+        assert step["targets"] == [f"{INVENTORY}/HGX_FW_BMC_0"]
+        report = bench.drive()
+        assert report["state"] == "done", report["message"]
+        assert len(bench.bmc.events("accepted")) == 1
+        assert all(bench.bmc.versions()[entry] == pin for entry, (pin,) in bench.scene.pins.items())
+
+
+def test_an_image_that_did_not_bring_what_it_should_has_failed_and_is_not_sent_again(tmp_path: Path) -> None:
+    """The baseboard is on its pin, so nothing is wrong with that; only the look afterwards tells."""
+    with benched(tmp_path, ("HMC", "GPU"), changes=FIXED) as bench:
+        brought(bench, along=False)
+        report = bench.drive()
+        assert report["state"] == "failed"
+        assert "HGX_FW_GPU_SXM_1 (GPU) is at 0.9" in report["message"]
+        assert "only HMC brings it, of which no image is to be sent" in report["message"]
+        assert len(bench.bmc.events("accepted")) == 1
+        assert bench.bmc.versions()["HGX_FW_BMC_0"] == bench.scene.pins["HGX_FW_BMC_0"][0]
+        with Store.open(bench.store) as store:
+            assert [flash.end for flash in store.flashes(NODE)] == [End.FAILED]

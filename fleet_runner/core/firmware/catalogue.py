@@ -71,7 +71,8 @@ class Component:
     entry of an `exclusive` group has each request to itself; `times` is how often the activation is done; `seconds`
     the longest that one update may take, its activation aside. `targets` are the resources that the request names:
     its own entries where empty, nothing at all where `untargeted`. `oem_parameters` go with a multipart request as a
-    part of their own, which AMI's BMCs want: what kind of image it is.
+    part of their own, which AMI's BMCs want: what kind of image it is. What is `brought_by` another component comes
+    with the image of that one's target, and is never sent anything itself.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Component:
     inventory_name: str = ""
     targets: tuple[str, ...] = ()
     oem_parameters: tuple[tuple[str, fields.Plain], ...] = ()
+    brought_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,7 @@ def _component(found: object, path: Path, problems: list[Problem]) -> Component 
         inventory_name=row.take("inventory_name", fields.text, ""),
         targets=row.several("targets", fields.resource),
         oem_parameters=_oem_parameters(row),
+        brought_by=row.take("brought_by", fields.text, ""),
     )
     row.strangers()
     return component if len(problems) == before else None

@@ -22,6 +22,7 @@ def problems(rows: Mapping[int, Component], path: Path) -> Iterator[Problem]:
     """Give everything about rows (by their index) that contradicts itself or another row."""
     for index, row in rows.items():
         yield from _alone(row, (*path, index))
+        yield from _brought(row, rows, (*path, index))
         yield from _hops(row, (*path, index, "images"))
     for (first, one), (second, other) in combinations(rows.items(), 2):
         yield from _twice(one, other, first, (*path, second))
@@ -44,6 +45,17 @@ def _alone(row: Component, path: Path) -> Iterator[Problem]:
         yield Problem((*path, "transport"), str(row.transport), "multipart, which alone carries oem_parameters")
     if row.exclusive and row.targets:
         yield Problem((*path, "targets"), repr(list(row.targets)), "nothing, as each entry has its own request")
+
+
+def _brought(row: Component, rows: Mapping[int, Component], path: Path) -> Iterator[Problem]:
+    """What another component brings has no images, and that one has some that are for all its entries at once."""
+    if row.brought_by and row.images:
+        yield Problem((*path, "images"), f"images of {row.name}", f"none, as {row.brought_by} brings it")
+    bringing = {other.name for other in rows.values() if other.images and not other.exclusive}
+    if row.brought_by and row.brought_by not in bringing:
+        yield Problem(
+            (*path, "brought_by"), repr(row.brought_by), "the name of a component with images, which is not exclusive"
+        )
 
 
 def _hops(row: Component, path: Path) -> Iterator[Problem]:

@@ -72,9 +72,10 @@ def plan(
             shunned = (failed or {}).get(entry.id, NONE)
             images = way(row, entry.version, shunned)
             aims.append(Aim(index, row, entry, entry.version, images or ()))
-            if images is None:
+            if images is None and not row.brought_by:
                 stays.append(_stay(row, entry, shunned))
     wanted, beside = steps(aims)
+    stays += _left_behind(aims, {name for each in wanted for name in each.along})
     refused = (*_wrong_board(catalogue, boards), *found.troubles, *_said(stays, REFUSED), *_fixed(aims), *beside)
     given_up = _said(stays, GIVEN_UP)
     return Plan(
@@ -134,7 +135,9 @@ def _stay(row: Component, entry: Entry, shunned: frozenset[str]) -> Stay:
     """Say of an entry that no image leads to its target why that is so, and what it means."""
     lacking = bool(row.images) and way(row, entry.version) is None
     why = f"no image leads from there to {row.target}"
-    if not row.images:
+    if row.brought_by:
+        why = f"only {row.brought_by} brings it, of which no image is to be sent"
+    elif not row.images:
         why = f"the catalogue has no image of {row.target}"
     elif not lacking:
         why = f"{' and '.join(sorted(shunned))} failed as often as it may be tried"
@@ -142,6 +145,14 @@ def _stay(row: Component, entry: Entry, shunned: frozenset[str]) -> Stay:
         return Stay(NOTED, f"{entry.id} ({row.name}) stays at {entry.version}, which is accepted: {why}")
     kind = REFUSED if lacking else GIVEN_UP if row.images else STUCK
     return Stay(kind, f"{entry.id} ({row.name}) is at {entry.version}, expected {' or '.join(row.accepted)}: {why}")
+
+
+def _left_behind(aims: Sequence[Aim], along: Collection[str]) -> Iterator[Stay]:
+    """Say of entries that another component brings, and that will not come, that they stay."""
+    for aim in aims:
+        behind = aim.row.brought_by and not aim.withheld and aim.entry.id not in along
+        if behind and aim.version != aim.row.target:
+            yield _stay(aim.row, aim.entry, NONE)
 
 
 def _withheld(row: Component, entry: Entry) -> Iterator[Stay]:
@@ -158,7 +169,7 @@ def _fixed(aims: Sequence[Aim]) -> tuple[str, ...]:
     """Name the entries that have to change, and that the BMC says cannot be updated."""
     return tuple(
         f"{aim.entry.id} ({aim.row.name}) is at {aim.version}, expected {aim.row.target},"
-        " and the BMC says that it cannot be updated"
+        " and the BMC says that it cannot be updated; if another component brings it, name that in brought_by"
         for aim in aims
         if aim.images and aim.entry.updateable is False
     )

@@ -16,6 +16,7 @@ class Step:
 
     `component` names its rows of the catalogue. `uris` is what the request names: nothing where it is `untargeted`.
     Where it does not name its entries, it writes all that the image's file is for, those on their targets included.
+    `along` are the ids that come with the image of another component; no request names them.
     """
 
     component: str
@@ -31,6 +32,7 @@ class Step:
     seconds: float
     why: str
     oem_parameters: tuple[tuple[str, Plain], ...] = ()
+    along: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,11 @@ def steps(aims: Sequence[Aim]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
         group = [aim for aim in needed if aim.request == needed[0].request]
         others = [aim for aim in aims if aim not in group]
         beside += _besides(group, others)
-        found.append(step(group, others))
+        made = step(group, others)
+        found.append(made)
         moved = [replace(aim, version=aim.images[0].version, images=aim.images[1:]) for aim in group]
-        aims = [*moved, *others]
+        came = [replace(aim, version=made.targets[aim.entry.id]) for aim in others if aim.entry.id in made.along]
+        aims = [*moved, *came, *(aim for aim in others if aim.entry.id not in made.along)]
     return tuple(found), tuple(dict.fromkeys(beside))
 
 
@@ -84,8 +88,10 @@ def step(group: Sequence[Aim], others: Sequence[Aim], why: str = "") -> Step:
     written = [(aim, aim.images[0].version) for aim in sorted(group, key=lambda aim: (aim.index, aim.rank))]
     if first.wide:
         written += [(aim, version) for aim in others for version in _holds(aim, image)]
-    rows = list(dict.fromkeys(aim.row for aim, _ in written))
     named = first.row.targets or tuple(aim.entry.uri for aim, _ in written)
+    along = [aim for aim in others if _comes(aim, group)]
+    written += [(aim, aim.row.target) for aim in along]
+    rows = list(dict.fromkeys(aim.row for aim, _ in written))
     return Step(
         component=", ".join(row.name for row in rows),
         before={aim.entry.id: aim.version for aim, _ in written},
@@ -100,12 +106,19 @@ def step(group: Sequence[Aim], others: Sequence[Aim], why: str = "") -> Step:
         seconds=max(row.seconds for row in rows),
         why=why or "; ".join(_why(row, [aim for aim in group if aim.row is row]) for row in _rows(group)),
         oem_parameters=first.row.oem_parameters,
+        along=tuple(aim.entry.id for aim in along),
     )
 
 
 def _besides(group: Sequence[Aim], others: Sequence[Aim]) -> Iterator[str]:
-    """Say which entries a request that does not name its own would take where nobody asked for."""
+    """Say which entries a request would take along where nobody asked for."""
     image = group[0].images[0]
+    for aim in others:
+        if aim.withheld and aim.version != aim.row.target and _comes(aim, group):
+            yield (
+                f"{image.file} would bring {aim.entry.id} ({aim.row.name}) from {aim.version} to {aim.row.target},"
+                f" and that is {WITHHELD}"
+            )
     for aim in others if group[0].wide else ():
         for version in _holds(aim, image):
             if version != aim.version:
@@ -115,6 +128,11 @@ def _besides(group: Sequence[Aim], others: Sequence[Aim]) -> Iterator[str]:
                     f"{image.file} is not sent for single entries and would bring {who} from {aim.version} to"
                     f" {version}, {why}"
                 )
+
+
+def _comes(aim: Aim, group: Sequence[Aim]) -> bool:
+    """Whether an entry comes with the image that is sent for a group: that of the target of who brings it."""
+    return any(each.row.name == aim.row.brought_by and each.images[0].version == each.row.target for each in group)
 
 
 def _holds(aim: Aim, image: Image) -> tuple[str, ...]:

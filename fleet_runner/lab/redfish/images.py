@@ -21,12 +21,14 @@ FILLER = bytes(range(256)) * 256
 class Image:
     """What an image brings: {glob over inventory ids: version}; `board` is a glob of the model that it is for.
 
-    `numbered` is what a PLDM package brings: {software id: version}.
+    `numbered` is what a PLDM package brings: {software id: version}. `along` comes with it whatever it is sent for,
+    also to entries that cannot be updated by themselves.
     """
 
     versions: Mapping[str, str]
     board: str = ""
     numbered: Mapping[int, str] = field(default_factory=dict)
+    along: Mapping[str, str] = field(default_factory=dict)
 
     def brings(self, entry: str, software_id: str = "") -> str | None:
         """Return the version for an inventory entry, None where the image has nothing for it."""
@@ -34,9 +36,17 @@ class Image:
         return next(named, self.numbered.get(_number(software_id)))
 
 
-def write(path: Path, versions: Mapping[str, str], *, size: int = 4096, board: str = "") -> str:
+def write(
+    path: Path,
+    versions: Mapping[str, str],
+    *,
+    size: int = 4096,
+    board: str = "",
+    along: Mapping[str, str] | None = None,
+) -> str:
     """Write an image of at least `size` bytes and return its sha256; memory does not grow with the size."""
-    line = json.dumps({"format": MAGIC, "versions": dict(versions), "board": board}).encode() + b"\n"
+    said = {"format": MAGIC, "versions": dict(versions), "board": board, **({"along": dict(along)} if along else {})}
+    line = json.dumps(said).encode() + b"\n"
     digest = hashlib.sha256(line)
     left = size - len(line)
     with path.open("wb") as file:
@@ -59,7 +69,12 @@ def read(head: bytes, size: int) -> Image | None:
         return None
     if not isinstance(said, dict) or said.get("format") != MAGIC or not isinstance(said.get("versions"), dict):
         return None
-    return Image({str(glob): str(version) for glob, version in said["versions"].items()}, str(said.get("board", "")))
+    brought, along = said["versions"], said.get("along")
+    return Image(_texts(brought), str(said.get("board", "")), along=_texts(along) if isinstance(along, dict) else {})
+
+
+def _texts(said: Mapping[object, object]) -> dict[str, str]:
+    return {str(glob): str(version) for glob, version in said.items()}
 
 
 def _package(head: bytes, size: int) -> Image | None:

@@ -82,7 +82,8 @@ def examine(tree: Tree, wish: Wish, gone: Sequence[str]) -> dict[str, str]:
         versions |= brought
     for entry in versions:
         _writable(tree, entry, gone)
-    return versions
+    along = {entry: each for entry in tree.entries for glob, each in image.along.items() if fnmatchcase(entry, glob)}
+    return {**along, **versions}
 
 
 def targets_of(said: Mapping[str, Any]) -> tuple[str, ...]:

@@ -78,6 +78,10 @@ def machines(draw: st.DrawFn) -> Machine:
         first = replace(first, exclusive=f"group {bundle}" if manner == "exclusive" else "")
         for _ in range(draw(st.integers(1, 3))):
             rows.append(_row(draw, first, bundle, len(rows)))
+    bringing = [row.name for row in rows if row.images and not row.exclusive]
+    if bringing and draw(st.booleans()):
+        brought = _row(draw, Component("", "", "", (), order=draw(st.integers(0, 2))), 9, len(rows))
+        rows.append(replace(brought, images=(), brought_by=draw(st.sampled_from(bringing))))
     entries = _entries(draw, rows)
     failing = st.dictionaries(st.sampled_from(sorted(entries)), st.sampled_from(RELEASES), max_size=1)
     failed = {name: frozenset({f"{name.split('_')[0]}.{release}"}) for name, release in draw(failing).items()}

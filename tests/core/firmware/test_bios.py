@@ -84,7 +84,8 @@ def test_a_section_without_settings_is_wrong() -> None:
 @given(OBSERVED, WANTED)
 def test_what_is_the_same_is_so_in_value_and_type(observed: object, value: bool | int | str) -> None:
     if same(observed, value):
-        assert str(observed).lower() == str(value).lower() or observed == value
+        whole = int(observed) if isinstance(observed, float) else observed  # a BMC's 0.0 is "0"
+        assert str(whole).lower() == str(value).lower() or observed == value
         assert isinstance(observed, bool | int | float | str)
 
 

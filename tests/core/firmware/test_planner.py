@@ -55,17 +55,43 @@ def test_a_request_names_only_what_it_changes_and_changes_only_what_the_catalogu
     """Each with the image that is for it, and over a version over which it may be installed."""
     for now, step in carried_out(machine):
         assert step.before == {name: now.entries[name].version for name in step.targets}
-        rows = {name: now.row(name) for name in step.targets}
-        for name, to in step.targets.items():
+        rows = {name: now.row(name) for name in step.targets if name not in step.along}
+        for name, to in ((name, step.targets[name]) for name in rows):
             (brings,) = (each for each in rows[name].images if each.file == step.image.file)
             assert (brings.version, brings.sha256) == (to, step.image.sha256)
             assert step.before[name] == to or installs(brings, step.before[name])
             assert to not in now.failed.get(name, ()) or step.before[name] == to
             assert step.before[name] == to or now.entries[name].updateable is not False
-        uris = {now.entries[name].uri for name in step.targets}
+        uris = {now.entries[name].uri for name in rows}
         named = {uri for row in rows.values() for uri in row.targets} or uris
         assert set(step.uris) == (set() if step.untargeted else named)
         assert len(step.targets) == 1 or not any(row.exclusive for row in rows.values())
+
+
+@given(machines())
+def test_what_another_component_brings_comes_with_the_image_of_its_target_or_is_said_to_stay(
+    machine: Machine,
+) -> None:
+    """No request is ever for it alone."""
+    target = {row.name: row.target for row in machine.catalogue.components}
+    for now, step in carried_out(machine):
+        sent = {(now.row(name).name, to) for name, to in step.targets.items() if name not in step.along}
+        for name in step.along:
+            row = now.row(name)
+            assert (row.brought_by, target[row.brought_by]) in sent
+            assert step.targets[name] == row.target
+        machine = now.after(step)
+    last = machine.plan()
+    rows = {name: machine.row(name) for name in machine.entries if name.startswith("r")}
+    behind = {
+        f"{name} ({row.name})": f"only {row.brought_by} brings it"
+        for name, row in rows.items()
+        if row.brought_by and machine.entries[name].version != row.target
+    }
+    told = (*last.notes, *last.stuck)
+    if not last.refused:
+        assert all(any(who in each and why in each for each in told) for who, why in behind.items())
+        assert sum("brings it" in each for each in told) == len(behind)
 
 
 @given(machines())
@@ -188,7 +214,7 @@ def test_what_cannot_be_updated_is_refused_where_it_has_to_change() -> None:
     """At its target it does not matter."""
     told = {"/redfish/v1/UpdateService/FirmwareInventory/BIOS": {"Version": "2.0", "Updateable": False}}
     (sentence,) = plan(catalogue(BIOS), entries(told)).refused
-    assert sentence == "BIOS (BIOS) is at 2.0, expected 2.1, and the BMC says that it cannot be updated"
+    assert sentence.startswith("BIOS (BIOS) is at 2.0, expected 2.1, and the BMC says that it cannot be updated; if")
     told["/redfish/v1/UpdateService/FirmwareInventory/BIOS"]["Version"] = "2.1"
     assert plan(catalogue(BIOS), entries(told)) == Plan()
 
