@@ -11,6 +11,7 @@ from fleet_runner.adapters.store.runs import SWEEPS
 from fleet_runner.adapters.store.schema import evidence, latest, nodes, results, runs
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.retention import DAY
 from fleet_runner.core.runs import Run, Stored
 from fleet_runner.core.sightings import speaks
 from fleet_runner.core.spool import Evidence, Judged
@@ -136,6 +137,14 @@ def add_evidence(connection: Connection, packed: Sequence[Mapping[str, Any]]) ->
     """Store packed evidence; what is there already stays."""
     if packed:
         connection.execute(database.insert(connection, evidence).on_conflict_do_nothing(), packed)
+
+
+def touch(connection: Connection, told: Iterable[Evidence]) -> None:
+    """Remember that evidence was told once more, to the day: it is kept from then on, see `core.retention`."""
+    rows = [{"_hash": line.hash, "_at": untrusted.moment(line.at, 0.0)} for line in told]
+    if rows:
+        mine = (evidence.c.hash == bindparam("_hash"), evidence.c.at < bindparam("_at") - DAY)
+        connection.execute(update(evidence).where(*mine).values(at=bindparam("_at")), rows)
 
 
 def known_evidence(connection: Connection, hashes: Iterable[str]) -> frozenset[str]:
