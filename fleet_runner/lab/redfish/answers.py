@@ -7,6 +7,7 @@ from typing import Any
 from fleet_runner.lab.redfish.actions import Actions
 from fleet_runner.lab.redfish.bodies import Bodies
 from fleet_runner.lab.redfish.chip import Chip
+from fleet_runner.lab.redfish.eventing import Eventing
 from fleet_runner.lab.redfish.gate import Gate
 from fleet_runner.lab.redfish.host import Host
 from fleet_runner.lab.redfish.restarts import Restarts
@@ -33,11 +34,15 @@ class Answers:
     """The Redfish service of one BMC."""
 
     def __init__(
-        self, chip: Chip, bodies: Bodies, parts: tuple[Gate, Tasks, Host, Restarts, Updates], actions: Actions
+        self,
+        chip: Chip,
+        bodies: Bodies,
+        parts: tuple[Gate, Tasks, Host, Restarts, Updates, Eventing],
+        actions: Actions,
     ) -> None:
         self._chip = chip
         self._bodies = bodies
-        self._gate, self._tasks, self._host, self._restarts, self._updates = parts
+        self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing = parts
         self._actions = actions
 
     async def handle(self, request: Request) -> Reply:
@@ -109,6 +114,8 @@ class Answers:
         pushed = {service.get("MultipartHttpPushUri"), service.get("HttpPushUri")} - {None}
         if request.uri in {str(uri).rstrip("/") for uri in pushed}:
             return await self._updates.push(request, service)
+        if self._eventing.collection and request.uri == self._eventing.collection:
+            return await self._eventing.add(request)
         action = tree.actions.get(request.uri)
         if action is None:
             raise self._not_allowed(request)
@@ -153,6 +160,8 @@ class Answers:
     def _delete(self, request: Request) -> Reply:
         if request.uri.startswith(f"{self._chip.tree.sessions}/"):
             return self._gate.log_out(request.uri)
+        if self._eventing.body(request.uri) is not None:
+            return self._eventing.remove(request.uri)
         if self._tasks.body(request.uri) and self._tasks.delete(request.uri):
             return Reply(204)
         raise self._not_allowed(request)
@@ -166,9 +175,12 @@ class Answers:
         if uri in tree.actions:
             return "POST"
         kind = str(tree.get(uri).get("@odata.type")).lstrip("#").partition(".")[0]
+        collections = [tree.sessions, tree.tasks, *filter(None, [self._eventing.collection])]
+        deleted = tuple(f"{each}/" for each in collections)
         read_only = any(uri == bios.uri != bios.settings for bios in self._host.bioses)
-        more = {tree.sessions: ", POST"}.get(uri, ", PATCH" if kind in CHANGEABLE and not read_only else "")
-        return f"GET, HEAD{more}{', DELETE' if uri.startswith((f'{tree.sessions}/', f'{tree.tasks}/')) else ''}"
+        posted = {tree.sessions: ", POST", self._eventing.collection: ", POST"}
+        more = posted.get(uri, ", PATCH" if kind in CHANGEABLE and not read_only else "")
+        return f"GET, HEAD{more}{', DELETE' if uri.startswith(deleted) else ''}"
 
     def _not_allowed(self, request: Request) -> Refused:
         """405 where something is, 404 where nothing is."""

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from fleet_runner.lab.redfish.chip import Chip
+from fleet_runner.lab.redfish.eventing import Eventing
 from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.gate import Gate
 from fleet_runner.lab.redfish.host import Host
@@ -22,15 +23,16 @@ Make = Callable[[str], Body | None]
 class Bodies:
     """Every resource of one BMC."""
 
-    def __init__(self, chip: Chip, parts: tuple[Gate, Tasks, Firmware, Host, Restarts, Updates]) -> None:
+    def __init__(self, chip: Chip, parts: tuple[Gate, Tasks, Firmware, Host, Restarts, Updates, Eventing]) -> None:
         self._chip = chip
-        self._gate, self._tasks, self._firmware, self._host, self._restarts, self._updates = parts
+        self._gate, self._tasks, self._firmware, self._host, self._restarts, self._updates, self._eventing = parts
         self.changes: dict[str, Mapping[str, Any]] = {}  # what clients have changed
         tree = chip.tree
         self._made: dict[str, Make] = {
             tree.sessions: lambda uri: _collection(tree, uri, self._gate.listed()),
             tree.tasks: lambda uri: _collection(tree, uri, self._tasks.listed()),
             f"{tree.task_service}/TaskMonitors": lambda _: None,
+            **{each: self._subscriptions for each in (self._eventing.collection,) if each},
             tree.inventory: self._inventory,
             tree.update_service: self._service,
             **dict.fromkeys(tree.managers, self._manager),
@@ -46,6 +48,8 @@ class Bodies:
             body = make(uri)
         elif uri.startswith(f"{tree.sessions}/"):
             body = self._gate.body(uri)
+        elif self._eventing.collection and uri.startswith(f"{self._eventing.collection}/"):
+            body = self._eventing.body(uri)
         elif uri.startswith(f"{tree.inventory}/"):
             body = self._entry(uri)
         elif uri.startswith(f"{tree.tasks}/"):
@@ -74,6 +78,9 @@ class Bodies:
     def _sent(self, uri: str) -> tuple[bytes, str] | None:
         body = self.get(uri)
         return None if body is None else _as_sent(body)
+
+    def _subscriptions(self, uri: str) -> Body:
+        return _collection(self._chip.tree, uri, self._eventing.listed())
 
     def _inventory(self, uri: str) -> Body:
         body = dict(self._chip.tree.get(uri))
@@ -156,7 +163,7 @@ class Bodies:
 
 
 def _collection(tree: Tree, uri: str, members: list[str]) -> Body:
-    kind = "Session" if uri == tree.sessions else "Task"
+    kind = {tree.sessions: "Session", tree.tasks: "Task"}.get(uri, "EventDestination")
     plain = {"@odata.type": f"#{kind}Collection.{kind}Collection", "Name": f"{kind} Collection"}
     links = [{"@odata.id": each} for each in members]
     return {"@odata.id": uri, **plain, **tree.get(uri), "Members": links, "Members@odata.count": len(links)}

@@ -12,6 +12,7 @@ from fleet_runner.lab.redfish.behind import Behind
 from fleet_runner.lab.redfish.bios import bioses
 from fleet_runner.lab.redfish.bodies import Bodies
 from fleet_runner.lab.redfish.chip import Chip
+from fleet_runner.lab.redfish.eventing import Eventing
 from fleet_runner.lab.redfish.events import Event, Log
 from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.gate import Gate
@@ -20,7 +21,7 @@ from fleet_runner.lab.redfish.pace import Durations, Habits
 from fleet_runner.lab.redfish.restarts import Restarts
 from fleet_runner.lab.redfish.rules import Rules
 from fleet_runner.lab.redfish.tasks import Tasks
-from fleet_runner.lab.redfish.trees import Tree, load
+from fleet_runner.lab.redfish.trees import ROOT, Tree, load
 from fleet_runner.lab.redfish.updates import Update, Updates
 
 Credentials = tuple[str, str] | Mapping[str, str]
@@ -56,15 +57,16 @@ class Emulator:
         self._host = Host(self._chip, self._firmware, self._updates.interrupt)
         self._host.bioses = list(bioses(self._chip))
         self._listener = floor.Listener(self._handle, port, tls)
+        self._eventing = Eventing(self._chip)
         parts = (self._gate, self._tasks, self._firmware, self._host)
-        self._restarts = Restarts(self._chip, self._listener, parts)
+        self._restarts = Restarts(self._chip, self._listener, (*parts, self._eventing))
         self._restarts.interrupt = self._updates.interrupt
         self._updates.restart = self._restarts.restart
         self._updates.host_on = lambda: self._host.state == "On"
-        bodies = Bodies(self._chip, (*parts, self._restarts, self._updates))
+        self._bodies = Bodies(self._chip, (*parts, self._restarts, self._updates, self._eventing))
         actions = Actions(self._chip, self._host, self._restarts, self._tasks)
-        served = (self._gate, self._tasks, self._host, self._restarts, self._updates)
-        self._answers = Answers(self._chip, bodies, served, actions)
+        served = (self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing)
+        self._answers = Answers(self._chip, self._bodies, served, actions)
 
     async def _handle(self, request: Any) -> Any:
         return await self._answers.handle(request)
@@ -128,6 +130,18 @@ class Emulator:
     def attributes(self) -> dict[str, Any]:
         """Return the BIOS attributes that are in force."""
         return {name: value for bios in self._host.bioses for name, value in bios.running.items()}
+
+    def subscribed(self) -> bool:
+        """Whether anybody subscribed to its events."""
+        return self._eventing.anybody()
+
+    def tell(self, event: Mapping[str, Any]) -> None:
+        """Send an event (MessageId, MessageSeverity, OriginOfCondition, …) to those who subscribed to such."""
+        floor.run(self._told(dict(event)))
+
+    async def _told(self, event: dict[str, Any]) -> None:
+        service = self._bodies.get(self.tree.link(ROOT, "EventService")) or {}
+        self._eventing.tell(event, enabled=service.get("ServiceEnabled") is not False)
 
     def drain(self, times: int = 1) -> None:
         """Take all power away as somebody does who pulls the cords, and wait until it is back; so many times."""

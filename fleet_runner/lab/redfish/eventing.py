@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import ssl
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -53,17 +54,22 @@ class Eventing:
         self._service = chip.tree.link(ROOT, "EventService")
         self.collection = chip.tree.link(self._service, "Subscriptions")
         self._all: dict[int, Subscription] = {}
-        self._made = self._events = 0
+        self._places = chip.tree.members(self.collection)  # Supermicro's has sixteen, most of them empty
+        self._made, self._events = len(self._places), 0
 
     def listed(self) -> list[str]:
-        """Return the URIs of all."""
-        return [f"{self.collection}/{number}" for number in self._all]
+        """Return the URIs of all, and of those that the tree has."""
+        return [*self._places, *(f"{self.collection}/{number}" for number in self._all)]
+
+    def anybody(self) -> bool:
+        """Whether somebody subscribed."""
+        return bool(self._all)
 
     def body(self, uri: str) -> Body | None:
         """Return one as it is shown, None where there is none."""
         found = self._find(uri)
         if found is None:
-            return None
+            return self._chip.tree.bodies.get(uri) if uri in self._places else None
         kind = {"@odata.id": uri, "@odata.type": "#EventDestination.v1_14_1.EventDestination"}
         named = {"Id": str(found.number), "Name": f"Event Destination {found.number}"}
         status = {"Status": {"State": found.state, "Health": "OK"}}
@@ -108,7 +114,7 @@ class Eventing:
         """Send an event to whoever wants such."""
         self._events += 1
         registry = str(event.get("MessageId")).partition(".")[0]
-        whole = {"EventId": str(self._events), "MemberId": "0", "EventTimestamp": moment(self._chip.log_time()), **event}
+        whole = {"EventId": str(self._events), "MemberId": "0", "EventTimestamp": moment(time.time()), **event}
         for each in self._all.values() if enabled else ():
             wanted = each.said.get("RegistryPrefixes") or [registry]
             if registry in wanted and each.state == "Enabled":
@@ -124,15 +130,18 @@ class Eventing:
         split = urlsplit(str(said.get("Destination")))
         if split.scheme not in {"http", "https"} or not split.hostname:
             raise Refused(400, "Destination is no URL", "PropertyValueFormatError", ("Destination",))
-        allowed = {"Protocol": ["Redfish"], "DeliveryRetryPolicy": list(POLICIES), "SubscriptionType": ["RedfishEvent"],
-                   "EventFormatType": service.get("EventFormatTypes", ["Event"])}  # fmt: skip
+        allowed = {
+            "Protocol": ["Redfish"], "DeliveryRetryPolicy": list(POLICIES), "SubscriptionType": ["RedfishEvent"],
+            "EventFormatType": service.get("EventFormatTypes", ["Event"]),
+        }  # fmt: skip
         for name, values in allowed.items():
             if said.get(name, values[0] if name != "Protocol" else None) not in values:
                 words = f"the value {said.get(name)!r} of {name} is not in the list"
                 raise Refused(400, words, "PropertyValueNotInList", (str(said.get(name)), name))
         for each in said.get("RegistryPrefixes", []):
             if each not in service.get("RegistryPrefixes", []):
-                raise Refused(400, f"the registry {each} is not known", "PropertyValueNotInList", (each, "RegistryPrefixes"))
+                about = (each, "RegistryPrefixes")
+                raise Refused(400, f"the registry {each} is not known", "PropertyValueNotInList", about)
 
     def _find(self, uri: str) -> Subscription | None:
         head, _, number = uri.rpartition("/")

@@ -1,5 +1,6 @@
 """The firmware of a machine: what runs, and what is written and waits for a reset."""
 
+import hashlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ class Firmware:
             for entry, version in self.running.items()
             if version and (around := _around(entry, version))
         }
+        self._hashed = {entry for entry, version in self.running.items() if entry == _hash(version)}
         self._shown: Mapping[str, str] | None = None
         self._until = 0.0
         self._reads: float | None = None
@@ -88,7 +90,9 @@ class Firmware:
             del self.pending[entry]
 
     def name(self, entry: str) -> str:
-        """Return what an entry is called now: Dell's names have the version in them (Installed-159-2.1__BIOS…)."""
+        """Return what an entry is called now: Dell's names have the version in them, OpenBMC's are a hash of it."""
+        if entry in self._hashed:
+            return _hash(self.shown().get(entry, ""))
         if entry not in self._versioned:
             return entry
         before, after = self._versioned[entry]
@@ -98,7 +102,7 @@ class Firmware:
         """Return the entry that has a name now."""
         if name in self.running and self.name(name) == name:
             return name
-        return next((entry for entry in self._versioned if self.name(entry) == name), None)
+        return next((entry for entry in (*self._versioned, *self._hashed) if self.name(entry) == name), None)
 
     def _keep_previous(self, entries: Iterable[str]) -> None:
         """Keep what ran until now as what can be rolled back to, where the inventory has an entry for that."""
@@ -108,6 +112,12 @@ class Firmware:
             for other in self._versioned if kind.startswith("Installed-") else ():
                 if other.startswith(f"Previous-{number}-") and other.endswith(f"__{device}"):
                     self.running[other] = self.running[entry]
+            for other in self._hashed - {entry} if entry in self._hashed else ():
+                if self._about(other) == self._about(entry):
+                    self.running[other] = self.running[entry]
+
+    def _about(self, entry: str) -> object:
+        return self._chip.tree.get(self._chip.tree.entries[entry]).get("RelatedItem")
 
     def disturb(self, faults: Mapping[str, Mapping[str, float | None]]) -> None:
         """Show something else than what runs for a while, where faults say so."""
@@ -132,6 +142,10 @@ class Firmware:
         """Take note that the inventory was read as a whole."""
         if self._shown is not None and self._reads is not None:
             self._reads -= 1
+
+
+def _hash(version: str) -> str:
+    return hashlib.sha512(version.encode()).hexdigest()[:8]
 
 
 def _around(entry: str, version: str) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from fleet_runner.lab.redfish.chip import Chip
+from fleet_runner.lab.redfish.eventing import Eventing
 from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.floor import Listener
 from fleet_runner.lab.redfish.gate import Gate
@@ -16,10 +17,10 @@ from fleet_runner.lab.redfish.tasks import Tasks
 class Restarts:
     """The BMC's life: up, going down, silent, starting."""
 
-    def __init__(self, chip: Chip, listener: Listener, parts: tuple[Gate, Tasks, Firmware, Host]) -> None:
+    def __init__(self, chip: Chip, listener: Listener, parts: tuple[Gate, Tasks, Firmware, Host, Eventing]) -> None:
         self._chip = chip
         self._listener = listener
-        self._gate, self._tasks, self._firmware, self._host = parts
+        self._gate, self._tasks, self._firmware, self._host, self._eventing = parts
         self.interrupt: Interrupt = lambda _why, _host_side: None
         self.last_reset: float | None = None
         self._ready = 0.0  # by the monotonic clock
@@ -72,11 +73,15 @@ class Restarts:
     async def _go_silent(self) -> None:
         self._gate.forget("restart")
         self._tasks.forget()
+        self._eventing.silence()
         await self._listener.silence()
         self.last_reset = time.time()
 
     def _activate(self, by: str) -> None:
-        self._firmware.disturb(self._chip.rules.fire("bmc_reset"))
+        faults = self._chip.rules.fire("bmc_reset")
+        self._firmware.disturb(faults)
+        if "lose_subscriptions" in faults:
+            self._eventing.forget("fault")
         self._firmware.activate(by)
 
     async def _come_back(self) -> None:

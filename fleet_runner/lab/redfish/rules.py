@@ -55,6 +55,7 @@ FAULTS: Mapping[str, Fault] = {
     "restart": Fault(("update",), {"at": 50.0, "survives": False}, "the BMC restarts on the way"),
     "keep_pending": Fault(("activate",), {}, "the reset does not make it run; the next one may"),
     "discard_pending": Fault(("activate",), {}, "the reset throws the written version away"),
+    "lose_subscriptions": Fault(("bmc_reset",), {}, "forgets who subscribed to its events"),
     "ignore_bios": Fault(("bios",), {"attribute": "*"}, "settings are accepted, but not applied"),
     "empty_inventory": Fault(
         ("update", "activate", "bmc_reset", "host_reset"),

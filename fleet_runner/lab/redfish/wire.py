@@ -33,9 +33,13 @@ class Cut(Exception):  # noqa: N818  likewise the client's doing
 class Refused(Exception):  # noqa: N818  an answer, which ends the request early
     """An answer that says no, in Redfish's words."""
 
-    def __init__(self, status: int, message: str, code: str = "GeneralError", **headers: str) -> None:
+    def __init__(
+        self, status: int, message: str, code: str = "GeneralError", about: tuple[str, ...] = (), **headers: str
+    ) -> None:
         super().__init__(message)
-        self.reply = Reply(status, error(message, code), {name.replace("_", "-"): headers[name] for name in headers})
+        self.reply = Reply(
+            status, error(message, code, about), {name.replace("_", "-"): headers[name] for name in headers}
+        )
 
 
 @dataclass(slots=True)
@@ -129,14 +133,14 @@ class Request:
         return found
 
 
-def error(message: str, code: str = "GeneralError") -> dict[str, Any]:
-    """Return Redfish's form of an error."""
+def error(message: str, code: str = "GeneralError", about: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return Redfish's form of an error, with the message's arguments."""
     full = code if "." in code else f"Base.1.12.{code}"
     info = {
         "@odata.type": "#Message.v1_1_2.Message",
         "MessageId": full,
         "Message": message,
-        "MessageArgs": [],
+        "MessageArgs": list(about),
         "Severity": "Critical",
         "MessageSeverity": "Critical",
         "Resolution": "None.",
