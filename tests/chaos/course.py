@@ -1,0 +1,251 @@
+"""One seed from its beginning to its end: real runners, a technician, disturbances, and what must hold at the end."""
+
+import signal
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fleet_runner.adapters import batches
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.errors import StoreError
+from fleet_runner.core.runs import Wish
+from tests.chaos.disturbances import MILD, Disturbance, Kind
+from tests.chaos.fates import fate
+from tests.chaos.herd import Found, Herd, kill
+from tests.chaos.machine import Machine
+from tests.chaos.postgres import Postgres
+from tests.chaos.quiet import Story, certify, is_settled
+
+PAUSE = 0.25
+PATIENCE = 2.0
+"""Seconds for which the test itself waits for a busy store; then it comes again."""
+
+
+@dataclass(slots=True)
+class Course:
+    """A seed under way. `later` is what is to be done at which moment: started again, woken, given back."""
+
+    seed: int
+    herd: Herd
+    runners: tuple[str, ...]
+    plan: tuple[Disturbance, ...]
+    store: Store
+    patience: float
+    server: Postgres | None = None
+    told: list[str] = field(default_factory=list[str])
+    later: list[tuple[float, Callable[[], None]]] = field(default_factory=list[tuple[float, Callable[[], None]]])
+    paused: set[str] = field(default_factory=set[str])
+    struck: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    settled: set[str] = field(default_factory=set[str])
+    certified: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """The machines of the lab, by name."""
+        folder = self.herd.site.machines
+        return {name: Machine(name, fate(self.seed, name), folder / f"{name}.jsonl") for name in self.names}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes."""
+        return self.herd.site.names()
+
+    def run(self) -> None:
+        """Disturb until there is nothing left to disturb with, wait until every node has come to rest, stop."""
+        for runner in self.runners:
+            self.herd.start(runner)
+        machines, waiting = self.machines, list(self.plan)
+        due = time.monotonic() + 1.5
+        while waiting or self.later or len(self.settled) < len(self.names):
+            now = time.monotonic()
+            if now - self.began > self.patience:
+                raise AssertionError(f"not at rest after {self.patience:.0f} s: {self._unsettled()}")
+            self._do_later(now)
+            if waiting and now >= due:
+                self._disturb(waiting.pop(0))
+                due = time.monotonic() + (waiting[0].pause if waiting else 0.0)
+            self._look(machines)
+            time.sleep(PAUSE)
+        self._rest()
+
+    def _look(self, machines: Mapping[str, Machine]) -> None:
+        """Be the technician, and note who has come to rest."""
+        try:
+            for node in self.store.nodes():
+                stay = (node.name, node.since)
+                if stay not in self.certified and certify(self.store, node, machines[node.name], time.time()):
+                    self.certified.add(stay)
+                if node.name not in self.settled and is_settled(self.store, node, machines[node.name]):
+                    self.settled.add(node.name)
+        except StoreError:
+            return  # it is being disturbed
+
+    def _unsettled(self) -> str:
+        try:
+            rows = [(node.name, node.state, node.waiting) for node in self.store.nodes() if node.name not in self.settled]
+        except StoreError as error:
+            return str(error)
+        return f"{len(rows)} nodes: {rows[:5]}"
+
+    def _rest(self) -> None:
+        """Hold every node, wait until nothing runs on any, and end the runners as an operator would."""
+        for name in self.names:
+            self.store.leave_intent(name, Wish.HOLD, "test", reason="the seed is over", now=time.time())
+        self._until("runs are open", lambda: not self.store.open_runs())
+        self._until("batches are under way", lambda: not [each for each in self.herd.alive() if each.batch is not None])
+        for runner in self.runners:
+            self.herd.signal(runner, signal.SIGTERM)
+        for runner in self.runners:
+            status = self.herd.bury(runner)
+            assert status == 0, f"{runner} ended with {status}"
+        self._until("processes are left", lambda: not self.herd.alive())
+
+    def _until(self, what: str, over: Callable[[], bool]) -> None:
+        until = time.monotonic() + 60.0
+        while not over():
+            if time.monotonic() > until:
+                raise AssertionError(f"a minute after the end {what}: {self.herd.alive()} {self.store.open_runs()}")
+            time.sleep(PAUSE)
+
+    def _say(self, words: str) -> None:
+        self.told.append(f"{time.monotonic() - self.began:6.1f} s  {words}")
+
+    def _do_later(self, now: float) -> None:
+        for entry in [each for each in self.later if each[0] <= now]:
+            self.later.remove(entry)
+            entry[1]()
+
+    def _after(self, seconds: float, what: Callable[[], None]) -> None:
+        self.later.append((time.monotonic() + seconds, what))
+
+    def _disturb(self, disturbance: Disturbance) -> None:
+        kind, seconds = disturbance.kind, disturbance.seconds
+        there = [runner for runner in self.runners if runner in self.herd.serving and runner not in self.paused]
+        runner = there[int(disturbance.which * len(there))] if there else ""
+        carried = self.herd.carried(runner) if runner else []
+        match kind:
+            case Kind.KILL | Kind.TERM if runner:
+                self._end(runner, signal.SIGKILL if kind is Kind.KILL else signal.SIGTERM, seconds)
+            case Kind.STOP if runner:
+                self._stop(runner, [], seconds)
+            case Kind.FREEZE if runner:
+                deadly = self.server is not None and seconds > MILD
+                if not deadly or self._may_strike(carried):
+                    self._stop(runner, carried, seconds)
+            case Kind.KILL_MACHINE if runner and self._may_strike(carried):
+                self._kill(carried)
+                self._end(runner, signal.SIGKILL, seconds)
+            case Kind.KILL_SUPERVISOR | Kind.KILL_CARRIED:
+                supervisors = [each for each in carried if each.is_supervisor]
+                if supervisors:
+                    chosen = supervisors[int(disturbance.which * len(supervisors))]
+                    family = [each for each in carried if each.batch == chosen.batch]
+                    if self._may_strike([chosen]):
+                        self._kill([chosen] if kind is Kind.KILL_SUPERVISOR else family)
+            case Kind.LOCK:
+                self._lock(seconds)
+            case _:
+                self._disturb_server(disturbance)
+
+    def _disturb_server(self, disturbance: Disturbance) -> None:
+        server = self.server
+        if server is None:
+            return
+        match disturbance.kind:
+            case Kind.CUT:
+                self._say(f"{server.cut(disturbance.which)} connections are cut")
+            case Kind.CRASH_DATABASE:
+                server.stop("immediate")
+                server.start()
+                self._say("the database crashed and was started again")
+            case Kind.TAKE_DATABASE:
+                everybody = [each for runner in self.runners for each in self.herd.carried(runner)]
+                seconds = disturbance.seconds
+                if seconds > MILD and not self._may_strike(everybody):
+                    seconds = MILD
+                server.stop("fast")
+                self._say(f"the database is away for {seconds:.1f} s")
+                time.sleep(seconds)
+                server.start()
+            case _:
+                pass
+
+    def _may_strike(self, chosen: list[Found]) -> bool:
+        """Whether plays may be ended without a word: of each node and stage once, since tries are counted.
+
+        A fleet whose plays die again and again gives a node up, as it should: its stage gave no verdict. That is
+        another end than without disturbances, and no error.
+        """
+        hit = {pair for each in chosen if each.batch is not None for pair in _plays(each.batch)}
+        if any(self.struck[pair] for pair in hit):
+            self._say("nothing is struck: some of these plays were ended before")
+            return False
+        self.struck.update(hit)
+        return True
+
+    def _kill(self, chosen: list[Found]) -> None:
+        for each in chosen:
+            kill(each.pid, signal.SIGKILL)
+        self._say(f"kill -9 {_words(chosen)}")
+
+    def _end(self, runner: str, number: signal.Signals, seconds: float) -> None:
+        """End a runner, and start it again later."""
+        self.herd.signal(runner, number)
+        status = self.herd.bury(runner)
+        self._say(f"{runner} ended by {number.name} ({status}), starts again {seconds:.1f} s later")
+        self._after(seconds, lambda: self.herd.start(runner))
+
+    def _stop(self, runner: str, carried: list[Found], seconds: float) -> None:
+        """Stop a runner, and what it carries, and wake all of it later."""
+        self.paused.add(runner)
+        pids = [self.herd.serving[runner].pid, *(each.pid for each in carried)]
+        for pid in pids:
+            kill(pid, signal.SIGSTOP)
+        self._say(f"{runner} and {len(carried)} processes of its batches are stopped for {seconds:.1f} s")
+
+        def wake() -> None:
+            for pid in pids:
+                kill(pid, signal.SIGCONT)
+            self.paused.discard(runner)
+            self._say(f"{runner} is awake")
+
+        self._after(seconds, wake)
+
+    def _lock(self, seconds: float) -> None:
+        """Have another writer keep a SQLite store to itself."""
+        path = self.herd.site.state_dir(self.runners[0]) / "fleet.db"
+        connection = sqlite3.connect(path, isolation_level=None, timeout=10.0, check_same_thread=False)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            connection.close()
+            return
+        self._say(f"the database is locked for {seconds:.1f} s")
+
+        def unlock() -> None:
+            connection.rollback()
+            connection.close()
+
+        self._after(seconds, unlock)
+
+
+def differences(expected: Mapping[str, Story], found: Mapping[str, Story]) -> list[str]:
+    """Return where a seed with disturbances did not end, or not come along, as it does without."""
+    return [
+        f"{name}: expected {expected[name]}, found {found[name]}" for name in expected if expected[name] != found[name]
+    ]
+
+
+def _plays(folder: Path) -> set[tuple[str, str]]:
+    spec = batches.read_json(folder / batches.SPEC)
+    return {(node, str(spec.get("stage"))) for node in spec.get("runs", {})}
+
+
+def _words(chosen: list[Found]) -> str:
+    return ", ".join(f"{each.pid} ({each.batch.name if each.batch else each.command[:40]})" for each in chosen) or "nobody"
+
+
