@@ -1,0 +1,19 @@
+"""The way in: it loads next to nothing, so that Ctrl-C is heard from the beginning."""
+
+import os
+import signal
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Load the command line and run it; Ctrl-C while it loads is an end without words."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    from fleet_runner.cli import main as run  # noqa: PLC0415  this takes as long as a short command
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    run()
+
+
+if __name__ == "__main__":
+    main()
