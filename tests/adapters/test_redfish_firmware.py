@@ -10,6 +10,7 @@ import pytest
 from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.core.errors import BmcError
 from fleet_runner.core.firmware.flash import TaskEnd
+from fleet_runner.core.firmware.inventory import entries, running
 from tests.adapters.redfish_replay import replayed, talk, updating
 
 HERE = "/redfish/v1/UpdateService"
@@ -166,3 +167,34 @@ def test_a_task_that_is_gone_is_told_from_one_that_cannot_be_read() -> None:
 def test_an_update_that_only_the_service_knows_of_is_seen(service: dict[str, Any], *, busy: bool) -> None:
     with replayed(updating(**service)) as server, talk(server) as bmc:
         assert Updates(bmc).updating() is busy
+
+
+@pytest.mark.parametrize("named", [{"@odata.id": f"{INVENTORY}/4e9a7908"}, [{"@odata.id": f"{INVENTORY}/4e9a7908"}]])
+def test_which_image_of_an_openbmc_runs_is_asked_of_the_part_that_it_is_for(named: object) -> None:
+    """All that it keeps of the part are Enabled; by whoever reads the inventory, and only where ids are hashes."""
+    manager = "/redfish/v1/Managers/bmc"
+    images = {
+        f"{INVENTORY}/{name}": {
+            "@odata.id": f"{INVENTORY}/{name}",
+            "@odata.type": "#SoftwareInventory.v1_1_0.SoftwareInventory",
+            "Version": version,
+            "RelatedItem": [{"@odata.id": manager}],
+            "Status": {"State": "Enabled"},
+        }
+        for name, version in (("52d25a1b", "2.8"), ("4e9a7908", "2.9"))
+    }
+    tree = updating(FirmwareInventory={"@odata.id": INVENTORY}) | images
+    tree[INVENTORY] = {"@odata.id": INVENTORY, "Members": [{"@odata.id": uri} for uri in images]}
+    tree[manager] = {"@odata.id": manager, "Links": {"ActiveSoftwareImage": named}}
+    with replayed(tree) as server, talk(server) as bmc:
+        for found in (Updates(bmc).inventory(), bmc.read(f"{INVENTORY}/*")):
+            assert {uri.rpartition("/")[2]: body["Active"] for uri, body in found.items()} == {
+                "52d25a1b": False,
+                "4e9a7908": True,
+            }
+            assert {name: entry.version for name, entry in running(entries(found)).items()} == {"bmc": "2.9"}
+        assert [uri for uri, _ in server.said("GET")].count(manager) == 2
+        del tree[manager]["Links"]
+        assert Updates(bmc).inventory() == images
+        del tree[manager]
+        assert Updates(bmc).inventory() == images

@@ -1,13 +1,19 @@
 """BMCs of other makings, driven to their pins: what each wants to be told, and how it names what it has."""
 
+import hashlib
 from pathlib import Path
 
+from fleet_runner.adapters.redfish import Bmc
+from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.firmware import inventory
 from fleet_runner.core.firmware.flash import End
-from fleet_runner.lab.redfish import Habits, images
+from fleet_runner.lab.redfish import Durations, Emulator, Habits, Tree, images, load
+from fleet_runner.lab.redfish.trees import OUR_OWN
+from tests.firmware import scenes
 from tests.firmware.bench import Bench
 from tests.firmware.bench import bench as benched
-from tests.firmware.scenes import NODE
+from tests.firmware.scenes import CREDENTIALS, NODE, Scene
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
 AMI = Habits(image_types={"BIOS": "BIOS", "*BMC*": "BMC"})
@@ -82,3 +88,50 @@ def test_an_image_that_did_not_bring_what_it_should_has_failed_and_is_not_sent_a
         assert bench.bmc.versions()["HGX_FW_BMC_0"] == bench.scene.pins["HGX_FW_BMC_0"][0]
         with Store.open(bench.store) as store:
             assert [flash.end for flash in store.flashes(NODE)] == [End.FAILED]
+
+
+def digest(version: str) -> str:
+    """An OpenBMC's id of an image."""
+    return hashlib.sha512(version.encode()).hexdigest()[:8]
+
+
+def openbmc(runs: str, beside: str) -> Tree:
+    """The shipped machine with the ids of an OpenBMC, of which one image runs and the one from before stands by."""
+    shipped = load(OUR_OWN)
+    like = {**shipped.get(f"{INVENTORY}/BMC"), "RelatedItem": [{"@odata.id": "/redfish/v1/Managers/bmc"}]}
+    made = {}
+    for version, state in ((runs, "Enabled"), (beside, "StandbySpare")):
+        uri = f"{INVENTORY}/{digest(version)}"
+        mine = {"@odata.id": uri, "Id": digest(version), "Version": version, "Status": {"State": state}}
+        made[uri] = {**like, **mine}
+    members = [each for each in shipped.get(INVENTORY)["Members"] if each["@odata.id"] != f"{INVENTORY}/BMC"]
+    listed = {"Members": [*members, *({"@odata.id": uri} for uri in made)]}
+    return shipped.changed({f"{INVENTORY}/BMC": None, INVENTORY: listed, **made})
+
+
+def test_an_openbmcs_new_image_has_another_id_and_the_one_from_before_is_no_drift(tmp_path: Path) -> None:
+    """The flash is followed by the id that stays; both entries have changed their names by its end."""
+    tree, entry = openbmc("1.05.02", "1.04.00"), digest("1.05.02")
+    (tmp_path / "images").mkdir()
+    sha256 = images.write(tmp_path / "images" / "bmc.bin", {entry: "1.06.00"})
+    row = {
+        "component": "BMC",
+        "inventory_id": "bmc",
+        "target": "1.06.00",
+        "images": {"1.06.00": {"file": "bmc.bin", "sha256": sha256}},
+        "seconds": 1,
+    }
+    scene = Scene({"firmware": {"components": [row]}}, tmp_path / "images", {}, {})
+    habits = Habits(activation={entry: "self"})
+    with Emulator(tree, credentials=CREDENTIALS, pace=Durations.quick(), habits=habits) as bmc:
+        bench = Bench(bmc, scene, scenes.store_in(tmp_path, tmp_path))
+        [step] = bench.drive(check=True)["steps"]
+        assert (step["versions"], step["targets"]) == ({"bmc": ["1.05.02", "1.06.00"]}, [f"{INVENTORY}/{entry}"])
+        report = bench.drive()
+        assert report["state"] == "done", report["message"]
+        with Bmc(bmc.url, *CREDENTIALS) as seen:
+            found = inventory.entries(Updates(seen).inventory())
+        assert {found[name].segment for name in ("bmc", entry)} == {digest("1.06.00"), entry}
+        assert (found["bmc"].version, found[entry].version, found[entry].spare) == ("1.06.00", "1.05.02", True)
+        assert bench.drive()["state"] == "done"
+        assert len(bmc.events("accepted")) == 1

@@ -7,6 +7,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
+from fleet_runner.adapters.redfish.banks import told_apart
 from fleet_runner.adapters.redfish.breaker import Breaker
 from fleet_runner.adapters.redfish.exchange import DroppedError, Limits, Reply
 from fleet_runner.adapters.redfish.gathering import gather
@@ -85,7 +86,7 @@ class Bmc:
                 bodies = [self.resources.find(uri) for uri in uris]
                 uris = [link for body in bodies if (link := self.resources.link(body, *name.split(":")))]
         found = {uri: self.resources.read(uri, missing_ok=bool(rest)) for uri in uris}
-        return {uri: body for uri, body in found.items() if body is not None}
+        return told_apart(self.resources, {uri: body for uri, body in found.items() if body is not None})
 
     def gather(self, patterns: Iterable[str]) -> dict[str, Body | None]:
         """Return {URI: body} of every resource that some patterns name, None where it could not be read.

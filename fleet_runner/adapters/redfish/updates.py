@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 
 from fleet_runner.adapters.redfish import resets, sending
+from fleet_runner.adapters.redfish.banks import told_apart
 from fleet_runner.adapters.redfish.bmc import Bmc, dated
 from fleet_runner.adapters.redfish.exchange import Reply
 from fleet_runner.adapters.redfish.resources import Body
@@ -48,7 +49,7 @@ class Updates:
         collection = self._at.link(self._service(), "FirmwareInventory")
         if collection is None:
             raise BmcError(f"{self._bmc.url} lists no firmware: its UpdateService has no FirmwareInventory")
-        return self._at.all(collection)
+        return told_apart(self._at, self._at.all(collection))
 
     def boards(self) -> tuple[str, ...]:
         """Return the models and part numbers of the BMC's computers and chassis."""

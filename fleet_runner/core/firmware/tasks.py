@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fleet_runner.core.firmware.flash import Task, TaskEnd
-from fleet_runner.core.firmware.inventory import lasting
+from fleet_runner.core.firmware.inventory import hashed, lasting
 from fleet_runner.core.printable import printable
 
 MOST_MESSAGES = 8
@@ -193,6 +193,6 @@ def _payload(found: object) -> dict[str, Any]:
     image = body.get("ImageURI")
     return {
         "asked": _text(payload.get("TargetUri") or ""),
-        "targets": tuple(_text(lasting(each)) for each in targets),
+        "targets": tuple(_text(lasting(each)) for each in targets if not hashed(each)),
         "image": _text(image.partition("?")[0].rpartition("/")[2]) if isinstance(image, str) else "",
     }

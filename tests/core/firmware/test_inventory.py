@@ -141,6 +141,44 @@ def test_an_id_of_an_older_idrac_stays_the_same_too() -> None:
     assert before["Installed-159"].segment == "Installed-159-2.2.11"
 
 
+def openbmc(*images: tuple[str, str, dict[str, Any]], part: str = "Managers/bmc") -> dict[str, Entry]:
+    """Return the entries of an OpenBMC, each with its id, its version and what else it says."""
+    related = {"RelatedItem": [{"@odata.id": f"/redfish/v1/{part}"}]}
+    return entries({f"{BASE}/{name}": {"Version": version} | related | more for name, version, more in images})
+
+
+SPARE = {"Status": {"State": "StandbySpare"}}
+
+
+@pytest.mark.parametrize(
+    ("runs", "spare"),
+    [({}, SPARE), ({"Active": True}, {"Active": False}), ({"Active": True} | SPARE, {"Active": False})],
+)
+def test_an_id_of_openbmcs_stays_the_same_though_it_is_a_hash_of_the_version(
+    runs: dict[str, Any], spare: dict[str, Any]
+) -> None:
+    """The image from before stays beside the new one, and is no drift."""
+    before = openbmc(("4e9a7908", "2.9", runs), ("52d25a1b", "2.8", spare))
+    after = openbmc(("16acf692", "2.10", runs), ("4e9a7908", "2.9", spare))
+    assert {name: entry.version for name, entry in running(before).items()} == {"bmc": "2.9"}
+    assert {name: entry.version for name, entry in running(after).items()} == {"bmc": "2.10"}
+    assert after["bmc"].segment == "16acf692"
+    found = match(catalogue(row("BMC", "bmc")), after)
+    assert ([entry.id for _, mine in found.rows for entry in mine], found.troubles) == (["bmc"], ())
+
+
+def test_of_two_images_of_which_either_may_run_no_version_is_certain() -> None:
+    with pytest.raises(EvidenceError, match="has bmc twice"):
+        openbmc(("4e9a7908", "2.9", {}), ("52d25a1b", "2.8", {"Status": {"State": "Enabled"}}))
+
+
+def test_a_hash_that_belongs_to_nothing_keeps_its_name() -> None:
+    told = {f"{BASE}/4e9a7908": {"Version": "2.9", "RelatedItem": "bmc"}, f"{BASE}/GPU_0": {"Version": "1"}}
+    assert list(running(entries(told))) == ["4e9a7908", "GPU_0"]
+    assert list(running(openbmc(("4e9a7908", "2.9", SPARE)))) == []
+    assert list(running(openbmc(("BMC", "2.9", {})))) == ["BMC"]
+
+
 def test_two_entries_of_one_id_are_nothing_to_build_on() -> None:
     """Which of them changes when one is updated?"""
     with pytest.raises(EvidenceError, match=r"has BMC twice: /a/BMC and /b/BMC"):
