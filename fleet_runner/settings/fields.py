@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.schedules.known import KNOWN, parsed
+from fleet_runner.core.schedules.schedule import Schedule
 
 PREFIX = "FLEET_"
 """How the variables begin; other programs' may begin so, too."""
@@ -114,6 +116,12 @@ class Settings(BaseSettings):
     signals_plain: bool = Field(
         default=False, description="take signals from other machines without TLS: whoever listens in has their tokens"
     )
+    signals_url: str = Field(
+        "", description="where BMCs reach the listener (https://fleet.example:8490), to subscribe to their events"
+    )
+    signals_verify: bool = Field(
+        default=True, description="false: BMCs are asked not to check the listener's certificate, which is its own CA"
+    )
     signals_syslog: str = Field(
         "", description="address and port where syslog is taken, UDP and TCP (127.0.0.1:8514); empty: it is not"
     )
@@ -148,6 +156,9 @@ class Settings(BaseSettings):
     keep_signals_days: float = Field(
         180.0, ge=0, description="how long cleared alarms, steps of closed boots and told news are kept; 0: always"
     )
+    source_schedule: str = Field(
+        KNOWN["source"].default, description="when a runner reads the source of truth again"
+    )
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")
@@ -157,13 +168,15 @@ class Settings(BaseSettings):
     working_seconds: float = Field(300.0, ge=0, description="pause before long work on a node is looked at again")
     drain_seconds: float = Field(60.0, ge=0, description="pause before a draining node is asked again if it is idle")
     drain_deadline_seconds: float = Field(86_400.0, ge=0, description="the longest a pending remedy waits for idle")
-    passive_seconds: float = Field(300.0, gt=0, description="pause between passive sweeps of a production node")
-    active_seconds: float = Field(
-        3600.0, ge=0, description="pause between active tests of an idle production node; 0: never"
+    passive_schedule: str = Field(
+        KNOWN["passive"].default, description="when each production node is swept: every 5min, or as cron says it"
+    )
+    active_schedule: str = Field(
+        KNOWN["active"].default, description="when each idle production node runs active tests; never: off"
     )
     active_visit_seconds: float = Field(60.0, gt=0, description="pause before active tests that run are looked at")
-    cabling_seconds: float = Field(
-        14_400.0, gt=0, description="pause between cabling checks of a fabric, and of a production node"
+    cabling_schedule: str = Field(
+        KNOWN["cabling"].default, description="when the cabling of each fabric and each production node is checked"
     )
     cabling_confirm_seconds: float = Field(
         600.0, ge=0, description="pause before a fault of cabling that was seen once is looked at again"
@@ -203,6 +216,19 @@ class Settings(BaseSettings):
     @classmethod
     def _reached_over_tls(cls, value: str) -> str:
         return _address(value, ("https",), "expected an address over TLS, like https://boot.example:8443")
+
+    @field_validator(*(f"{name}_schedule" for name in KNOWN))
+    @classmethod
+    def _kept(cls, value: str, info: ValidationInfo) -> str:
+        try:
+            parsed(str(info.field_name).removesuffix("_schedule"), value)
+        except ValueError as error:
+            raise PydanticCustomError("schedule", "{why}", {"why": str(error)}) from error
+        return value
+
+    def schedule(self, name: str) -> Schedule:
+        """Return one of the schedules (`core.schedules.known`) as it is set."""
+        return parsed(name, getattr(self, f"{name}_schedule"))
 
     @property
     def store_url(self) -> str:

@@ -6,6 +6,7 @@ from fleet_runner.cli.signals import tokens
 from fleet_runner.cli.signals.looking import list_alarms, status
 from fleet_runner.cli.signals.sending import send
 from fleet_runner.cli.signals.serving import serve
+from fleet_runner.cli.signals.subscribing import list_subscriptions, subscribe, unsubscribe
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -16,6 +17,7 @@ def signals() -> None:
 
 
 app.command("list")(list_alarms)
-for command in (status, send, serve):
+for command in (status, send, serve, subscribe, unsubscribe):
     app.command()(command)
+app.command("subscriptions")(list_subscriptions)
 app.add_typer(tokens.app, name="token", help="Say who may push signals.")
