@@ -45,9 +45,12 @@ def test_whatever_a_bmc_says_a_task_comes_of_it(body: dict[str, Any], status: in
 
 
 def test_a_task_tells_of_the_request_that_began_it() -> None:
-    """As DSP0268 has it: the body is JSON in a text; Dell writes the version into an entry's URI."""
+    """As DSP0268 has it: the body is JSON in a text; Dell writes the version into an entry's URI.
+
+    OpenBMC's id of an image that went says nothing of the one that came.
+    """
     entry = "/redfish/v1/UpdateService/FirmwareInventory"
-    targets = [f"{entry}/BIOS", f"{entry}/Installed-0-28.39.3560__NIC.Slot.1-1-1", 7]
+    targets = [f"{entry}/BIOS", f"{entry}/4e9a7908", f"{entry}/Installed-0-28.39.3560__NIC.Slot.1-1-1", 7]
     body = {"Targets": targets, "ImageURI": "https://images.example/firmware/sub/bios_2.2.bin?token=x"}
     uri = "/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate"
     found = tasks.read(URI, {"TaskState": "Running", "Payload": {"TargetUri": uri, "JsonBody": json.dumps(body)}})
