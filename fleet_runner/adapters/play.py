@@ -11,16 +11,19 @@ from typing import Any, cast
 from ansible_runner import Runner, RunnerConfig
 
 from fleet_runner import settings as settings_module
-from fleet_runner.adapters import batches, processes
+from fleet_runner.adapters import batches, processes, warm
 from fleet_runner.adapters.handover import handed
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.settings import Settings
 
 POLL = 1.0  # seconds between two questions whether the play must end
 
-IMPOSED = ("ANSIBLE_STDOUT_CALLBACK", "ANSIBLE_HOST_KEY_CHECKING")
+IMPOSED = (
+    "ANSIBLE_STDOUT_CALLBACK", "ANSIBLE_HOST_KEY_CHECKING", "ANSIBLE_CACHE_PLUGIN", "ANSIBLE_CACHE_PLUGIN_CONNECTION"
+)  # fmt: skip
 """What ansible-runner sets over ansible.cfg: a callback that writes each event to a file (a tenth of the play's
-CPU, for events that nobody reads here), and no check of ssh host keys. Neither is wanted."""
+CPU, for events that nobody reads here), no check of ssh host keys, and a cache of facts in a folder of each play.
+None is wanted."""
 
 
 def run(folder: Path, spec: Mapping[str, Any], over: Callable[[], bool]) -> int | None:
@@ -31,6 +34,7 @@ def run(folder: Path, spec: Mapping[str, Any], over: Callable[[], bool]) -> int 
     settings = settings_module.load()
     os.chdir(settings.project_dir)
     config = _config(folder, spec, settings)
+    config.command = warm.instead(settings, config.command)
     runner = Runner(config, cancel_callback=over, event_handler=lambda _: False)
     try:
         with handed(config.env):
@@ -41,6 +45,11 @@ def run(folder: Path, spec: Mapping[str, Any], over: Callable[[], bool]) -> int 
     finally:
         shutil.rmtree(folder / "runner", ignore_errors=True)  # it holds the environment, and nothing that is needed
     return cast("int | None", runner.rc)
+
+
+def template(folder: Path, settings: Settings) -> dict[str, str]:
+    """Return the environment that every play has, but for what is a batch's own; the folder is left with rubbish."""
+    return dict(_config(folder, {"stage": Stage.VERIFY, "runs": {}}, settings).env)
 
 
 def _config(folder: Path, spec: Mapping[str, Any], settings: Settings) -> RunnerConfig:

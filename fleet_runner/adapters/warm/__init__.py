@@ -1,0 +1,133 @@
+"""A parent that has Ansible imported and forks plays: a fork costs a fraction of what starting Ansible costs.
+
+`serve` keeps one for as long as it lives. Below ansible-runner, `shim` stands in for ansible-playbook: it has the
+parent fork the play, and starts ansible-playbook itself where there is no parent, or one that does not fit. So a
+batch can be slower without a parent, and never anything else.
+"""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+import structlog
+
+from fleet_runner.adapters import batches
+from fleet_runner.settings import Settings
+
+log = structlog.get_logger()
+
+SOCKET = "socket"
+SHIM = Path(__file__).with_name("shim.py")
+
+LOOK = 30.0  # seconds between two looks whether the parent answers
+ANSWER = 10.0  # seconds it has for that
+PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds before a parent that ended is followed by another one
+STEADY = 60.0  # seconds after which a parent has not ended early
+FAREWELL = 5.0  # seconds it has to end
+
+
+def folder(settings: Settings) -> Path:
+    """Return where the parent listens; only its owner gets in."""
+    return settings.state_dir / "warm"
+
+
+def instead(settings: Settings, command: Sequence[str]) -> list[str]:
+    """Return the command that has the parent fork what `command` would start."""
+    place = folder(settings)
+    if not (place / SOCKET).exists():
+        return list(command)
+    return [sys.executable, "-I", "-S", str(SHIM), str(place), *command]
+
+
+@contextmanager
+def kept(settings: Settings, environment: Mapping[str, str]) -> Iterator[None]:
+    """Have a parent until the block ends; it ends, too, when this process is killed.
+
+    `environment` is what supervisors get: a play with another one is not forked.
+    """
+    stop = Event()
+    keeper = Thread(target=_keep, args=(settings, dict(environment), stop), name="warm", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        keeper.join(FAREWELL * 2)
+
+
+def _keep(settings: Settings, environment: Mapping[str, str], stop: Event) -> None:
+    """Start a parent, and another one when it has ended: it ends by itself once what it imported was changed."""
+    place, pause = folder(settings), PAUSE
+    while not stop.is_set():
+        began = time.monotonic()
+        try:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not batches.locked(place):  # another process that serves the same state has one otherwise
+                _accompany(settings, environment, stop)
+        except OSError as error:
+            log.warning("no parent for plays can be started; they start as if there were none", why=str(error))
+        pause = PAUSE if time.monotonic() - began > STEADY else min(pause * 2, LONGEST_PAUSE)
+        stop.wait(pause)
+
+
+def _accompany(settings: Settings, environment: Mapping[str, str], stop: Event) -> None:
+    """Start a parent and stay until it has ended; end it when asked to stop, or when it does not answer."""
+    place = folder(settings)
+    with (place / batches.LOG).open("wb") as written:
+        process = subprocess.Popen(  # noqa: S603  ourselves
+            [sys.executable, "-m", "fleet_runner.adapters.warm.parent", place.resolve()],
+            stdin=subprocess.PIPE,  # closed when this process ends, however it ends: then the parent ends
+            stdout=written,
+            stderr=subprocess.STDOUT,
+            env=dict(environment),
+            cwd=settings.project_dir,
+            start_new_session=True,  # Ctrl-C is for the runner
+        )
+    looked = time.monotonic()
+    try:
+        while process.poll() is None and not stop.wait(PAUSE):
+            if time.monotonic() - looked > LOOK:
+                if not answers(place):
+                    log.warning("the parent of plays does not answer and is killed; another one follows")
+                    process.kill()
+                looked = time.monotonic()
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(FAREWELL)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def answers(place: Path, patience: float = ANSWER) -> bool:
+    """Tell if there is a parent that takes a call."""
+    try:
+        with connected(place, patience) as call:
+            return call.recv(1) == b"+"
+    except OSError:
+        return False
+
+
+@contextmanager
+def connected(place: Path, patience: float) -> Iterator[socket.socket]:
+    """Call the parent; by a descriptor, since a socket's name may not be as long as a path."""
+    with contextlib.ExitStack() as stack:
+        handle = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        stack.callback(os.close, handle)
+        call = stack.enter_context(socket.socket(socket.AF_UNIX))
+        call.settimeout(patience)
+        call.connect(f"/proc/self/fd/{handle}/{SOCKET}")
+        yield call

@@ -1,0 +1,165 @@
+"""What the parent of plays forks: it becomes one play, as if ansible-playbook had been started for it."""
+
+import array
+import atexit
+import contextlib
+import fcntl
+import gc
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import traceback
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from ansible import constants
+from ansible.cli.playbook import main as ansible_playbook
+from ansible.utils.path import cleanup_tmp_file
+
+from fleet_runner.adapters import processes
+from fleet_runner.adapters.warm import mark
+
+PATIENCE = 10.0  # seconds that a caller has to say what it wants
+MOST = 16 * 1024 * 1024  # bytes of what it says
+STREAMS = 3
+
+TEMPORARY = "DEFAULT_LOCAL_TMP"
+"""Ansible's constant for the folder that each of its processes makes while it is imported, and removes at its end."""
+
+OWN = ("FLEET_", "AWX_ISOLATED_DATA_DIR")
+"""How variables begin that differ from batch to batch, and that nothing reads while it is imported."""
+
+
+class RefusedError(Exception):
+    """This play is not one for a fork."""
+
+
+def shared(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that must be those with which Ansible was imported."""
+    return {name: value for name, value in environment.items() if not name.startswith(OWN)}
+
+
+def carry(call: socket.socket, inherited: Collection[int], expected: Mapping[str, str]) -> NoReturn:
+    """Be the play that the caller wants, to its end; `inherited` is the parent's, and none of its business."""
+    status = 1
+    try:
+        for handle in inherited:
+            os.close(handle)
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        status = _carry(call, expected)
+    except Exception:  # noqa: BLE001  the border of this process
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def _carry(call: socket.socket, expected: Mapping[str, str]) -> int:
+    call.settimeout(PATIENCE)
+    call.sendall(b"+")
+    asked, streams = _asked(call)
+    if not asked:  # it only wanted to know if anybody is there
+        return 0
+    try:
+        _become(asked, streams, expected)
+    except (RefusedError, OSError) as error:
+        call.sendall(f"no {error}\n".encode())
+        return 1
+    call.sendall(f"pid {os.getpid()}\n".encode())
+    if call.recv(16) != b"go\n":
+        return 1
+    _end_with(call)
+    status = _play(asked["command"])
+    with contextlib.suppress(OSError):
+        call.sendall(f"exit {status}\n".encode())
+    return status
+
+
+def _asked(call: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Return what the caller wants, and its descriptors; nothing where it only called."""
+    user = struct.unpack("3i", call.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))[1]
+    if user != os.geteuid():
+        return {}, []
+    data, ancillary, _, _ = call.recvmsg(8, socket.CMSG_SPACE(STREAMS * array.array("i").itemsize))
+    streams = array.array("i")
+    for _, kind, handles in ancillary:
+        if kind == socket.SCM_RIGHTS:
+            streams.frombytes(handles)
+    data += _read(call, 8 - len(data)) if data else b""
+    size = int.from_bytes(data, "big")
+    if not 0 < size <= MOST or len(streams) != STREAMS:
+        return {}, []
+    asked = json.loads(_read(call, size))
+    return (asked, list(streams)) if isinstance(asked, dict) else ({}, [])
+
+
+def _read(call: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size and (more := call.recv(min(size - len(data), 1 << 20))):
+        data += more
+    return data
+
+
+def _become(asked: Mapping[str, Any], streams: Collection[int], expected: Mapping[str, str]) -> None:
+    """Take over all that exec would have kept of the caller, and have a temporary folder of its own."""
+    environment: dict[str, str] = asked["environment"]
+    found = shared(environment)
+    if odd := sorted(name for name in {*found, *expected} if found.get(name) != expected.get(name)):
+        raise RefusedError(f"its environment has another {', '.join(odd)} than Ansible was imported with")
+    batch = environment.get(processes.TAG, "")
+    if not batch or not mark.write(batch, f"ansible-playbook {batch}"):
+        raise RefusedError("this process cannot be marked as one of its batch")
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(asked["folder"])
+    os.umask(asked["umask"])
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN if number in asked["ignored"] else signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for stream, handle in enumerate(streams):
+        os.dup2(handle, stream)
+        os.close(handle)
+    sys.stdout.reconfigure(line_buffering=os.isatty(1))  # type: ignore[union-attr]  # it is Python's own
+    atexit.unregister(cleanup_tmp_file)  # the parent's, which all forks would remove
+    base = Path(cast("str", vars(constants)[TEMPORARY])).parent
+    own = tempfile.mkdtemp(prefix=f"ansible-local-{os.getpid()}", dir=base)
+    setattr(constants, TEMPORARY, own)
+    atexit.register(cleanup_tmp_file, own, warn=True)
+
+
+def _end_with(call: socket.socket) -> None:
+    """Have the kernel kill this process as soon as the caller is gone: whoever killed that one meant the play."""
+    handle = call.fileno()
+    fcntl.fcntl(handle, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(handle, fcntl.F_SETFL, fcntl.fcntl(handle, fcntl.F_GETFL) | os.O_ASYNC)
+    call.settimeout(0)
+    with contextlib.suppress(BlockingIOError):
+        if not call.recv(1, socket.MSG_PEEK):  # it was gone before
+            os.kill(os.getpid(), signal.SIGKILL)
+    call.settimeout(None)
+
+
+def _play(command: list[str]) -> int:
+    """Run ansible-playbook, and what is to be done at its end; return its exit status."""
+    gc.enable()
+    sys.argv = command
+    try:
+        ansible_playbook(command)
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001  as the interpreter would have it
+        traceback.print_exc()
+        status = 1
+    else:
+        status = 0
+    atexit._run_exitfuncs()  # noqa: SLF001  as multiprocessing does; to take the interpreter apart would cost a third
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    return status & 0xFF

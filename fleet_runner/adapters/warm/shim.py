@@ -1,0 +1,115 @@
+"""Stands in for ansible-playbook: `python -I -S shim.py FOLDER ansible-playbook WORDS...`.
+
+It has the parent that listens in FOLDER fork the play, passes signals on to it, and ends as it ends. Where there is
+no parent, or one that is slow or does not want to, it becomes ansible-playbook: nothing has run by then. It imports
+what Python brings along, and little of that.
+
+The talk: the parent says "+"; the shim sends its arguments, environment and descriptors; the fork says its process
+id, or why it will not; the shim sees that it carries the batch's tag and says "go"; the fork says its exit status.
+Before "go" nothing runs, and a fork whose shim is gone ends. Killed by SIGKILL, the shim takes the play with it, as
+if the play had been meant; tasks go on to their ends then, as those of ansible-playbook do.
+"""
+
+import array
+import json
+import os
+import select
+import signal
+import socket
+import sys
+
+PATIENCE = 5.0  # seconds that the parent has to fork
+MOST = 4096  # bytes of an answer
+
+
+def main(arguments: list[str]) -> None:
+    """Run the play by a fork, or become ansible-playbook."""
+    folder, command = arguments[0], arguments[1:]
+    try:
+        status = _forked(folder, command)
+    except (OSError, ValueError):
+        status = None
+    if status is None:
+        os.execvp(command[0], command)  # noqa: S606  what was to be run
+    if status < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    os._exit(status)
+
+
+def _forked(folder: str, command: list[str]) -> int | None:
+    """Return the exit status of the forked play, -1 for one that was killed, None when nothing was started."""
+    with socket.socket(socket.AF_UNIX) as call:
+        call.settimeout(PATIENCE)
+        place = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        call.connect(f"/proc/self/fd/{place}/socket")
+        if call.recv(1) != b"+":
+            return None
+        _ask(call, command)
+        answer = _line(call)
+        if not answer.startswith("pid "):
+            os.write(2, f"not forked from a warm parent: {answer or 'it ended'}\n".encode())
+            return None
+        pid = int(answer[4:])
+        play = os.pidfd_open(pid)
+        if not _is_marked(pid):
+            return None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda received, _: _pass_on(play, received))
+        call.sendall(b"go\n")
+        return _follow(call, play)
+
+
+def _ask(call: socket.socket, command: list[str]) -> None:
+    """Send what the play needs of this process: all that exec would have kept."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    asked = {
+        "command": command,
+        "environment": dict(os.environ),
+        "folder": os.getcwd(),  # noqa: PTH109  pathlib is slow to import
+        "umask": umask,
+        "ignored": [number for number in (signal.SIGHUP,) if signal.getsignal(number) == signal.SIG_IGN],
+    }
+    text = json.dumps(asked).encode()
+    data = len(text).to_bytes(8, "big") + text
+    handles = array.array("i", [0, 1, 2])
+    sent = call.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handles)])
+    call.sendall(data[sent:])
+
+
+def _line(call: socket.socket) -> str:
+    text = b""
+    while not text.endswith(b"\n") and len(text) < MOST:
+        more = call.recv(MOST)
+        if not more:
+            break
+        text += more
+    return text.decode(errors="replace").strip()
+
+
+def _is_marked(pid: int) -> bool:
+    """Whether the fork is found by the batch's tag, as all of a batch must be."""
+    with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  as above
+        return os.fsencode(f"FLEET_BATCH={os.environ.get('FLEET_BATCH', '')}") in file.read().split(b"\0")
+
+
+def _pass_on(play: int, number: int) -> None:
+    try:  # noqa: SIM105  contextlib is not imported, to be quick
+        signal.pidfd_send_signal(play, number)
+    except ProcessLookupError:
+        pass
+
+
+def _follow(call: socket.socket, play: int) -> int:
+    """Wait for the play's end and return its status, which it says itself, since this is not its parent."""
+    select.select([play], [], [])
+    call.settimeout(0)
+    try:
+        answer = _line(call)
+    except BlockingIOError:  # it was killed, and its workers still live
+        return -1
+    return int(answer[5:]) if answer.startswith("exit ") else -1
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
