@@ -14,6 +14,7 @@ from fleet_runner.cli import (
     bundle,
     cabling,
     checking,
+    db,
     demo,
     firmware,
     lab,
@@ -68,6 +69,7 @@ lab.app.command()(demo.demo)
 app.add_typer(boot.app, name="boot", rich_help_panel="Work", help="Serve nodes that boot over the network.")
 app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold cables against their design.")
 app.add_typer(checking.app, name="check", rich_help_panel="Look", help="Ask nodes questions.")
+app.add_typer(db.app, name="db", rich_help_panel="Work", help="See, save, move and bound the store.")
 app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring firmware to what is pinned.")
 app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take what is pushed, and raise alarms.")
 app.add_typer(policy.app, name="policy", rich_help_panel="Look", help="See what follows from which fault.")

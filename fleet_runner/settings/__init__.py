@@ -19,7 +19,7 @@ from fleet_runner.settings.fields import PATHS, PREFIX, PROJECT_DIR, Settings, c
 
 __all__ = ["PATHS", "PREFIX", "PROJECT_DIR", "Settings", "config_file", "load", "origin", "strays"]
 
-OWN = frozenset({"alive", "batch", "bmc_handed", "bmc_password", "bmc_username", "config", "spool"})
+OWN = frozenset({"alive", "batch", "bmc_handed", "bmc_password", "bmc_username", "config", "copy_to", "spool"})
 """What else is called so between the parts of fleet-runner itself, as well as all that begins with "lab"; and the
 BMCs' credentials, which no file with settings may hold."""
 

@@ -70,12 +70,12 @@ class Store(
 
     @classmethod
     def create(cls, url: str, *, patience: float = PATIENCE) -> Self:
-        """Create a store, or migrate an older one, and open it."""
-        from fleet_runner.adapters.store.migrate import migrate  # noqa: PLC0415  Alembic is slow to load, rarely used
+        """Create a store, or migrate an older one that is this machine's alone, and open it."""
+        from fleet_runner.adapters.store.migrate import create  # noqa: PLC0415  Alembic is slow to load, rarely used
 
         database = connect(url, patience=patience, create=True)
         try:
-            migrate(database)
+            create(database)
         finally:
             database.close()
         return cls.open(url, patience=patience)
@@ -345,5 +345,5 @@ def _check_revision(database: Database) -> None:
     if found != REVISION:
         raise StoreError(
             f"store {database.where}: its schema is {found}, this fleet-runner expects {REVISION}; "
-            f"`fleet-runner tick` migrates an older one; for a newer one, update fleet-runner"
+            f"`fleet-runner db migrate` migrates an older one; for a newer one, update fleet-runner"
         )

@@ -4,7 +4,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -15,8 +14,7 @@ from fleet_runner.adapters.store.database import connect
 from fleet_runner.adapters.store.migrate import config
 from fleet_runner.adapters.store.schema import REVISION, metadata
 from fleet_runner.core.errors import StoreError
-from fleet_runner.core.runs import Wish
-from tests.adapters.store.builders import UrlMaker, armed, device
+from tests.adapters.store.builders import UrlMaker, device
 
 
 def test_a_missing_file_is_an_error_and_is_not_created(tmp_path: Path) -> None:
@@ -103,26 +101,6 @@ def test_the_migrations_make_exactly_the_tables_the_code_uses(url: str) -> None:
     database.close()
 
 
-@pytest.mark.parametrize("older", ["0001", "0002"])
-def test_a_store_of_an_older_schema_is_refused_until_it_is_migrated_and_keeps_everything(
-    url: str, older: str
-) -> None:
-    with Store.open(url) as store:
-        store.register([device("gpu-01")], 1.0)
-        store.leave_intent("gpu-01", Wish.HOLD, "ada", now=2.0)
-        before = (store.nodes(), store.intents("gpu-01"), store.history("gpu-01"))
-    _go_back_to(url, older)
-    with pytest.raises(StoreError, match=rf"its schema is {older}.*migrates an older one"):
-        Store.open(url)
-    with Store.create(url) as store:
-        assert (store.nodes(), store.intents("gpu-01"), store.history("gpu-01")) == before
-        assert armed(store).node == "gpu-01"
-    database = connect(url)
-    with database.read() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
-    database.close()
-
-
 def test_partial_indexes_are_the_same_in_the_migration(url: str) -> None:
     """Alembic does not compare the condition of an index; the promises depend on it."""
     database = connect(url)
@@ -173,22 +151,6 @@ def test_the_tables_are_made_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
 def _index(line: str) -> str:
     """Return what comes before ON."""
     return line.split(" ON ", maxsplit=1)[0].rsplit(maxsplit=1)[-1]
-
-
-def _go_back_to(url: str, revision: str) -> None:
-    """Make every table anew by the migrations up to one, with the rows that were in those they have."""
-    database = connect(url)
-    with database.write() as connection:
-        rows = {table: connection.execute(table.select()).mappings().all() for table in metadata.sorted_tables}
-        metadata.drop_all(connection)
-        connection.execute(text("DROP TABLE alembic_version"))
-        command.upgrade(config(connection), revision)
-        for table, kept in rows.items():
-            if kept:
-                connection.execute(
-                    table.insert(), [{name: row[name] for name in row if name != "id"} for row in kept]
-                )
-    database.close()
 
 
 def _set_revision(url: str, revision: str) -> None:

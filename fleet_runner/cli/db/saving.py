@@ -1,0 +1,75 @@
+"""fleet-runner db backup and restore: the store in one file, and back from it."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet_runner import settings
+from fleet_runner.adapters import playbooks
+from fleet_runner.adapters.playbooks import BatchState
+from fleet_runner.cli.db.moving import nobody_at, reached
+from fleet_runner.cli.session import console, stamp
+from fleet_runner.core.errors import NoStoreError, StoreError
+from fleet_runner.core.retention import size
+from fleet_runner.reconcile.alone import alone, served
+from fleet_runner.settings import Settings
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="the backup")]
+
+
+def backup(file: File) -> None:
+    """Write the store to a new FILE, as it is at one moment; serve may run meanwhile.
+
+    SQLite's own backup, or pg_dump's custom format. Evidence is in it, folders in state_dir are not.
+    """
+    from fleet_runner.adapters.store import backups  # noqa: PLC0415  Alembic is slow to load, rarely used
+
+    found = settings.load()
+    count = backups.save(found.store_url, file.absolute())
+    console.print(f"{file}: {size(count)}", markup=False, soft_wrap=True)
+
+
+def restore(file: File) -> None:
+    """Bring the store back from FILE. What happened since is lost, so nothing goes on before a person has looked.
+
+    A SQLite store that is there is moved aside. With PostgreSQL, database_url must name an empty database.
+    """
+    from fleet_runner.adapters.store import backups  # noqa: PLC0415  as above
+
+    found, now = settings.load(), time.time()
+    _nobody(found)
+    with alone(found):
+        done = backups.restore(found.store_url, file.absolute(), now)
+    told = stamp(done.known_until) if done.known_until is not None else "nothing"
+    lines = (
+        f"restored from {file}; the newest it knows is of {told} UTC",
+        f"{done.runs} runs that were open are closed as lost",
+        f"{done.held} nodes are held, {done.flashes} flashes were under way",
+        f"{done.watched} serving nodes are in maintenance: they are looked at, and nothing follows",
+        f"{done.wishes} wishes are refused, {done.rollouts} rollouts paused",
+        f"{done.tokens} tokens for signals are valid, also those revoked since: fleet-runner signals token list",
+        "look at the nodes (fleet-runner status), then fleet-runner release NODE",
+    )
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _nobody(found: Settings) -> None:
+    """Refuse while anybody is at the store, or a play of this machine goes on that the backup may not know."""
+    if served(found):
+        raise StoreError(f"a process serves {found.state_dir}, or ticks now; end it first, nothing was changed")
+    try:
+        with reached(found.store_url) as database:
+            nobody_at(found, database)
+    except NoStoreError:
+        pass
+    folders = sorted(found.batches_dir.iterdir()) if found.batches_dir.is_dir() else []
+    names = (path.name for path in folders if playbooks.PLAIN.fullmatch(path.name))
+    alive = {BatchState.RUNNING, BatchState.ORPHANED}
+    if busy := [name for name in names if playbooks.look(found, name).state in alive]:
+        raise StoreError(
+            f"plays of {len(busy)} batches go on ({', '.join(busy[:3])}), which the backup may not know; "
+            f"wait for them or end their supervisors, nothing was changed"
+        )

@@ -1,0 +1,71 @@
+"""Rows for every table of a database as it is, whatever its schema: two of each, that refer to each other."""
+
+from typing import Any
+
+from sqlalchemy import Column, Connection, MetaData, Table, inspect, text
+from sqlalchemy.types import Boolean, Double, Integer, LargeBinary
+
+LISTS = frozenset(
+    "findings observed evidence results expected host_keys before targets tasks_before attributes sources nodes faults "
+    "codes parts places runs".split()
+)
+"""Columns that hold JSON."""
+
+COUNT = 2
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def tables(connection: Connection) -> list[Table]:
+    """Return the tables as the database has them, but Alembic's own."""
+    found = MetaData()
+    found.reflect(connection)
+    return [table for table in found.sorted_tables if table.name != "alembic_version"]
+
+
+def fill(connection: Connection) -> Rows:
+    """Put rows into every table; return what is in them then."""
+    for table in tables(connection):
+        for number in range(1, COUNT + 1):
+            row = {column.name: _value(table, column, number) for column in table.columns}
+            connection.execute(table.insert().values(row))
+    return rows(connection)
+
+
+def rows(connection: Connection) -> Rows:
+    """Return every row of every table, in the order of their keys."""
+    found: Rows = {}
+    for table in tables(connection):
+        ordered = table.select().order_by(*table.primary_key.columns)
+        found[table.name] = [dict(row) for row in connection.execute(ordered).mappings()]
+    return found
+
+
+def empty(connection: Connection) -> None:
+    """Take every table away."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+        return
+    for name in inspect(connection).get_table_names():
+        connection.exec_driver_sql(f'DROP TABLE "{name}"')
+
+
+def _value(table: Table, column: Column[Any], number: int) -> Any:
+    for key in column.foreign_keys:
+        if key.column.table is table:
+            return None if number == 1 else number - 1
+        return _value(key.column.table, key.column, number)
+    match column.type:
+        case Boolean():
+            return number == 1
+        case Double():
+            return 1_740_000_000.123456789 + number
+        case Integer():
+            return number
+        case LargeBinary():
+            return bytes(range(256)) * number
+        case _ if column.name in LISTS:
+            return '["\\u00e9",1.5,null]'
+        case _:
+            return f"{table.name}.{column.name} été \N{SNOWMAN} {number}"
