@@ -8,13 +8,14 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 SPEC, LOCK, STARTED, RC, SPOOL, LOG = "spec.json", "lock", "started", "rc", "spool.jsonl", "log"
-ALIVE = "alive"
-"""Says when the batch's lease was last renewed; only where it has one."""
+ALIVE, TOLD = "alive", "told"
+"""When the batch's lease was last renewed; that all is in the store that ever will be. Only where it has a lease."""
 
 LOCK_TRIES = 40
 LOCK_PAUSE = 0.025
@@ -68,6 +69,14 @@ def locked(folder: Path) -> bool:
     finally:
         os.close(handle)
     return False
+
+
+def discard(folder: Path) -> None:
+    """Remove a batch's folder, at once: half of one would look like another's."""
+    gone = folder.with_name(f".{folder.name}")
+    shutil.rmtree(gone, ignore_errors=True)
+    folder.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
 
 
 def read_rc(folder: Path) -> tuple[int, str] | None:

@@ -7,7 +7,6 @@ any instant and a later process learns from the batch's folder what became of it
 import json
 import os
 import re
-import shutil
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -49,11 +48,15 @@ class BatchState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at a batch. `rc` is set once it has ended; `detail` is a sentence, or empty."""
+    """One look at a batch. `rc` is set once it has ended; `detail` is a sentence, or empty.
+
+    `age` is for how many seconds it runs; None is since its runs were opened.
+    """
 
     state: BatchState
     rc: int | None = None
     detail: str = ""
+    age: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def begin(settings: Settings, folder: Path, batch: Batch, **more: Any) -> None:
     settings.batches_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     _specify(folder, batch, **more)
-    _children.add(_spawn(folder, _environment(settings, folder.name)))
+    _children.add(_spawn(folder, environment(settings, folder.name)))
 
 
 def look(settings: Settings, batch_id: str) -> Look:
@@ -95,7 +98,7 @@ def look(settings: Settings, batch_id: str) -> Look:
     The order of the reads matters: `started` is made under the lock and `rc` before the lock is let go, so what
     is read in this order cannot contradict itself while a supervisor comes up or ends.
     """
-    _reap()
+    reap()
     folder = _folder(settings, batch_id)
     with files(f"batch {batch_id} cannot be looked at"):
         started = (folder / batches.STARTED).exists()
@@ -158,11 +161,8 @@ def discard(settings: Settings, batch_id: str) -> None:
     """Remove the folder of a batch that is over and whose spool was stored; others are left alone."""
     if look(settings, batch_id).state not in {BatchState.ENDED, BatchState.LOST}:
         return
-    gone = settings.batches_dir / f".{batch_id}"
-    shutil.rmtree(gone, ignore_errors=True)
     with files(f"batch {batch_id} cannot be discarded"):
-        _folder(settings, batch_id).rename(gone)  # at once: a half-removed folder would look new
-    shutil.rmtree(gone, ignore_errors=True)
+        batches.discard(_folder(settings, batch_id))
 
 
 @contextmanager
@@ -210,7 +210,7 @@ def _specify(folder: Path, batch: Batch, **more: Any) -> None:
         raise ConflictError(f"batch {batch.id} waits in {folder} with other runs; read the store again")
 
 
-def _environment(settings: Settings, batch_id: str) -> dict[str, str]:
+def environment(settings: Settings, batch_id: str) -> dict[str, str]:
     """Give the batch the runner's own settings, wherever they came from, and the tag it is found by."""
     file = config_file()
     own = {f"FLEET_{name.upper()}": str(value) for name, value in settings.model_dump().items() if value is not None}
@@ -235,7 +235,7 @@ def _spawn(folder: Path, environment: Mapping[str, str]) -> int:
     )
 
 
-def _reap() -> None:
+def reap() -> None:
     """Wait for supervisors that have ended, so that a runner up for months keeps no zombies."""
     for pid in tuple(_children):
         try:

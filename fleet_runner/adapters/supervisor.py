@@ -13,19 +13,24 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
-from fleet_runner.adapters import batches, processes
+from fleet_runner.adapters import batches, lease, processes, warden
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.courier import Courier
 
 DEADLINE_RC = 124  # as timeout(1) has it
 BROKEN_RC = 125  # the supervisor itself failed, or Ansible was killed
+FENCED_RC = 126  # its lease was over, or its runs were
 STOPPED_RC = 128 + signal.SIGTERM
 
 GRACE = 5.0  # seconds between asking a play to end and killing it
 PAUSE = 1.0
 DISK_PAUSE, DISK_TRIES = 5.0, 720
+DELIVERY = 900.0  # seconds for which a store that is away is waited for; the runner tells it later what is left
 
 
 class End(NamedTuple):
@@ -55,13 +60,16 @@ class Log:
 
 @dataclass(slots=True)
 class Watch:
-    """Ends a play at its deadline (monotonic) or on request: asks first, kills after a while."""
+    """Ends a play at its deadline (monotonic), on request, or without a lease: asks first, kills after a while."""
 
     batch: str
     deadline: float
     stopped: bool = False
     end: End | None = None
     asked: float = 0.0
+    lock: int = -1
+    courier: "Courier | None" = None
+    own: list[int] = field(default_factory=lambda: [os.getpid()])  # this process, and its warden's
 
     def over(self) -> bool:
         """Return True once the play must be killed; called about every second while it runs."""
@@ -72,13 +80,20 @@ class Watch:
                 self.asked = now
                 _ask(self.batch)
             return False
-        return now - self.asked > GRACE
+        return self.left() <= 0
+
+    def left(self) -> float:
+        """Return the seconds that what was asked to end may take."""
+        asked = max(0.0, self.asked + GRACE - time.monotonic()) if self.asked else GRACE
+        return asked if self.courier is None else min(asked, self.courier.left(lease.KILLED))
 
     def _due(self, now: float) -> End | None:
         if self.stopped:
             return End(STOPPED_RC, "It was stopped on request.")
         if now > self.deadline:
             return End(DEADLINE_RC, "It was ended at its stage's deadline.")
+        if self.courier is not None and (why := self.courier.over()):
+            return End(FENCED_RC, why)
         return None
 
 
@@ -94,18 +109,25 @@ def main(arguments: Sequence[str]) -> int:
     if not batches.create(folder / batches.STARTED, json.dumps(_self())):
         _say("this batch was started before; nothing to do")
         return 0
+    watch.lock = lock
     end = _carry(folder, watch)
+    for each in watch.own[1:]:
+        warden.dismiss(each)
     _say(f"rc {end.rc} {end.reason}")
     _leave(folder / batches.RC, f"{end.rc} {end.reason}".strip() + "\n")
+    if watch.courier is not None:
+        _say(watch.courier.deliver(end.rc, end.reason, DELIVERY))
     return 0
 
 
 def _carry(folder: Path, watch: Watch) -> End:
     """Run the play and say how it ended; an error of our own is an end with a reason, never a silent death."""
     try:
+        spec = json.loads((folder / batches.SPEC).read_text())
+        if "lease" in spec and not _leased(folder, spec, watch):
+            return End(FENCED_RC, "It was not begun: its lease was over, or its runs were.")
         from fleet_runner.adapters import play  # noqa: PLC0415 - slow, and `started` must be early
 
-        spec = json.loads((folder / batches.SPEC).read_text())
         watch.deadline = time.monotonic() + float(spec["deadline"])
         watch.over()  # it may have been stopped before anything ran
         rc = None if watch.end else play.run(folder, spec, watch.over)
@@ -122,10 +144,20 @@ def _carry(folder: Path, watch: Watch) -> End:
     return watch.end
 
 
+def _leased(folder: Path, spec: dict[str, Any], watch: Watch) -> bool:
+    """Begin a batch that has a lease, which it says; keep in `spec` the nodes whose runs are open."""
+    watch.own.append(warden.post(folder, watch.lock))
+    from fleet_runner import settings  # noqa: PLC0415 - only a batch with a lease needs them, and the warden does not
+    from fleet_runner.adapters.courier import Courier  # noqa: PLC0415 - likewise
+
+    watch.courier = Courier(folder, spec, settings.load().store_url)
+    spec["runs"] = watch.courier.start(spec["runs"])
+    return bool(spec["runs"])
+
+
 def _end_all(watch: Watch) -> None:
     """See to it that nothing of the play lives on: `rc` promises that."""
-    left = max(0.0, watch.asked + GRACE - time.monotonic()) if watch.asked else GRACE
-    for one in processes.end(watch.batch, spare={os.getpid()}, grace=left):
+    for one in processes.end(watch.batch, spare=watch.own, grace=watch.left()):
         _say(f"process {one.pid} could not be ended: {one.command}")
 
 
@@ -140,7 +172,7 @@ def _ask(batch: str) -> None:
 
 def _wait_out(watch: Watch) -> None:
     """Let tasks that outlived a killed ansible-playbook finish, until the deadline: one may be flashing."""
-    while any(one.pid != os.getpid() for one in processes.tagged(watch.batch)) and not watch.over():
+    while any(one.pid not in watch.own for one in processes.tagged(watch.batch)) and not watch.over():
         time.sleep(PAUSE)
 
 

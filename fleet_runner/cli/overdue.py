@@ -14,14 +14,14 @@ DAY = 86_400.0
 
 
 def unserved_since(settings: Settings, store: Store, now: float) -> float | None:
-    """Return when the first thing was due that is late by now; None where nothing is, or somebody serves here."""
+    """Return when the first thing was due that is late by now; None where nothing is, or somebody serves."""
     latest = now - TICKS * settings.tick_seconds - GRACE
     found: list[float] = []
     for node in store.due(latest):
         # A node that was woken, not scheduled, is due since the wish that woke it was left.
         found += [node.wake_at] if node.wake_at > 0 else [wish.at for wish in store.intents(node.name)]
     late = [at for at in found if at <= latest]
-    return min(late) if late and not served(settings) else None
+    return min(late) if late and not served(settings) and not (store.shared and store.deciding()) else None
 
 
 def words(since: float, now: float) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleet_runner import reconcile
-from fleet_runner.adapters import tracker_file
-from fleet_runner.adapters.bell import hearing
+from fleet_runner.adapters import playbooks, tracker_file, warm
+from fleet_runner.adapters.bell import Bell, hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.cli.ending import on_signal
@@ -20,6 +20,7 @@ from fleet_runner.core.errors import SettingsError
 from fleet_runner.health.parts import Health
 from fleet_runner.health.watchdog import watched
 from fleet_runner.reconcile.alone import serving
+from fleet_runner.reconcile.carrying import Carrier, one_turn
 from fleet_runner.reconcile.leaving import leave
 from fleet_runner.reconcile.world import Report, World
 from fleet_runner.settings import Settings, load
@@ -36,7 +37,8 @@ def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead o
     reader = _source()
     with opened(create=True) as (settings, store):
         world = World(settings, store, reader)
-        report = reconcile.tick(world)
+        with one_turn(world):
+            report = reconcile.tick(world)
         if json:
             print_json(report)
         else:
@@ -79,6 +81,8 @@ def serve(
             health = Health(world, stop, lambda: listener.trouble if listener is not None else "")
             beside.enter_context(answering(settings, health))
             beside.enter_context(sending(world))
+            beside.enter_context(warm.kept(settings, playbooks.environment(settings, "")))
+            beside.enter_context(carrying(world, bell))
             beside.enter_context(watched(systemd, lambda: health.alive().ok))
             reconcile.serve(world, stop, bell, tell)
             if drain is not None:
@@ -128,6 +132,20 @@ def sending(world: World) -> Iterator[None]:
     from fleet_runner.reconcile import senders  # noqa: PLC0415  as above
 
     with senders.sending(world.settings, world.store, lambda: world.fleet):
+        yield
+
+
+@contextmanager
+def carrying(world: World, bell: Bell) -> Iterator[None]:
+    """Share the work with other runners beside it, where the store is one that they share."""
+    if not world.store.shared:
+        yield
+        return
+    carrier = Carrier(world.settings, world.store, bell.ring)
+    carrier.begin()
+    world.decides = carrier.decides
+    _say(f"runner {carrier.runner.id}; {', '.join(carrier.runner.places) or 'every place'}")
+    with carrier.beside():
         yield
 
 

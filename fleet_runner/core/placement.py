@@ -49,7 +49,8 @@ class Taken:
 class Parcel:
     """A batch between runners, as people see it.
 
-    `runner` is "" while nobody has it, `left` how many seconds its lease has left.
+    `runner` is "" while nobody has it, `left` how many seconds its lease has left; `read_at` is when it was read, by
+    the database's clock as all of its times.
     """
 
     batch: str
@@ -59,6 +60,7 @@ class Parcel:
     runner: str
     token: int
     offered_at: float
+    read_at: float
     left: float
     started_at: float | None = None
     ended_at: float | None = None

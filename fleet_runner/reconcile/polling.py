@@ -27,6 +27,8 @@ LATE = 1.2
 
 def poll(world: World, now: float, report: Report, between: Callable[[Report], None]) -> None:
     """Take in what running batches have said, and close the runs of those that are over; see `act` for `between`."""
+    if world.store.shared:
+        world.store.lapse_parcels()
     batches: dict[str, list[Run]] = defaultdict(list)
     for run in world.store.open_runs():
         batches[run.batch].append(run)
@@ -42,7 +44,7 @@ def poll(world: World, now: float, report: Report, between: Callable[[Report], N
 def _poll_batch(world: World, batch: str, runs: list[Run], now: float, report: Report) -> None:
     look = world.engine.look(world.settings, batch)  # before the spool: what is ENDED has said everything
     _ingest(world, batch)
-    age = now - runs[0].opened_at
+    age = now - runs[0].opened_at if look.age is None else look.age
     match look.state:
         case BatchState.ENDED | BatchState.LOST:
             ends = {_close(world, look, run, now) for run in runs}
@@ -50,6 +52,11 @@ def _poll_batch(world: World, batch: str, runs: list[Run], now: float, report: R
             report.swept += [run for run in runs if run.stage is Stage.FABRIC]
             if ends <= TOLD:  # all it said is in the store; where it said nothing, its log is worth keeping
                 world.engine.discard(world.settings, batch)
+        case BatchState.DROPPED:
+            for run in runs:
+                world.store.close_run(run, Outcome.CANCELLED, f"the play was not started: {look.detail}", now)
+            report.closed += len(runs)
+            world.engine.discard(world.settings, batch)
         case BatchState.NEW if age > LAUNCH_GRACE:
             for run in runs:
                 _close(world, Look(BatchState.LOST, detail="It was never seen to start here."), run, now)

@@ -3,7 +3,7 @@
 All times are the database's. A parcel whose play was started is never given out again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, or_, select, update
@@ -107,7 +107,12 @@ def finish(connection: Connection, batch: str, token: int, end: tuple[int | None
     """Say how a play ended, whatever its lease has left; False where the parcel is its carrier's no more."""
     rc, detail = end
     mine = update(parcels).where(parcels.c.batch == batch, parcels.c.token == token, _OPEN)
-    told: dict[str, Any] = {"ended_at": database.clock(connection), "rc": rc, "detail": untrusted.words(detail), "runs": {}}
+    told: dict[str, Any] = {
+        "ended_at": database.clock(connection),
+        "rc": rc,
+        "detail": untrusted.words(detail),
+        "runs": {},
+    }
     if connection.execute(mine.values(told)).rowcount != 1:
         return False
     database.ring(connection, database.ENDED)
@@ -148,7 +153,7 @@ def found(connection: Connection, names: Iterable[str] | None) -> tuple[Parcel, 
     """Return every parcel that has not ended, the oldest first; or those of some batches."""
     query = select(*_LISTED, batches.c.stage).join_from(parcels, batches, batches.c.id == parcels.c.batch)
     query = query.where(_OPEN if names is None else parcels.c.batch.in_(sorted(set(names))))
-    rows: Sequence[Row[Any]] = connection.execute(query.order_by(parcels.c.offered_at, parcels.c.batch)).all()
+    rows: Any = connection.execute(query.order_by(parcels.c.offered_at, parcels.c.batch)).all()
     members: dict[str, list[str]] = {}
     carried = select(runs.c.batch, runs.c.node).where(runs.c.batch.in_([row.batch for row in rows]))
     for batch, node in connection.execute(carried.where(runs.c.ended_at.is_(None))).tuples():
@@ -166,6 +171,7 @@ def _parcel(row: Row[Any], members: Iterable[str], now: float) -> Parcel:
         runner=row.runner if row.started_at is not None or row.until > now else "",
         token=row.token,
         offered_at=row.offered_at,
+        read_at=now,
         left=max(0.0, row.until - now),
         started_at=row.started_at,
         ended_at=row.ended_at,

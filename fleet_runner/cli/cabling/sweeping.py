@@ -15,6 +15,7 @@ from fleet_runner.core.errors import FleetError, StoreError
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Run, Wish
+from fleet_runner.reconcile.carrying import one_turn
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
 
@@ -94,7 +95,8 @@ def _wait(settings: Settings, store: Store, waiting: Sequence[_Sweep], wait: flo
             note("nobody serves, so this command ticks until the sweep has ended")
             world = World(settings, store, source.Reader(settings))
         if world is not None:
-            reconcile.tick(world)
+            with one_turn(world):
+                reconcile.tick(world)
         time.sleep(LOOK_AGAIN)
 
 

@@ -1,0 +1,190 @@
+"""Holds a batch's lease beside its play, and brings what the play says to the store.
+
+A batch lives no longer than its lease: one that is not renewed for half of it is ended, which needs nobody's word and
+no clock but this machine's own since it was started. What was said and could not be brought stays in the folder, and
+is brought when the store is back, as long as the runs are still open there.
+"""
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+from secrets import token_hex
+from threading import Event, Lock, Thread
+from typing import Any
+
+from fleet_runner.adapters import batches, playbooks
+from fleet_runner.adapters.lease import ASKED, PULSE, RENEWALS, mark, ticks
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.errors import ConflictError, StoreError
+
+TRIES = 3
+"""How often the store may refuse what is brought at the end, before it is believed."""
+
+
+class Told(Enum):
+    """What became of what was brought at the end."""
+
+    ALL = "all"
+    REFUSED = "refused"  # the batch is its courier's no more: nothing was written
+    LATER = "later"  # the store is away
+
+
+SENTENCES = {
+    Told.ALL: "all of it is in the store",
+    Told.REFUSED: "the store has nothing to do with it any more; nothing was written",
+    Told.LATER: "the store is away; the runner tells it what is left",
+}
+
+
+def settle(folder: Path, told: Told, rc: int) -> None:
+    """Remove the folder of a batch that has nothing more to tell; one whose log may be wanted is kept, and marked."""
+    if told is Told.LATER:
+        return
+    if rc != 0:
+        batches.create(folder / batches.TOLD, "")
+        return
+    batches.discard(folder)
+
+
+def bring(store: Store, batch: str, spool: Path) -> int:
+    """Bring to the store what a spool says that is not there yet; return how many bytes of it are there then."""
+    while True:
+        before = store.offset(batch)
+        heard = playbooks.said(spool, before)
+        if not heard.used:
+            return before
+        store.ingest(batch, before, before + heard.used, heard.lines)
+
+
+class Courier:
+    """Carries for one batch, in a thread of its own while its play runs."""
+
+    def __init__(self, folder: Path, spec: Mapping[str, Any], url: str) -> None:
+        lease = spec["lease"]
+        self.batch, self.token, self.seconds = str(spec["batch"]), int(lease["token"]), float(lease["seconds"])
+        self._folder, self._url = folder, url
+        self._carrier = token_hex(8)
+        self._renewed = float(lease["at"])
+        self._brought = -1
+        self._over = ""
+        self._store: Store | None = None
+        self._one = Lock()
+        self._stop = Event()
+        self._thread = Thread(target=self._carry, name="courier", daemon=True)
+
+    def start(self, nodes: Mapping[str, Any]) -> dict[str, Any]:
+        """Begin the batch in the store, and to carry: return what is told of the nodes whose runs are open.
+
+        Nothing is told where the batch is another's to begin, or where the store stays away for too long.
+        """
+        while True:
+            try:
+                opened = self._opened().start_parcel(self.batch, self.token, self._carrier)
+            except StoreError:
+                self._forget()
+                if self.overdue(ASKED):
+                    return {}
+                time.sleep(PULSE)
+            else:
+                break
+        if opened:
+            mark(self._folder, self._renewed, self.seconds)
+            self._thread.start()
+        return {node: told for node, told in nodes.items() if node in opened}
+
+    def over(self) -> str:
+        """Return why the play has to end, "" while it need not."""
+        if not self._over and self.overdue(ASKED):
+            self._over = f"Its lease was not renewed for {ticks() - self._renewed:.0f} s; it was ended."
+        return self._over
+
+    def overdue(self, part: float) -> bool:
+        """Whether the lease was not renewed for that part of its time."""
+        return ticks() - self._renewed > part * self.seconds
+
+    def left(self, part: float) -> float:
+        """Return the seconds until the lease was not renewed for that part of its time."""
+        return max(0.0, self._renewed + part * self.seconds - ticks())
+
+    def deliver(self, rc: int, detail: str, patience: float) -> str:
+        """Bring the rest, and how it ended, for so many seconds; leave the folder as that wants it, and say so."""
+        told = self.end(rc, detail, patience) if self._thread.ident else Told.REFUSED
+        self._forget()
+        settle(self._folder, told, rc if self._thread.ident else 0)
+        return SENTENCES[told]
+
+    def end(self, rc: int, detail: str, patience: float) -> Told:
+        """Bring the rest, and how it ended; try for so many seconds where the store is away."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(patience)
+        until = time.monotonic() + patience
+        refused = 0
+        while True:
+            try:
+                with self._one:
+                    self._tell()
+                    taken = self._opened().finish_parcel(self.batch, self.token, rc, detail)
+            except ConflictError:  # it is another's by now; or two writers met, and the next try finds out
+                refused += 1
+            except StoreError:
+                self._forget()
+            else:
+                return Told.ALL if taken else Told.REFUSED
+            if refused == TRIES:
+                return Told.REFUSED
+            if time.monotonic() > until:
+                return Told.LATER
+            time.sleep(PULSE)
+            self._renew_quietly()
+
+    def _carry(self) -> None:
+        """Renew and bring until it ends; what the store cannot take now, it may take later."""
+        while not self._stop.wait(PULSE):
+            try:
+                if self.overdue(1 / RENEWALS):
+                    self._renew()
+                with self._one:
+                    self._tell()
+            except ConflictError:
+                self._renew_quietly()  # which learns whether its runs are over
+            except (StoreError, OSError):
+                self._forget()
+
+    def _renew_quietly(self) -> None:
+        with suppress(StoreError):
+            self._renew()
+
+    def _renew(self) -> None:
+        at = ticks()
+        why = self._opened().renew_parcel(self.batch, self.token, self.seconds)
+        if why is None:
+            self._over = self._over or "Its lease is over, or its runs are; it was ended."
+        elif why:
+            self._over = self._over or why
+        if why is not None:
+            self._keep(at)
+
+    def _keep(self, at: float) -> None:
+        """Remember since when the lease counts: before the store was asked, so never too late."""
+        self._renewed = at
+        mark(self._folder, at, self.seconds)
+
+    def _tell(self) -> None:
+        """Bring what the play has said since the last time."""
+        path = self._folder / batches.SPOOL
+        if path.exists() and path.stat().st_size > self._brought:
+            self._brought = bring(self._opened(), self.batch, path)
+
+    def _opened(self) -> Store:
+        if self._store is None:
+            self._store = Store.open(self._url, patience=max(2.0, self.seconds / RENEWALS))
+        return self._store
+
+    def _forget(self) -> None:
+        """Begin anew with a store that failed: its server may be another one by now."""
+        store, self._store, self._brought = self._store, None, -1
+        if store is not None:
+            store.close()

@@ -1,0 +1,132 @@
+"""Carries batches on PostgreSQL, where any runner may take them: for whoever decides, and for each runner.
+
+Whoever decides offers a batch in the store and looks there what became of it. A runner takes what it has room for,
+and starts the same detached supervisor as `playbooks` does, in a folder of its own for each time a batch is taken.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from fleet_runner.adapters import batches, courier, lease, playbooks, processes
+from fleet_runner.adapters.playbooks import Batch, BatchState, Look
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.placement import Offer, Parcel, Taken
+from fleet_runner.core.spool import Decoded
+from fleet_runner.settings import Settings
+
+log = structlog.get_logger()
+
+UNOFFERED = "whoever decided it ended before any runner was offered it; nothing ran"
+
+LOST_RC = -1
+"""Of a play of which nobody saw the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leased:
+    """The engine of whoever decides; supervisors bring what plays say to the store themselves."""
+
+    store: Store
+
+    def launch(self, settings: Settings, batch: Batch) -> None:
+        """Offer a batch to every runner; ConflictError where its runs are over."""
+        del settings
+        playbooks.check(batch)
+        self.store.offer(Offer(batch.id, batch.stage.value, batch.runs, batch.places))
+
+    def look(self, settings: Settings, batch_id: str) -> Look:
+        """Tell what became of a batch, from its row."""
+        del settings
+        found = self.store.parcels([batch_id])
+        return state(found[0]) if found else Look(BatchState.DROPPED, detail=UNOFFERED)
+
+    def spool(self, settings: Settings, batch_id: str, offset: int) -> Decoded:
+        """Return nothing: it is in the store."""
+        del settings, batch_id, offset
+        return Decoded((), 0, 0)
+
+    def stop(self, settings: Settings, batch_id: str) -> None:
+        """Have a running batch ended by its supervisor, wherever that is."""
+        del settings
+        self.store.stop_parcel(batch_id, "It was stopped on request.")
+
+    def discard(self, settings: Settings, batch_id: str) -> None:
+        """Forget a batch that is over."""
+        del settings
+        self.store.forget_parcel(batch_id)
+
+
+def state(parcel: Parcel) -> Look:
+    """Tell what became of a batch."""
+    if parcel.started_at is None:
+        ended = parcel.ended_at is not None
+        return Look(BatchState.DROPPED if ended else BatchState.OFFERED, detail=parcel.detail)
+    if parcel.ended_at is None:
+        return Look(BatchState.RUNNING, age=parcel.read_at - parcel.started_at)
+    if parcel.rc is None:
+        return Look(BatchState.LOST, detail=f"{parcel.runner} began it, and {parcel.detail}.")
+    return Look(BatchState.ENDED, parcel.rc, parcel.detail)
+
+
+def carry(settings: Settings, store: Store, runner: str) -> int:
+    """Take what this runner has room for, and start it; return how many batches.
+
+    Raises:
+        FleetError: one could not be started here; once its lease is over, it is anybody's again.
+    """
+    at = lease.ticks()
+    taken = store.take_parcels(runner, settings.lease_seconds)
+    for each in taken:
+        _begin(settings, each, at, runner)
+    return len(taken)
+
+
+def _begin(settings: Settings, taken: Taken, at: float, runner: str) -> None:
+    offer = taken.offer
+    folder = settings.batches_dir / f"{offer.batch}.{taken.token}"
+    told = {"token": taken.token, "seconds": settings.lease_seconds, "at": at, "runner": runner}
+    with playbooks.files(f"batch {offer.batch} was not started"):
+        playbooks.begin(settings, folder, Batch(offer.batch, Stage(offer.stage), offer.runs), lease=told)
+
+
+def sweep(settings: Settings, store: Store) -> None:
+    """See to folders whose supervisor is gone: bring what is not in the store yet, and remove what nobody needs.
+
+    Raises:
+        StoreError: the store is away; the next sweep goes on.
+    """
+    playbooks.reap()
+    if not settings.batches_dir.is_dir():
+        return
+    for folder in sorted(settings.batches_dir.iterdir()):
+        spec = batches.read_json(folder / batches.SPEC)
+        if "lease" not in spec or (folder / batches.TOLD).exists() or batches.locked(folder):
+            continue
+        try:
+            _see_to(folder, str(spec["batch"]), int(spec["lease"]["token"]), store)
+        except (OSError, ConflictError) as error:
+            log.warning("what a batch left behind is seen to later", folder=str(folder), why=str(error))
+
+
+def _see_to(folder: Path, batch: str, token: int, store: Store) -> None:
+    """Bring what a supervisor that is gone left; where it had not begun, the batch is anybody's with its lease."""
+    found = next(iter(store.parcels([batch])), None)
+    mine = found is not None and found.token == token and found.ended_at is None
+    if not (folder / batches.STARTED).exists():
+        if not mine or (found is not None and found.left == 0):
+            batches.discard(folder)
+        return
+    ended = batches.read_rc(folder)
+    if mine:
+        courier.bring(store, batch, folder / batches.SPOOL)
+        if ended is not None:
+            store.finish_parcel(batch, token, *ended)
+        elif not processes.tagged(folder.name):
+            store.drop_parcel(batch, token)  # nobody will say how it ended: it is lost now, not in half a minute
+        else:
+            return
+    courier.settle(folder, courier.Told.ALL, ended[0] if ended is not None else LOST_RC)
