@@ -33,6 +33,7 @@ def tick(world: World, now: float | None = None, between: Callable[[Report], Non
     with alone(world.settings):
         fleet = _sync(world, time.time() if now is None else now)
         now = time.time() if now is None else now
+        _register(world, fleet, now)
         poll(world, now, report, between)
         roll(world, fleet, now, report)
         act(world, fleet, now, report, between)
@@ -62,18 +63,11 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
     attention, kept = Attention(world, bell), None
     due = time.monotonic()
     while not stop.is_set():
+        if not world.decides():
+            _stand_by(world, bell)
+            continue
         began = time.monotonic()
-        try:
-            whole = began >= due
-            tell(tick(world, between=attention.between) if whole else glance(world, attention.between))
-        except FleetError as error:
-            if world.fleet is None:
-                raise
-            if world.pulse.failed(str(error)):
-                log.error("this tick did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
-        else:
-            if whole and world.pulse.worked(time.monotonic() - began):
-                log.info("ticks do their work again")
+        _round(world, attention, tell, whole=began >= due)
         if world.fleet is not kept:
             kept = _keep(world)
         ended = time.monotonic()
@@ -84,6 +78,21 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
         if rested.moves:
             tell(rested)
         attention.wait(due - time.monotonic())
+
+
+def _round(world: World, attention: Attention, tell: Callable[[Report], None], *, whole: bool) -> None:
+    """Tick, or glance; what the store or the source refuses is tried again, but not before there is a fleet."""
+    began = time.monotonic()
+    try:
+        tell(tick(world, between=attention.between) if whole else glance(world, attention.between))
+    except FleetError as error:
+        if world.fleet is None:
+            raise
+        if world.pulse.failed(str(error)):
+            log.error("this tick did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
+    else:
+        if whole and world.pulse.worked(time.monotonic() - began):
+            log.info("ticks do their work again")
 
 
 def _keep(world: World) -> Fleet | None:
@@ -112,7 +121,35 @@ def _sync(world: World, now: float) -> Fleet:
         for note in found.notes:
             log.warning(note)
         world.fabrics = {fabric.name: fabric for fabric in fabrics(found)}
-        world.store.register([*nodes(found), *(fabric.record for fabric in world.fabrics.values())], now)
         world.fleet = found
     world.fleet_read_at = now
     return world.fleet
+
+
+def _register(world: World, fleet: Fleet, now: float) -> None:
+    """Have the store know every node of a source that changed, or that another runner may have read otherwise."""
+    if world.registered != fleet.revision:
+        world.store.register([*nodes(fleet), *(fabric.record for fabric in world.fabrics.values())], now)
+        world.registered = fleet.revision
+
+
+def _stand_by(world: World, bell: Bell) -> None:
+    """Wait while another runner decides, and know the fleet meanwhile: others here ask for it."""
+    try:
+        _sync(world, time.time())
+    except FleetError as error:
+        if world.fleet is None:
+            raise
+        log.error("this look did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
+    world.registered = ""
+    world.pulse.worked(0.0)
+    if bell.wait(world.settings.tick_seconds) and not world.decides():
+        _pass_on(world)
+
+
+def _pass_on(world: World) -> None:
+    """Have whoever decides look: it rang here."""
+    try:
+        world.store.ring()
+    except FleetError as error:
+        log.warning("it rang here, and nobody could be told; the next tick looks anyway", error=str(error))

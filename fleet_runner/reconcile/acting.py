@@ -10,6 +10,7 @@ import structlog
 from fleet_runner.adapters.playbooks import Batch
 from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenRun, OpenTicket
 from fleet_runner.core.errors import ConflictError, FleetError
+from fleet_runner.core.placement import group
 from fleet_runner.core.policy import decide
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Node, Outcome, Run
@@ -20,6 +21,9 @@ from fleet_runner.reconcile.telling import payload
 from fleet_runner.reconcile.world import Report, World, timing
 
 log = structlog.get_logger()
+
+Together = dict[tuple[str, frozenset[str]], list[str]]
+"""Names of batches, one for each node in it, by their stage and who reaches them."""
 
 ROUNDS = 5
 """How often a tick goes on with nodes that asked for another look at once."""
@@ -32,7 +36,8 @@ def act(world: World, fleet: Fleet, now: float, report: Report, between: Callabl
     """
     purse, outlook = Purse(world, fleet), Outlook(world, fleet)
     purse.open(now)
-    batches: dict[str, list[str]] = {}
+    batches: Together = {}
+    runners = world.store.runners() if world.store.shared else ()
     opened: dict[str, list[Run]] = defaultdict(list)
     for _ in range(ROUNDS):
         due = world.store.due(now)
@@ -42,7 +47,8 @@ def act(world: World, fleet: Fleet, now: float, report: Report, between: Callabl
         for node in due:
             view = outlook.view(node, running.get(node.name), now)
             decision = purse.spend(view, decide(view, timing(world.settings), now), now)
-            together = (_batched(action, batches, world.settings.batch_nodes) for action in decision.actions)
+            reached = group(runners, outlook.where(node.name))
+            together = (_batched(action, reached, batches, world.settings.batch_nodes) for action in decision.actions)
             decision = replace(decision, actions=tuple(together))
             for run in carry_out(purse, view, decision, now, report):
                 opened[run.batch].append(run)
@@ -79,19 +85,24 @@ def _told(world: World, node: Node, decision: Decision, now: float) -> list[str]
     return [entry.sentence for entry in world.store.history(node.name, about, "ticket") if entry.at == now]
 
 
-def _batched(action: Action, batches: dict[str, list[str]], most: int) -> Action:
-    """Give runs of one stage that start in one tick the same batch, up to `most` of them."""
+def _batched(action: Action, reached: frozenset[str], batches: Together, most: int) -> Action:
+    """Give runs of one stage, on nodes that the same runners reach, the same batch: up to `most` of one tick."""
     if not isinstance(action, OpenRun):
         return action
-    given = batches.setdefault(action.stage, [])
+    given = batches.setdefault((action.stage, reached), [])
     given.append(given[-1] if len(given) % most else f"{action.stage}-{uuid4().hex[:12]}")
     return replace(action, batch=given[-1])
+
+
+def _batch(outlook: Outlook, runs: list[Run], now: float) -> Batch:
+    places = sorted({outlook.where(run.node) for run in runs})
+    return Batch(runs[0].batch, runs[0].stage, payload(outlook, runs, now), tuple(places))
 
 
 def _launch(world: World, outlook: Outlook, runs: list[Run], now: float) -> None:
     """Hand runs to the engine; that one cannot be started is the controller's trouble and counts against no node."""
     try:
-        world.engine.launch(world.settings, Batch(runs[0].batch, runs[0].stage, payload(outlook, runs, now)))
+        world.engine.launch(world.settings, _batch(outlook, runs, now))
     except ConflictError as error:
         log.warning("batch not launched", batch=runs[0].batch, why=str(error))
     except FleetError as error:

@@ -11,6 +11,7 @@ from fleet_runner.core.firmware.turns import NAMED
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import FABRICS, MOVING, SERVING, Condition, Stage, State
 from fleet_runner.core.observers import observers
+from fleet_runner.core.placement import place
 from fleet_runner.core.records import NODE_ROLES, Fleet, Management, Termination
 from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.runs import Node, Outcome, Run, Stored, Ticket
@@ -45,6 +46,10 @@ class Outlook:
         if self.known is None:
             self.known = {node.name: node for node in self.world.store.nodes()}
         return self.known
+
+    def where(self, name: str) -> str:
+        """Return in which place a node is, or the site of a fabric."""
+        return place(self.fleet, self.world.fabrics, name)
 
     def observers(self, fabric: str) -> tuple[Termination, ...]:
         """Return the ports through which a fabric can be read, the best first."""

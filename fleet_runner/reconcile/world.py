@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from fleet_runner.adapters import playbooks
+from fleet_runner.adapters.leased import Leased
 from fleet_runner.adapters.playbooks import Batch, Look
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.fabrics import Fabric
@@ -42,7 +43,10 @@ class Engine(Protocol):
 
 @dataclass(slots=True)
 class World:
-    """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet` and `fabrics`."""
+    """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet` and `fabrics`.
+
+    Where other machines write the store, too, batches are offered to all of them, and one machine `decides`.
+    """
 
     settings: Settings
     store: Store
@@ -56,6 +60,13 @@ class World:
     active: ActiveTests = field(default_factory=ActiveTests)
     policy: Policy = field(default_factory=Policy)
     pulse: Pulse = field(default_factory=Pulse)
+    decides: Callable[[], bool] = field(default=lambda: True)
+    registered: str = ""
+
+    def __post_init__(self) -> None:
+        """Carry batches as the store wants it, where nobody says otherwise."""
+        if self.engine is playbooks and self.store.shared:
+            self.engine = Leased(self.store)
 
 
 @dataclass(slots=True)
