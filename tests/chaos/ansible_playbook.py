@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fleet_runner.adapters import lease
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.spool import Ended, Judged, Line, PlayEnd, Progress, encode
@@ -101,8 +102,9 @@ class Play:
 
 
 def is_wanted() -> bool:
-    """Whether whoever started the play still has the right to it, as the callback plugin asks before each task."""
-    return True
+    """Whether the batch's lease was renewed lately, where it has one: the callback plugin asks before each task."""
+    alive = os.environ.get("FLEET_ALIVE")
+    return alive is None or not lease.overdue(Path(alive), lease.ASKED)
 
 
 def main(arguments: list[str]) -> int:

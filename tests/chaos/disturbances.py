@@ -59,13 +59,14 @@ class Disturbance:
         return f"after {self.pause:.1f} s: {self.kind}{lasting} ({self.which:.2f})"
 
 
-def drawn(seed: int, count: int, *, shared: bool) -> tuple[Disturbance, ...]:
-    """Draw the disturbances of a seed; `shared` is for several runners on PostgreSQL."""
+def drawn(seed: int, count: int, *, shared: bool, slow: float = 1.0) -> tuple[Disturbance, ...]:
+    """Draw the disturbances of a seed; `shared` is for several runners on PostgreSQL, `slow` for longer pauses."""
     draw = Random(f"{seed}/disturbances")
     weights = ON_POSTGRESQL if shared else ON_SQLITE
     found: list[Disturbance] = []
     for kind in draw.choices(list(weights), list(weights.values()), k=count):
         least, most = SECONDS.get(kind, (0.0, 0.0))
         seconds = least + (most - least) * draw.random() ** 2
-        found.append(Disturbance(kind, draw.uniform(0.2, 2.5), seconds if shared else min(seconds, 3.0), draw.random()))
+        pause, which = slow * draw.uniform(0.2, 2.5), draw.random()
+        found.append(Disturbance(kind, pause, seconds if shared else min(seconds, 3.0), which))
     return tuple(found)

@@ -1,6 +1,7 @@
 """The processes of a lab: runners that serve, their supervisors, their plays. Found by the lab's name, ended by id."""
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet_runner.adapters import batches
 from tests.chaos.ansible_playbook import LAB, SEED
 from tests.chaos.site import Site
 
@@ -58,10 +60,12 @@ class Herd:
     database_url: str = ""
     serving: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict[str, "subprocess.Popen[bytes]"])
     ended: list[subprocess.Popen[bytes]] = field(default_factory=list["subprocess.Popen[bytes]"])
+    locks: dict[str, int] = field(default_factory=dict[str, int])
 
     def start(self, runner: str) -> None:
         """Have a runner serve."""
         file = self.site.settings(runner, self.database_url)
+        self._cold(runner)
         own = {LAB: str(self.site.root), SEED: str(self.seed), "PYTHONPATH": str(ROOT)}
         kept = {key: value for key, value in os.environ.items() if not key.startswith("FLEET_")}
         with (self.site.root / f"{runner}.log").open("ab") as log:
@@ -74,6 +78,14 @@ class Herd:
                 stderr=log,
                 start_new_session=True,
             )
+
+    def _cold(self, runner: str) -> None:
+        """Keep a runner from having a parent of plays, as another process with one would: it forks Ansible itself."""
+        if runner not in self.locks:
+            folder = self.site.state_dir(runner) / "warm"
+            folder.mkdir(parents=True, exist_ok=True)
+            self.locks[runner] = os.open(folder / batches.LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self.locks[runner], fcntl.LOCK_EX)
 
     def signal(self, runner: str, number: signal.Signals) -> None:
         """Signal a runner, and nobody else."""
@@ -103,6 +115,8 @@ class Herd:
             for process in (*self.serving.values(), *self.ended):
                 process.poll()
             time.sleep(0.05)
+        while self.locks:
+            os.close(self.locks.popitem()[1])
 
     def logs(self) -> str:
         """Return what the runners said last."""

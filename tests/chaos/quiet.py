@@ -95,7 +95,7 @@ def stories(seed: int, site: Site, folder: Path) -> Mapping[str, Story]:
     }
     own.state_dir("quiet").mkdir()
     with Store.create(settings.store_url) as store:
-        world = World(settings, store, Reader(settings), Quiet(machines, clock, store), source_seconds=FAR)
+        world = World(settings, store, Reader(settings), Quiet(machines, clock, store))
         for _ in range(MOST):
             tick(world, clock.at)
             nodes = store.nodes()

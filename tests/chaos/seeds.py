@@ -50,7 +50,8 @@ class Report:
 
 def run(seed: int, setting: Setting) -> Report:
     """Run a seed; whatever happens, nothing of it lives afterwards."""
-    report = Report(seed, drawn(seed, setting.disturbances, shared=setting.data is not None))
+    slow = max(1.0, setting.nodes / 40)
+    report = Report(seed, drawn(seed, setting.disturbances, shared=setting.data is not None, slow=slow))
     began = time.monotonic()
     root = Path(tempfile.mkdtemp(prefix=f"fleet-chaos-{seed}-"))
     try:
@@ -65,14 +66,14 @@ def run(seed: int, setting: Setting) -> Report:
 
 
 def _run(report: Report, setting: Setting, root: Path) -> None:
-    site = Site(root / "lab", setting.nodes, batch=max(2, setting.nodes // 3), passive=max(4.0, setting.nodes / 6))
+    site = Site(root / "lab", setting.nodes, batch=max(2, setting.nodes // 3), passive=max(10.0, setting.nodes / 6))
     expected = stories(report.seed, site, root / "quiet")
     site.write()
     with _database(setting.data) as server:
         runners = ("runner-1", "runner-2", "runner-3") if server else ("runner",)
         url = server.url if server else f"sqlite:///{site.state_dir('runner') / 'fleet.db'}"
         herd = Herd(site, report.seed, setting.python, server.url if server else "")
-        site.state_dir("runner").mkdir()
+        site.state_dir("runner").mkdir(mode=0o700)
         with Store.create(url, patience=PATIENCE) as store:
             course = Course(report.seed, herd, runners, report.plan, store, setting.patience, server, report.told)
             try:

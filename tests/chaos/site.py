@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from tests.chaos.disturbances import LEASE
 from tests.chaos.fates import name
 
 IN_A_RACK = 8
@@ -42,6 +43,7 @@ class Site:
             "source": str(self.root / "site"),
             "state_dir": str(self.state_dir(runner)),
             "database_url": database_url,
+            "lease_seconds": LEASE,
             "policy_file": str(self.root / "policy.yml"),
             "batch_nodes": self.batch,
             "forks": 10,
@@ -50,8 +52,9 @@ class Site:
             "working_seconds": 0.4,
             "firmware_pause_seconds": 0.4,
             "drain_seconds": 0.5,
-            "passive_seconds": self.passive,
-            "active_seconds": 0,
+            "passive_schedule": f"every {self.passive:.0f}s",
+            "active_schedule": "never",
+            "source_schedule": "every 52w",
             "max_out_share": 1,
             "max_out_domain": 1,
             "max_out_tenant": 1,
