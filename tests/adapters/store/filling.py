@@ -3,12 +3,12 @@
 from typing import Any
 
 from sqlalchemy import Column, Connection, MetaData, Table, inspect, text
-from sqlalchemy.types import Boolean, Double, Integer, LargeBinary
+from sqlalchemy.types import Boolean, Double, Integer, LargeBinary, TypeEngine
 
-LISTS = frozenset(
-    "findings observed evidence results expected host_keys before targets tasks_before attributes sources nodes faults "
-    "codes parts places runs".split()
-)
+LISTS = frozenset({
+    "attributes", "before", "codes", "evidence", "expected", "faults", "findings", "host_keys", "nodes", "observed",
+    "parts", "places", "results", "runs", "sources", "targets", "tasks_before",
+})  # fmt: skip
 """Columns that hold JSON."""
 
 COUNT = 2
@@ -56,16 +56,12 @@ def _value(table: Table, column: Column[Any], number: int) -> Any:
         if key.column.table is table:
             return None if number == 1 else number - 1
         return _value(key.column.table, key.column, number)
-    match column.type:
-        case Boolean():
-            return number == 1
-        case Double():
-            return 1_740_000_000.123456789 + number
-        case Integer():
-            return number
-        case LargeBinary():
-            return bytes(range(256)) * number
-        case _ if column.name in LISTS:
-            return '["\\u00e9",1.5,null]'
-        case _:
-            return f"{table.name}.{column.name} été \N{SNOWMAN} {number}"
+    plain: dict[type[TypeEngine[Any]], Any] = {
+        Boolean: number == 1,
+        Double: 1_740_000_000.123456789 + number,
+        Integer: number,
+    }
+    plain[LargeBinary] = bytes(range(256)) * number
+    text = f"{table.name}.{column.name} été \N{SNOWMAN} {number}"
+    otherwise = '["\\u00e9",1.5,null]' if column.name in LISTS else text
+    return next((value for kind, value in plain.items() if isinstance(column.type, kind)), otherwise)
