@@ -1,7 +1,8 @@
 """The BMCs of the lab: one process, and for each server an emulated BMC of its own on 127.0.0.1.
 
 `python -m fleet_runner.lab.bmc LAB` runs until it is ended. It reads a node's state at every request, so that a
-fault injected meanwhile shows at once; a BMC that is down closes the connection without an answer.
+fault injected meanwhile shows at once; a BMC that is down closes the connection without an answer. Whoever subscribed
+to a BMC's events is told of faults as they come and go.
 """
 
 import signal
@@ -10,16 +11,21 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
 from typing import Any
 
 import yaml
 
-from fleet_runner.lab import hardware, tree
+from fleet_runner.lab import alerts, hardware, tree
 from fleet_runner.lab.folder import Lab, open_lab, read
 from fleet_runner.lab.redfish import Durations, Emulator, Event, Habits
 from fleet_runner.lab.tools.node import witness
 
 HABITS = Habits(sessions=64, host_side=(), ignores_restart_while_off=True)
+EVENT_SECONDS = 0.2
+"""Pause between two looks at what the BMCs are to tell of."""
+
 WITNESSED = frozenset({"accepted", "refused", "update_done", "update_failed", "activated", "bmc_reset", "ac_drain"})
 """What the BMC did to firmware, for the lab's witness log; power and boots are witnessed where they happen."""
 
@@ -78,26 +84,45 @@ class Server:
             witness(str(self.lab.root), f"firmware_{event.kind}", self.node, **event.details)
 
 
-def emulators(lab: Lab) -> list[Emulator]:
-    """Return every server's BMC, on the port that `up` chose for it."""
+def emulators(lab: Lab) -> dict[str, Emulator]:
+    """Return every server's BMC by its node, on the port that `up` chose for it."""
     credentials: dict[str, str] = yaml.safe_load(lab.credentials.read_text("utf-8"))
     ports: dict[str, int] = read(lab.about)["bmc_ports"]
     servers = {node: Server(lab, node) for node in ports}
-    return [
-        Emulator(
+    return {
+        node: Emulator(
             tree.tree(server.state), credentials=credentials, port=ports[node], pace=Durations(), habits=HABITS,
             behind=server, on=server.hear,
         )
         for node, server in servers.items()
-    ]  # fmt: skip
+    }  # fmt: skip
+
+
+def tell(lab: Lab, bmcs: Mapping[str, Emulator], over: Flag) -> None:
+    """Have BMCs send events, until it is over; one that is down sends them once it is back."""
+    known: dict[str, alerts.Faults] = {}
+    while not over.wait(EVENT_SECONDS):
+        for node, bmc in bmcs.items():
+            if not bmc.subscribed():
+                known.pop(node, None)
+                continue
+            faults: alerts.Faults = hardware.state_of(lab, node)["faults"]
+            if "bmc_down" not in faults:
+                for event in alerts.events(known.get(node, faults), faults):
+                    bmc.tell(event)
+                known[node] = faults
 
 
 def main() -> int:
     """Serve until SIGTERM."""
+    lab, over = open_lab(Path(sys.argv[1])), Flag()
     with ExitStack() as stack:
-        for bmc in emulators(open_lab(Path(sys.argv[1]))):
-            stack.enter_context(bmc)
+        bmcs = {node: stack.enter_context(bmc) for node, bmc in emulators(lab).items()}
+        telling = Thread(target=tell, args=(lab, bmcs, over), name="events")
+        telling.start()
         signal.sigwait({signal.SIGTERM, signal.SIGINT})
+        over.set()
+        telling.join()
     return 0
 
 

@@ -1,7 +1,6 @@
 """BMCs that post their events to a real listener: subscribed, lost, made again, refused, ended."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -64,8 +63,8 @@ def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Type) -> Iterat
         @contextmanager
         def made(**more: Any) -> Iterator[Hall]:
             cert = certificate(tmp_path, "signals")
-            tls = {"signals_certificate": cert, "signals_certificate_key": cert.with_suffix(".key")}
-            with listening(tmp_path, "gpu-01", "gpu-02", **tls) as ear, ExitStack() as bmcs:
+            files = {"signals_certificate": cert, "signals_certificate_key": cert.with_suffix(".key")}
+            with listening(tmp_path, "gpu-01", "gpu-02", bounds=None, **files) as ear, ExitStack() as bmcs:
                 nodes = {name: bmcs.enter_context(emulator(**more)) for name in ("gpu-01", "gpu-02")}
                 devices = {
                     name: Device(name, "lab", "gpu-server", "hall", context={"fleet_bmc_url": bmc.url})
@@ -81,7 +80,7 @@ def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Type) -> Iterat
                 told = {"SOURCE": tmp_path / "site", "BMC_CREDENTIALS": user, "SIGNALS_URL": ear.url,
                         "DATABASE_URL": f"sqlite:///{tmp_path / 'fleet.db'}", "SIGNALS_VERIFY": "false"}  # fmt: skip
                 for name, value in told.items():
-                    monkeypatch.setenv(f"FLEET_{name}", os.fspath(value))
+                    monkeypatch.setenv(f"FLEET_{name}", str(value))
                 yield Hall(ear, nodes, typed)
 
         yield lambda **more: stack.enter_context(made(**more))

@@ -45,7 +45,7 @@ def listening(tls: Path | None = None) -> Iterator[Ear]:
             self.send_response(ear.status)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
+        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
