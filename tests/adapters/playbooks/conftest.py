@@ -1,16 +1,17 @@
 """A tiny project to run for real: one node, a playbook of shell lines, a witness file that each task appends to."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from fleet_runner.adapters import batches, playbooks, processes
+from fleet_runner.adapters import batches, playbooks, processes, warm
 from fleet_runner.adapters.playbooks import Batch, BatchState, Look
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.settings import Settings
@@ -132,6 +133,7 @@ class Site:
             [sys.executable, "-c", RUNNER, self.settings.model_dump_json(), batch.id, runs],
             stdout=subprocess.PIPE,
             text=True,
+            env=without_test(os.environ),
         )
         self.runners.append(runner)
         return runner
@@ -144,12 +146,27 @@ class Site:
         if self.settings.batches_dir.exists():
             for folder in self.settings.batches_dir.iterdir():
                 processes.end(folder.name, spare={os.getpid()}, grace=0.5)
-        wait_until(lambda: playbooks._reap() or not playbooks._children)
+        wait_until(lambda: playbooks.reap() or not playbooks._children)
+
+
+EITHER = pytest.mark.parametrize("site", ["cold", "warm"], indirect=True)
+"""A test that must hold whether Ansible is started for each play or plays are forked from a parent."""
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A project that ends with its test."""
+def site(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A project that ends with its test; "warm" with a parent that forks plays."""
+    given = playbooks.environment
+    monkeypatch.setattr(playbooks, "environment", lambda *words: without_test(given(*words)))
     made = Site(tmp_path)
-    yield made
-    made.close()
+    with contextlib.ExitStack() as stack:
+        stack.callback(made.close)
+        if getattr(request, "param", "cold") == "warm":
+            stack.enter_context(warm.kept(made.settings, playbooks.environment(made.settings, "none")))
+            wait_until(lambda: warm.answers(warm.folder(made.settings)))
+        yield made
+
+
+def without_test(environment: Mapping[str, str]) -> dict[str, str]:
+    """Leave out the test's name, which differs between its beginning and its middle: no parent would fit."""
+    return {name: value for name, value in environment.items() if name != "PYTEST_CURRENT_TEST"}

@@ -10,7 +10,7 @@ import pytest
 from fleet_runner.adapters import playbooks
 from fleet_runner.adapters.handover import HANDED, PASSWORD, USERNAME, handed
 from fleet_runner.adapters.playbooks import BatchState
-from tests.adapters.playbooks.conftest import Site
+from tests.adapters.playbooks.conftest import EITHER, Site
 
 SECRET = "Tr0ub4dor-of-the-bmc"  # nothing else in this computer is called so
 READ = (
@@ -20,6 +20,7 @@ READ = (
 )
 
 
+@EITHER
 def test_credentials_of_the_environment_reach_a_play_and_no_file_and_no_process_list(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

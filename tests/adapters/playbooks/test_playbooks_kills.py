@@ -13,12 +13,13 @@ from fleet_runner.adapters import batches, playbooks, processes
 from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.core import lifecycle
 from fleet_runner.core.lifecycle import Stage
-from tests.adapters.playbooks.conftest import Site
+from tests.adapters.playbooks.conftest import EITHER, Site
 
 HANGING = "say in; (trap '' TERM; setsid sh -c 'trap \"\" TERM; while :; do sleep 0.1; done') & sleep 600; say late"
 """A task that hangs with a child in a session of its own that will not be asked to end."""
 
 
+@EITHER
 def test_a_play_goes_on_and_ends_once_when_its_launcher_is_killed(site: Site) -> None:
     """The runner is killed right after the launch; the next one finds the batch running and adopts it."""
     site.play("say one; until_ gate", "say two")
@@ -35,6 +36,7 @@ def test_a_play_goes_on_and_ends_once_when_its_launcher_is_killed(site: Site) ->
     assert site.witness() == ["one", "two"]
 
 
+@EITHER
 def test_a_killed_supervisor_leaves_an_orphan_then_a_lost_batch_and_nothing_is_repeated(site: Site) -> None:
     """While its task lives it is ORPHANED, then LOST; in both a launch starts nothing."""
     site.play("say in; until_ gate; say out", "say never")
@@ -52,6 +54,7 @@ def test_a_killed_supervisor_leaves_an_orphan_then_a_lost_batch_and_nothing_is_r
     assert site.witness() == ["in", "out"]
 
 
+@EITHER
 def test_a_second_supervisor_for_a_batch_runs_nothing(site: Site) -> None:
     """Started by hand while the first lives, and again after it was killed."""
     site.play("say in; until_ gate")
@@ -68,6 +71,7 @@ def test_a_second_supervisor_for_a_batch_runs_nothing(site: Site) -> None:
     assert site.witness() == ["in"]
 
 
+@EITHER
 def test_two_launches_at_once_start_a_batch_once(site: Site) -> None:
     """From two processes and from several threads of one."""
     site.play("say {{ inventory_hostname }}")
@@ -85,6 +89,7 @@ def test_two_launches_at_once_start_a_batch_once(site: Site) -> None:
     assert sorted(site.witness()) == ["gpu-01", "gpu-02"]
 
 
+@EITHER
 def test_the_deadline_ends_a_hung_task_and_its_children(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The play hangs in a task with a child that ignores SIGTERM in a session of its own."""
     work = lifecycle.STAGES[Stage.VERIFY]
@@ -98,6 +103,7 @@ def test_the_deadline_ends_a_hung_task_and_its_children(site: Site, monkeypatch:
     assert site.witness() == ["in"]
 
 
+@EITHER
 def test_a_running_batch_is_stopped_by_its_supervisor(site: Site) -> None:
     site.play(HANGING)
     playbooks.launch(site.settings, site.batch("b1"))
@@ -108,6 +114,7 @@ def test_a_running_batch_is_stopped_by_its_supervisor(site: Site) -> None:
     assert site.witness() == ["in"]
 
 
+@EITHER
 def test_what_an_orphaned_batch_left_is_ended_on_request(site: Site) -> None:
     site.play(HANGING)
     playbooks.launch(site.settings, site.batch("b1"))
@@ -119,6 +126,7 @@ def test_what_an_orphaned_batch_left_is_ended_on_request(site: Site) -> None:
     assert processes.tagged("b1") == ()
 
 
+@EITHER
 def test_a_killed_ansible_is_waited_out_and_is_no_exit_status_of_its_own(site: Site) -> None:
     """The out-of-memory killer took ansible-playbook; the task it was in ends before the batch does."""
     site.play("say in; until_ gate; say out")
@@ -134,6 +142,7 @@ def test_a_killed_ansible_is_waited_out_and_is_no_exit_status_of_its_own(site: S
 
 
 @pytest.mark.parametrize("told", ["", "[]", "{}", '{"pid": %d, "ticks": 1}'])
+@EITHER
 def test_nobody_is_killed_because_of_an_id_that_was_used_again(site: Site, told: str) -> None:
     """`started` names a process that is not the batch's supervisor, here a sleeper; stop leaves it alone."""
     site.play("say in; until_ gate")

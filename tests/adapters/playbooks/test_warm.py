@@ -1,0 +1,240 @@
+"""Plays that are forked from a parent run, and are found, as those of ansible-playbook, which is there if need be."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.adapters import batches, playbooks, processes, warm
+from fleet_runner.adapters.playbooks import BatchState
+from fleet_runner.adapters.warm import mark
+from tests.adapters.playbooks.conftest import Site, wait_until
+
+WARM = pytest.mark.parametrize("site", ["warm"], indirect=True)
+
+
+def parent(site: Site) -> int:
+    """Return the process id of the parent that the site keeps."""
+    name = str(warm.folder(site.settings).resolve()).encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if name in words and b"fleet_runner.adapters.warm.parent" in words:
+            return int(folder.name)
+    return 0
+
+
+def main_process(site: Site, batch: str) -> int:
+    """Return the process that carries a play: the parent's own child, and none where Ansible was started."""
+    above = parent(site)
+    children = Path(f"/proc/{above}/task/{above}/children").read_text().split()
+    return next((int(child) for child in children if processes.find(int(child), batch)), 0)
+
+
+def log(site: Site, batch: str) -> str:
+    """Return what was printed for a batch."""
+    return site.file(batch, batches.LOG).read_text()
+
+
+@WARM
+def test_a_play_is_forked_and_found_by_its_tag(site: Site) -> None:
+    """The parent's own child carries it, shows the batch's tag in /proc, and is named after it; the parent is not."""
+    site.play("say in; until_ gate", "exit 3")
+    playbooks.launch(site.settings, site.batch("b1"))
+    site.wait_for_witness("in")
+    pid = main_process(site, "b1")
+    assert pid
+    assert processes.find(pid, "b1") is not None
+    assert "ansible-playbook b1" in str(processes.find(pid, "b1"))
+    assert parent(site) not in {one.pid for one in processes.tagged("b1")}
+    assert os.getsid(pid) == pid
+    site.open_gate("gate")
+    assert site.wait_for("b1", BatchState.ENDED).rc == 2
+    assert "Task 1" in log(site, "b1")
+
+
+@pytest.mark.parametrize("site", ["cold", "warm"], indirect=True)
+def test_a_task_sees_the_same_of_where_it_runs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folder, umask, standard input and environment, of which the settings may have changed since."""
+    before = os.umask(0o027)
+    try:
+        monkeypatch.setenv("FLEET_LATER", "given after the parent began")
+        site.play('say "$(umask):$(cat | wc -c):$FLEET_LATER:$FLEET_BATCH:$LC_ALL:$PWD"')
+        playbooks.launch(site.settings, site.batch("b1"))
+        assert site.wait_for("b1", BatchState.ENDED).rc == 0
+    finally:
+        os.umask(before)
+    where = site.project / "playbooks"
+    assert " ".join(site.witness()) == f"0027:0:given after the parent began:b1:C.UTF-8:{where}"
+
+
+@WARM
+def test_an_orphaned_fork_is_found_and_ended(site: Site) -> None:
+    """Supervisor and stand-in are killed while its main process is stopped, so that it cannot end by itself."""
+    site.play("say in; until_ never")
+    playbooks.launch(site.settings, site.batch("b1"))
+    site.wait_for_witness("in")
+    supervisor, pid = site.supervisor("b1"), main_process(site, "b1")
+    os.kill(pid, signal.SIGSTOP)
+    os.kill(supervisor, signal.SIGKILL)
+    found = site.wait_for("b1", BatchState.ORPHANED)
+    assert "processes go on" in found.detail
+    playbooks.stop(site.settings, "b1")
+    assert site.look("b1").state is BatchState.LOST
+    assert processes.tagged("b1") == ()
+    wait_until(lambda: not main_process(site, "b1"))
+
+
+@WARM
+def test_a_play_outlives_its_parent_and_says_how_it_ended(site: Site) -> None:
+    """Killed while a play runs: the play ends as it would have, and the next ones have a new parent."""
+    site.play("say in; until_ gate", "say out; exit 3")
+    playbooks.launch(site.settings, site.batch("b1"))
+    site.wait_for_witness("in")
+    first = parent(site)
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: parent(site) not in {0, first} and warm.answers(warm.folder(site.settings)))
+    site.open_gate("gate")
+    assert site.wait_for("b1", BatchState.ENDED).rc == 2
+    assert site.witness() == ["in", "out"]
+
+
+@WARM
+def test_a_hung_parent_costs_seconds_and_no_batch(site: Site) -> None:
+    """Stopped, it does not answer; what it was asked meanwhile never runs, though it goes on afterwards."""
+    site.play("say {{ inventory_hostname }}")
+    above = parent(site)
+    os.kill(above, signal.SIGSTOP)
+    try:
+        playbooks.launch(site.settings, site.batch("b1"))
+        assert site.wait_for("b1", BatchState.ENDED).rc == 0
+    finally:
+        os.kill(above, signal.SIGCONT)
+    wait_until(lambda: warm.answers(warm.folder(site.settings)))
+    assert site.witness() == ["gpu-01"]
+    assert processes.tagged("b1") == ()
+
+
+@WARM
+def test_a_parent_that_imported_what_has_changed_forks_nothing(site: Site) -> None:
+    """Its plugin was edited: this play starts Ansible itself, and another parent follows."""
+    site.play("say one")
+    first = parent(site)
+    plugin = site.project / "plugins" / "callback" / "tell.py"
+    plugin.write_text(plugin.read_text() + "# edited\n")
+    playbooks.launch(site.settings, site.batch("b1"))
+    assert site.wait_for("b1", BatchState.ENDED).rc == 0
+    wait_until(lambda: parent(site) not in {0, first})
+    assert site.witness() == ["one"]
+
+
+@WARM
+def test_a_play_with_another_environment_is_not_forked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ansible reads its configuration while it is imported, which was with other variables."""
+    monkeypatch.setenv("ANSIBLE_TIMEOUT", "77")
+    site.play("say one")
+    playbooks.launch(site.settings, site.batch("b1"))
+    assert site.wait_for("b1", BatchState.ENDED).rc == 0
+    assert "another ANSIBLE_TIMEOUT" in log(site, "b1")
+    assert site.witness() == ["one"]
+
+
+@WARM
+def test_nothing_of_one_batch_is_there_for_the_next(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in its environment nor in the memory of the parent, which never reads what a caller sends."""
+    secret = "a-secret-of-batch-one"
+    monkeypatch.setenv("FLEET_ODD", secret)
+    site.play('say "${FLEET_ODD:-none}"; echo {{ lookup("env", "FLEET_ODD") }}')
+    playbooks.launch(site.settings, site.batch("b1"))
+    assert site.wait_for("b1", BatchState.ENDED).rc == 0
+    monkeypatch.delenv("FLEET_ODD")
+    playbooks.launch(site.settings, site.batch("b2"))
+    assert site.wait_for("b2", BatchState.ENDED).rc == 0
+    assert site.witness() == [secret, "none"]
+    assert secret.encode() not in memory(parent(site))
+
+
+def memory(pid: int) -> bytes:
+    """Return all that a process has in memory and may be written."""
+    found = b""
+    with Path(f"/proc/{pid}/mem").open("rb") as file:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            where, rights = line.split()[:2]
+            if rights.startswith("rw"):
+                start, end = (int(each, 16) for each in where.split("-"))
+                file.seek(start)
+                found += file.read(end - start)
+    return found
+
+
+@WARM
+def test_forks_have_temporary_folders_of_their_own(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ansible removes its own at its end: one that is shared would be taken from plays that still run."""
+    site.play("say in-{{ inventory_hostname }}; until_ gate", "true")
+    for name, node in (("b1", "gpu-01"), ("b2", "gpu-02")):
+        playbooks.launch(site.settings, site.batch(name, (node,)))
+        site.wait_for_witness(f"in-{node}")
+    temporary = Path("~/.ansible/tmp").expanduser()
+    mine = [list(temporary.glob(f"ansible-local-{main_process(site, name)}*")) for name in ("b1", "b2")]
+    assert [len(each) for each in mine] == [1, 1]
+    site.open_gate("gate")
+    for name in ("b1", "b2"):
+        assert site.wait_for(name, BatchState.ENDED).rc == 0
+    assert not any(each.exists() for found in mine for each in found)
+
+
+def test_a_parent_ends_with_who_keeps_it(site: Site) -> None:
+    """Killed, so that it cannot see to it: the kernel closes what the parent listens to."""
+    keep = (
+        "import sys, time; from fleet_runner.adapters import playbooks, warm\n"
+        "from fleet_runner.settings import Settings\n"
+        "settings = Settings.model_validate_json(sys.argv[1])\n"
+        "with warm.kept(settings, playbooks.environment(settings, 'none')): time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", keep, site.settings.model_dump_json()]) as keeper:
+        try:
+            wait_until(lambda: warm.answers(warm.folder(site.settings)))
+            above = parent(site)
+            assert above
+        finally:
+            keeper.kill()
+    wait_until(lambda: not Path(f"/proc/{above}").exists())
+    assert not (warm.folder(site.settings) / warm.SOCKET).exists()
+
+
+@WARM
+def test_a_second_keeper_of_the_same_state_starts_no_other_parent(site: Site) -> None:
+    first = parent(site)
+    with warm.kept(site.settings, playbooks.environment(site.settings, "none")):
+        time.sleep(warm.PAUSE * 2)
+        assert parent(site) == first
+    assert warm.answers(warm.folder(site.settings))
+
+
+@WARM
+def test_a_caller_that_says_nothing_or_rubbish_starts_nothing(site: Site) -> None:
+    """And others are served meanwhile."""
+    place = warm.folder(site.settings)
+    with warm.connected(place, 10.0) as silent, warm.connected(place, 10.0) as loud:
+        assert silent.recv(1) == b"+"
+        loud.sendall(b"\xff" * 100)
+        site.play("say one")
+        playbooks.launch(site.settings, site.batch("b1"))
+        assert site.wait_for("b1", BatchState.ENDED).rc == 0
+        assert "not forked" not in log(site, "b1")
+    assert site.witness() == ["one"]
+    above = parent(site)
+    wait_until(lambda: not Path(f"/proc/{above}/task/{above}/children").read_text().split())
+
+
+def test_only_a_process_with_room_for_it_is_marked() -> None:
+    """This one was not started as a parent: it stays as it is, and is refused."""
+    assert not mark.write("b1", "title")
+    assert not mark.write("b" * 300, "title")
+    assert processes.find(os.getpid(), "b1") is None
