@@ -1,11 +1,15 @@
 """Short ways to make the values that decisions are made from."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.runs import Held, Intent, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.schedules.known import parsed
+from fleet_runner.core.schedules.schedule import Missed, Schedule
+from fleet_runner.core.schedules.sweep import Sweep
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
@@ -13,6 +17,26 @@ from fleet_runner.core.view import View
 
 NOW = 1_000_000.0
 SINCE = NOW - 100.0
+
+
+@dataclass(frozen=True)
+class After:
+    """Moments so many seconds after the last one, for tests in which it matters how long that is."""
+
+    pause: float
+
+    def after(self, at: float) -> float:
+        """Return the next one."""
+        return at + self.pause
+
+
+def paced(seconds: float) -> Sweep:
+    """A sweep whose turns come so many seconds after the last one's end."""
+    return Sweep(Schedule("paced", f"after {seconds:g} s", After(seconds), "UTC", 0.0, Missed.CATCH_UP))
+
+
+OFF = Sweep(parsed("active", "never"))
+"""A sweep in which no turn ever comes."""
 
 
 def a_node(state: State = State.PRODUCTION, **values: Any) -> Node:

@@ -93,9 +93,10 @@ def test_an_unusable_setting_is_named_with_its_file(write: Write, text: str, nam
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("cabling_seconds", "0", "above 0"),
-        ("cabling_seconds", "inf", "above 0"),
-        ("passive_seconds", "0", "above 0"),
+        ("cabling_schedule", "every 0s", "'0s' is no span of time"),
+        ("passive_schedule", "never", "it has to come again"),
+        ("source_schedule", "17 3 * * *; Mars/Olympus", "'Mars/Olympus' is no time zone"),
+        ("retry_seconds", "inf", "above 0"),
         ("retry_seconds", "0", "above 0"),
         ("tick_seconds", "nan", "above 0"),
         ("cabling_confirm_seconds", "inf", "at least 0"),
@@ -121,18 +122,18 @@ def test_an_unusable_variable_is_named_with_what_is_expected(
 
 def test_a_pause_without_an_end_is_refused_in_a_file_and_as_an_argument(write: Write) -> None:
     """Where it comes from is said."""
-    file = write("cabling_seconds = inf\n")
-    with pytest.raises(SettingsError, match=rf"^setting 'cabling_seconds' \(from {file}\): .*found inf$"):
+    file = write("retry_seconds = inf\n")
+    with pytest.raises(SettingsError, match=rf"^setting 'retry_seconds' \(from {file}\): .*found inf$"):
         settings.load()
     file.write_text("")
-    with pytest.raises(SettingsError, match=r"^setting 'cabling_seconds': .*\(expected a number above 0\), found 0$"):
-        settings.load(cabling_seconds=0)
+    with pytest.raises(SettingsError, match=r"^setting 'retry_seconds': .*\(expected a number above 0\), found 0$"):
+        settings.load(retry_seconds=0)
 
 
 def test_a_key_that_is_no_setting_is_answered_with_the_nearest_one(write: Write) -> None:
     """Or with none, where nothing is near."""
-    file = write("cabling_secs = 3\n")
-    with pytest.raises(SettingsError, match=r"'cabling_secs' is no setting; did you mean 'cabling_seconds'\?$"):
+    file = write("cabling_sched = 3\n")
+    with pytest.raises(SettingsError, match=r"'cabling_sched' is no setting; did you mean 'cabling_schedule'\?$"):
         settings.load()
     file.write_text("zzz = 3\n")
     with pytest.raises(SettingsError, match=r"fleet\.toml: 'zzz' is no setting$"):
@@ -151,7 +152,7 @@ def test_a_variable_that_is_nearly_a_setting_is_named_and_breaks_nothing(
     monkeypatch.setenv("FLEET_CABLING_INTERVAL", "60")
     assert settings.load().forks == 4
     assert settings.strays() == [
-        "FLEET_CABLING_INTERVAL is no setting and is not read; did you mean FLEET_CABLING_SECONDS?"
+        "FLEET_CABLING_INTERVAL is no setting and is not read; did you mean FLEET_CABLING_SCHEDULE?"
     ]
 
 

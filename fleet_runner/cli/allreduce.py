@@ -67,7 +67,7 @@ def allreduce(
         raise FleetError("one node has nobody to add up with; name another, or one that is known to be good (--good)")
     with opened() as (settings, store):
         for name in (*asked, *beside):
-            _may_be_loaded(store, known(store, name), time.time() - 2 * settings.passive_seconds)
+            _may_be_loaded(store, known(store, name), time.time() - 2 * settings.schedule("passive").times.pause)
         search = _Search(settings, _addresses(settings, (*asked, *beside)), backend)
         found = search.named(asked, beside)
         trouble = _recorded(store, search, found)

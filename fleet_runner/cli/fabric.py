@@ -46,7 +46,7 @@ def explain_fabric(settings: Settings, store: Store, row: Node, *, json: bool) -
     """Print it."""
     now = time.time()
     view = _view(settings, store, row, now)
-    said, due, why = told(view, timing(settings))
+    said, due, why = told(view, timing(settings), now)
     why = _paused(view) or why
     faults = _faults(view)
     run = view.runs[-1] if view.runs else None

@@ -45,7 +45,7 @@ _KEPT = {State.PRODUCTION: production.watch, State.WATCHED: watching.watch}
 
 def decide(view: View, timing: Timing, now: float) -> Decision:
     """Return what follows for one node."""
-    answered = wishes.answer(view, now - 2 * timing.passive)
+    answered = wishes.answer(view, now - 2 * timing.passive.pause)
     if answered:
         return Decision((*answered, *_attempted(view, answered, now)), view.node.waiting, now)
     over = clearing.cleared(view, now)

@@ -11,6 +11,7 @@ from fleet_runner.core.needs import ORDER, Need, needed, waived
 from fleet_runner.core.pending import against_which, carry_out, clear, is_automatic, is_unsure, pend_need, unwaive
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Held, Outcome, Run
+from fleet_runner.core.schedules.sweep import Sweep
 from fleet_runner.core.sightings import is_slow, seen_once
 from fleet_runner.core.stages import NO_VERDICT, again_at
 from fleet_runner.core.standing import standing
@@ -156,18 +157,26 @@ def _resume_at(view: View, timing: Timing) -> float:
 
 def _keep_sweeps(view: View, timing: Timing, now: float) -> Decision:
     again = {stored.stage for stored, _ in seen_once(view)}
-    pauses = {Stage.HEALTH_PASSIVE: timing.passive, Stage.CABLING: timing.cabling}
+    sweeps = {Stage.HEALTH_PASSIVE: timing.passive, Stage.CABLING: timing.cabling}
     due = {
-        stage: (last.ended_at or 0.0) + (min(pause, timing.confirm) if stage in again else pause)
-        if (last := _last(view, stage))
-        else 0.0
-        for stage, pause in pauses.items()
+        stage: _turn(view, stage, sweep, timing.confirm if stage in again else None, now)
+        for stage, sweep in sweeps.items()
     }
     for stage, at in due.items():
         if now >= at:
             why = "a fault was seen once, this look confirms it or not" if stage in again else f"scheduled {stage}"
             return Decision((OpenRun(stage, why),), "", now)
     return Decision((), _health(view), min(now + FAR, *due.values()))
+
+
+def _turn(view: View, stage: Stage, sweep: Sweep, confirm: float | None, now: float) -> float:
+    """Return when a sweep looks at the node next: at its own moment, or sooner to confirm what was seen once."""
+    last = _last(view, stage)
+    if last is None or sweep.is_off:
+        return testing.NEVER if sweep.is_off else 0.0
+    ended = last.ended_at or 0.0
+    due = sweep.due(view.node.name, ended, now)
+    return due if confirm is None else min(due, ended + confirm)
 
 
 def _health(view: View) -> str:

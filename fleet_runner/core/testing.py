@@ -5,7 +5,6 @@ And what is told, or ended, of tests that do not come to an answer.
 
 import math
 from datetime import UTC, datetime
-from zlib import crc32
 
 from fleet_runner.core.actions import Decision, Move, OpenRun
 from fleet_runner.core.active import go_on
@@ -39,17 +38,16 @@ def look_again(view: View, timing: Timing) -> float | None:
 def due(view: View, timing: Timing, now: float) -> float:
     """Return when a node in production is to be tested next, NEVER where it may not be now.
 
-    Each node has its own minute of the hour, by its name: after a pause, or a start of the runner, they do not all
-    begin at once. What was seen once is looked at soon.
+    Each node has its own moment, by its name: after a pause, or a start of the runner, they do not all begin at once.
+    What was seen once is looked at soon.
     """
-    if not view.tested or not timing.active or is_taken(view) or not idle(view, now - 2 * timing.passive):
+    if not view.tested or timing.active.is_off or is_taken(view) or not idle(view, now - 2 * timing.passive.pause):
         return NEVER
     own = _own(view)
     since = (own[-1].ended_at or own[-1].opened_at) if own else view.node.since
     if any(stored.stage is Stage.HEALTH_ACTIVE for stored, _ in seen_once(view)):
-        return since + min(timing.active, timing.confirm)
-    offset = crc32(view.node.name.encode()) % 1000 / 1000 * timing.active
-    return (math.floor((since - offset) / timing.active) + 1) * timing.active + offset
+        return since + min(timing.active.pause, timing.confirm)
+    return timing.active.due(view.node.name, since, now)
 
 
 def gave_way(view: View) -> bool:

@@ -10,6 +10,8 @@ from fleet_runner.core.lifecycle import TRANSITIONS, Event
 from fleet_runner.core.records import Termination
 from fleet_runner.core.rules.rules import DEFAULT, Rules
 from fleet_runner.core.runs import Intent, Node, Run, Stored, Ticket
+from fleet_runner.core.schedules.known import SWEEPS
+from fleet_runner.core.schedules.sweep import Sweep
 from fleet_runner.core.signals.alarm import Alarm
 
 RUNNER = "runner"
@@ -21,17 +23,17 @@ FAR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long to wait before looking again, in seconds."""
+    """How long to wait before looking again, in seconds; and when a node's turn comes in a sweep."""
 
     retry: float = 60.0
     working: float = 300.0
     firmware: float = 15.0
     drain: float = 60.0
     drain_deadline: float = 86_400.0
-    passive: float = 300.0
-    active: float = 3600.0
+    passive: Sweep = SWEEPS["passive"]
+    active: Sweep = SWEEPS["active"]
     active_visit: float = 60.0
-    cabling: float = 14_400.0
+    cabling: Sweep = SWEEPS["cabling"]
     confirm: float = 600.0
 
 

@@ -1,5 +1,6 @@
 """What a fabric needs: a sweep several times a day, a second one soon where something was seen for the first time."""
 
+import math
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -24,18 +25,18 @@ def watch(view: View, timing: Timing, now: float) -> Decision:
         return Decision((), "the source of truth does not know it any more; it is not swept", now + FAR)
     sweeps = _sweeps(view)
     if not view.observers:
-        return Decision((), _sentence(NO_OBSERVER, _last_words(view, sweeps)), now + timing.passive)
-    due, why = _due(view, sweeps, timing)
+        return Decision((), _sentence(NO_OBSERVER, _last_words(view, sweeps)), now + timing.passive.pause)
+    due, why = _due(view, sweeps, timing, now)
     if now >= due:
         return Decision((OpenRun(Stage.FABRIC, why),), "fabric starts", now)
-    next_one = f"next sweep at {_clock(due, now)}"
+    next_one = why if timing.cabling.is_off else f"next sweep at {_clock(due, now)}"
     return Decision((), f"{_last_words(view, sweeps)}; {next_one}", min(now + FAR, due))
 
 
-def told(view: View, timing: Timing) -> tuple[str, float, str]:
+def told(view: View, timing: Timing, now: float) -> tuple[str, float, str]:
     """Return how the last sweep went, when the next one is due (epoch seconds), and why then."""
     sweeps = _sweeps(view)
-    due, why = _due(view, sweeps, timing)
+    due, why = _due(view, sweeps, timing, now)
     return _last_words(view, sweeps), due, why
 
 
@@ -43,20 +44,22 @@ def _sweeps(view: View) -> list[Run]:
     return [run for run in view.runs if run.stage is Stage.FABRIC]
 
 
-def _due(view: View, sweeps: list[Run], timing: Timing) -> tuple[float, str]:
+def _due(view: View, sweeps: list[Run], timing: Timing, now: float) -> tuple[float, str]:
     """Return when the next sweep is due, and why."""
+    if timing.cabling.is_off:
+        return math.inf, f"the schedule of sweeps is {timing.cabling.standing.paused}"
     if not sweeps:
         return 0.0, "first sweep of the fabric"
     ended = sweeps[-1].ended_at or 0.0
     silent = _silent(view, sweeps)
     if silent:
-        pause = min(timing.retry * 2.0 ** min(silent - 1, 20), timing.cabling)
+        pause = min(timing.retry * 2.0 ** min(silent - 1, 20), timing.cabling.pause)
         return ended + pause, f"{silent} sweep(s) in a row gave no verdict"
     once = len(seen_once(view))
     if once:
-        again = ended + min(timing.confirm, timing.cabling)
+        again = ended + min(timing.confirm, timing.cabling.pause)
         return again, f"{once} fault(s) were seen once; are they still there?"
-    return ended + timing.cabling, "scheduled sweep"
+    return timing.cabling.due(view.node.name, ended, now), "scheduled sweep"
 
 
 def _silent(view: View, sweeps: list[Run]) -> int:

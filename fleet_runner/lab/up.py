@@ -27,8 +27,8 @@ tick_seconds = 0.5
 retry_seconds = 2
 working_seconds = 2
 drain_seconds = 1
-passive_seconds = 3
-cabling_seconds = 10
+passive_schedule = "every 3s"
+cabling_schedule = "every 10s"
 cabling_confirm_seconds = 2
 firmware_pause_seconds = 1
 """

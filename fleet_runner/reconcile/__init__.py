@@ -17,7 +17,7 @@ from fleet_runner.reconcile.cables import tell_source
 from fleet_runner.reconcile.polling import poll
 from fleet_runner.reconcile.pressing import LEAST_REST, Attention
 from fleet_runner.reconcile.rollouts import roll
-from fleet_runner.reconcile.world import Report, World
+from fleet_runner.reconcile.world import Report, World, source_due
 
 log = structlog.get_logger()
 
@@ -105,7 +105,7 @@ def _keep(world: World) -> Fleet | None:
 
 def _sync(world: World, now: float) -> Fleet:
     """Read the source of truth when its copy is old; the fleet goes on with the copy when it cannot be read."""
-    if world.fleet is not None and now - world.fleet_read_at < world.source_seconds:
+    if world.fleet is not None and now < source_due(world, now):
         return world.fleet
     try:
         found = world.read_source()

@@ -135,7 +135,7 @@ class Outlook:
         """Whether the profile of a device type asks for active tests in service; read once a tick."""
         if device_type not in self.tested:
             world = self.world
-            asked = world.settings.active_seconds > 0 and world.active.asked(world.settings, device_type)
+            asked = not world.settings.schedule("active").is_off and world.active.asked(world.settings, device_type)
             self.tested[device_type] = asked
         return self.tested[device_type]
 

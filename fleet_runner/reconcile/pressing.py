@@ -95,7 +95,7 @@ def press(world: World, fleet: Fleet, report: Report) -> bool:
     decided = 0
     for node in found:
         view = outlook.view(node, running.get(node.name), now)
-        decision = decide(view, timing(world.settings), now)
+        decision = decide(view, timing(world.settings, world.standings), now)
         if _is_brief(decision) and _is_brief(decision := purse.spend(view, decision, now)):
             carry_out(purse, view, decision, now, report)
             decided += 1

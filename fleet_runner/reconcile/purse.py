@@ -78,7 +78,7 @@ class Purse:
         spent = rolled or self._spent(view, decision, now)
         why = self._stopped(view, decision, now, may_try=not spent) or spent
         if why:
-            decision = decide(replace(view, barred=why), timing(self.world.settings), now)
+            decision = decide(replace(view, barred=why), timing(self.world.settings, self.world.standings), now)
             decision = replace(decision, wake_at=min(decision.wake_at, retry))
         slot = self._beginning(view, decision, now)
         return withhold(decision, slot, retry) if slot else decision

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Protocol
 
 from fleet_runner.adapters import playbooks
@@ -11,6 +12,8 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Run
+from fleet_runner.core.schedules.known import SWEEPS
+from fleet_runner.core.schedules.sweep import AWAKE, Standing, Sweep
 from fleet_runner.core.spool import Decoded
 from fleet_runner.core.view import Timing
 from fleet_runner.reconcile.catalogues import Catalogues
@@ -55,7 +58,7 @@ class World:
     fleet: Fleet | None = None
     fabrics: Mapping[str, Fabric] = field(default_factory=dict[str, Fabric])
     fleet_read_at: float = 0.0
-    source_seconds: float = 30.0
+    standings: Mapping[str, Standing] = field(default_factory=dict[str, Standing])
     catalogues: Catalogues = field(default_factory=Catalogues)
     active: ActiveTests = field(default_factory=ActiveTests)
     policy: Policy = field(default_factory=Policy)
@@ -69,6 +72,12 @@ class World:
             self.engine = Leased(self.store)
 
 
+def source_due(world: World, now: float) -> float:
+    """Return when the source of truth is read again."""
+    sweep = Sweep(world.settings.schedule("source"), world.standings.get("source", AWAKE))
+    return sweep.due(world.settings.runner_name, world.fleet_read_at, now)
+
+
 @dataclass(slots=True)
 class Report:
     """What one tick did: sentences on moves and tickets, the batches it started, the fabric sweeps that it closed."""
@@ -80,17 +89,18 @@ class Report:
     swept: list[Run] = field(default_factory=list[Run])
 
 
-def timing(settings: Settings) -> Timing:
-    """Return the runner's patience as the settings have it."""
+def timing(settings: Settings, standings: Mapping[str, Standing] = MappingProxyType({})) -> Timing:
+    """Return the runner's patience as the settings have it, and how its schedules stand."""
+    sweeps = {name: Sweep(settings.schedule(name), standings.get(name, AWAKE)) for name in SWEEPS}
     return Timing(
         retry=settings.retry_seconds,
         working=settings.working_seconds,
         firmware=settings.firmware_pause_seconds,
         drain=settings.drain_seconds,
         drain_deadline=settings.drain_deadline_seconds,
-        passive=settings.passive_seconds,
-        active=settings.active_seconds,
+        passive=sweeps["passive"],
+        active=sweeps["active"],
         active_visit=settings.active_visit_seconds,
-        cabling=settings.cabling_seconds,
+        cabling=sweeps["cabling"],
         confirm=settings.cabling_confirm_seconds,
     )

@@ -23,8 +23,9 @@ from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.view import Timing, View
+from tests.making import OFF, paced
 
-TIMING = Timing(passive=900, cabling=14_400, active=0, drain=60, drain_deadline=7200)
+TIMING = Timing(passive=paced(900), cabling=paced(14_400), active=OFF, drain=60, drain_deadline=7200)
 
 KINDS: dict[str, tuple[Remedy, Remedy | None]] = {
     "fabric_manager.down": (Remedy.REBOOT, Remedy.RESTART),

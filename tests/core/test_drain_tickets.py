@@ -10,9 +10,9 @@ from fleet_runner.core.rules.rules import AtDeadline, Rules
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import Timing, View
-from tests.making import NOW, SINCE, a_node, a_run, a_ticket, a_view, an_alarm, conditions, held, usage
+from tests.making import NOW, SINCE, a_node, a_run, a_ticket, a_view, an_alarm, conditions, held, paced, usage
 
-TIMING = Timing(drain=60, passive=300, cabling=14_400, drain_deadline=50)
+TIMING = Timing(drain=60, passive=paced(300), cabling=paced(14_400), drain_deadline=50)
 SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
 
 

@@ -10,11 +10,25 @@ from fleet_runner.core.lifecycle import Condition, Event, Stage
 from fleet_runner.core.production import watch
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Outcome, Stored
+from fleet_runner.core.schedules.sweep import Standing
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing, View
-from tests.making import NOW, SINCE, a_finding, a_node, a_run, a_view, an_attempt, conditions, held, stored, usage
+from tests.making import (
+    NOW,
+    SINCE,
+    a_finding,
+    a_node,
+    a_run,
+    a_view,
+    an_attempt,
+    conditions,
+    held,
+    paced,
+    stored,
+    usage,
+)
 
-TIMING = Timing(drain=60, passive=300, cabling=14_400, drain_deadline=500)
+TIMING = Timing(drain=60, passive=paced(300), cabling=paced(14_400), drain_deadline=500)
 SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
 PENDING = {Condition.PENDING: held("GPU 3 fell off the bus.", "runner", detail="REBOOT")}
 XID = stored(a_finding())
@@ -258,11 +272,11 @@ def test_schedules_are_kept() -> None:
 def test_cabling_that_was_seen_wrong_once_is_looked_at_again_soon() -> None:
     """Only by the stage that saw it, and only until it is confirmed."""
     loose = stored(a_finding(Remedy.RECABLE), check="optics", stage=Stage.CABLING)
-    once = watch(a_view(latest=(loose,), runs=SWEPT), Timing(passive=9_000), NOW)
+    once = watch(a_view(latest=(loose,), runs=SWEPT), Timing(passive=paced(9_000)), NOW)
     assert (once.actions, once.wake_at) == ((), NOW + 590)
-    again = watch(a_view(latest=(loose,), runs=SWEPT), Timing(passive=9_000), NOW + 590)
+    again = watch(a_view(latest=(loose,), runs=SWEPT), Timing(passive=paced(9_000)), NOW + 590)
     assert again.actions == (OpenRun(Stage.CABLING, "a fault was seen once, this look confirms it or not"),)
-    twice = watch(a_view(latest=(loose,), before=(loose,), runs=SWEPT), Timing(passive=9_000), NOW)
+    twice = watch(a_view(latest=(loose,), before=(loose,), runs=SWEPT), Timing(passive=paced(9_000)), NOW)
     assert twice.wake_at == NOW + 3600
 
 
@@ -357,3 +371,16 @@ def test_tests_of_ours_end_before_anything_but_a_reboot() -> None:
         decision = watch(a_view(node, latest=(tested,), runs=asked), TIMING, NOW)
         assert moved(decision) is event
         assert event or decision.waiting == f"{remedy} pending, tests of ours have not ended: why"
+
+
+def test_a_node_whose_sweeps_are_paused_is_left_alone() -> None:
+    """Never swept before, or seen wrong once: nothing begins, and it is looked at again within the hour."""
+    paused = Standing(paused="paused by kim: the network is down")
+    timing = replace(
+        TIMING, passive=replace(paced(300), standing=paused), cabling=replace(paced(300), standing=paused)
+    )
+    loose = stored(a_finding(Remedy.RECABLE), check="optics", stage=Stage.CABLING)
+    for view in (a_view(), a_view(latest=(loose,), runs=SWEPT)):
+        decision = watch(view, timing, NOW + 900_000)
+        assert opens(decision) is None
+        assert decision.wake_at == NOW + 900_000 + 3600

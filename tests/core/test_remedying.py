@@ -35,11 +35,12 @@ from tests.making import (
     an_attempt,
     conditions,
     held,
+    paced,
     stored,
     usage,
 )
 
-TIMING = Timing(drain=60, passive=300, cabling=14_400, drain_deadline=500)
+TIMING = Timing(drain=60, passive=paced(300), cabling=paced(14_400), drain_deadline=500)
 SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
 ASKED = (a_run(Stage.DRAIN), *SWEPT)
 BUSY = usage(in_use=True)

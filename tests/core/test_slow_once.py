@@ -12,9 +12,9 @@ from fleet_runner.core.policy import decide
 from fleet_runner.core.runs import Outcome, Stored
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import Timing, View
-from tests.making import NOW, SINCE, a_finding, a_node, a_run, a_ticket, a_view, stored, usage
+from tests.making import NOW, SINCE, a_finding, a_node, a_run, a_ticket, a_view, paced, stored, usage
 
-TIMING = Timing(active=3600, confirm=600)
+TIMING = Timing(active=paced(3600), confirm=600)
 SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
 IDLE = usage(in_use=False)
 

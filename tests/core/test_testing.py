@@ -15,9 +15,9 @@ from fleet_runner.core.runs import Node, Outcome, Run
 from fleet_runner.core.testing import NEVER, ROUNDS, TAKEN, due, gave_way
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing, View
-from tests.making import NOW, a_finding, a_node, a_run, a_ticket, a_view, conditions, held, stored, usage
+from tests.making import NOW, OFF, a_finding, a_node, a_run, a_ticket, a_view, conditions, held, paced, stored, usage
 
-TIMING = Timing(passive=300, cabling=14_400, active=3600, active_visit=60)
+TIMING = Timing(passive=paced(300), cabling=paced(14_400), active_visit=60)
 SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
 IDLE = usage(in_use=False)
 LATE = NOW + 4000.0
@@ -41,9 +41,11 @@ def opens(decision: Decision) -> Stage | None:
 @given(st.text(min_size=1), st.floats(0, 2e9))
 def test_a_node_is_tested_once_in_each_pause_at_its_own_minute(name: str, since: float) -> None:
     """Soon after the last time, but never at once."""
-    at = due(view(runs=(), node=a_node(name=name, since=since)), TIMING, NOW)
-    assert 0 < at - since <= TIMING.active + 1e-3
-    again = due(view(a_look(Outcome.PASSED, ended_at=at)), TIMING, at + 1)
+    fresh = usage(in_use=False, at=since)
+    at = due(view(runs=(), latest=(fresh,), node=a_node(name=name, since=since)), TIMING, since)
+    assert 0 < at - since <= 3600.0
+    fresh = usage(in_use=False, at=at)
+    again = due(view(a_look(Outcome.PASSED, ended_at=at), latest=(fresh,)), TIMING, at + 1)
     assert again > at
 
 
@@ -77,7 +79,7 @@ def test_an_idle_node_is_tested_when_it_is_due() -> None:
 def test_nobody_is_disturbed(changed: dict[str, object]) -> None:
     """Not a tenant, not a customer's node, and none that something else is to happen to."""
     assert due(view(**changed), TIMING, NOW) == NEVER
-    assert due(view(), replace(TIMING, active=0), NOW) == NEVER
+    assert due(view(), replace(TIMING, active=OFF), NOW) == NEVER
 
 
 def test_tests_that_run_are_looked_at_until_they_have_ended() -> None:

@@ -1,5 +1,6 @@
 """What a fabric needs: sweeps on a schedule, a second look where it matters, and words about both."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -11,12 +12,13 @@ from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.policy import decide
 from fleet_runner.core.records import Termination
 from fleet_runner.core.runs import Outcome, Run, Stored, Wish
+from fleet_runner.core.schedules.sweep import Standing
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing, View
 from fleet_runner.core.watching import told
-from tests.making import NOW, a_fabric, a_finding, a_run, a_view, a_wish, conditions, sweep
+from tests.making import NOW, a_fabric, a_finding, a_run, a_view, a_wish, conditions, paced, sweep
 
-TIMING = Timing(retry=60, cabling=14_400, confirm=600)
+TIMING = Timing(retry=60, cabling=paced(14_400), confirm=600)
 HERE = (Termination("gpu-01", "ib0"),)
 SWAP = a_finding(Remedy.RECABLE, code="cabling.swap", fault="cabling/1")
 NUMBERS = {"designed": 1538, "matched": 1536}
@@ -65,7 +67,7 @@ def test_a_fault_seen_once_is_looked_at_again_soon() -> None:
     failed = swept(Outcome.FAILED)
     assert due(seen(sweep(SWAP), runs=(failed,))) == 600
     assert due(seen(sweep(SWAP), runs=(failed,), before=(sweep(SWAP),))) == 14_400
-    assert due(seen(sweep(SWAP), runs=(failed,)), Timing(cabling=60, confirm=600)) == 60
+    assert due(seen(sweep(SWAP), runs=(failed,)), Timing(cabling=paced(60), confirm=600)) == 60
     why = decide(seen(sweep(SWAP), runs=(failed,)), TIMING, NOW + 600).actions[0]
     assert isinstance(why, OpenRun)
     assert why.reason == "1 fault(s) were seen once; are they still there?"
@@ -122,7 +124,7 @@ def test_it_says_how_the_last_sweep_went_and_when_the_next_one_is() -> None:
     assert decide(view, TIMING, NOW).waiting.startswith(
         "1,536 of 1,538 links as designed, 2 faults, 1 excused (gpu-03 is in triage, gpu-04 is in triage and 1 more);"
     )
-    late = decide(good, Timing(cabling=200_000), NOW).waiting
+    late = decide(good, Timing(cabling=paced(200_000)), NOW).waiting
     assert late.endswith(datetime.fromtimestamp(NOW + 199_990, UTC).strftime("next sweep at %Y-%m-%d %H:%M UTC"))
     assert decide(seen(sweep(message="No numbers.")), TIMING, NOW).waiting.startswith("No numbers; next sweep")
 
@@ -130,10 +132,10 @@ def test_it_says_how_the_last_sweep_went_and_when_the_next_one_is() -> None:
 def test_it_tells_why_the_next_sweep_is_when_it_is() -> None:
     """By the schedule, or sooner where something must be confirmed."""
     view = seen(sweep(observed=NUMBERS))
-    assert told(view, TIMING) == ("1,536 of 1,538 links as designed", NOW + 14_390, "scheduled sweep")
-    _, when, why = told(seen(sweep(SWAP)), TIMING)
+    assert told(view, TIMING, NOW) == ("1,536 of 1,538 links as designed", NOW + 14_390, "scheduled sweep")
+    _, when, why = told(seen(sweep(SWAP)), TIMING, NOW)
     assert (when, why) == (NOW + 590, "1 fault(s) were seen once; are they still there?")
-    assert told(seen(runs=()), TIMING) == ("it was not swept yet", 0.0, "first sweep of the fabric")
+    assert told(seen(runs=()), TIMING, NOW) == ("it was not swept yet", 0.0, "first sweep of the fabric")
 
 
 def test_a_suspect_capture_says_so() -> None:
@@ -202,3 +204,12 @@ def test_an_open_sweep_is_left_to_run() -> None:
     decision = decide(seen(run=a_run(Stage.FABRIC, None)), TIMING, NOW)
     assert (decision.actions, decision.waiting) == ((), "fabric runs")
     assert seen().node.state is State.WATCHED
+
+
+def test_a_fabric_whose_sweeps_are_paused_says_so_and_waits() -> None:
+    """No sweep is due, not even one that would confirm a fault."""
+    stopped = Timing(cabling=replace(paced(60), standing=Standing(paused="paused by kim: cables are moved")))
+    for view in (seen(runs=()), seen(sweep(SWAP), runs=(swept(Outcome.FAILED),))):
+        decision = decide(view, stopped, NOW + 100_000)
+        assert not starts(decision)
+        assert "the schedule of sweeps is paused by kim: cables are moved" in decision.waiting

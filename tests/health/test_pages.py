@@ -44,12 +44,16 @@ class Served:
 
     def __init__(self, folder: Path) -> None:
         self.settings = Settings(
-            state_dir=folder / "state", source=str(folder), tick_seconds=0.05, policy_file=folder / "policy.yml"
+            state_dir=folder / "state",
+            source=str(folder),
+            source_schedule="every 1s",
+            tick_seconds=0.05,
+            policy_file=folder / "policy.yml",
         )
         (folder / "policy.yml").write_text("{}\n", "utf-8")
         self.store = Store.create(self.settings.store_url)
         self.source: Callable[[], Fleet] = lambda: EMPTY
-        self.world = World(self.settings, self.store, self._read, source_seconds=0.0)
+        self.world = World(self.settings, self.store, self._read)
         self.stop = Event()
         self.trouble = ""
         self.health = Health(self.world, self.stop, lambda: self.trouble)

@@ -19,7 +19,14 @@ def make_world(tmp_path: Path) -> Iterator[Callable[..., World]]:
 
     def make(script: Script = all_good, count: int = 1, fleet: Fleet | None = None) -> World:
         folder = tmp_path / str(len(stores))
-        found = Settings(state_dir=folder, retry_seconds=10, working_seconds=10, drain_seconds=5, passive_seconds=100)
+        found = Settings(
+            state_dir=folder,
+            retry_seconds=10,
+            working_seconds=10,
+            drain_seconds=5,
+            passive_schedule="every 100s",
+            source_schedule="every 1s",
+        )
         folder.mkdir()
         store = Store.create(found.store_url)
         stores.append(store)

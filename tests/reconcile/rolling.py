@@ -45,11 +45,15 @@ def in_one_rack(count: int) -> Fleet:
     return Fleet(("hall",), {"hall/A": Rack("A", "hall")}, {}, devices, (), "1")
 
 
+ASKED = frozenset({Stage.DRAIN, Stage.HEALTH_PASSIVE})
+"""Stages in which a node is asked whether anybody uses it."""
+
+
 def updating(_node: str, stage: Stage) -> tuple[Result, ...]:
     """Plays that all go well, and see the old version until the firmware stage has run."""
     if stage is Stage.FIRMWARE:
         return (GOOD, Result("firmware_pins", Verdict.PASS, "1 component", observed={"versions": dict(VERSIONS)}))
-    return (GOOD, IDLE) if stage in {Stage.DRAIN, Stage.HEALTH_PASSIVE} else (GOOD,)
+    return (GOOD, IDLE) if stage in ASKED else (GOOD,)
 
 
 def serving(world: World) -> float:

@@ -40,7 +40,8 @@ def serving(make_world: Callable[..., World], answers: list[Result]) -> tuple[Wo
     folder = world.settings.state_dir / "group_vars"
     folder.mkdir()
     (folder / "device_type_t.yml").write_text("fleet_profile: {health_active: {tests: [gpu_burn]}}\n")
-    update = {"inventory": folder.parent / "fleet.yml", "active_seconds": PAUSE, "drain_seconds": 60.0}
+    active = f"every {PAUSE:.0f}s"
+    update = {"inventory": folder.parent / "fleet.yml", "active_schedule": active, "drain_seconds": 60.0}
     world.settings = world.settings.model_copy(update=update)
     return world, played(world, in_state(State.PRODUCTION))
 

@@ -107,10 +107,14 @@ def make(tmp_path: Path) -> Iterator[Callable[..., Plant]]:
 
         def plant(*, write: bool = True) -> Plant:
             settings = Settings(
-                state_dir=tmp_path, source=standin.url, netbox_token_file=token, netbox_write_cable_status=write
+                state_dir=tmp_path,
+                source=standin.url,
+                source_schedule="every 1s",
+                netbox_token_file=token,
+                netbox_write_cable_status=write,
             )
             stores.append(Store.create(settings.store_url))
-            world = World(settings, stores[-1], lambda: source.read(settings), source_seconds=0.0)
+            world = World(settings, stores[-1], lambda: source.read(settings))
             return Plant(standin, world)
 
         yield plant

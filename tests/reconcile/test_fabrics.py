@@ -109,11 +109,12 @@ def test_a_fabric_waits_for_a_node_that_is_up_and_is_then_swept_on_schedule(make
     assert (fabric.name, fabric.state) == (FABRIC, State.WATCHED)
     assert fabric.waiting.startswith("No node that is up has a port in this fabric, so nothing can read it;")
     played(world, in_state(State.PRODUCTION))
-    for now in range(2000, 2000 + 15_000, 200):
+    for now in range(2000, 2000 + 29_000, 200):
         tick(world, float(now))
-    assert [run.outcome for run in world.store.runs(FABRIC)] == [Outcome.PASSED, Outcome.PASSED]
-    first, second = world.store.runs(FABRIC)
-    assert second.opened_at - (first.ended_at or 0.0) == pytest.approx(14_400, abs=200)
+    first, second, third = world.store.runs(FABRIC)
+    assert {first.outcome, second.outcome, third.outcome} == {Outcome.PASSED}
+    assert second.opened_at - first.opened_at <= 14_400 + 200
+    assert third.opened_at - second.opened_at == pytest.approx(14_400, abs=200)
     assert world.store.fabrics()[0].waiting.startswith("3 of 3 links as designed; next sweep at ")
     assert world.store.fabrics()[0].state is State.WATCHED
 
@@ -259,8 +260,9 @@ def test_a_production_nodes_cabling_needs_two_sights_too(hall: Hall) -> None:
     """The second look is not left to the schedule."""
     hall.of_nodes[Stage.CABLING] = (wrong("lldp/1", "gpu-02", check="cabling_ethernet"),)
     hall.until(lambda: bool(hall.world.store.tickets()), step=60.0)
-    runs = [run for run in hall.world.store.runs("gpu-02", since=0.0) if run.stage is Stage.CABLING]
-    assert runs[-1].opened_at - (runs[-2].ended_at or 0.0) == pytest.approx(600, abs=120)
+    looks = [hall.world.store.runs_of(node.name, Stage.CABLING, 2) for node in hall.world.store.nodes()]
+    pauses = [late.opened_at - (early.ended_at or 0.0) for early, late in (each for each in looks if len(each) > 1)]
+    assert min(pauses) == pytest.approx(600, abs=120)
     assert ": fleet-runner run cabling --node gpu-" in hall.world.store.tickets()[0].body
 
 
@@ -323,7 +325,6 @@ def test_a_node_that_is_worked_on_is_disturbed_now(hall: Hall) -> None:
 
 def test_a_fabric_that_left_the_source_of_truth_rests(hall: Hall) -> None:
     """Like a node that left it."""
-    hall.world.source_seconds = 0.0
     hall.world.read_source = lambda: replace(cabled(3), cables=(), revision="2")
     before = len(hall.sweeps())
     for _ in range(50):

@@ -156,7 +156,6 @@ def test_a_fault_everywhere_does_not_empty_a_small_fleet(make_world: Callable[..
 def test_the_fleet_goes_on_when_the_source_cannot_be_read(make_world: Callable[..., World]) -> None:
     """With the last good copy; without one there is nothing to go on with."""
     world = make_world()
-    world.source_seconds = 0.0
     tick(world, 1000.0)
 
     def broken() -> Fleet:

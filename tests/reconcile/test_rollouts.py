@@ -16,6 +16,7 @@ from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
 from tests.reconcile.rolling import (
+    ASKED,
     BURNING,
     catalogued,
     member,
@@ -83,7 +84,7 @@ def test_a_busy_node_is_drained_first(make_world: MakeWorld) -> None:
     world = catalogued(make_world())
     now = serving(world)
     rolled(world, now)
-    script(world, lambda node, stage: (GOOD, BUSY) if stage is Stage.DRAIN else updating(node, stage))
+    script(world, lambda node, stage: (GOOD, BUSY) if stage in ASKED else updating(node, stage))
     now = ticked(world, now, 20)
     node = row(world, "gpu-01")
     assert node.state is State.PRODUCTION
@@ -134,7 +135,7 @@ def test_stopping_gives_back_who_has_not_begun(make_world: MakeWorld) -> None:
     def plays(node: str, stage: Stage) -> tuple[Result, ...]:
         if stage is Stage.BURN_IN:
             return (BURNING,)
-        return (GOOD, BUSY) if stage is Stage.DRAIN and node == "gpu-02" else updating(node, stage)
+        return (GOOD, BUSY) if stage in ASKED and node == "gpu-02" else updating(node, stage)
 
     script(world, plays)
     now = ticked(world, now, 20)
@@ -180,7 +181,7 @@ def test_who_is_not_fit_when_its_turn_comes_is_skipped(make_world: MakeWorld) ->
     now = serving(world)
     world.store.leave_intent("gpu-01", Wish.HOLD, "ann", reason="visitors", now=now)
     now = ticked(world, now)
-    script(world, lambda node, stage: (GOOD, BUSY) if stage is Stage.DRAIN else updating(node, stage))
+    script(world, lambda node, stage: (GOOD, BUSY) if stage in ASKED else updating(node, stage))
     rolled(world, now)
     now = ticked(world, now, 3)
     assert member(world, "gpu-01").detail == "it is held by ann: visitors"
@@ -202,7 +203,7 @@ def test_a_held_node_is_given_back_once_it_is_released(make_world: MakeWorld) ->
     world = catalogued(make_world())
     now = serving(world)
     rolled(world, now)
-    script(world, lambda node, stage: (GOOD, BUSY) if stage is Stage.DRAIN else updating(node, stage))
+    script(world, lambda node, stage: (GOOD, BUSY) if stage in ASKED else updating(node, stage))
     now = ticked(world, now, 3)
     world.store.leave_intent("gpu-01", Wish.HOLD, "ann", now=now)
     now = ticked(world, now, 3)

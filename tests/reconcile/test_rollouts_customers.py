@@ -7,10 +7,21 @@ import pytest
 
 from fleet_runner.core.firmware.rollout import Standing
 from fleet_runner.core.firmware.turns import NAMED, Turn
-from fleet_runner.core.lifecycle import Condition, Stage, State
+from fleet_runner.core.lifecycle import Condition, State
 from fleet_runner.core.records import Management
 from fleet_runner.reconcile.world import World
-from tests.reconcile.rolling import catalogued, rolled, row, script, serving, standing_of, ticked, turns, updating
+from tests.reconcile.rolling import (
+    ASKED,
+    catalogued,
+    rolled,
+    row,
+    script,
+    serving,
+    standing_of,
+    ticked,
+    turns,
+    updating,
+)
 from tests.reconcile.scripted import BUSY, GOOD, path, played
 
 
@@ -24,12 +35,12 @@ def test_a_node_that_becomes_its_customers_is_asked_no_more_unless_it_was_named(
     asked = rolled(world, now)
     named = [replace(each, detail=detail) for each in world.store.rollout_members(asked.id)]
     world.store.change_rollout(asked, asked, named, now=now)
-    script(world, lambda node, stage: (GOOD, BUSY) if stage is Stage.DRAIN else updating(node, stage))
+    script(world, lambda node, stage: (GOOD, BUSY) if stage in ASKED else updating(node, stage))
     now = ticked(world, now, 20)
     assert row(world, "gpu-01").conditions[Condition.PENDING].by == "rollout 1"
     ours = world.read_source()
     theirs = {name: replace(each, management=Management.CUSTOMER) for name, each in ours.devices.items()}
-    world.read_source, world.source_seconds = lambda: replace(ours, devices=theirs, revision="2"), 0.0
+    world.read_source = lambda: replace(ours, devices=theirs, revision="2")
     script(world, updating)
     played(world, lambda world: standing_of(world).standing is Standing.DONE, now=now)
     assert turns(world) == {"gpu-01": Turn.DONE if detail else Turn.SKIPPED}

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.schedules.schedule import Schedule, Whose, schedule
+from fleet_runner.core.schedules.sweep import Sweep
 
 
 class Known(NamedTuple):
@@ -40,3 +41,7 @@ def parsed(name: str, text: str) -> Schedule:
     if known.must and found.is_off:
         raise ValueError(f"it has to come again; for a while, `fleet-runner schedules pause {name}` stops it")
     return found
+
+
+SWEEPS = {name: Sweep(parsed(name, known.default)) for name, known in KNOWN.items() if known.whose is Whose.NODE}
+"""The sweeps as they are unless settings say otherwise."""

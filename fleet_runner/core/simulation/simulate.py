@@ -12,12 +12,18 @@ from fleet_runner.core.breaker import Breaker, Want
 from fleet_runner.core.lifecycle import SERVING, STATES, Condition, State
 from fleet_runner.core.policy import decide
 from fleet_runner.core.rules.rules import LADDER, Rules
+from fleet_runner.core.schedules.known import parsed
+from fleet_runner.core.schedules.sweep import Standing, Sweep
 from fleet_runner.core.simulation.machine import Machine, machine
 from fleet_runner.core.simulation.past import Past
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import Timing, View
 
-TIMING = Timing(drain=300.0, passive=3600.0, cabling=1e9)
+TIMING = Timing(
+    drain=300.0,
+    passive=Sweep(parsed("passive", "every 1h")),
+    cabling=Sweep(parsed("cabling", "every 4h"), Standing(paused="not simulated")),
+)
 """Coarser than a live fleet's: a node in use is asked every 5 min, swept every hour; cables are not looked at."""
 
 AFTER = 2 * 86_400.0
