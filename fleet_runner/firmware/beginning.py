@@ -243,7 +243,7 @@ def _switch_for(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
 
 def switch(visit: Visit, power: Power) -> None:
     """Switch the host with nothing open."""
-    visit.alive()
+    visit.confirm()
     visit.switched_at, visit.changed = steady(), True
     visit.looks.bmc.power(resetting.ACTIONS[power])
 

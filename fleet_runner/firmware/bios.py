@@ -125,7 +125,7 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
     if visit.lease is None:
         message = f"to be set at the next reset of the host: {told(changes)}"
         return Report(Stand.PLANNED, message, request, time.time(), plan.notes)
-    visit.lease.alive()
+    visit.lease.confirm()
     try:
         settings.set(changes)
     except BmcRefused as error:

@@ -204,7 +204,7 @@ def _reset(visit: Visit, flash: Flash, number: int) -> None:
     noted = _note(visit, replace(flash, phase=Phase.ACTIVATING, activations=number, activated_at=now))
     visit.say(line(flash, f"reset {number} of {flash.times}: {flash.activate}", now, None, visit.then))
     try:
-        visit.alive()
+        visit.confirm()
         resetting.reset(visit.looks.updates, flash.activate, visit.alive)
     except NoWayError as error:
         _end(visit, noted, End.FAILED, _by_hand(noted, str(error)))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.errors import ConflictError, RunOverError
 from fleet_runner.core.firmware.guard import refusal
 from fleet_runner.firmware.holding import Lease, Target
 
@@ -22,20 +22,23 @@ PATIENCE = 5.0  # seconds for which a busy store is asked again
 
 
 @contextmanager
-def power(store: Store | None, node: str, bmc: str = "") -> Iterator[Callable[[], None]]:
+def power(
+    store: Store | None, node: str, bmc: str = "", run: tuple[int, int] | None = None
+) -> Iterator[Callable[[], None]]:
     """Let power actions be sent to a node, and nobody begin a flash of it meanwhile.
 
     What it gives is called right before each action: it closes the node for as long again, and raises a ConflictError
-    where that comes too late, as after a freeze. Without a store, and for a node that it does not know, nothing was
-    ever flashed. A person's leave goes before all.
+    where that comes too late, as after a freeze, or where `run` (its id, and its fence) is over. Without a store, and
+    for a node that it does not know, nothing was ever flashed. A person's leave goes before all but that.
 
     Raises:
+        RunOverError: the run is over, or was taken over.
         ConflictError: a flash is open, somebody is at the node's firmware, or it failed and nobody understood why.
     """
     if store is None or store.node(node) is None:
         yield _nothing
         return
-    target = Target(node, f"power:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}", bmc=bmc)
+    target = Target(node, f"power:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}", run, bmc=bmc)
     lease = Lease(store, target, SECONDS)
     take = partial(lease.take, PATIENCE)
     try:
@@ -51,6 +54,8 @@ def _ask(store: Store, node: str, *wanted: Callable[[], None]) -> None:
     try:
         for each in wanted:
             each()
+    except RunOverError:
+        raise
     except ConflictError:
         if not allowed:
             raise

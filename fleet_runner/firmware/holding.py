@@ -16,6 +16,7 @@ from fleet_runner.core.errors import ConflictError, RunOverError, StoreError
 SHARE = 3.0
 """A lease is renewed after this part of its time, so that one renewal may fail."""
 
+PATIENCE = 5.0  # seconds for which a busy store is asked again before something is sent
 WAIT = 0.5  # seconds between two tries to get a lease that another holds
 
 
@@ -156,6 +157,16 @@ class Lease:
                 raise
             except StoreError:
                 return  # a store that is busy for a moment; the next call asks again
+
+    def confirm(self) -> None:
+        """Renew it in any case, right before something is sent: the run, too, is still this driver's then.
+
+        Raises:
+            ConflictError: it is not, or the lease may be another's.
+            StoreError: that cannot be known.
+        """
+        self.alive()
+        self.take(PATIENCE)
 
     def leave(self) -> None:
         """Give it back; it runs out by itself."""

@@ -62,7 +62,7 @@ def send(visit: Visit, flash: Flash, step: Step) -> None:
 
     try:
         check(visit, step)
-        visit.alive()
+        visit.confirm()
         task = visit.looks.updates.send(upload(visit, step, progress))
     except (BmcRefused, ImageError) as error:
         tries = visit.unsent.tries if visit.unsent and visit.unsent.flash == flash.id else 0

@@ -117,6 +117,12 @@ class Visit:
             raise ConflictError(f"{self.target.node}: nothing may be done to it, only planned")
         self.lease.alive()
 
+    def confirm(self) -> None:
+        """Send something only with the lease, and for a run that is not over; a ConflictError without."""
+        self.alive()
+        if self.lease is not None:
+            self.lease.confirm()
+
     def say(self, message: str) -> None:
         """Tell something once."""
         if message != self.said:

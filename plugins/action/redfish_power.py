@@ -131,7 +131,8 @@ class ActionModule(ActionBase):
                 sent = plan(action, state, bmc.power_actions(), done=done, served=served, answers=answers)
                 if sent and not self._task.check_mode:
                     wanted = self._wanted(bmc, configured, target, variables) if served else None
-                    with guarding.power(store, str(variables["inventory_hostname"]), url) as alive:
+                    name, run = str(variables["inventory_hostname"]), self._fence(variables)
+                    with guarding.power(store, name, url, run) as alive:
                         boot = self._send(bmc, store, Order(sent, target, wanted, alive), variables) or boot
         except FleetError as error:
             if may_itself and not asked and isinstance(error, BmcError) and self._boot_id():
@@ -142,19 +143,18 @@ class ActionModule(ActionBase):
 
     def _send(self, bmc: Bmc, store: Store | None, order: Order, variables: dict[str, Any]) -> int | None:
         """Send the power actions, the last one with the next boot's source; return the boot that was armed for it."""
-        self._refuse_if_taken_over(store, variables)
         if self._task.args.get("ac") and self._task.args.get("action") == "cycle" and self._drained(bmc, order):
             return None
         if {"ForceOff", "GracefulShutdown"}.intersection(order.sent):
             if order.sent[0] != "GracefulShutdown" or not gentle.shut_down(bmc, order.alive, self._grace):
                 switch_off(bmc, order.alive)
-            self._refuse_if_taken_over(store, variables)
+            order.alive()
         if order.wanted and store:
             return self._boot(bmc, store, order, variables)
         before = self._boot_id() if order.sent[-1] == "GracefulRestart" else ""
         start(bmc, order.sent[-1], order.alive, order.target)
         if before and not gentle.restarts(bmc, self._grace, lambda: self._boot_id() != before):
-            self._refuse_if_taken_over(store, variables)
+            order.alive()
             forced = plan("restart", bmc.power_state(), bmc.power_actions(), done=False)
             order.sent.extend(forced)
             if len(forced) > 1:
@@ -181,8 +181,11 @@ class ActionModule(ActionBase):
             age = self._uptime(variables)
             done = since is not None and age < max(0.0, now - since)
             if not done and not self._task.check_mode:
-                with self._opened(configured, variables, served=False) as store, guarding.power(store, name) as alive:
-                    self._refuse_if_taken_over(store, variables)
+                mine = self._fence(variables)
+                with (
+                    self._opened(configured, variables, served=False) as store,
+                    guarding.power(store, name, run=mine) as alive,
+                ):
                     alive()
                     self._reboots_itself()
         except FleetError as error:
@@ -239,16 +242,10 @@ class ActionModule(ActionBase):
         runs = self._templar.template(variables.get("fleet_runs")) or {}
         return runs.get(variables.get("inventory_hostname")) or {}
 
-    def _refuse_if_taken_over(self, store: Store | None, variables: dict[str, Any]) -> None:
-        """Ask the store, under the runner, whether this run is still open: a frozen play may wake up long after."""
-        mine = self._run(variables)
-        if not mine or store is None or not os.environ.get("FLEET_BATCH"):
-            return
-        run = store.run(int(mine["run"]))
-        if run is None or run.outcome is not None or run.fence != int(mine["fence"]):
-            raise AnsibleActionFail(
-                f"redfish_power: run {mine['run']} is over or was taken over; nothing was sent to the BMC"
-            )
+    def _fence(self, variables: dict[str, Any]) -> tuple[int, int] | None:
+        """Return the runner's run of this node, and its fence; None by hand."""
+        mine = self._run(variables) if os.environ.get("FLEET_BATCH") else {}
+        return (int(mine["run"]), int(mine["fence"])) if mine else None
 
     def _made(self, store: Store, variables: dict[str, Any], since: float | None, age: float | None) -> int | None:
         """Return the boot since a moment after which the node needs no other."""
@@ -271,9 +268,8 @@ class ActionModule(ActionBase):
         """Arm the boot of a node that is off, and switch it on; one that cannot be is not left armed."""
         from fleet_runner.boot import arming  # noqa: PLC0415  likewise
 
-        mine = self._run(variables)
-        run = int(mine["run"]) if mine and os.environ.get("FLEET_BATCH") else None
-        armed = arming.arm(store, order.wanted, run=run, now=time.time())
+        mine = self._fence(variables)
+        armed = arming.arm(store, order.wanted, run=mine[0] if mine else None, now=time.time())
         try:
             start(bmc, "On", order.alive, armed.target, armed.http_uri)
         except FleetError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import signal
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,6 +14,7 @@ from ansible import context
 from ansible.plugins.callback import CallbackBase
 from ansible.plugins.loader import filter_loader
 
+from fleet_runner.adapters import lease
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.printable import printable
 from fleet_runner.core.spool import Ended, Evidence, Judged, Line, PlayEnd, Progress, encode
@@ -28,6 +30,7 @@ short_description: Keeps results and their evidence, however the play was starte
 description:
   - With FLEET_SPOOL set, appends what happens to that file; the runner reads it while the play runs.
   - Without it, records the play in the store that the settings name, if there is one, and prints what was found.
+  - With FLEET_ALIVE set, the play ends before its next task once that file says that its lease was not renewed.
 requirements: [enabled in ansible.cfg]
 """
 
@@ -43,6 +46,7 @@ class CallbackModule(CallbackBase):
     def __init__(self) -> None:
         super().__init__()
         self._spool = os.environ.get("FLEET_SPOOL", "")
+        self._alive = os.environ.get("FLEET_ALIVE", "")
         self._playbook = ""
         self._total = 0
         self._done: Counter[str] = Counter()
@@ -60,6 +64,13 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_play_start(self, play: Any) -> None:
         """Count what each node has before it; what is included while the play runs is not known yet."""
         self._total += sum(1 for block in play.compile() for _ in _tasks(block))
+
+    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:  # noqa: FBT001  Ansible's
+        """Begin nothing more where the batch's lease is not renewed: its supervisor is frozen, or was killed."""
+        del task, is_conditional
+        if self._alive and lease.overdue(Path(self._alive), lease.ASKED):
+            self._display.warning("fleet_results: this batch's lease was not renewed; the play ends")
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
         """Say where the node is."""
