@@ -1,9 +1,9 @@
 """Which runner reaches which node; and runners, and the batches between them, as the store knows them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.records import Fleet, rack_key
@@ -12,9 +12,21 @@ Reach = tuple[str, ...]
 """Patterns of places; without any, every place is reached."""
 
 
+class Switch(NamedTuple):
+    """Something that a person switched off."""
+
+    name: str
+    at: float
+    by: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Who carries batches. `slots` is how many at a time, `used` how many it carries; times are the database's."""
+    """Who carries batches; times are the database's.
+
+    `slots` is how many at a time, `used` how many it carries, `silent` for how many seconds it was not heard of.
+    """
 
     id: str
     host: str
@@ -25,6 +37,7 @@ class Runner:
     beat_at: float = 0.0
     ending: bool = False
     used: int = 0
+    silent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +108,28 @@ def reaches_all(reach: Reach, places: Iterable[str]) -> bool:
     return all(reaches(reach, where) for where in places)
 
 
-def unreached(runners: Iterable[Runner], places: Iterable[str]) -> str:
-    """Return a place that none of some runners reaches, "" where there is none; an ending runner reaches nothing."""
-    able = [runner for runner in runners if not runner.ending]
-    return next((where for where in places if not any(reaches(runner.places, where) for runner in able)), "")
+def living(runners: Iterable[Runner], seconds: float) -> tuple[Runner, ...]:
+    """Return the runners that may take batches: heard of within so many seconds, and not ending."""
+    return tuple(runner for runner in runners if not runner.ending and runner.silent < seconds)
 
 
 def group(runners: Iterable[Runner], where: str) -> frozenset[str]:
-    """Return which runners reach a place: nodes that the same ones reach may share a batch."""
-    return frozenset(runner.id for runner in runners if not runner.ending and reaches(runner.places, where))
+    """Return which of some runners reach a place: nodes that the same ones reach may share a batch."""
+    return frozenset(runner.id for runner in runners if reaches(runner.places, where))
+
+
+def waits(parcel: Parcel, able: Sequence[Runner], paused: Switch | None) -> str:
+    """Say why nobody has taken a batch, of those who may."""
+    if paused is not None:
+        return f"the queue is paused by {paused.by}: {paused.reason}"
+    if not able:
+        return "no runner is there: fleet-runner serve"
+    far = [where for where in parcel.places if not any(reaches(runner.places, where) for runner in able)]
+    if far:
+        return f"no runner reaches {far[0] or 'a node without a place'}"
+    near = [runner for runner in able if reaches_all(runner.places, parcel.places)]
+    if not near:
+        return f"no runner reaches all of {', '.join(parcel.places)}"
+    if all(runner.used >= runner.slots for runner in near):
+        return f"{' and '.join(runner.id for runner in near)} carry as much as they may"
+    return "it is about to be taken"

@@ -53,6 +53,7 @@ def every(connection: Connection) -> tuple[Runner, ...]:
             beat_at=row.beat_at,
             ending=row.ending,
             used=used.get(row.id, 0),
+            silent=max(0.0, now - row.beat_at),
         )
         for row in rows
     )

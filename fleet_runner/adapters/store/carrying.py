@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from fleet_runner.adapters.store import carriers, database, parcels
+from fleet_runner.adapters.store import carriers, database, parcels, switching
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.hearing import Ear
-from fleet_runner.core.placement import Offer, Parcel, Runner, Taken
+from fleet_runner.core.placement import Offer, Parcel, Runner, Switch, Taken
 
 
 class CarryingMethods:
@@ -62,6 +62,21 @@ class CarryingMethods:
         """Return every parcel that has not ended, the oldest first; or those of some batches."""
         with self._database.read() as connection:
             return parcels.found(connection, batches)
+
+    def pause_queue(self, by: str, reason: str) -> None:
+        """Have no runner take anything more; what is carried goes on."""
+        with self._database.write() as connection:
+            switching.off(connection, parcels.QUEUE, by, reason)
+
+    def resume_queue(self) -> bool:
+        """Have runners take what waits; False where they may already."""
+        with self._database.write() as connection:
+            return switching.on(connection, parcels.QUEUE)
+
+    def queue_paused(self) -> Switch | None:
+        """Return who paused the queue, and why; None where runners take what waits."""
+        with self._database.read() as connection:
+            return switching.one(connection, parcels.QUEUE)
 
     def begin_runner(self, runner: Runner) -> None:
         """Write down that a runner begins."""

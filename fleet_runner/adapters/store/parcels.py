@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, or_, select, update
 
-from fleet_runner.adapters.store import database, intake, untrusted
-from fleet_runner.adapters.store.runner_schema import parcels, runners, switches
+from fleet_runner.adapters.store import database, intake, switching, untrusted
+from fleet_runner.adapters.store.runner_schema import parcels, runners
 from fleet_runner.adapters.store.schema import batches, nodes, runs
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.placement import Offer, Parcel, Taken, reaches_all
@@ -49,7 +49,7 @@ def take(connection: Connection, runner: str, seconds: float) -> tuple[Taken, ..
     """Take what a runner may carry now, for so many seconds: as many as it has slots for, the oldest first."""
     mine = select(runners).where(runners.c.id == runner, runners.c.ending.is_(False)).with_for_update()
     me = connection.execute(mine).one_or_none()
-    if me is None or connection.execute(select(switches).where(switches.c.name == QUEUE)).first() is not None:
+    if me is None or switching.one(connection, QUEUE) is not None:
         return ()
     now = database.clock(connection)
     free = me.slots - used(connection, now).get(runner, 0)
