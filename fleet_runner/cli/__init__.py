@@ -20,6 +20,7 @@ from fleet_runner.cli import (
     lab,
     limits,
     policy,
+    queue,
     reading,
     rma,
     running,
@@ -64,6 +65,7 @@ app.command("replay", rich_help_panel="Look")(stored.replaying)
 app.command("simulate", rich_help_panel="Look")(simulating.simulate)
 app.command("budget", rich_help_panel="Look")(limits.show_budget)
 app.command("baseline", rich_help_panel="Look")(baseline.baseline)
+app.command("runners", rich_help_panel="Look")(queue.runners)
 app.command("allreduce", rich_help_panel="Work")(allreduce.allreduce)
 lab.app.command()(demo.demo)
 app.add_typer(boot.app, name="boot", rich_help_panel="Work", help="Serve nodes that boot over the network.")
@@ -71,6 +73,7 @@ app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold ca
 app.add_typer(checking.app, name="check", rich_help_panel="Look", help="Ask nodes questions.")
 app.add_typer(db.app, name="db", rich_help_panel="Work", help="See, save, move and bound the store.")
 app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring firmware to what is pinned.")
+app.add_typer(queue.app, name="queue", rich_help_panel="Look", help="See and steer what runs and waits.")
 app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take what is pushed, and raise alarms.")
 app.add_typer(policy.app, name="policy", rich_help_panel="Look", help="See what follows from which fault.")
 app.add_typer(ticket.app, name="ticket", rich_help_panel="Look", help="What technicians have to do, and who is told.")

@@ -10,7 +10,7 @@ import structlog
 from fleet_runner.adapters.playbooks import Batch
 from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenRun, OpenTicket
 from fleet_runner.core.errors import ConflictError, FleetError
-from fleet_runner.core.placement import group
+from fleet_runner.core.placement import group, living
 from fleet_runner.core.policy import decide
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Node, Outcome, Run
@@ -37,7 +37,7 @@ def act(world: World, fleet: Fleet, now: float, report: Report, between: Callabl
     purse, outlook = Purse(world, fleet), Outlook(world, fleet)
     purse.open(now)
     batches: Together = {}
-    runners = world.store.runners() if world.store.shared else ()
+    runners = living(world.store.runners(), world.settings.lease_seconds) if world.store.shared else ()
     opened: dict[str, list[Run]] = defaultdict(list)
     for _ in range(ROUNDS):
         due = world.store.due(now)
@@ -46,7 +46,7 @@ def act(world: World, fleet: Fleet, now: float, report: Report, between: Callabl
         running = {run.node: run for run in world.store.open_runs(node.name for node in due)}
         for node in due:
             view = outlook.view(node, running.get(node.name), now)
-            decision = purse.spend(view, decide(view, timing(world.settings, world.standings), now), now)
+            decision = purse.spend(view, decide(view, timing(world.settings), now), now)
             reached = group(runners, outlook.where(node.name))
             together = (_batched(action, reached, batches, world.settings.batch_nodes) for action in decision.actions)
             decision = replace(decision, actions=tuple(together))
