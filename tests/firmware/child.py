@@ -43,6 +43,7 @@ class Job:
     seconds: float = float("inf")
     start: str = ""
     check: bool = False
+    images_url: str = ""
     die_at: tuple[str, int] | None = None
 
 
@@ -76,6 +77,7 @@ def work(job: Job, say: Callable[[str], None] = lambda _: None) -> dict[str, Any
             catalogue=catalogue.read(job.profile),
             images=job.images,
             pace=job.pace,
+            url=job.images_url,
             lease_seconds=job.lease_seconds,
             say=say,
         )

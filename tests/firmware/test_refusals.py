@@ -1,5 +1,6 @@
 """What is wrong with a catalogue or an image is refused before anything is sent, and nothing is written down."""
 
+import hashlib
 import time
 from collections.abc import Callable
 from copy import deepcopy
@@ -12,6 +13,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware.catalogue import CatalogueError
 from tests.firmware.bench import Bench
 from tests.firmware.scenes import NODE
+from tests.pldm import Part, package
 
 Spoil = Callable[[dict[str, Any], Path], None]
 
@@ -56,6 +58,12 @@ def outside(profile: dict[str, Any], folder: Path) -> None:
     (folder / "PSU.bin").symlink_to(folder.parent / "elsewhere.bin")
 
 
+def another_package(profile: dict[str, Any], folder: Path) -> None:
+    (folder / "PSU.bin").write_bytes(package([Part(0x8000, "7.7.7")]))
+    for image in rows(profile)["PSU"]["images"].values():
+        image["sha256"] = hashlib.sha256((folder / "PSU.bin").read_bytes()).hexdigest()
+
+
 def by_no_transport(profile: dict[str, Any], folder: Path) -> None:
     rows(profile)["PSU"]["transport"] = "simple"
 
@@ -69,6 +77,7 @@ WRONG: dict[Spoil, str] = {
     two_rows_for_one: "is meant by PSU and power",
     no_way: "no image leads from there",
     outside: "lies outside",
+    another_package: "brings PSU_0 version 7.7.7, expected",
     by_no_transport: "takes no image by simple",
 }
 

@@ -1,7 +1,14 @@
 """BMCs of other makings, driven to their pins: what each wants to be told, and how it names what it has."""
 
 import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+import pytest
 
 from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.redfish.updates import Updates
@@ -88,6 +95,33 @@ def test_an_image_that_did_not_bring_what_it_should_has_failed_and_is_not_sent_a
         assert bench.bmc.versions()["HGX_FW_BMC_0"] == bench.scene.pins["HGX_FW_BMC_0"][0]
         with Store.open(bench.store) as store:
             assert [flash.end for flash in store.flashes(NODE)] == [End.FAILED]
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder's files as whoever sets firmware_url does; where."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("way", ["push", "simple"])
+def test_a_bmc_that_takes_images_in_no_form_comes_to_its_pins_all_the_same(tmp_path: Path, way: str) -> None:
+    """Bare, or fetched by itself; with each reset that its components need, and nothing sent twice."""
+    gone = {"MultipartHttpPushUri": None, **({"HttpPushUri": None} if way == "simple" else {})}
+    parts = ("BMC", "BIOS", "PSU", "CPLD")
+    with (
+        benched(tmp_path, parts, changes={"/redfish/v1/UpdateService": gone}) as bench,
+        served(tmp_path / "images") as url,
+    ):
+        report = bench.drive(images_url=url if way == "simple" else "")
+        assert report["state"] == "done", report["message"]
+        assert all(bench.bmc.versions()[entry] == pin for entry, (pin,) in bench.scene.pins.items())
+        begun = [str(event["uri"]) for event in bench.bmc.events("upload_begun")]
+        assert len(begun) == len(bench.bmc.events("accepted")) == len(bench.scene.pins)
+        assert all(each.startswith("http://") for each in begun) is (way == "simple")
 
 
 def digest(version: str) -> str:
