@@ -13,8 +13,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.schedules.known import KNOWN, parsed
 from fleet_runner.core.schedules.schedule import Schedule
-from fleet_runner.core.schedules.known import KNOWN, parsed
-from fleet_runner.core.schedules.schedule import Schedule
 
 PREFIX = "FLEET_"
 """How the variables begin; other programs' may begin so, too."""
@@ -161,9 +159,6 @@ class Settings(BaseSettings):
     source_schedule: str = Field(
         KNOWN["source"].default, description="when a runner reads the source of truth again"
     )
-    source_schedule: str = Field(
-        KNOWN["source"].default, description="when a runner reads the source of truth again"
-    )
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")
@@ -221,19 +216,6 @@ class Settings(BaseSettings):
     @classmethod
     def _reached_over_tls(cls, value: str) -> str:
         return _address(value, ("https",), "expected an address over TLS, like https://boot.example:8443")
-
-    @field_validator(*(f"{name}_schedule" for name in KNOWN))
-    @classmethod
-    def _kept(cls, value: str, info: ValidationInfo) -> str:
-        try:
-            parsed(str(info.field_name).removesuffix("_schedule"), value)
-        except ValueError as error:
-            raise PydanticCustomError("schedule", "{why}", {"why": str(error)}) from error
-        return value
-
-    def schedule(self, name: str) -> Schedule:
-        """Return one of the schedules (`core.schedules.known`) as it is set."""
-        return parsed(name, getattr(self, f"{name}_schedule"))
 
     @field_validator(*(f"{name}_schedule" for name in KNOWN))
     @classmethod
