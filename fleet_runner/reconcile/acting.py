@@ -46,7 +46,7 @@ def act(world: World, fleet: Fleet, now: float, report: Report, between: Callabl
         running = {run.node: run for run in world.store.open_runs(node.name for node in due)}
         for node in due:
             view = outlook.view(node, running.get(node.name), now)
-            decision = purse.spend(view, decide(view, timing(world.settings), now), now)
+            decision = purse.spend(view, decide(view, timing(world.settings, world.standings), now), now)
             reached = group(runners, outlook.where(node.name))
             together = (_batched(action, reached, batches, world.settings.batch_nodes) for action in decision.actions)
             decision = replace(decision, actions=tuple(together))
