@@ -64,8 +64,25 @@ def _poll_batch(world: World, batch: str, runs: list[Run], now: float, report: R
         case BatchState.RUNNING | BatchState.ORPHANED if age > LATE * STAGES[runs[0].stage].deadline:
             log.warning("batch outlived its deadline and is ended", batch=batch, state=look.state)
             world.engine.stop(world.settings, batch)
+        case BatchState.RUNNING if len(runs) > 1:
+            _close_some(world, look, runs, now, report)
         case _:
             pass
+
+
+def _close_some(world: World, look: Look, runs: list[Run], now: float, report: Report) -> None:
+    """Close the runs of nodes that are through: they are decided, however long others of their batch take.
+
+    The last ones wait for the batch's own end, which looks after what it leaves behind.
+    """
+    through = world.store.through(runs[0].batch)
+    over = [run for run in runs if run.id in through]
+    if len(over) == len(runs):
+        return
+    for run in over:
+        _close(world, look, run, now)
+        report.closed += 1
+    report.swept += [run for run in over if run.stage is Stage.FABRIC]
 
 
 def _ingest(world: World, batch: str) -> None:

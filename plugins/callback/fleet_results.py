@@ -55,15 +55,24 @@ class CallbackModule(CallbackBase):
         self._results: dict[str, list[Result]] = {}
         self._torn = False
         self._warned = False
+        self._plays_left = 0
+        self._last = ""
+        self._ends: dict[str, tuple[PlayEnd, str]] = {}
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Remember which stage this is."""
         filter_loader.get("default")  # loads all of them, which each fork would do again
         self._playbook = Path(str(playbook._file_name)).stem  # noqa: SLF001  Ansible has no other name for it
+        self._plays_left = len(playbook.get_plays())
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         """Count what each node has before it; what is included while the play runs is not known yet."""
-        self._total += sum(1 for block in play.compile() for _ in _tasks(block))
+        tasks = [task for block in play.compile() for task in _tasks(block)]
+        self._total += len(tasks)
+        self._plays_left -= 1
+        self._last = ""
+        if tasks and not self._plays_left and not play.handlers and not play.compile_roles_handlers():
+            self._last = str(tasks[-1]._uuid)  # noqa: SLF001  as above
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:  # noqa: FBT001  Ansible's
         """Begin nothing more where the batch's lease is not renewed: its supervisor is frozen, or was killed."""
@@ -80,36 +89,54 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_on_ok(self, result: Any) -> None:
         """Keep what was found."""
-        self._keep(self._past(result), result)
+        node = self._past(result)
+        self._keep(node, result)
+        self._end_after(result, node)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:  # noqa: FBT001, FBT002  Ansible's
         """Keep what was found before, in a loop, and remember why."""
         node = self._past(result)
         self._keep(node, result)
-        if not ignore_errors:
-            self._why[node] = f"{result.task_name}: {_words(result.result)}"
+        if ignore_errors:
+            self._end_after(result, node)
+            return
+        self._why[node] = f"{result.task_name}: {_words(result.result)}"
+        if self._last and not _is_caught(result.task):
+            self._end(node, PlayEnd.FAILED)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """Likewise."""
-        self._why[self._past(result)] = _words(result.result)
+        node = self._past(result)
+        self._why[node] = _words(result.result)
+        if self._last and not result.task.ignore_unreachable:
+            self._end(node, PlayEnd.UNREACHABLE)
 
     def v2_runner_on_skipped(self, result: Any) -> None:
         """Count it."""
-        self._past(result)
+        self._end_after(result, self._past(result))
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Say how it ended for each node, and, by hand, record it and print what was found."""
         for node in sorted(stats.processed):
             counts = stats.summarize(node)
             end = PlayEnd.UNREACHABLE if counts["unreachable"] else PlayEnd.OK
-            if counts["failures"]:
-                end = PlayEnd.FAILED
-            why = "" if end is PlayEnd.OK else self._why.get(node, "")[:MOST_MESSAGE]
-            self._tell(Ended(str(node), time.time(), end, why))
+            self._end(str(node), PlayEnd.FAILED if counts["failures"] else end)
         if self._results:
             self._show()
         if not self._spool and self._lines:
             self._record()
+
+    def _end_after(self, result: Any, node: str) -> None:
+        """Say that the play is over for a node that has its last task behind it: nobody waits for other nodes."""
+        if self._last and self._last == str(result.task._uuid):  # noqa: SLF001  as above
+            self._end(node, PlayEnd.OK)
+
+    def _end(self, node: str, end: PlayEnd) -> None:
+        """Say how it ended, unless that was said; at the end of all Ansible counts anew."""
+        why = "" if end is PlayEnd.OK else self._why.get(node, "")[:MOST_MESSAGE]
+        if self._ends.get(node) != (end, why):
+            self._ends[node] = (end, why)
+            self._tell(Ended(node, time.time(), end, why))
 
     def _past(self, result: Any) -> str:
         node = str(result.host.get_name())
@@ -203,6 +230,16 @@ def _tasks(block: Any) -> Iterator[Any]:
             yield from _tasks(entry)
         elif not entry.implicit and entry.action not in {"meta", "ansible.builtin.meta"}:
             yield entry
+
+
+def _is_caught(task: Any) -> bool:
+    """Tell if something still runs on the node after this task has failed."""
+    above = task._parent  # noqa: SLF001  Ansible has no other name for it
+    while above is not None:
+        if getattr(above, "rescue", None) or getattr(above, "always", None):
+            return True
+        above = above._parent  # noqa: SLF001  likewise
+    return False
 
 
 def _words(found: Any) -> str:

@@ -220,3 +220,62 @@ def test_what_a_module_on_a_node_calls_results_is_none(ansible: Ansible, nodes: 
     play = ansible("ansible-playbook", "-i", nodes, playbook, FLEET_SPOOL=str(told), ANSIBLE_LIBRARY=str(modules))
     assert play.returncode == 0, play.stdout + play.stderr
     assert not [line for line in spool(told) if isinstance(line, Judged)]
+
+
+@pytest.mark.parametrize("last", ["ok", "skipped", "ignored", "failed", "unreachable"])
+def test_a_node_that_is_through_says_so_while_others_go_on(
+    ansible: Ansible, nodes: Path, tmp_path: Path, tool: Tool, last: str
+) -> None:
+    """gpu-02 goes on until gpu-01 has told its end; at the end of all nobody says anything twice."""
+    tool("ssh", "exit 255")
+    mine = {"when": "inventory_hostname == 'gpu-01'"}
+    fails = {"ansible.builtin.fail": {"msg": "odd"}, **mine}
+    first = {
+        "failed": fails,
+        "unreachable": {
+            "ansible.builtin.raw": "true",
+            "vars": {"ansible_connection": "ssh", "ansible_ssh_executable": f"{tmp_path}/ssh"},
+            **mine,
+        },
+    }.get(last, {"ansible.builtin.ping": {}})
+    told = tmp_path / "spool.jsonl"
+    ended = """'"kind":"end","node":"gpu-01"'"""
+    wait = f"for _ in $(seq 600); do grep -q {ended} {told} && exit 0; sleep 0.1; done; exit 1"
+    waits = {"ansible.builtin.shell": wait, "when": "inventory_hostname == 'gpu-02'"}
+    end = {
+        "skipped": {"ansible.builtin.ping": {}, "when": False},
+        "ignored": {**fails, "ignore_errors": True},
+    }.get(last, {"ansible.builtin.ping": {}})
+    answer = ansible(
+        "ansible-playbook", "-i", nodes, write(tmp_path / "play.yml", first, waits, end), FLEET_SPOOL=str(told)
+    )
+    ends = [(line.node, line.end) for line in spool(told) if isinstance(line, Ended)]
+    how = {"failed": PlayEnd.FAILED, "unreachable": PlayEnd.UNREACHABLE}.get(last, PlayEnd.OK)
+    assert ends == [("gpu-01", how), ("gpu-02", PlayEnd.OK)], answer.stdout + answer.stderr
+
+
+def test_what_may_still_follow_on_a_node_is_waited_for(ansible: Ansible, nodes: Path, tmp_path: Path) -> None:
+    """A failure that is rescued later ends well: its end is told at the end, once."""
+    fails = {"name": "Inner", "ansible.builtin.fail": {"msg": "odd"}}
+    caught = {"block": [{"block": [fails], "name": "Outer"}], "rescue": [{"name": "R", "ansible.builtin.ping": {}}]}
+    told = tmp_path / "spool.jsonl"
+    playbook = write(tmp_path / "play.yml", caught, {"ansible.builtin.ping": {}})
+    ansible("ansible-playbook", "-i", nodes, playbook, FLEET_SPOOL=str(told))
+    ends = [(line.node, line.end) for line in spool(told) if isinstance(line, Ended)]
+    assert sorted(ends) == [("gpu-01", PlayEnd.OK), ("gpu-02", PlayEnd.OK)]
+
+
+def test_handlers_that_are_to_come_are_waited_for(ansible: Ansible, nodes: Path, tmp_path: Path) -> None:
+    """They run after the last task, and may fail."""
+    play = {
+        "name": "Play",
+        "hosts": "nodes",
+        "gather_facts": False,
+        "tasks": [{"name": "Last", "ansible.builtin.command": "true", "notify": "later"}],
+        "handlers": [{"name": "later", "ansible.builtin.fail": {"msg": "odd"}}],
+    }
+    told = tmp_path / "spool.jsonl"
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    ansible("ansible-playbook", "-i", nodes, tmp_path / "play.yml", FLEET_SPOOL=str(told))
+    ends = [(line.node, line.end) for line in spool(told) if isinstance(line, Ended)]
+    assert sorted(ends) == [("gpu-01", PlayEnd.FAILED), ("gpu-02", PlayEnd.FAILED)]

@@ -123,3 +123,36 @@ def test_a_batch_holds_no_more_nodes_than_the_settings_say(make_world: Callable[
     engine = world.engine
     assert isinstance(engine, Scripted)
     assert sorted(len(batch.runs) for batch in engine.launched) == [1, 2, 2]
+
+
+def test_a_node_that_is_through_waits_for_no_other_of_its_batch(make_world: Callable[..., World]) -> None:
+    """Two of three have answered: they have moved on while the batch still runs."""
+    world = make_world(lambda node, _stage: None if node == "gpu-02" else (GOOD,), count=3)
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    engine.state = BatchState.RUNNING
+    tick(world, 1000.0)
+    (first,) = engine.launched
+    tick(world, 1005.0)
+    closed = {run.node: run.outcome for node in world.store.nodes() for run in world.store.runs(node.name)[:1]}
+    assert closed == {"gpu-01": Outcome.PASSED, "gpu-02": None, "gpu-03": Outcome.PASSED}
+    assert [run.batch for run in world.store.open_runs(["gpu-02"])] == [first.id]
+    states = {node.name: node.state for node in world.store.nodes()}
+    assert states["gpu-01"] == states["gpu-03"] == State.FIRMWARE
+    assert states["gpu-02"] == State(first.stage)
+    assert first.id in engine.spools
+
+
+def test_the_last_of_a_batch_wait_for_its_end(make_world: Callable[..., World]) -> None:
+    """Somebody must see to what it leaves behind: all are through, and it still runs."""
+    world = make_world(count=2)
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    engine.state = BatchState.RUNNING
+    for now in (1000.0, 1005.0, 1010.0):
+        tick(world, now)
+    assert len(engine.launched) == 1
+    assert len(world.store.open_runs()) == 2
+    engine.state = BatchState.ENDED
+    tick(world, 1015.0)
+    assert engine.launched[0].id not in engine.spools

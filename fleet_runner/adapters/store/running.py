@@ -3,7 +3,8 @@
 from fleet_runner.adapters.store.carrying import CarryingMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
 from fleet_runner.adapters.store.schedules import ScheduleMethods
+from fleet_runner.adapters.store.through import ThroughMethods
 
 
-class RunningMethods(CarryingMethods, ScheduleMethods, KeepingMethods):
+class RunningMethods(CarryingMethods, ScheduleMethods, KeepingMethods, ThroughMethods):
     """Runners and their batches, schedules, and how large the store may grow."""

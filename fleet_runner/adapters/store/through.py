@@ -1,0 +1,19 @@
+"""Which nodes of a batch are through, while others of it still run."""
+
+from sqlalchemy import select
+
+from fleet_runner.adapters.store.database import Database
+from fleet_runner.adapters.store.schema import runs
+
+
+class ThroughMethods:
+    """What the store knows of batches that are not over."""
+
+    _database: Database
+
+    def through(self, batch: str) -> frozenset[int]:
+        """Return the batch's open runs for whose nodes the play said that it is over."""
+        query = select(runs.c.id).where(runs.c.batch == batch, runs.c.ended_at.is_(None))
+        query = query.where(runs.c.play_end.is_not(None))
+        with self._database.read() as connection:
+            return frozenset(connection.execute(query).scalars())
