@@ -47,7 +47,7 @@ def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would go, and take nothing")] = False,
     json: Json = False,
 ) -> None:
-    """Take away what the settings keep no longer (keep_...), all of it; serve does so by itself every night."""
+    """Take away what the settings keep no longer (keep_...), all of it; serve does so by itself."""
     with opened() as (settings, store):
         done = pruned(settings, store, time.time(), seconds=math.inf, dry=dry_run)
     if json:

@@ -28,7 +28,8 @@ def test_cleared_alarms_go_and_standing_ones_stay(stocked: Store, settings: Sett
     rows = [
         {
             "node": "gpu-01", "code": f"xid.{number}", "component": "", "fault": "f", "source": "kernel",
-            "message": "It fell.", "remedy": "REBOOT", "at_once": False, "first_at": START, "last_at": START, "heard_at": START, "count": 1,
+            "message": "It fell.", "remedy": "REBOOT", "at_once": False,
+            "first_at": START, "last_at": START, "heard_at": START, "count": 1,
             "raised_at": START, "cleared_at": at, "cleared_because": "",
         }
         for number, at in enumerate(cleared, start=1)
