@@ -138,7 +138,7 @@ def test_a_node_that_is_through_waits_for_no_other_of_its_batch(make_world: Call
     assert closed == {"gpu-01": Outcome.PASSED, "gpu-02": None, "gpu-03": Outcome.PASSED}
     assert [run.batch for run in world.store.open_runs(["gpu-02"])] == [first.id]
     states = {node.name: node.state for node in world.store.nodes()}
-    assert states["gpu-01"] == states["gpu-03"] == State.FIRMWARE
+    assert states["gpu-01"] == states["gpu-03"] == State.ONBOARD
     assert states["gpu-02"] == State(first.stage)
     assert first.id in engine.spools
 
