@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ansible.errors import AnsibleActionFail
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
@@ -34,6 +35,7 @@ options:
     type: str
     required: true
   seconds: {description: How long an eviction may take., type: float, default: 120}
+  devices: {description: Whether an eviction ends only what asks for a device., type: bool, default: false}
   reason: {description: "Why, if the runner does not say; in one line.", type: str, default: ""}
 author: [fleet-runner]
 """
@@ -57,7 +59,7 @@ READ = "scheduler_node"
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True
-    _VALID_ARGS = frozenset({"action", "reason", "seconds"})
+    _VALID_ARGS = frozenset({"action", "reason", "seconds", "devices"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Act, then read."""
@@ -108,7 +110,8 @@ class ActionModule(ActionBase):
             case "resume":
                 return scheduler.resume(node, by, dry=dry)
             case "evict":
-                return scheduler.evict(node, float(self._task.args.get("seconds", 120)), dry=dry)
+                devices = boolean(self._task.args.get("devices", False))
+                return scheduler.evict(node, float(self._task.args.get("seconds", 120)), devices=devices, dry=dry)
             case _:
                 return Did(changed=False, told="")
 

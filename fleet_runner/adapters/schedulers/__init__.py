@@ -19,8 +19,11 @@ class Scheduler(Protocol):
         """Undo a drain of ours, and no other."""
         ...
 
-    def evict(self, node: str, seconds: float, *, dry: bool = False) -> Did:
-        """End what runs on a node in the scheduler's own way, where it has one, within some time."""
+    def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> Did:
+        """End what runs on a node in the scheduler's own way, where it has one, within some time.
+
+        With `devices`, only what asks for a device.
+        """
         ...
 
     def read(self, node: str) -> dict[str, Any]:

@@ -97,16 +97,16 @@ class Kubernetes:
                 return Did(changed=True, told=left)
         raise SchedulerError(f"Kubernetes: node {node} is written by others all the time; it is tried again")
 
-    def evict(self, node: str, seconds: float, *, dry: bool = False) -> Did:
-        """Have every pod on a node evicted, and wait until they are gone, or the time is over: say which stay."""
+    def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> Did:
+        """Have the pods on a node evicted, and wait until they are gone, or the time is over: say which stay."""
         until = time.monotonic() + seconds
-        found = kubernetes_node.standing(self.read(node)["pods"])
+        found = kubernetes_node.standing(self.read(node)["pods"], devices=devices)
         if dry or not found:
             return Did(changed=bool(found), told=f"{len(found)} pods to evict")
         version, left, kept = self._eviction(), found, list[str]()
         while left:
             kept = [pod for pod, ending in left.items() if not ending and not self._evict(pod, version)]
-            left = kubernetes_node.standing(self.read(node)["pods"])
+            left = kubernetes_node.standing(self.read(node)["pods"], devices=devices)
             if not left or time.monotonic() >= until:
                 break
             time.sleep(PAUSE)

@@ -48,9 +48,9 @@ class Slurm:
             _run("scontrol", "update", f"nodename={node}", "state=resume")
         return Did(changed=True, told="Slurm may give it work again")
 
-    def evict(self, node: str, seconds: float, *, dry: bool = False) -> Did:
+    def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> Did:
         """End nothing: Slurm sees the node go, and requeues its jobs, or does not, as they ask for."""
-        del node, seconds, dry
+        del node, seconds, devices, dry
         return Did(changed=False, told="Slurm itself sees what ends with the node")
 
     def read(self, node: str) -> dict[str, Any]:

@@ -84,14 +84,19 @@ def is_cordoned_by_us(said: Mapping[str, Any]) -> bool:
     return CORDONED in (said.get("notes") or {}) and str(said.get("cordoned_by")) in {MANAGER, ""}
 
 
-def standing(pods: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
-    """Return the pods that an eviction can end, of those that were kept, and whether each is ending already."""
-    return {str(pod.get("name")): bool(pod.get("ending")) for pod in pods if not _is_over(pod)}
+def standing(pods: Sequence[Mapping[str, Any]], *, devices: bool = False) -> dict[str, bool]:
+    """Return the pods that an eviction can end, of those that were kept, and whether each is ending already.
+
+    With `devices`, only those that ask for one.
+    """
+    there = (pod for pod in pods if not _is_over(pod) and (pod.get("devices") or not devices))
+    return {str(pod.get("name")): bool(pod.get("ending")) for pod in there}
 
 
 def cordoned_by(meta: Mapping[str, Any]) -> str:
     """Return who last set `spec.unschedulable`, by the API server's account; "" where it gives none."""
-    for entry in meta.get("managedFields") or ():
+    known = meta.get("managedFields")
+    for entry in known if isinstance(known, list) else ():
         if isinstance(entry, Mapping) and "f:unschedulable" in _mapping(_mapping(entry, "fieldsV1"), "f:spec"):
             return _text(entry, "manager")
     return ""

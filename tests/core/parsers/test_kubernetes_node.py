@@ -110,6 +110,13 @@ def test_what_an_eviction_can_end_is_told_with_what_ends_already() -> None:
     assert standing(kept(a_node(), pods)["pods"]) == {"ml/a": False, "ml/b": True}
 
 
+def test_a_reset_asks_to_end_only_what_asks_for_a_device() -> None:
+    """It harms nothing else."""
+    pods = [{"name": "ml/train", "devices": True}, {"name": "web/shop", "devices": False}]
+    assert standing(pods, devices=True) == {"ml/train": False}
+    assert standing(pods) == {"ml/train": False, "web/shop": False}
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [
