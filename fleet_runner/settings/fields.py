@@ -159,6 +159,9 @@ class Settings(BaseSettings):
     source_schedule: str = Field(
         KNOWN["source"].default, description="when a runner reads the source of truth again"
     )
+    retention_schedule: str = Field(
+        KNOWN["retention"].default, description="when one runner takes away what is older or more than is kept"
+    )
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")

@@ -23,7 +23,6 @@ class Outcome(StrEnum):
 
     DONE = "done"
     FAILED = "failed"
-    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,35 +1,47 @@
 """Every schedule that there is: whose it is, what it does, and how often unless a setting says otherwise."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.lifecycle import FABRICS, SERVING, Stage, State
 from fleet_runner.core.schedules.schedule import Schedule, Whose, schedule
 from fleet_runner.core.schedules.sweep import Sweep
 
 
 class Known(NamedTuple):
-    """A schedule by what it is for. `stages` are what nodes and fabrics run by it; `must` says it has to come."""
+    """A schedule by what it is for.
+
+    `stages` are what nodes, and fabrics, run by it, with the states in which they do; `must` says it has to come.
+    """
 
     whose: Whose
     default: str
     meaning: str
-    stages: tuple[Stage, ...] = ()
+    stages: Mapping[Stage, frozenset[State]] = MappingProxyType({})
     must: bool = False
 
 
 KNOWN = {
     "passive": Known(
-        Whose.NODE, "every 5min", "passive sweep of each node in production", (Stage.HEALTH_PASSIVE,), must=True
+        Whose.NODE,
+        "every 5min",
+        "passive sweep of each node in production",
+        {Stage.HEALTH_PASSIVE: SERVING},
+        must=True,
     ),
-    "active": Known(Whose.NODE, "every 1h", "active tests of each idle node in production", (Stage.HEALTH_ACTIVE,)),
+    "active": Known(
+        Whose.NODE, "every 1h", "active tests of each idle node in production", {Stage.HEALTH_ACTIVE: SERVING}
+    ),
     "cabling": Known(
         Whose.NODE,
         "every 4h",
         "cabling of each fabric, and of each node in production",
-        (Stage.CABLING, Stage.FABRIC),
+        {Stage.CABLING: SERVING, Stage.FABRIC: FABRICS},
         must=True,
     ),
     "source": Known(Whose.RUNNER, "every 30s", "the source of truth is read", must=True),
+    "retention": Known(Whose.FLEET, "17 3 * * *; jitter 1h", "what is too old or too much is taken from the store"),
 }
 """By name."""
 
