@@ -28,6 +28,12 @@ demo: $(RUN) ## Run the main job on a simulated data centre: no root, no server
 .PHONY: install
 install: $(RUN) ## Set up .venv with fleet-runner and Ansible, to run a fleet from here
 
+.PHONY: install-service
+install-service: ## As root, beside `make install` in /opt/fleet-runner: the unit of serve and its account
+	install -D -m 0644 packaging/fleet-runner.service $(DESTDIR)/etc/systemd/system/fleet-runner.service
+	install -D -m 0644 packaging/fleet-runner.sysusers $(DESTDIR)/usr/lib/sysusers.d/fleet-runner.conf
+	install -D -m 0644 packaging/fleet-runner.tmpfiles $(DESTDIR)/usr/lib/tmpfiles.d/fleet-runner.conf
+
 .PHONY: test
 test: $(DEV) debian-packages ## Run every test, and hold core to full branch coverage
 	$(BIN)/coverage erase
@@ -36,6 +42,10 @@ test: $(DEV) debian-packages ## Run every test, and hold core to full branch cov
 	$(BIN)/coverage report
 	# Most of the others wait, for plays, servers and a server that boots: two at a time.
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+.PHONY: chaos
+chaos: $(DEV) debian-packages ## Kill runners, plays and databases at random, for so many SEEDS (20)
+	@$(BIN)/python -m tests.chaos --seeds $(or $(SEEDS),20) $(CHAOS_ARGS)
 
 .PHONY: check
 check: lint molecule test ## Everything that must pass before a change lands

@@ -73,9 +73,9 @@ def serve(
 
         on_signal(end)
         world = World(settings, store, reader)
-        console.print(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it", markup=False)
+        _say(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it")
         if others:
-            console.print(STAND_BY, markup=False)
+            _say(STAND_BY)
         with ExitStack() as beside:
             listener = beside.enter_context(listening(settings, store, reader))
             health = Health(world, stop, lambda: listener.trouble if listener is not None else "")
@@ -88,7 +88,7 @@ def serve(
             if drain is not None:
                 _leave(world, drain)
                 return
-        console.print("stopped; running plays go on and are adopted at the next start")
+        _say("stopped; running plays go on and are adopted at the next start")
 
 
 def _leave(world: World, seconds: float) -> None:
@@ -162,4 +162,4 @@ def _source() -> Reader:
 def tell(report: Report) -> None:
     """Print what a tick did."""
     for sentence in report.moves:
-        console.print(sentence, markup=False)
+        _say(sentence)
