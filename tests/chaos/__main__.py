@@ -34,10 +34,16 @@ def main() -> int:
             report = each.result()
             if report.wrong:
                 failed.append(report.seed)
-                print(report)
-            print(f"seed {report.seed}: {'FAILED' if report.wrong else 'well'} after {report.seconds:.0f} s", flush=True)
-    print(f"{given.seeds} seeds on {given.database}, failed: {sorted(failed) or 'none'}")
+                say(str(report))
+            say(f"seed {report.seed}: {'FAILED' if report.wrong else 'well'} after {report.seconds:.0f} s")
+    say(f"{given.seeds} seeds on {given.database}, failed: {sorted(failed) or 'none'}")
     return 1 if failed else 0
+
+
+def say(words: str) -> None:
+    """Print it at once."""
+    sys.stdout.write(f"{words}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

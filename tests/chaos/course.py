@@ -19,7 +19,7 @@ from tests.chaos.machine import Machine
 from tests.chaos.postgres import Postgres
 from tests.chaos.quiet import Story, certify, is_settled
 
-PAUSE = 0.25
+PAUSE = 0.5
 PATIENCE = 2.0
 """Seconds for which the test itself waits for a busy store; then it comes again."""
 
@@ -86,7 +86,9 @@ class Course:
 
     def _unsettled(self) -> str:
         try:
-            rows = [(node.name, node.state, node.waiting) for node in self.store.nodes() if node.name not in self.settled]
+            rows = [
+                (node.name, node.state, node.waiting) for node in self.store.nodes() if node.name not in self.settled
+            ]
         except StoreError as error:
             return str(error)
         return f"{len(rows)} nodes: {rows[:5]}"
@@ -96,7 +98,9 @@ class Course:
         for name in self.names:
             self.store.leave_intent(name, Wish.HOLD, "test", reason="the seed is over", now=time.time())
         self._until("runs are open", lambda: not self.store.open_runs())
-        self._until("batches are under way", lambda: not [each for each in self.herd.alive() if each.batch is not None])
+        self._until(
+            "batches are under way", lambda: not [each for each in self.herd.alive() if each.batch is not None]
+        )
         for runner in self.runners:
             self.herd.signal(runner, signal.SIGTERM)
         for runner in self.runners:
@@ -236,7 +240,9 @@ class Course:
 def differences(expected: Mapping[str, Story], found: Mapping[str, Story]) -> list[str]:
     """Return where a seed with disturbances did not end, or not come along, as it does without."""
     return [
-        f"{name}: expected {expected[name]}, found {found[name]}" for name in expected if expected[name] != found[name]
+        f"{name}: expected {expected[name]}, found {found[name]}"
+        for name in expected
+        if expected[name] != found[name]
     ]
 
 
@@ -246,6 +252,7 @@ def _plays(folder: Path) -> set[tuple[str, str]]:
 
 
 def _words(chosen: list[Found]) -> str:
-    return ", ".join(f"{each.pid} ({each.batch.name if each.batch else each.command[:40]})" for each in chosen) or "nobody"
-
-
+    return (
+        ", ".join(f"{each.pid} ({each.batch.name if each.batch else each.command[:40]})" for each in chosen)
+        or "nobody"
+    )

@@ -21,10 +21,10 @@ class Kind(StrEnum):
     CUT = "cut connections to the database"
 
 
-LEASE = 8.0
+LEASE = 15.0
 """Seconds that a batch's lease lasts; what is silent for half of them ends itself."""
 
-MILD = LEASE / 2 - 1.5
+MILD = LEASE / 2 - 3.0
 """Silence of this length costs no play, with room for a computer that is busy."""
 
 ON_SQLITE = {Kind.KILL: 4, Kind.STOP: 2, Kind.TERM: 2, Kind.FREEZE: 2, Kind.KILL_SUPERVISOR: 2, Kind.KILL_CARRIED: 2,
@@ -35,9 +35,9 @@ ON_POSTGRESQL = {Kind.KILL: 4, Kind.STOP: 3, Kind.TERM: 1, Kind.FREEZE: 3, Kind.
 
 SECONDS: dict[Kind, tuple[float, float]] = {
     Kind.KILL: (0.1, 6.0),
-    Kind.STOP: (0.3, LEASE * 1.6),
+    Kind.STOP: (0.3, LEASE * 1.3),
     Kind.TERM: (0.1, 3.0),
-    Kind.FREEZE: (0.3, LEASE * 1.6),
+    Kind.FREEZE: (0.3, LEASE * 1.3),
     Kind.KILL_MACHINE: (0.1, 6.0),
     Kind.LOCK: (0.2, 2.0),
     Kind.TAKE_DATABASE: (0.2, LEASE * 0.8),

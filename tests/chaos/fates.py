@@ -83,6 +83,6 @@ def fate(seed: int, node: str) -> Fate:
         blind=draw.choice(SHY) if draw.random() < 0.2 else None,
         boot=draw.uniform(0.1, 0.8),
         flash=draw.uniform(0.2, 1.2),
-        tests=draw.uniform(0.3, 1.5),
+        tests=draw.uniform(0.3, 1.2),
         step=draw.uniform(0.01, 0.15),
     )

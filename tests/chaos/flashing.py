@@ -50,8 +50,7 @@ def _driven(machine: Machine, store: Store, lease: Lease, target: Target) -> Gen
         elif any(each.end is End.FAILED for each in store.flashes(machine.name, since=target.since)):
             return (_failed(machine),)
         else:
-            wanted = _wanted(machine, target)
-            flash = written(lambda: store.intend(wanted, target.holder, now=time.time()), SECONDS)
+            flash = _intend(store, _wanted(machine, target), target.holder)
             yield from _send(machine, store, lease, flash, target.holder)
 
 
@@ -80,6 +79,10 @@ def _send(machine: Machine, store: Store, lease: Lease, flash: Flash, holder: st
     yield machine.fate.step
     lease.alive()
     _note(store, replace(flash, phase=Phase.SENT, task=task), holder)
+
+
+def _intend(store: Store, flash: Flash, holder: str) -> Flash:
+    return written(lambda: store.intend(flash, holder, now=time.time()), SECONDS)
 
 
 def _note(store: Store, flash: Flash, holder: str) -> None:

@@ -1,4 +1,4 @@
-"""The processes of a lab: runners that serve, their supervisors, their plays. Found by the lab's name, ended by id."""
+"""The processes of a lab: runners, their supervisors, their plays; found by the lab's name, ended by their ids."""
 
 import contextlib
 import fcntl

@@ -48,7 +48,7 @@ class Postgres:
         _run(self.home, "pg_ctl", "-D", self.home / "data", "-m", how, "-w", "stop")
 
     def cut(self, share: float) -> int:
-        """End connections as an administrator, or a network, would: a share of them, at least one; return how many."""
+        """End a share of the connections, at least one, as an administrator or a network would; return how many."""
         engine = create_engine(self.url, isolation_level="AUTOCOMMIT")
         mine = "SELECT pid FROM pg_stat_activity WHERE usename = 'fleet' AND pid <> pg_backend_pid() ORDER BY pid"
         try:
@@ -60,6 +60,13 @@ class Postgres:
         finally:
             engine.dispose()
         return len(chosen)
+
+
+def check() -> None:
+    """Raise AbsentError where no server can be run."""
+    _program("initdb")
+    with _folder():
+        pass
 
 
 @contextmanager
@@ -106,15 +113,19 @@ def _folder() -> Iterator[Path]:
 
 
 def _run(home: Path, program: str, *arguments: Any) -> None:
-    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
-    named = str(found[-1]) if found else shutil.which(program)
-    if named is None:
-        raise AbsentError(f"PostgreSQL is not installed (no {program}); Debian's package is `postgresql`")
     as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    command = [*as_user, named, *map(str, arguments)]
+    command = [*as_user, _program(program), *map(str, arguments)]
     done = subprocess.run(command, cwd=home, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
         raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
+
+
+def _program(name: str) -> str:
+    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    named = str(found[-1]) if found else shutil.which(name)
+    if named is None:
+        raise AbsentError(f"PostgreSQL is not installed (no {name}); Debian's package is `postgresql`")
+    return named
 
 
 def _end(pid_file: Path) -> None:

@@ -26,7 +26,7 @@ class Setting:
 
     python: Path
     data: Path | None = None
-    nodes: int = 10
+    nodes: int = 8
     disturbances: int = 6
     patience: float = 240.0
 
@@ -66,7 +66,7 @@ def run(seed: int, setting: Setting) -> Report:
 
 
 def _run(report: Report, setting: Setting, root: Path) -> None:
-    site = Site(root / "lab", setting.nodes, batch=max(2, setting.nodes // 3), passive=max(10.0, setting.nodes / 6))
+    site = Site(root / "lab", setting.nodes, batch=max(4, setting.nodes // 10), passive=max(10.0, setting.nodes / 6))
     expected = stories(report.seed, site, root / "quiet")
     site.write()
     with _database(setting.data) as server:

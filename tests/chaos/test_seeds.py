@@ -1,0 +1,64 @@
+"""Runners that are killed, stopped and cut off at random: every node ends where it ends without that, nothing twice.
+
+The seeds run outside of this process, as `make chaos` runs them: tests/chaos/__main__.py.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.chaos import postgres
+from tests.chaos.herd import ROOT
+
+pytestmark = pytest.mark.timeout(1200)
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> None:
+    """PostgreSQL can be run here."""
+    try:
+        postgres.check()
+    except postgres.AbsentError as error:
+        pytest.skip(str(error))
+
+
+def seeds(*arguments: str, patience: float = 1000.0) -> None:
+    """Run seeds, and fail with all that is known of those that failed; whatever happens, none goes on."""
+    command = [sys.executable, "-m", "tests.chaos", *arguments]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+    try:
+        said, _ = process.communicate(timeout=patience)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)  # each seed ends what it started
+            process.wait(60.0)
+    assert process.returncode == 0, said
+
+
+def test_one_runner_on_sqlite() -> None:
+    """It is killed and stopped, its supervisors and plays too, and its database is locked."""
+    seeds("--database", "sqlite", "--seeds", "7", "--nodes", "6", "--disturbances", "5")
+
+
+def test_three_runners_on_postgresql(postgresql: None) -> None:
+    """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
+    seeds("--seeds", "12", "--nodes", "6", "--disturbances", "5", "--first", "101")
+
+
+def test_three_runners_and_a_large_fleet(postgresql: None) -> None:
+    """Two hundred nodes walk the whole lifecycle meanwhile."""
+    seeds("--seeds", "1", "--nodes", "200", "--disturbances", "10", "--first", "200")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(6 * 3600)
+def test_two_hundred_seeds(postgresql: None) -> None:
+    """At night, with more nodes and more that happens to them."""
+    more = ("--seeds", "200", "--nodes", "20", "--disturbances", "10")
+    seeds(*more, "--first", "1001", patience=4 * 3600.0)
+    seeds(*more, "--database", "sqlite", "--first", "2001", patience=2 * 3600.0)

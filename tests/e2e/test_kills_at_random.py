@@ -1,0 +1,99 @@
+"""Three runners on one PostgreSQL take a lab through real plays while they are killed, cut off and started again.
+
+The stand-in of tests/chaos plays whole fleets; here few nodes, and nothing stands in for Ansible or the lab's BMCs.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.lifecycle import State
+from fleet_runner.core.runs import Wish
+from fleet_runner.lab.down import down
+from fleet_runner.lab.up import up
+from tests.chaos import postgres
+from tests.e2e.conftest import Fleet
+
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1500)]
+
+PATIENCE = 1200.0
+ROUNDS = 6
+RUNNERS = ("runner-1", "runner-2", "runner-3")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Fleet]:
+    """Two servers without a boot service, which would look into another store."""
+    lab = up(tmp_path / "lab", 2, boot_seconds=1.0)
+    made = Fleet(lab)
+    try:
+        yield made
+    finally:
+        for process in made.serving:
+            process.kill()
+            process.wait()
+        down(lab)
+
+
+@pytest.fixture
+def server() -> Iterator[postgres.Postgres]:
+    """A PostgreSQL of the test's own."""
+    try:
+        with postgres.template() as data, postgres.running(data) as started:
+            yield started
+    except postgres.AbsentError as error:
+        pytest.skip(str(error))
+
+
+def serve(fleet: Fleet, server: postgres.Postgres, runner: str) -> subprocess.Popen[bytes]:
+    """Have a runner of the lab's fleet serve, with a folder of its own."""
+    more = {"FLEET_DATABASE_URL": server.url, "FLEET_STATE_DIR": str(fleet.lab.root / runner)}
+    with (fleet.lab.root / f"{runner}.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "fleet_runner.cli", "serve"],
+            env={**fleet.environment(), **more, "FLEET_RUNNER_NAME": runner},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    fleet.serving.append(process)
+    return process
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_node_comes_to_serve_and_boots_once(own: Fleet, server: postgres.Postgres, seed: int) -> None:
+    """By the lab's own log; plays of the runners that were killed go on, and nobody repeats them."""
+    draw = Random(seed)
+    serving = {runner: serve(own, server, runner) for runner in RUNNERS}
+    due = [time.monotonic() + 10.0 + 15.0 * number + draw.uniform(0.0, 10.0) for number in range(ROUNDS)]
+    until = time.monotonic() + PATIENCE
+    with Store.open(server.url) as store:
+        while not all(node.state is State.PRODUCTION for node in store.nodes()) or due or not store.nodes():
+            assert time.monotonic() < until, [(node.name, node.state, node.waiting) for node in store.nodes()]
+            for node in store.nodes():
+                if node.state is State.ONBOARD and not store.intents(node.name):
+                    store.leave_intent(node.name, Wish.CERTIFY, "technician", now=time.time())
+            if due and time.monotonic() > due[0]:
+                due.pop(0)
+                runner = draw.choice(RUNNERS)
+                if draw.random() < 0.3:
+                    server.cut(draw.random())
+                os.kill(serving[runner].pid, signal.SIGKILL)
+                serving[runner].wait()
+                time.sleep(draw.uniform(0.0, 3.0))
+                serving[runner] = serve(own, server, runner)
+            time.sleep(0.5)
+        assert store.tickets(open_only=False) == ()
+        for node in own.lab.nodes():
+            assert len(own.witnessed("boot", node)) == 1
+            path = [entry.to for entry in store.history(node, kind="transition")]
+            assert len(path) == len(set(path)), path
