@@ -93,7 +93,8 @@ def _now(node: Node, run: Run | None, usual: Mapping[Stage, float], boot: Boot |
     for condition in Condition:
         if condition in node.conditions:
             detail = node.conditions[condition].detail if condition in {Condition.PENDING, Condition.ADVISED} else ""
-            text.append(f"{condition}{f'({detail})' if detail else ''} ", style="bold yellow")
+            remedy = detail.partition("\n")[0]
+            text.append(f"{condition}{f'({remedy})' if remedy else ''} ", style="bold yellow")
     if run is not None:
         booting = f", boot: {place(boot)}" if boot is not None and run.stage in BOOTS else ""
         return text.append(_progress(run, booting, usual.get(run.stage)))

@@ -62,7 +62,7 @@ class Condition(StrEnum):
     HELD = "held"  # a person said: nothing moves; wins over all automation
     MAINTENANCE = "maintenance"  # planned work: findings are kept, nothing follows from them
     PENDING = "pending"  # a remedy is decided and waits for the node to be idle
-    ADVISED = "advised"  # a remedy would be pending, were the runner not only observing
+    ADVISED = "advised"  # a remedy would be pending, were the runner not only observing: it, then its faults' keys
     WAIVED = "waived"  # a person cancelled a remedy: nothing follows from the same fault until it has gone
 
 

@@ -109,12 +109,12 @@ def _observe(view: View, need: Need | None, timing: Timing, now: float) -> Decis
     dropped = clear(view, RUNNER, "The policy says to observe only; the node serves on.")
     meanwhile = _keep_schedules(view, timing, now)
     if need is None:
-        unsure = advised is not None and is_unsure(view, (), advised.since)
+        unsure = advised is not None and is_unsure(view, advised.detail.splitlines()[1:], advised.since)
         gone = () if unsure else _not_advised(view, RUNNER)
         return replace(meanwhile, actions=(*dropped, *gone, *meanwhile.actions))
     when = "at once" if need.at_once else "when it is idle"
     words = f"observing: would {need.remedy} {when}: {need.reason}"
-    said = Held(now, words, RUNNER, need.remedy.value)
+    said = Held(now, words, RUNNER, "\n".join((need.remedy.value, *sorted(need.faults))))
     news = advised is None or (advised.detail, advised.reason) != (said.detail, said.reason)
     told = (SetCondition(Condition.ADVISED, said, need.results),) if news else ()
     return replace(meanwhile, actions=(*dropped, *told, *meanwhile.actions), waiting=words)

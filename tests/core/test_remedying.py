@@ -177,7 +177,7 @@ def test_a_fleet_that_only_observes_says_what_it_would_do() -> None:
     """And drops what it had begun; what a person asked for is done."""
     told = decide(a_view(alarms=(an_alarm(),), runs=SWEPT, rules=OBSERVING), TIMING, NOW)
     (advised,) = of(SetCondition, told)
-    assert (advised.condition, advised.held.detail) == (Condition.ADVISED, "RESET")
+    assert (advised.condition, advised.held.detail) == (Condition.ADVISED, f"RESET\n{an_alarm().fault}")
     assert told.waiting == "observing: would RESET when it is idle: GPU 3: Xid 119."
     known = a_node(conditions={Condition.ADVISED: advised.held})
     assert decide(a_view(known, alarms=(an_alarm(),), runs=SWEPT, rules=OBSERVING), TIMING, NOW).actions == ()
@@ -197,6 +197,11 @@ def test_advice_is_over_with_its_fault_or_with_observing() -> None:
     assert [action.condition for action in of(ClearCondition, healed)] == [Condition.ADVISED]
     unsure = stored(verdict=Verdict.UNKNOWN)
     assert decide(a_view(known, latest=(unsure,), runs=SWEPT, rules=OBSERVING), TIMING, NOW).actions == ()
+    about = a_node(conditions={Condition.ADVISED: held(detail=f"RESET\n{an_alarm().fault}")})
+    assert decide(a_view(about, latest=(unsure,), runs=SWEPT, rules=OBSERVING), TIMING, NOW).actions == ()
+    silent = replace(unsure, result=replace(unsure.result, check="time_sync"))
+    others = decide(a_view(about, latest=(silent,), runs=SWEPT, rules=OBSERVING), TIMING, NOW)
+    assert [action.condition for action in of(ClearCondition, others)] == [Condition.ADVISED]
     acting = decide(a_view(known, alarms=(an_alarm(),), runs=SWEPT), TIMING, NOW)
     assert [action.condition for action in of(ClearCondition, acting)] == [Condition.ADVISED]
     assert next(action.condition for action in of(SetCondition, acting)) is Condition.PENDING

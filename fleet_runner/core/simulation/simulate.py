@@ -213,7 +213,7 @@ class Simulation:
                     tally.said.append(Said(now, f"{held.detail} pending", held.reason))
                 case SetCondition(Condition.ADVISED, held):
                     tally.advised += 1
-                    tally.said.append(Said(now, f"{held.detail} advised", held.reason))
+                    tally.said.append(Said(now, f"{held.detail.splitlines()[0]} advised", held.reason))
                 case BeginAttempt(remedy):
                     tally.remedies[remedy] += 1
                 case OpenTicket(fault) if fault not in each.tickets:
