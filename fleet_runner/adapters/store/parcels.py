@@ -60,7 +60,7 @@ def take(connection: Connection, runner: str, seconds: float) -> tuple[Taken, ..
     taken = update(parcels).where(parcels.c.batch.in_(still.with_for_update(skip_locked=True)))
     taken = taken.values(runner=runner, token=parcels.c.token + 1, until=now + seconds, carrier="")
     rows = connection.execute(taken.returning(parcels)).all()
-    stages = dict(connection.execute(_stages([row.batch for row in rows])).tuples().all())
+    stages = {row.id: row.stage for row in connection.execute(_stages([row.batch for row in rows]))}
     ordered = sorted(rows, key=lambda row: (row.offered_at, row.batch))
     return tuple(
         Taken(Offer(row.batch, stages[row.batch], row.runs, tuple(row.places)), row.token) for row in ordered
@@ -70,7 +70,8 @@ def take(connection: Connection, runner: str, seconds: float) -> tuple[Taken, ..
 def used(connection: Connection, now: float) -> dict[str, int]:
     """Return how many parcels each runner has: those that it takes now, and those that are carried."""
     query = select(parcels.c.runner, func.count()).where(_OPEN, parcels.c.runner != "", parcels.c.until > now)
-    return dict(connection.execute(query.group_by(parcels.c.runner)).tuples().all())
+    rows = connection.execute(query.group_by(parcels.c.runner)).all()
+    return {row[0]: row[1] for row in rows}
 
 
 def start(connection: Connection, batch: str, token: int, carrier: str) -> frozenset[str]:
@@ -156,8 +157,8 @@ def found(connection: Connection, names: Iterable[str] | None) -> tuple[Parcel, 
     rows: Any = connection.execute(query.order_by(parcels.c.offered_at, parcels.c.batch)).all()
     members: dict[str, list[str]] = {}
     carried = select(runs.c.batch, runs.c.node).where(runs.c.batch.in_([row.batch for row in rows]))
-    for batch, node in connection.execute(carried.where(runs.c.ended_at.is_(None))).tuples():
-        members.setdefault(batch, []).append(node)
+    for row in connection.execute(carried.where(runs.c.ended_at.is_(None))):
+        members.setdefault(row.batch, []).append(row.node)
     now = database.clock(connection)
     return tuple(_parcel(row, members.get(row.batch, []), now) for row in rows)
 
