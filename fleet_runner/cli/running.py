@@ -22,6 +22,7 @@ from fleet_runner.health.watchdog import watched
 from fleet_runner.reconcile.alone import serving
 from fleet_runner.reconcile.carrying import Carrier, one_turn
 from fleet_runner.reconcile.leaving import leave
+from fleet_runner.reconcile.schedules import by_the_clock
 from fleet_runner.reconcile.world import Report, World
 from fleet_runner.settings import Settings, load
 from fleet_runner.source import Reader
@@ -83,6 +84,7 @@ def serve(
             beside.enter_context(sending(world))
             beside.enter_context(warm.kept(settings, playbooks.environment(settings, "")))
             beside.enter_context(carrying(world, bell))
+            beside.enter_context(by_the_clock(world))
             beside.enter_context(watched(systemd, lambda: health.alive().ok))
             reconcile.serve(world, stop, bell, tell)
             if drain is not None:

@@ -208,21 +208,34 @@ class Beside:
         self.world = world
         self.clockwork = Clockwork(world.settings, world.store, described(world.settings).id, jobs)
         self.seen_at = -SEEN
+        self.wanted: dict[str, tuple[float | None, bool]] | None = None
         self.read_at = world.fleet_read_at
 
     def look(self) -> float:
         """Look once; return the seconds after which to look again."""
         world, runner = self.world, self.clockwork.runner
+        now, rows, off = world.store.schedules()
+        news = world.decides() and self._is_news(rows, off)
         if world.decides() and ticks() - self.seen_at >= SEEN:
             world.store.see_to(SWEEPS, runner)
             self.seen_at = ticks()
+            now, rows, off = world.store.schedules()
+        world.standings = standings(rows, off)
+        if news:  # what people changed is decided anew for all nodes, whose next look may be far away
+            world.store.wake_serving()
         if world.fleet is not None and world.fleet_read_at != self.read_at:
             self.read_at, trouble = world.fleet_read_at, world.pulse.source_trouble
             said = trouble or f"{len(world.fleet.devices)} devices, revision {world.fleet.revision}"
             world.store.note_schedule("source", runner, Outcome.FAILED if trouble else Outcome.DONE, said)
-        now, rows, off = world.store.schedules()
-        world.standings = standings(rows, off)
         return self.clockwork.see(now, rows, off)
+
+    def _is_news(self, rows: Mapping[str, Row], off: Mapping[str, Switch]) -> bool:
+        """Whether a person asked for, paused or resumed a sweep, since the last look, or while nobody was there."""
+        before = self.wanted
+        self.wanted = {name: (rows.get(name, Row(name)).asked_at, name in off) for name in SWEEPS}
+        if before is not None:
+            return before != self.wanted
+        return any((row.asked_at or 0.0) > (row.ended_at or 0.0) for name, row in rows.items() if name in SWEEPS)
 
 
 @contextmanager

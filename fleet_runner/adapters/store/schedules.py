@@ -98,18 +98,15 @@ class ScheduleMethods:
             _locked(connection, name)
             mine = update(schedules).where(schedules.c.name == name)
             connection.execute(mine.values(asked_at=database.clock(connection)))
-            database.ring(connection, database.LOOK)
 
     def pause_schedule(self, name: str, by: str, reason: str) -> None:
         """Have nothing begin by a schedule until it is resumed."""
         with self._database.write() as connection:
             switching.off(connection, SWITCH + name, by, reason)
-            database.ring(connection, database.LOOK)
 
     def resume_schedule(self, name: str) -> bool:
         """Have a schedule come again; False where nobody paused it."""
         with self._database.write() as connection:
-            database.ring(connection, database.LOOK)
             return switching.on(connection, SWITCH + name)
 
     def wake_serving(self) -> int:
@@ -127,7 +124,7 @@ class ScheduleMethods:
             found = dict[str, float]()
             for stage, states in stages.items():
                 last = select(func.max(runs.c.id)).where(runs.c.node == nodes.c.name, runs.c.stage == stage)
-                mine = runs.c.id == last.where(runs.c.ended_at.is_not(None)).scalar_subquery()
+                mine = runs.c.id == last.where(runs.c.ended_at.is_not(None)).correlate(nodes).scalar_subquery()
                 query = select(nodes.c.name, nodes.c.since, runs.c.opened_at, runs.c.ended_at)
                 query = query.select_from(nodes.outerjoin(runs, mine)).where(nodes.c.state.in_(states))
                 for name, since, opened_at, ended_at in connection.execute(query):
