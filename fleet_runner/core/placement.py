@@ -131,5 +131,5 @@ def waits(parcel: Parcel, able: Sequence[Runner], paused: Switch | None) -> str:
     if not near:
         return f"no runner reaches all of {', '.join(parcel.places)}"
     if all(runner.used >= runner.slots for runner in near):
-        return f"{' and '.join(runner.id for runner in near)} carry as much as they may"
+        return f"as much is carried as may be, by {', '.join(runner.id for runner in near)}"
     return "it is about to be taken"
