@@ -24,6 +24,7 @@ from fleet_runner.cli import (
     reading,
     rma,
     running,
+    schedules,
     signals,
     simulating,
     stored,
@@ -74,6 +75,7 @@ app.add_typer(checking.app, name="check", rich_help_panel="Look", help="Ask node
 app.add_typer(db.app, name="db", rich_help_panel="Work", help="See, save, move and bound the store.")
 app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring firmware to what is pinned.")
 app.add_typer(queue.app, name="queue", rich_help_panel="Look", help="See and steer what runs and waits.")
+app.add_typer(schedules.app, name="schedules", rich_help_panel="Look", help="See and steer what comes by the clock.")
 app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take what is pushed, and raise alarms.")
 app.add_typer(policy.app, name="policy", rich_help_panel="Look", help="See what follows from which fault.")
 app.add_typer(ticket.app, name="ticket", rich_help_panel="Look", help="What technicians have to do, and who is told.")

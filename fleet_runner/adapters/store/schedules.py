@@ -28,10 +28,10 @@ AWAY = 120.0
 
 
 class Turns(NamedTuple):
-    """How the nodes that a sweep is for stand: when each one's last turn ended, and how many run now."""
+    """How the nodes that a sweep is for stand: when each one's last turn ended, and which run now."""
 
     ended: Mapping[str, float]
-    running: int
+    running: frozenset[str]
 
 
 class ScheduleMethods:
@@ -116,7 +116,7 @@ class ScheduleMethods:
             return connection.execute(mine.values(wake_at=0.0)).rowcount
 
     def turns(self, stages: Mapping[Stage, Collection[State]]) -> Turns:
-        """Return when the last run of each stage ended on the nodes in some states, and how many run now.
+        """Return when the last run of each stage ended on the nodes in some states, and which run now.
 
         0.0 where there was none since the node came to its state.
         """
@@ -129,8 +129,8 @@ class ScheduleMethods:
                 query = query.select_from(nodes.outerjoin(runs, mine)).where(nodes.c.state.in_(states))
                 for name, since, opened_at, ended_at in connection.execute(query):
                     found[name] = ended_at if opened_at is not None and opened_at >= since else 0.0
-            opened = select(func.count()).where(runs.c.stage.in_(stages), runs.c.ended_at.is_(None))
-            return Turns(found, connection.execute(opened).scalar_one())
+            opened = select(runs.c.node).where(runs.c.stage.in_(stages), runs.c.ended_at.is_(None))
+            return Turns(found, frozenset(connection.execute(opened).scalars()))
 
 
 def _locked(connection: Connection, name: str) -> Row:

@@ -131,7 +131,7 @@ def test_what_each_runner_does_for_itself_is_noted(store: Store) -> None:
 def test_turns_are_those_of_nodes_that_serve_since_they_do(stocked: Store) -> None:
     """And all of them are woken."""
     sweeps = {Stage.HEALTH_PASSIVE: SERVING, Stage.FABRIC: FABRICS}
-    assert stocked.turns(sweeps) == ({}, 0)
+    assert stocked.turns(sweeps) == ({}, frozenset())
     assert stocked.wake_serving() == 0
     for number, name in enumerate(("gpu-01", "gpu-02", "gpu-03")):
         run = opened(stocked, name, Stage.HEALTH_PASSIVE, batch=f"b-{number}")
@@ -140,6 +140,6 @@ def test_turns_are_those_of_nodes_that_serve_since_they_do(stocked: Store) -> No
     with stocked._database.write() as connection:
         connection.execute(update(nodes).values(state="production", since=100.0, wake_at=5_000.0))
         connection.execute(update(nodes).where(nodes.c.name == "gpu-02").values(since=900.0))
-    assert stocked.turns(sweeps) == ({"gpu-01": 300.0, "gpu-02": 0.0, "gpu-03": 0.0}, 1)
+    assert stocked.turns(sweeps) == ({"gpu-01": 300.0, "gpu-02": 0.0, "gpu-03": 0.0}, {"gpu-03"})
     assert stocked.wake_serving() == 3
     assert len(stocked.due(0.0)) == 3
