@@ -3,6 +3,7 @@
 import gc
 import time
 from collections.abc import Callable
+from functools import partial
 from threading import Event
 
 import structlog
@@ -30,13 +31,14 @@ def _go_on(report: Report) -> None:
 def tick(world: World, now: float | None = None, between: Callable[[Report], None] = _go_on) -> Report:
     """Do everything that is due, once. Without `now` the clock is read after all that can take long."""
     report = Report()
+    clock = time.time if now is None else partial(float, now)
     with alone(world.settings):
-        fleet = _sync(world, time.time() if now is None else now)
-        now = time.time() if now is None else now
+        fleet = _sync(world, clock())
+        now = clock()
         _register(world, fleet, now)
         poll(world, now, report, between)
         roll(world, fleet, now, report)
-        act(world, fleet, now, report, between)
+        act(world, fleet, clock, report, between)
         tell_source(world, fleet, report)
     return report
 
@@ -46,7 +48,7 @@ def glance(world: World, between: Callable[[Report], None] = _go_on) -> Report:
     report = Report()
     with alone(world.settings):
         if world.fleet is not None:
-            act(world, world.fleet, time.time(), report, between)
+            act(world, world.fleet, time.time, report, between)
     return report
 
 

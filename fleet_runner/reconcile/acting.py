@@ -29,23 +29,27 @@ ROUNDS = 5
 """How often a tick goes on with nodes that asked for another look at once."""
 
 
-def act(world: World, fleet: Fleet, now: float, report: Report, between: Callable[[Report], None]) -> None:
+def act(
+    world: World, fleet: Fleet, clock: Callable[[], float], report: Report, between: Callable[[Report], None]
+) -> None:
     """Decide for every node that is due until none is, then start what was opened, a stage in one batch.
 
-    `between` is called between two steps: what cannot wait is done there.
+    `between` is called between two steps: what cannot wait is done there. `clock` is asked for each node anew, after
+    what is known of it was read: an answer from before a decision must not look as if it came after.
     """
     purse, outlook = Purse(world, fleet), Outlook(world, fleet)
-    purse.open(now)
+    purse.open(clock())
     batches: Together = {}
     runners = living(world.store.runners(), world.settings.lease_seconds) if world.store.shared else ()
     opened: dict[str, list[Run]] = defaultdict(list)
     for _ in range(ROUNDS):
-        due = world.store.due(now)
+        due = world.store.due(clock())
         if not due:
             break
         running = {run.node: run for run in world.store.open_runs(node.name for node in due)}
         for node in due:
-            view = outlook.view(node, running.get(node.name), now)
+            view = outlook.view(node, running.get(node.name), clock())
+            now = clock()
             decision = purse.spend(view, decide(view, timing(world.settings, world.standings), now), now)
             reached = group(runners, outlook.where(node.name))
             together = (_batched(action, reached, batches, world.settings.batch_nodes) for action in decision.actions)
@@ -55,7 +59,7 @@ def act(world: World, fleet: Fleet, now: float, report: Report, between: Callabl
             between(report)
     for batch in opened.values():
         between(report)
-        _launch(world, outlook, batch, now)
+        _launch(world, outlook, batch, clock())
         report.started += 1
 
 
