@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from fleet_runner.adapters import batches
@@ -65,6 +66,7 @@ class Course:
             if now - self.began > self.patience:
                 raise AssertionError(f"not at rest after {self.patience:.0f} s: {self._unsettled()}")
             self._do_later(now)
+            self._start_again()
             if waiting and now >= due:
                 self._disturb(waiting.pop(0))
                 due = time.monotonic() + (waiting[0].pause if waiting else 0.0)
@@ -83,6 +85,13 @@ class Course:
                     self.settled.add(node.name)
         except StoreError:
             return  # it is being disturbed
+
+    def _start_again(self) -> None:
+        """Start what ended by itself again, as systemd does: a runner that finds no database ends."""
+        for runner, process in tuple(self.herd.serving.items()):
+            if process.poll() is not None:
+                self._say(f"{runner} ended by itself ({self.herd.bury(runner)}), starts again")
+                self._after(1.0, partial(self.herd.start, runner))
 
     def _unsettled(self) -> str:
         try:
@@ -201,7 +210,7 @@ class Course:
         self.herd.signal(runner, number)
         status = self.herd.bury(runner)
         self._say(f"{runner} ended by {number.name} ({status}), starts again {seconds:.1f} s later")
-        self._after(seconds, lambda: self.herd.start(runner))
+        self._after(seconds, partial(self.herd.start, runner))
 
     def _stop(self, runner: str, carried: list[Found], seconds: float) -> None:
         """Stop a runner, and what it carries, and wake all of it later."""
