@@ -13,6 +13,7 @@ from fleet_runner.adapters import archive, batches, secrets
 from fleet_runner.adapters.archive import Archive
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import console, errors, known, opened, plain, stamp
+from fleet_runner.core.checks import parts_gpu
 from fleet_runner.core.diagnosis import Known, Seen, Suspect, diagnose
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.records import Fleet
@@ -68,9 +69,12 @@ def _fleet(settings: Settings) -> Fleet | None:
 
 
 def _known(store: Store, node: str) -> Known:
-    latest = [each for each in store.latest_results(node) if each.result.verdict is Verdict.FAIL]
-    seen = tuple(Seen(each.at, each.result.check, found) for each in latest for found in each.result.findings)
-    return Known(seen, store.past_alarms(node, ALARMS), store.attempts(node), store.cases(node))
+    latest = store.latest_results(node)
+    failed = [each for each in latest if each.result.verdict is Verdict.FAIL]
+    seen = tuple(Seen(each.at, each.result.check, found) for each in failed for found in each.result.findings)
+    gpus = next((each.result.observed for each in latest if each.result.check == parts_gpu.CHECK.name), {})
+    slots: dict[str, str] = dict(gpus.get("slots") or {})
+    return Known(seen, store.past_alarms(node, ALARMS), store.attempts(node), store.cases(node), slots)
 
 
 def _fill(into: Archive, settings: Settings, store: Store, node: str) -> None:

@@ -15,6 +15,7 @@ from fleet_runner.adapters import policy_file
 from fleet_runner.cli.reading import Json
 from fleet_runner.cli.session import Exit, age, console, errors, opened, print_json
 from fleet_runner.core.errors import FleetError, StoreError
+from fleet_runner.core.rules import reading
 from fleet_runner.core.rules.rule import SAID, Rule
 from fleet_runner.core.rules.rules import Rules
 
@@ -79,14 +80,21 @@ def show(
     json: Json = False,
 ) -> None:
     """Show what follows from a code here, and which rule says so; without a code, the whole policy."""
-    rules = policy_file.rules(settings.load())
+    found = settings.load()
+    rules = policy_file.rules(found)
     if code is None:
-        _show_all(rules, json=json)
+        _show_all(rules, found.drain_deadline_seconds, json=json)
         return
+    meant = reading.strange(code, rules.rules)
     following, said = rules.of(device_type, code), rules.sayings(device_type, code)
     if json:
-        print_json({"following": following, "says": {name: rule.source for name, rule in said.items()}})
+        says = {name: rule.source for name, rule in said.items()}
+        print_json({"known": meant is None, "near": meant or "", "following": following, "says": says})
         return
+    if meant is not None:
+        near = f"; did you mean {meant}?" if meant else ""
+        words = f"no check, no signal and no rule knows {code}{near} What would follow from one that somebody pushed:"
+        console.print(words, style="yellow", markup=False, soft_wrap=True)
     console.print(
         f"{code} on {'every device type' if device_type == ANY else device_type}", style="bold", markup=False
     )
@@ -114,9 +122,9 @@ def _strangers(rules: Rules, known: set[str]) -> Iterator[str]:
                 yield f"{_source(rule)}: no node has the device type {glob}; there are {', '.join(sorted(known))}"
 
 
-def _show_all(rules: Rules, *, json: bool) -> None:
+def _show_all(rules: Rules, usual: float, *, json: bool) -> None:
     if json:
-        print_json({**_plain(rules), "rules": [asdict(rule) for rule in rules.rules]})
+        print_json({**_plain(rules, usual), "rules": [asdict(rule) for rule in rules.rules]})
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("CODES", "DEVICE TYPES", "SAYS", "SOURCE"):
@@ -128,13 +136,13 @@ def _show_all(rules: Rules, *, json: bool) -> None:
         table.add_row(", ".join(rule.codes), ", ".join(rule.device_types) or "all", says, _source(rule))
     console.print(table)
     console.print("Of several rules that speak of a code, the last one that names a field wins.", style="dim")
-    for name, value in _plain(rules).items():
+    for name, value in _plain(rules, usual).items():
         console.print(f"{name}: {value}", markup=False)
 
 
-def _plain(rules: Rules) -> dict[str, Any]:
-    """Return what a policy says beside its rules, as people read it."""
-    deadline = "as the settings say" if rules.deadline is None else age(rules.deadline)
+def _plain(rules: Rules, usual: float) -> dict[str, Any]:
+    """Return what a policy says beside its rules, as people read it; `usual` is the settings' deadline of a drain."""
+    deadline = f"{age(usual)}, as the settings say" if rules.deadline is None else age(rules.deadline)
     return {
         "observe": "yes: nothing is done" if rules.observe else "no",
         "ladder": " → ".join((*rules.ladder, "TRIAGE")),

@@ -28,13 +28,14 @@ class Seen(NamedTuple):
 class Known:
     """What a diagnosis is made from: what the checks say now, what was pushed, tried and replaced before.
 
-    `cases` are those of this node, open and ended.
+    `cases` are those of this node, open and ended; `slots` says where a component is, as far as that was seen.
     """
 
     seen: tuple[Seen, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     cases: tuple[Case, ...] = ()
+    slots: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,8 @@ def diagnose(known: Known) -> tuple[Suspect, ...]:
         stands = "stands" if alarm.cleared_at is None else f"cleared: {alarm.cleared_because}"
         mine.score += WEIGHTS[alarm.remedy] / (1.0 if alarm.cleared_at is None else 2.0)
         mine.evidence.append(f"{_day(alarm.last_at)} pushed {alarm.count} times ({stands}): {alarm.message}")
-    for mine in files.values():
+    for component, mine in files.items():
+        mine.slot = mine.slot or known.slots.get(component, "")
         _weigh_attempts(mine, known.attempts)
         _weigh_cases(mine, known.cases)
     suspects = [_suspect(component, mine) for component, mine in files.items() if mine.score]

@@ -159,7 +159,10 @@ def deadline(view: View, timing: Timing) -> float:
 def _why_pending(view: View, pending: Held, newest: float, timing: Timing, now: float) -> str:
     sentence = f"{pending.detail} pending, {_doubt(view, newest)}: {pending.reason}"
     if now - pending.since > deadline(view, timing):
-        return f"{sentence} The drain is over its deadline: a person decides (cancel, or end the work)."
+        hours = deadline(view, timing) / 3600
+        return (
+            f"{sentence} The drain is over its deadline, {hours:.3g} h: a person decides (cancel, or end the work)."
+        )
     return sentence
 
 

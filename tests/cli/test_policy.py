@@ -87,13 +87,31 @@ def test_a_code_shows_what_follows_and_which_rule_says_so(typed: Type, mine: Pat
     del mine
 
 
+@pytest.mark.parametrize(
+    ("code", "near"),
+    [("nonsense.code", ""), ("xdi.79", "xid.*"), ("79", "xid.79"), ("gpu.remap_faild", "gpu.remap_failed")],
+)
+def test_a_code_that_nobody_knows_is_said_to_be_so_with_what_is_near(
+    typed: Type, mine: Path, code: str, near: str
+) -> None:
+    """A tool of somebody's may push it all the same; one that a rule of ours names is known."""
+    said = typed("policy", "show", code)
+    assert f"no check, no signal and no rule knows {code}" in said.words
+    assert (f"did you mean {near}?" in said.words) is bool(near)
+    there = json.loads(typed("policy", "show", code, "--json").out)
+    assert (there["known"], there["near"]) == (False, near)
+    mine.write_text("rules: [{code: 'nonsense.*', remedy: WATCH}, {code: '*', quiet: 1h}]\n", encoding="utf-8")
+    for named, known in (("nonsense.code", True), ("xid.79", True), ("78", False)):
+        assert json.loads(typed("policy", "show", named, "--json").out)["known"] is known
+
+
 def test_the_whole_policy_shows(typed: Type, mine: Path) -> None:
     said = typed("policy", "show").out
     assert "RESTART → RESET → REBOOT → POWER_CYCLE → TRIAGE" in said
     assert "observe: no" in said
     whole = json.loads(typed("policy", "show", "--json").out)
     assert whole["rules"][-1]["source"] == f"{mine}:2"
-    assert whole["deadline"] == "as the settings say, then ask"
+    assert whole["deadline"] == "24 h, as the settings say, then ask"
     assert whole["budget"] == "as the settings say"
     assert whole["breaker"].startswith("share 0.1, same 0.05, least 5, within 60 min, pause 30 min")
     mine.write_text("budget: {rack: 2, domain: 0.25}\nbreaker: {pause: 2h}\n", encoding="utf-8")

@@ -95,3 +95,10 @@ def test_what_a_vendor_is_to_be_given_is_gathered() -> None:
     """Each file that an advice names is one that every node with GPUs gives."""
     named = set(re.findall(r"gathered/([\w.-]+\w)", " ".join(ask for each in ADVICE for ask in each.asks)))
     assert {"nvidia-smi-xml.txt", "dmesg.txt"} <= named <= {*NODE, *BMC, BUG_REPORT}
+
+
+def test_a_suspect_that_only_signals_told_of_has_its_slot_all_the_same() -> None:
+    """From what was last seen of the node's parts; what a finding itself says goes first."""
+    alarm = an_alarm(component="GPU 3")
+    assert [each.slot for each in diagnose(Known(alarms=(alarm,), slots={"GPU 3": "SXM4"}))] == ["SXM4"]
+    assert [each.slot for each in diagnose(Known(alarms=(alarm,), slots={"GPU 5": "SXM6"}))] == [""]

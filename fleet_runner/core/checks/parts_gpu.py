@@ -35,9 +35,28 @@ def judge(readings: Readings, expected: Expected) -> Result:
         unread = [
             f"{described(gpu, expected)} does not tell its model" for gpu in alive if wanted.model and not gpu.model
         ]
-    observed = {"gpus": len(alive), "expected": wanted.count, "serials": [gpu.serial for gpu in alive if gpu.serial]}
+    observed = {
+        "gpus": len(alive),
+        "expected": wanted.count,
+        "serials": [gpu.serial for gpu in alive if gpu.serial],
+        "slots": slots(report, expected),
+    }
     passed = f"{len(alive)} of {wanted.count} GPUs are present" + (f", all {wanted.model}" if wanted.model else "")
     return unless_unread(conclude("parts_gpu", findings, passed, observed), unread)
+
+
+def slots(report: Report, expected: Expected) -> dict[str, str]:
+    """Return the slot of each GPU by its component: where its serial tells, and of one that is lost what is left."""
+    parts = profile.device_parts(expected.device, "gpu")
+    once = Counter(part.serial for part in parts)
+    places = {part.serial: part.slot for part in parts if part.serial and part.slot and once[part.serial] == 1}
+    alive = [gpu for gpu in report.gpus if not gpu.lost]
+    found = {nvidia_smi.component(gpu): places[gpu.serial] for gpu in alive if gpu.serial in places}
+    lost = {*report.lost, *(gpu.pci for gpu in report.gpus if gpu.lost)}
+    left = [slot for slot in places.values() if slot not in found.values()]
+    if len(lost) == len(left) == 1 and len(found) == len(parts) - 1:
+        found[f"GPU {lost.pop()}"] = left[0]
+    return found
 
 
 def _with_fallen(report: Report, readings: Readings) -> Report:

@@ -193,13 +193,29 @@ def code(value: object) -> str:
     One that is nearly called like a known one is a slip of the pen, and would never speak.
     """
     glob = glob_of(value)
-    known = [*OF_SIGNALS, *(each.code for check in CHECKS.values() for each in check.codes)]
+    known = _known()
     if any(fnmatchcase(each, glob) or fnmatchcase(glob, each) for each in known):
         return glob
     near = _meant(glob, known)
     if near:
         raise Unfit(f"a code, or a glob over codes, that a check or a signal knows; did you mean {near[0]}?")
     return glob
+
+
+def strange(given: str, rules: Iterable[Rule] = ()) -> str | None:
+    """Return which code was meant by one that no check, no signal of ours and none of these rules knows.
+
+    "" where none is near; None for one that is known.
+    """
+    known = _known()
+    named = [glob for rule in rules for glob in rule.codes if glob.strip("*")]
+    if any(fnmatchcase(given, each) for each in (*known, *named)):
+        return None
+    return next(iter(_meant(given, known)), "")
+
+
+def _known() -> list[str]:
+    return [*OF_SIGNALS, *(each.code for check in CHECKS.values() for each in check.codes)]
 
 
 def glob_of(value: object) -> str:

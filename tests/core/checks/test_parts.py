@@ -81,6 +81,15 @@ def test_a_gpu_off_the_bus_asks_for_a_reboot_not_for_a_technician() -> None:
     assert result.observed["gpus"] == 1
 
 
+def test_the_slot_of_each_gpu_is_kept_also_of_the_only_one_that_is_lost() -> None:
+    """By its serial; where that does not tell, nothing is said."""
+    assert gpus(SMI).observed["slots"] == {"GPU 0000:1b:00.0": "GPU 0", "GPU 0000:9b:00.0": "GPU 1"}
+    assert gpus(ONE_GPU, FALLEN).observed["slots"] == {"GPU 0000:1b:00.0": "GPU 0", "GPU 0000:9b:00.0": "GPU 1"}
+    assert gpus(ONE_GPU).observed["slots"] == {"GPU 0000:1b:00.0": "GPU 0"}
+    strange = ONE_GPU.replace("1650000000001", "1659999999999")
+    assert gpus(strange, FALLEN).observed["slots"] == {}
+
+
 def test_a_gpu_that_answers_is_present_whatever_the_log_says() -> None:
     """The log is about then, the report about now; the xid check carries the rest."""
     assert gpus(SMI, FALLEN).verdict is Verdict.PASS
