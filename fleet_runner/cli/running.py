@@ -14,7 +14,7 @@ from fleet_runner.adapters import playbooks, tracker_file, warm
 from fleet_runner.adapters.bell import Bell, hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
-from fleet_runner.cli.ending import on_signal
+from fleet_runner.cli.ending import STDERR, on_signal
 from fleet_runner.cli.session import console, opened, print_json
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.health.parts import Health
@@ -63,7 +63,7 @@ def serve(
     """
     stop = Event()
     systemd = Systemd()
-    faulthandler.enable()  # systemd's watchdog sends SIGABRT: then every thread says where it hangs
+    faulthandler.enable(STDERR)  # systemd's watchdog sends SIGABRT: then every thread says where it hangs
     reader = _source()
     with opened(create=True) as (settings, store), hearing(settings.state_dir) as bell, serving(settings) as others:
 

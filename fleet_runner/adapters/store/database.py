@@ -24,6 +24,9 @@ CHANNEL = "fleet_runner"
 PARCEL, ENDED, TURN, LOOK = "parcel", "ended", "turn", "look"
 """What runners tell each other: a batch may be taken, one has ended, the turn is free, somebody rang."""
 
+_UNREADABLE = (
+    "database_url is not a database URL; expected sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE"
+)
 _WRITES = "fleet_writes"
 _CREATION_LOCK = 5_023_319_866  # any number, as long as every fleet-runner takes the same one
 _BREAKER_LOCK = 5_023_319_867
@@ -69,9 +72,10 @@ def connect(url: str, *, patience: float = PATIENCE, create: bool = False) -> Da
     """Reach the database of a URL; only with `create` may a SQLite file that is missing come to be."""
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        # What cannot be parsed is not shown: it may hold a password.
-        raise StoreError("database_url is not a database URL; expected sqlite:///PATH or postgresql://…") from error
+    except (ArgumentError, ValueError):
+        raise StoreError(_UNREADABLE) from None  # neither is what was found shown: it may hold a password
+    if "@" in (parsed.host or ""):
+        raise StoreError(f"{_UNREADABLE}; an @ in a password is written %40")
     match parsed.get_backend_name():
         case "sqlite":
             return _sqlite(parsed, patience, create=create)
@@ -115,7 +119,7 @@ def hold_breaker(connection: Connection) -> None:
 
 def _sqlite(url: URL, patience: float, *, create: bool) -> Database:
     if url.database in {None, "", ":memory:"} or url.query:
-        raise StoreError(f"store {url}: names no file of its own; expected sqlite:///PATH")
+        raise StoreError("store: the URL names no file of its own, or options; expected sqlite:///PATH")
     path = Path(str(url.database)).absolute()
     if create:
         _make_folder(path.parent)
@@ -167,4 +171,5 @@ def _postgresql(url: URL, patience: float) -> Database:
         engine = create_engine(url.set(drivername="postgresql+psycopg"), connect_args=arguments, pool_pre_ping=True)
     except ImportError as error:
         raise StoreError("store: PostgreSQL needs psycopg; `pip install 'fleet-runner[postgres]'`") from error
-    return Database(engine, url.render_as_string(hide_password=True))
+    shown = url.set(query={name: value for name, value in url.query.items() if name in {"host", "port"}})
+    return Database(engine, shown.render_as_string(hide_password=True))

@@ -34,6 +34,8 @@ _GONE = Trouble(
 )
 _REFUSED = Trouble("the server refused the login, database or privilege", "correct the URL or the grants")
 
+_OPTION = Trouble("the URL has an option that PostgreSQL does not know", "correct what follows the question mark")
+
 SQLITE: dict[int, Trouble] = {
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
@@ -58,6 +60,14 @@ POSTGRESQL: dict[str, Trouble] = {
     "42501": _REFUSED,
 }
 """By SQLSTATE or its beginning, the longest first."""
+
+REFUSALS = (
+    "authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist",
+    "not permitted to log in", "permission denied for database",
+)  # fmt: skip
+"""What a server says to whom it does not let in, which comes without an SQLSTATE."""
+
+UNKNOWN_OPTION = "invalid connection option"
 
 CROSSED = frozenset({"40001", "40P01"})
 """SQLSTATEs of a transaction that lost against another: nothing is wrong with the store."""
@@ -88,6 +98,9 @@ def _explain(where: str, error: DBAPIError) -> StoreError:
 
 
 def _postgresql(error: DBAPIError, state: str | None) -> Trouble | None:
-    if state is None:  # the server never got to answer
-        return _GONE if isinstance(error, OperationalError) else None
+    if state is None:  # there was no connection yet
+        said = str(error.orig)
+        if any(words in said for words in REFUSALS):
+            return _REFUSED
+        return _GONE if isinstance(error, OperationalError) else _OPTION if UNKNOWN_OPTION in said else None
     return next((POSTGRESQL[state[:size]] for size in (5, 3, 2) if state[:size] in POSTGRESQL), None)
