@@ -1,4 +1,8 @@
-"""Whose clock is behind: its signals come late again and again, and always by as much."""
+"""Whose clock is behind: its signals come late again and again, and always by as much.
+
+That is told, and corrects nothing: a shipper that is always late looks the same, and its signals of before a repair
+would count as of after it.
+"""
 
 from dataclasses import dataclass
 
