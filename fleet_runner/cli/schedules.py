@@ -190,21 +190,22 @@ def _sweep(store: Store, begin: Line, sweep: Sweep) -> Line:
 
 def _table(lines: list[Line], now: float) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for title in ("NAME", "SCHEDULE", "MISSED", "LAST", "BY", "NEXT"):
+    for title in ("NAME", "SCHEDULE", "SPREAD", "MISSED", "LAST", "BY", "NEXT"):
         table.add_column(title, overflow="fold")
     for title in ("RUN", "LATE"):
         table.add_column(title, justify="right")
     table.add_column("HOW IT ENDED", overflow="fold")
     for line in lines:
-        spread = f", spread over {age(line.jitter)}" if line.jitter else ""
+        zone = "" if line.schedule.startswith(("every", "never")) else f" {line.zone}"
         paused, late = bool(line.paused), str(line.overdue) if line.overdue is not None else ""
         table.add_row(
             Text(line.name, "yellow" if paused else ""),
-            Text(f"{line.schedule} {line.zone}{spread}"),
+            Text(f"{line.schedule}{zone}"),
+            age(line.jitter) if line.jitter else "",
             line.missed,
             f"{age(now - line.last_at)} ago" if line.last_at else "",
             Text(line.last_by),
-            "paused" if paused else f"in {age(line.next_at - now)}" if line.next_at is not None else "never",
+            "paused" if paused else f"in {age(line.next_at - now)}" if line.next_at is not None else "",
             "" if line.running is None else str(line.running),
             Text(late, "red" if line.overdue else ""),
             Text(line.last_ended),

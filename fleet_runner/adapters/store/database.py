@@ -105,6 +105,17 @@ def ring(connection: Connection, word: str) -> None:
         connection.execute(text("SELECT pg_notify(:channel, :word)"), {"channel": CHANNEL, "word": word})
 
 
+def never_hold(connection: Connection, seconds: float) -> None:
+    """Have the server end this transaction if its process is frozen in the middle: what it locked is free then.
+
+    A SQLite file has no server that could; whoever freezes there keeps all others from writing.
+    """
+    if connection.dialect.name == "postgresql":
+        milliseconds = str(round(seconds * 1000))
+        wanted = text("SELECT set_config('idle_in_transaction_session_timeout', :milliseconds, true)")
+        connection.execute(wanted, {"milliseconds": milliseconds})
+
+
 def hold_creation(connection: Connection) -> None:
     """Let one process at a time create or migrate tables; SQLite's write transaction already does."""
     if connection.dialect.name == "postgresql":

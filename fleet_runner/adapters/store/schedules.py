@@ -27,6 +27,10 @@ AWAY = 120.0
 """Seconds without a sign of any runner after which nobody was there: what came due meanwhile was missed."""
 
 
+FROZEN = 3.0
+"""Seconds for which a runner that froze in the middle of a transaction keeps a row from others."""
+
+
 class Turns(NamedTuple):
     """How the nodes that a sweep is for stand: when each one's last turn ended, and which run now."""
 
@@ -135,6 +139,7 @@ class ScheduleMethods:
 
 def _locked(connection: Connection, name: str) -> Row:
     """Return a schedule's row, which nobody else changes meanwhile; a new one where there was none."""
+    database.never_hold(connection, FROZEN)
     fresh = database.insert(connection, schedules).values(asdict(Row(name)))
     connection.execute(fresh.on_conflict_do_nothing())
     found = connection.execute(select(schedules).where(schedules.c.name == name).with_for_update()).one()
@@ -143,6 +148,7 @@ def _locked(connection: Connection, name: str) -> Row:
 
 def _write(connection: Connection, mine: Row, values: Mapping[str, object]) -> None:
     """Write to a firing that is still the runner's own."""
+    database.never_hold(connection, FROZEN)
     held = (schedules.c.name == mine.name, schedules.c.token == mine.token, schedules.c.ended_at.is_(None))
     if connection.execute(update(schedules).where(*held).values(values)).rowcount != 1:
         raise ConflictError(
