@@ -25,19 +25,17 @@ SWEPT = "sweeps"
 DULL = frozenset({Outcome.PASSED, Outcome.SKIPPED, Outcome.WORKING})
 """Ends of a sweep that say nothing which its results did not."""
 
-_BYTES = func.length(evidence.c.body)
-
 
 def bytes_of_evidence(connection: Connection) -> int:
     """Return how many bytes evidence has, as it is stored."""
-    return int(connection.execute(select(func.coalesce(func.sum(_BYTES), 0))).scalar_one())
+    return int(connection.execute(select(func.coalesce(func.sum(evidence.c.stored), 0))).scalar_one())
 
 
 def oldest_evidence(connection: Connection, after: tuple[float, str], limit: int) -> tuple[Body, ...]:
     """Return the next pieces of evidence by age, after one of them."""
     at, digest = after
     beyond = or_(evidence.c.at > at, and_(evidence.c.at == at, evidence.c.hash > digest))
-    query = select(evidence.c.hash, evidence.c.at, _BYTES).where(evidence.c.at >= at, beyond)
+    query = select(evidence.c.hash, evidence.c.at, evidence.c.stored).where(evidence.c.at >= at, beyond)
     return tuple(
         Body(*row) for row in connection.execute(query.order_by(evidence.c.at, evidence.c.hash).limit(limit))
     )

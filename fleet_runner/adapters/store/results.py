@@ -121,13 +121,15 @@ def _speaks(row: Mapping[str, Any]) -> bool:
 def pack(lines: Iterable[Evidence]) -> tuple[dict[str, Any], ...]:
     """Compress evidence that is what its hash says, each text once; slow, so outside any transaction."""
     texts = {line.hash: line for line in lines if untrusted.genuine(line)}
+    bodies = {digest: zlib.compress(line.text.encode()) for digest, line in texts.items()}
     return tuple(
         {
             "hash": line.hash,
             "read": untrusted.key(line.read),
             "at": untrusted.moment(line.at, 0.0),
             "size": len(line.text),
-            "body": zlib.compress(line.text.encode()),
+            "body": bodies[line.hash],
+            "stored": len(bodies[line.hash]),
         }
         for line in texts.values()
     )

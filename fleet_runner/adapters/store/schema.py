@@ -165,8 +165,9 @@ evidence = Table(
     Column("at", Double, nullable=False),
     Column("size", Id, nullable=False),
     Column("body", LargeBinary, nullable=False),
+    Column("stored", Id, nullable=False),  # bytes of the body
 )
-Index("evidence_at", evidence.c.at)
+Index("evidence_at", evidence.c.at, evidence.c.stored)  # with the bytes: their sum is read from it alone
 
 tickets = Table(
     "tickets",

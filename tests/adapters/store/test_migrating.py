@@ -96,3 +96,12 @@ def test_nobody_is_known_to_be_at_a_file(sqlite_urls: UrlMaker) -> None:
     database = connect(sqlite_urls())
     assert others(database) == ()
     database.close()
+
+
+def test_the_bytes_of_older_evidence_are_counted(url: str) -> None:
+    database = connect(url)
+    older(database, "0006")
+    migrate(database)
+    database.close()
+    with Store.open(url) as store:
+        assert store.bytes_of_evidence() == 256 + 512

@@ -75,7 +75,10 @@ def _retention() -> None:
         *_at("until"),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_pruned")),
     )
-    op.create_index("evidence_at", "evidence", ["at"])
+    number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+    op.add_column("evidence", sa.Column("stored", number, nullable=False, server_default="0"))
+    op.execute("UPDATE evidence SET stored = length(body)")
+    op.create_index("evidence_at", "evidence", ["at", "stored"])
     op.create_index("latest_result", "latest", ["result"])
     known = sa.text("run IS NOT NULL")
     op.create_index("journal_run", "journal", ["run"], sqlite_where=known, postgresql_where=known)
