@@ -13,7 +13,7 @@ from fleet_runner.adapters import batches
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import StoreError
 from fleet_runner.core.runs import Wish
-from tests.chaos.disturbances import MILD, Disturbance, Kind
+from tests.chaos.disturbances import MILD, ON_BATCHES, Disturbance, Kind
 from tests.chaos.fates import fate
 from tests.chaos.herd import Found, Herd, kill
 from tests.chaos.machine import Machine
@@ -27,13 +27,14 @@ PATIENCE = 2.0
 
 @dataclass(slots=True)
 class Course:
-    """A seed under way. `later` is what is to be done at which moment: started again, woken, given back."""
+    """A seed under way, with `steps` moves of nodes before it. `later` is what is to be done at which moment."""
 
     seed: int
     herd: Herd
     runners: tuple[str, ...]
     plan: tuple[Disturbance, ...]
     store: Store
+    steps: int
     patience: float
     server: Postgres | None = None
     told: list[str] = field(default_factory=list[str])
@@ -41,6 +42,7 @@ class Course:
     paused: set[str] = field(default_factory=set[str])
     struck: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     settled: set[str] = field(default_factory=set[str])
+    stays: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
     certified: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
     began: float = field(default_factory=time.monotonic)
 
@@ -60,16 +62,14 @@ class Course:
         for runner in self.runners:
             self.herd.start(runner)
         machines, waiting = self.machines, list(self.plan)
-        due = time.monotonic() + 1.5
-        while waiting or self.later or len(self.settled) < len(self.names):
+        while self.later or len(self.settled) < len(self.names):
             now = time.monotonic()
             if now - self.began > self.patience:
                 raise AssertionError(f"not at rest after {self.patience:.0f} s: {self._unsettled()}")
             self._do_later(now)
             self._start_again()
-            if waiting and now >= due:
+            if waiting and len(self.stays) >= len(self.names) + waiting[0].at * self.steps:
                 self._disturb(waiting.pop(0))
-                due = time.monotonic() + (waiting[0].pause if waiting else 0.0)
             self._look(machines)
             time.sleep(PAUSE)
         self._rest()
@@ -79,6 +79,7 @@ class Course:
         try:
             for node in self.store.nodes():
                 stay = (node.name, node.since)
+                self.stays.add(stay)
                 if stay not in self.certified and certify(self.store, node, machines[node.name], time.time()):
                     self.certified.add(stay)
                 if node.name not in self.settled and is_settled(self.store, node, machines[node.name]):
@@ -138,6 +139,8 @@ class Course:
     def _disturb(self, disturbance: Disturbance) -> None:
         kind, seconds = disturbance.kind, disturbance.seconds
         there = [runner for runner in self.runners if runner in self.herd.serving and runner not in self.paused]
+        if kind in ON_BATCHES:
+            there = [runner for runner in there if self.herd.carried(runner)] or there
         runner = there[int(disturbance.which * len(there))] if there else ""
         carried = self.herd.carried(runner) if runner else []
         match kind:

@@ -21,6 +21,9 @@ class Kind(StrEnum):
     CUT = "cut connections to the database"
 
 
+ON_BATCHES = frozenset({Kind.FREEZE, Kind.KILL_SUPERVISOR, Kind.KILL_CARRIED, Kind.KILL_MACHINE})
+"""What is for a runner that carries something."""
+
 LEASE = 15.0
 """Seconds that a batch's lease lasts; what is silent for half of them ends itself."""
 
@@ -47,26 +50,29 @@ SECONDS: dict[Kind, tuple[float, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """One of them: after a pause, for some seconds. `which` (0 to 1) chooses among what there is at that moment."""
+    """One of them, for some seconds; `at` is which share (0 to 1) of all moves of all nodes is done by then.
+
+    So it hits the same work on a fast computer and on a slow one. `which` (0 to 1) chooses among what there is.
+    """
 
     kind: Kind
-    pause: float
+    at: float
     seconds: float
     which: float
 
     def __str__(self) -> str:
         lasting = f" for {self.seconds:.1f} s" if self.seconds else ""
-        return f"after {self.pause:.1f} s: {self.kind}{lasting} ({self.which:.2f})"
+        return f"at {100 * self.at:.0f} %: {self.kind}{lasting} ({self.which:.2f})"
 
 
-def drawn(seed: int, count: int, *, shared: bool, slow: float = 1.0) -> tuple[Disturbance, ...]:
-    """Draw the disturbances of a seed; `shared` is for several runners on PostgreSQL, `slow` for longer pauses."""
+def drawn(seed: int, count: int, *, shared: bool) -> tuple[Disturbance, ...]:
+    """Draw the disturbances of a seed, in their order; `shared` is for several runners on PostgreSQL."""
     draw = Random(f"{seed}/disturbances")
     weights = ON_POSTGRESQL if shared else ON_SQLITE
     found: list[Disturbance] = []
     for kind in draw.choices(list(weights), list(weights.values()), k=count):
         least, most = SECONDS.get(kind, (0.0, 0.0))
         seconds = least + (most - least) * draw.random() ** 2
-        pause, which = slow * draw.uniform(0.2, 2.5), draw.random()
-        found.append(Disturbance(kind, pause, seconds if shared else min(seconds, 3.0), which))
-    return tuple(found)
+        at, which = draw.uniform(0.0, 0.9), draw.random()
+        found.append(Disturbance(kind, at, seconds if shared else min(seconds, 3.0), which))
+    return tuple(sorted(found, key=lambda each: each.at))

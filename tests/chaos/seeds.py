@@ -53,8 +53,7 @@ class Report:
 
 def run(seed: int, setting: Setting) -> Report:
     """Run a seed; whatever happens, nothing of it lives afterwards."""
-    slow = max(1.0, setting.nodes / 40)
-    report = Report(seed, drawn(seed, setting.disturbances, shared=setting.data is not None, slow=slow))
+    report = Report(seed, drawn(seed, setting.disturbances, shared=setting.data is not None))
     began = time.monotonic()
     root = Path(tempfile.mkdtemp(prefix=f"fleet-chaos-{seed}-"))
     try:
@@ -78,7 +77,10 @@ def _run(report: Report, setting: Setting, root: Path) -> None:
         herd = Herd(site, report.seed, setting.python, server.url if server else "")
         site.state_dir("runner").mkdir(mode=0o700)
         with Store.create(url, patience=PATIENCE) as store:
-            course = Course(report.seed, herd, runners, report.plan, store, setting.patience, server, report.told)
+            steps = sum(len(each.path) for each in expected.values())
+            course = Course(
+                report.seed, herd, runners, report.plan, store, steps, setting.patience, server, report.told
+            )
             try:
                 course.run()
                 found = {name: story(store, name) for name in site.names()}
