@@ -116,3 +116,19 @@ def test_a_node_whose_clock_is_behind_is_counted_by_name(tmp_path: Path, monkeyp
         until(lambda: ear.heard("kernel", "clock behind") == 2)
         (told,) = [each.detail for each in ear.store.heard() if each.what == "clock behind"]
         assert told == "gpu-01 by 40 min; set its time (NTP)"
+
+
+def test_a_slow_clock_is_not_put_right_as_a_late_shipper_looks_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What may have been before a repair counts as that, and has no node repaired twice; sweeps see what is so."""
+    monkeypatch.setattr("fleet_runner.core.signals.lags.APART", 0.0)
+    with listening(tmp_path) as ear:
+        for number in (48, 94, 95):
+            assert ear.push("/log", xid(number=number, at=time.time() - 600)).json()["taken"] == 1
+        until(lambda: ear.heard("kernel", "clock behind") == 1)
+        with sqlite3.connect(tmp_path / "fleet.db") as database:
+            database.execute("UPDATE nodes SET since = ? WHERE name = 'gpu-01'", (time.time() - 60,))
+        assert ear.push("/log", xid(number=119, at=time.time() - 600)).json()["taken"] == 0
+        assert ear.push("/log", xid(number=120, at=time.time())).json()["taken"] == 1
+        until(lambda: ear.heard("kernel", "late") == 1)
