@@ -1,8 +1,8 @@
 """The tables. Times are seconds since the epoch; words are the values of core's enums.
 
-`results`, `evidence` and `journal` are only ever added to, but for what retention takes away (`pruning`). The partial indexes are the promises that hold whatever
-the code above does: one open run, one open boot and one open flash per node, one open ticket per fault, each step of
-a boot once.
+`results`, `evidence` and `journal` are only ever added to, but for what retention takes away (`pruning`). The partial
+indexes are the promises that hold whatever the code above does: one open run, one open boot and one open flash per
+node, one open ticket per fault, each step of a boot once.
 """
 
 from sqlalchemy import (
