@@ -1,6 +1,7 @@
 """Run seeds by hand or at night: `python -m tests.chaos --seeds 200 --database postgresql`."""
 
 import argparse
+import signal
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -23,6 +24,8 @@ def main() -> int:
     parser.add_argument("--disturbances", type=int, default=6)
     parser.add_argument("--at-once", type=int, default=4)
     given = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell in the background has it ignored
+        signal.signal(number, signal.default_int_handler)
     failed: list[int] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-chaos-env-")))

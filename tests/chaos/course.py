@@ -138,10 +138,7 @@ class Course:
 
     def _disturb(self, disturbance: Disturbance) -> None:
         kind, seconds = disturbance.kind, disturbance.seconds
-        there = [runner for runner in self.runners if runner in self.herd.serving and runner not in self.paused]
-        if kind in ON_BATCHES:
-            there = [runner for runner in there if self.herd.carried(runner)] or there
-        runner = there[int(disturbance.which * len(there))] if there else ""
+        runner = self._chosen(disturbance)
         carried = self.herd.carried(runner) if runner else []
         match kind:
             case Kind.KILL | Kind.TERM if runner:
@@ -166,6 +163,13 @@ class Course:
                 self._lock(seconds)
             case _:
                 self._disturb_server(disturbance)
+
+    def _chosen(self, disturbance: Disturbance) -> str:
+        """Return which runner is hit, one that carries something where that is what it is about; "" for none."""
+        there = [runner for runner in self.runners if runner in self.herd.serving and runner not in self.paused]
+        if disturbance.kind in ON_BATCHES:
+            there = [runner for runner in there if self.herd.carried(runner)] or there
+        return there[int(disturbance.which * len(there))] if there else ""
 
     def _disturb_server(self, disturbance: Disturbance) -> None:
         server = self.server
