@@ -80,8 +80,9 @@ class Courier:
         Nothing is told where the batch is another's to begin, or where the store stays away for too long.
         """
         while True:
+            at = ticks()
             try:
-                opened = self._opened().start_parcel(self.batch, self.token, self._carrier)
+                opened = self._opened().start_parcel(self.batch, self.token, self._carrier, self.seconds)
             except StoreError:
                 self._forget()
                 if self.overdue(ASKED):
@@ -90,7 +91,7 @@ class Courier:
             else:
                 break
         if opened:
-            mark(self._folder, self._renewed, self.seconds)
+            self._keep(at)
             self._thread.start()
         return {node: told for node, told in nodes.items() if node in opened}
 

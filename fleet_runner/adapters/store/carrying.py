@@ -23,10 +23,10 @@ class CarryingMethods:
         with self._database.write() as connection:
             return parcels.take(connection, runner, seconds)
 
-    def start_parcel(self, batch: str, token: int, carrier: str) -> frozenset[str]:
+    def start_parcel(self, batch: str, token: int, carrier: str, seconds: float) -> frozenset[str]:
         """Begin a batch, once: return the nodes whose runs are open; none where it is not this carrier's to begin."""
         with self._database.write() as connection:
-            return parcels.start(connection, batch, token, carrier)
+            return parcels.start(connection, batch, token, (carrier, seconds))
 
     def renew_parcel(self, batch: str, token: int, seconds: float) -> str | None:
         """Keep a parcel for so many seconds; None where it is not the carrier's, else why it is to end, or ""."""

@@ -74,16 +74,17 @@ def used(connection: Connection, now: float) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
-def start(connection: Connection, batch: str, token: int, carrier: str) -> frozenset[str]:
+def start(connection: Connection, batch: str, token: int, by: tuple[str, float]) -> frozenset[str]:
     """Begin a batch, once: return the nodes whose runs are open; none where it is not this carrier's to begin.
 
-    The same carrier may ask again: whether its answer was lost, or its question, it cannot know.
+    `by` is a carrier, and for how many seconds. The same one may ask again: whether its answer was lost, or its
+    question, it cannot know.
     """
-    now = database.clock(connection)
+    (carrier, seconds), now = by, database.clock(connection)
     mine = (parcels.c.batch == batch, parcels.c.token == token, _OPEN, parcels.c.until > now)
     fresh = or_(parcels.c.started_at.is_(None), parcels.c.carrier == carrier)
     begun = update(parcels).where(*mine, fresh, parcels.c.stop.is_(False))
-    begun = begun.values(started_at=func.coalesce(parcels.c.started_at, now), carrier=carrier)
+    begun = begun.values(started_at=func.coalesce(parcels.c.started_at, now), carrier=carrier, until=now + seconds)
     if connection.execute(begun).rowcount != 1:
         return frozenset()
     opened = frozenset(intake.open_runs(connection, batch))

@@ -75,24 +75,24 @@ def test_what_was_taken_and_never_begun_is_anybodys_again_and_its_first_taker_be
     age(shared, SECONDS + 1)
     again = {each.offer.batch: each for each in shared.take_parcels("r2", SECONDS)}
     assert again["b-1"].token == first.token + 1
-    assert shared.start_parcel("b-1", first.token, "late") == frozenset()
-    assert shared.start_parcel("b-1", again["b-1"].token, "new") == {"gpu-01"}
+    assert shared.start_parcel("b-1", first.token, "late", SECONDS) == frozenset()
+    assert shared.start_parcel("b-1", again["b-1"].token, "new", SECONDS) == {"gpu-01"}
 
 
 def test_a_batch_begins_once_and_its_carrier_may_ask_again(shared: Store) -> None:
     """An answer that was lost on its way is asked for again; another supervisor of the same folder is refused."""
     begins(shared, "r1")
     token = shared.take_parcels("r1", SECONDS)[0].token
-    assert shared.start_parcel("b-1", token, "mine") == {"gpu-01"}
-    assert shared.start_parcel("b-1", token, "mine") == {"gpu-01"}
-    assert shared.start_parcel("b-1", token, "other") == frozenset()
+    assert shared.start_parcel("b-1", token, "mine", SECONDS) == {"gpu-01"}
+    assert shared.start_parcel("b-1", token, "mine", SECONDS) == {"gpu-01"}
+    assert shared.start_parcel("b-1", token, "other", SECONDS) == frozenset()
 
 
 def test_what_was_begun_is_never_given_out_again(shared: Store) -> None:
     begins(shared, "r1")
     taken = shared.take_parcels("r1", SECONDS)
     for each in taken:
-        assert shared.start_parcel(each.offer.batch, each.token, "c")
+        assert shared.start_parcel(each.offer.batch, each.token, "c", SECONDS)
     age(shared, SECONDS + 1)
     assert shared.take_parcels("r1", SECONDS) == ()
 
@@ -101,7 +101,7 @@ def test_a_lease_that_is_over_is_never_renewed(shared: Store) -> None:
     """Its carrier was frozen: it writes nothing any more, and its runs are another's to decide about."""
     begins(shared, "r1")
     token = shared.take_parcels("r1", SECONDS)[0].token
-    shared.start_parcel("b-1", token, "c")
+    shared.start_parcel("b-1", token, "c", SECONDS)
     assert shared.renew_parcel("b-1", token, SECONDS) == ""
     age(shared, SECONDS + 1)
     assert shared.renew_parcel("b-1", token, SECONDS) is None
@@ -118,7 +118,7 @@ def test_a_lease_that_is_over_is_never_renewed(shared: Store) -> None:
 def test_a_batch_whose_runs_are_over_is_its_carriers_no_more(shared: Store) -> None:
     begins(shared, "r1")
     token = shared.take_parcels("r1", SECONDS)[0].token
-    shared.start_parcel("b-1", token, "c")
+    shared.start_parcel("b-1", token, "c", SECONDS)
     shared.close_run(run(shared, 1), Outcome.CANCELLED, "", 300.0)
     assert shared.renew_parcel("b-1", token, SECONDS) is None
 
@@ -127,7 +127,7 @@ def test_a_batch_whose_runs_were_closed_before_it_began_runs_nothing(shared: Sto
     begins(shared, "r1")
     token = shared.take_parcels("r1", SECONDS)[0].token
     shared.close_run(run(shared, 1), Outcome.CANCELLED, "", 300.0)
-    assert shared.start_parcel("b-1", token, "c") == frozenset()
+    assert shared.start_parcel("b-1", token, "c", SECONDS) == frozenset()
     assert [each.batch for each in shared.parcels()] == ["b-2"]
 
 
@@ -175,7 +175,7 @@ def test_a_runner_takes_no_more_than_it_may_carry(shared: Store) -> None:
     begins(shared, "r1", slots=1)
     (first,) = shared.take_parcels("r1", SECONDS)
     assert shared.take_parcels("r1", SECONDS) == ()
-    shared.start_parcel(first.offer.batch, first.token, "c")
+    shared.start_parcel(first.offer.batch, first.token, "c", SECONDS)
     assert shared.take_parcels("r1", SECONDS) == ()
     assert shared.finish_parcel(first.offer.batch, first.token, 0, "")
     assert [each.offer.batch for each in shared.take_parcels("r1", SECONDS)] == ["b-2"]
@@ -219,14 +219,14 @@ def test_a_batch_that_is_stopped_before_it_began_never_begins(shared: Store) -> 
     begins(shared, "r1")
     token = shared.take_parcels("r1", SECONDS)[0].token
     assert shared.stop_parcel("b-1", "ann stopped it")
-    assert shared.start_parcel("b-1", token, "c") == frozenset()
+    assert shared.start_parcel("b-1", token, "c", SECONDS) == frozenset()
     assert not shared.stop_parcel("b-1", "once more")
 
 
 def test_a_carrier_learns_that_its_batch_is_to_end(shared: Store) -> None:
     begins(shared, "r1")
     token = shared.take_parcels("r1", SECONDS)[0].token
-    shared.start_parcel("b-1", token, "c")
+    shared.start_parcel("b-1", token, "c", SECONDS)
     assert shared.stop_parcel("b-1", "ann stopped it")
     assert shared.renew_parcel("b-1", token, SECONDS) == "ann stopped it"
     assert shared.finish_parcel("b-1", token, 143, "ann stopped it")
@@ -237,7 +237,7 @@ def test_a_carrier_learns_that_its_batch_is_to_end(shared: Store) -> None:
 def test_what_a_runner_gave_up_is_lost_at_once_or_free(shared: Store) -> None:
     begins(shared, "r1")
     one, other = shared.take_parcels("r1", SECONDS)
-    shared.start_parcel("b-1", one.token, "c")
+    shared.start_parcel("b-1", one.token, "c", SECONDS)
     shared.drop_parcel("b-1", one.token)
     shared.drop_parcel("b-2", other.token)
     shared.lapse_parcels()
