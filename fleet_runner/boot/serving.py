@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import gc
-import signal
 import socket
 import ssl
 import sys
@@ -15,6 +14,7 @@ import structlog
 import uvloop
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.boot.app import application
 from fleet_runner.boot.beating import beat
 from fleet_runner.boot.desk import Desk
@@ -28,6 +28,7 @@ from fleet_runner.boot.secret import secret
 from fleet_runner.boot.sessions import Sessions
 from fleet_runner.core.records import Fleet
 from fleet_runner.settings import Settings
+from fleet_runner.web.ending import asked_to_end, told_of
 from fleet_runner.web.listening import address_of, listener, more_files
 from fleet_runner.web.servers import SecureServer, Server
 
@@ -52,17 +53,17 @@ def run(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told)
     """Serve until SIGINT or SIGTERM; `tell` takes sentences for whoever started it."""
 
     async def until_signalled() -> None:
-        stop = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        stop = asked_to_end()
         with listeners(settings) as listening:  # who asks while the source of truth is read waits for its answer
             async with desk_of(settings, store, read) as desk:
                 gc.collect()
                 gc.freeze()  # the fleet stays: it need not be looked through again and again
                 gc.set_threshold(*COLLECTED_AFTER)
-                await serve(desk, listening, stop, tell)
+                async with told_of(systemd):
+                    await serve(desk, listening, stop, tell)
         tell("boot service: stopped; everything it was told is in the store")
 
+    systemd = Systemd()
     more_files()
     _light_lines()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -1,7 +1,6 @@
 """The listener as a whole: its doors, the worker behind them, and its end."""
 
 import asyncio
-import signal
 import ssl
 import threading
 import time
@@ -13,6 +12,7 @@ import uvloop
 
 from fleet_runner.adapters.bell import ring
 from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.records import Fleet
 from fleet_runner.listening.admission import Admission
@@ -25,6 +25,7 @@ from fleet_runner.listening.syslog import Senders, networks, receiving
 from fleet_runner.listening.worker import Around, Worker
 from fleet_runner.reconcile.policies import Policy
 from fleet_runner.settings import Settings
+from fleet_runner.web.ending import asked_to_end, told_of
 from fleet_runner.web.listening import address_of, listener, more_files, placed, tls
 from fleet_runner.web.servers import SecureServer, Server
 
@@ -136,12 +137,12 @@ class Listening:
 def run(settings: Settings, store: Store, read: Read, tell: Told) -> None:
     """Take signals until SIGINT or SIGTERM; `tell` takes sentences for whoever started it."""
     secured(settings)
+    systemd = Systemd()
 
     async def until_signalled() -> None:
-        stop = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        await Listening(settings, store, read).serve(stop, tell)
+        stop = asked_to_end()
+        async with told_of(systemd):
+            await Listening(settings, store, read).serve(stop, tell)
 
     more_files()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

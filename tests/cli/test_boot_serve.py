@@ -59,6 +59,23 @@ def test_it_serves_until_it_is_told_to_stop_and_then_ends_well(tmp_path: Path) -
     assert (tmp_path / "state" / "boot.key").stat().st_mode & 0o777 == 0o600
 
 
+def test_systemd_hears_that_it_is_ready_lives_and_ends(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(30)
+        given = environment(tmp_path, NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="400000")
+        process = subprocess.Popen([*PROGRAM, "boot", "serve"], cwd=tmp_path, env=given)
+        try:
+            assert [systemd.recv(100) for _ in range(3)] == [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]
+            process.send_signal(signal.SIGTERM)
+            while systemd.recv(100) != b"STOPPING=1":
+                pass
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+            process.wait()
+
+
 def test_who_asks_while_the_source_of_truth_is_read_waits_and_is_not_refused(tmp_path: Path) -> None:
     host = f"127.{random.randint(1, 254)}.{random.randint(0, 255)}.{random.randint(1, 254)}"
     (tmp_path / "netbox.token").write_text("secret", "utf-8")

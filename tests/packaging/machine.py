@@ -26,14 +26,13 @@ def run(*words: Any, **given: Any) -> str:
     """Run a command to its end, which must be a good one; return what it said."""
     done = subprocess.run(
         [str(word) for word in words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         text=True,
         check=False,
         timeout=900,
         **given,
     )
-    assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}"
+    assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout
 
 
