@@ -258,8 +258,8 @@ class Beside:
 def by_the_clock(world: World, jobs: Mapping[str, Job] = JOBS) -> Iterator[None]:
     """See to the schedules for as long as it is open."""
     beside, stop = Beside(world, jobs), Event()
-    beside.look()  # before the first tick: what was missed is known then
-    thread = Thread(target=_look, args=(beside, stop), name="schedules", daemon=True)
+    pause = _look(beside)  # before the first tick: what was missed is known then
+    thread = Thread(target=_see_to, args=(beside, stop, pause), name="schedules", daemon=True)
     thread.start()
     try:
         yield
@@ -271,18 +271,20 @@ def by_the_clock(world: World, jobs: Mapping[str, Job] = JOBS) -> Iterator[None]
             beside.clockwork.end()
 
 
-def _look(beside: Beside, stop: Event) -> None:
-    pause = 0.0
+def _see_to(beside: Beside, stop: Event, pause: float) -> None:
     while not stop.is_set():
         beside.clockwork.wake.wait(pause)
         beside.clockwork.wake.clear()
-        if stop.is_set():
-            return
-        try:
-            pause = beside.look()
-        except FleetError as error:
-            log.warning("schedules cannot be seen to; it is tried again", why=str(error))
-            pause = PULSE
-        except Exception:
-            log.exception("schedules cannot be seen to; it is tried again")
-            pause = PULSE
+        if not stop.is_set():
+            pause = _look(beside)
+
+
+def _look(beside: Beside) -> float:
+    """Look once, whatever comes of it; return the seconds after which to look again."""
+    try:
+        return beside.look()
+    except FleetError as error:
+        log.warning("schedules cannot be seen to; it is tried again", why=str(error))
+    except Exception:
+        log.exception("schedules cannot be seen to; it is tried again")
+    return PULSE
