@@ -96,7 +96,7 @@ def _fill(into: Archive, settings: Settings, store: Store, node: str) -> None:
     for each in latest:
         _evidence(into, store, each)
     for batch in dict.fromkeys(run.batch for run in runs):
-        _log(into, settings.batches_dir / batch / batches.LOG, node, batch)
+        _log(into, batches.log_of(settings.batches_dir, batch), node, batch)
     above = settings.state_dir / "bundles" / node
     stays = sorted(each for each in above.iterdir() if each.is_dir()) if above.is_dir() else []
     if not stays:

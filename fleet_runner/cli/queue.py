@@ -13,7 +13,7 @@ from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import Exit, age, console, opened, plain, print_json, whoami
 from fleet_runner.core.errors import FleetError
-from fleet_runner.core.placement import Runner, living, waits
+from fleet_runner.core.placement import SOON, Runner, living, waits
 from fleet_runner.reconcile.alone import served
 from fleet_runner.settings import Settings
 
@@ -128,6 +128,14 @@ def runners(json: Json = False) -> None:
             used = f"{runner.used} of {runner.slots}"
             table.add_row(runner.id, runner.host, runner.release, used, f"{age(runner.silent)} ago", what)
         console.print(table)
+
+
+def queued(settings: Settings, store: Store) -> dict[str, str]:
+    """Say of each node whose batch nobody has taken why that is; nothing where it is about to be."""
+    if not store.shared:
+        return {}
+    waiting = [line for line in _shared(settings, store) if line.state == "waits" and line.why != SOON]
+    return {node: f"{line.stage} waits: {line.why}" for line in waiting for node in line.nodes}
 
 
 def _told(runner: Runner, deciding: str, seconds: float) -> dict[str, Any]:

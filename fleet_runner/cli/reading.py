@@ -20,6 +20,7 @@ from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
 from fleet_runner.cli.flashing import short
 from fleet_runner.cli.overdue import unserved_since, words
+from fleet_runner.cli.queue import queued
 from fleet_runner.cli.remedying import alarm_lines, alarmed, raised, remedies
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.breaker import refusal
@@ -81,6 +82,9 @@ def status(
 def _status(settings: Settings, store: Store, state: State | None) -> Group:
     now, nodes, runs = _fleet(store, state)
     late = unserved_since(settings, store, now)
+    waits = queued(settings, store)
+    nodes = [replace(node, waiting=waits.get(node.name, node.waiting)) for node in nodes]
+    runs = {name: run for name, run in runs.items() if name not in waits}
     below = [] if late is None else [Text(words(late, now), style="bold yellow")]
     tripped = store.breaker()
     if tripped is not None:

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.records import Fleet, rack_key
 
+SOON = "it is about to be taken"
+"""What nothing keeps a batch from."""
+
 Reach = tuple[str, ...]
 """Patterns of places; without any, every place is reached."""
 
@@ -132,4 +135,4 @@ def waits(parcel: Parcel, able: Sequence[Runner], paused: Switch | None) -> str:
         return f"no runner reaches all of {', '.join(parcel.places)}"
     if all(runner.used >= runner.slots for runner in near):
         return f"as much is carried as may be, by {', '.join(runner.id for runner in near)}"
-    return "it is about to be taken"
+    return SOON

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import structlog
 
+from fleet_runner.adapters.batches import log_of
 from fleet_runner.adapters.playbooks import BatchState, Look
 from fleet_runner.adapters.supervisor import DEADLINE_RC
 from fleet_runner.core import outcomes
@@ -108,6 +109,6 @@ def _outcome(world: World, look: Look, run: Run) -> tuple[Outcome, str]:
         return Outcome.LOST, look.detail
     results = tuple(stored.result for stored in world.store.results(run.id))
     if ended is None and not results and look.rc not in {None, 0, DEADLINE_RC}:
-        log = world.settings.batches_dir / run.batch / "log"
-        return Outcome.CANCELLED, f"the play could not run (exit status {look.rc}); {log} says why"
+        why = look.detail or f"{log_of(world.settings.batches_dir, run.batch)} says why"
+        return Outcome.CANCELLED, f"the play could not run (exit status {look.rc}); {why}"
     return outcomes.judge(results, ended, run.stage)
