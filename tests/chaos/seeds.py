@@ -31,7 +31,7 @@ class Setting:
     data: Path | None = None
     nodes: int = 8
     disturbances: int = 6
-    patience: float = 600.0
+    patience: float = 900.0
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ def run(seed: int, setting: Setting) -> Report:
 
 
 def _run(report: Report, setting: Setting, root: Path) -> None:
-    site = Site(root / "lab", setting.nodes, batch=max(4, setting.nodes // 10), passive=max(10.0, setting.nodes / 6))
+    site = Site(root / "lab", setting.nodes, batch=max(4, setting.nodes // 4), passive=max(10.0, setting.nodes / 6))
     expected = stories(report.seed, site, root / "quiet")
     site.write()
     with _database(setting.data) as server:

@@ -42,12 +42,12 @@ def seeds(*arguments: str, patience: float = 1000.0) -> None:
 
 def test_one_runner_on_sqlite() -> None:
     """It is killed and stopped, its supervisors and plays too, and its database is locked."""
-    seeds("--database", "sqlite", "--seeds", "7", "--nodes", "6", "--disturbances", "5")
+    seeds("--database", "sqlite", "--seeds", "7", "--nodes", "5", "--disturbances", "5")
 
 
 def test_three_runners_on_postgresql(postgresql: None) -> None:
     """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
-    seeds("--seeds", "12", "--nodes", "6", "--disturbances", "5", "--first", "101")
+    seeds("--seeds", "12", "--nodes", "5", "--disturbances", "5", "--first", "101")
 
 
 def test_three_runners_and_a_large_fleet(postgresql: None) -> None:
