@@ -94,12 +94,19 @@ def _accompany(settings: Settings, environment: Mapping[str, str], stop: Event) 
     try:
         while process.poll() is None and not stop.wait(PAUSE):
             if time.monotonic() - looked > LOOK:
-                if not answers(place):
+                if not answers(place) and not _has_ended(process):
                     log.warning("the parent of plays does not answer and is killed; another one follows")
                     process.kill()
                 looked = time.monotonic()
     finally:
         _end(process)
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it ends by itself: asked, it found that what it imported was changed."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(FAREWELL)
+    return process.poll() is not None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
