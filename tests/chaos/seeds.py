@@ -59,7 +59,7 @@ def run(seed: int, setting: Setting) -> Report:
     try:
         _run(report, setting, root)
     except Exception as error:  # noqa: BLE001  a report of many seeds says it beside the others
-        report.wrong.append(f"{type(error).__name__}: {error}")
+        report.wrong.append(f"{type(error).__name__}: {error} (see {root})")
     finally:
         report.seconds = time.monotonic() - began
         if not report.wrong:
