@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.firmware.fields import Problem
 from fleet_runner.core.rules.built_in import BUILT_IN
-from fleet_runner.core.rules.reading import PolicyError, read, told
+from fleet_runner.core.rules.reading import PolicyError, read, strange, told
 from fleet_runner.core.rules.rule import Rule
 from fleet_runner.core.rules.rules import CAPS, AtDeadline, Cap, Rules
 from fleet_runner.core.verdicts import Remedy
@@ -182,3 +182,20 @@ def test_no_data_whatever_breaks_it(raw: Any) -> None:
     except PolicyError as error:
         problems = error.problems
     assert all(told(problem) for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("code", "meant"),
+    [
+        ("xid.79", None),
+        ("gpu.remap_failed", None),
+        ("alert.Anything", None),
+        ("fan.noisy", None),
+        ("gpu.remap_faild", "gpu.remap_failed"),
+        ("79", "xid.79"),
+        ("nonsense.code", ""),
+    ],
+)
+def test_a_code_is_strange_that_no_check_no_signal_and_no_rule_knows(code: str, meant: str | None) -> None:
+    """A rule about everything knows none."""
+    assert strange(code, (Rule(("*",)), Rule(("fan.*",)))) == meant
