@@ -17,10 +17,17 @@ from fleet_runner.reconcile.alone import alone
 from fleet_runner.reconcile.cables import tell_source
 from fleet_runner.reconcile.polling import poll
 from fleet_runner.reconcile.pressing import LEAST_REST, Attention
+from fleet_runner.reconcile.pulse import Steady
 from fleet_runner.reconcile.rollouts import roll
 from fleet_runner.reconcile.world import Report, World, source_due
 
 log = structlog.get_logger()
+
+SET_ON = "the time of day was set on: all that became due by it is done now; see that a time service keeps it right"
+SET_BACK = (
+    "the time of day was set back: nodes keep pauses that reach further by so much, and `fleet-runner run` does a"
+    " stage at once; see that a time service keeps it right"
+)
 
 
 def _go_on(report: Report) -> None:
@@ -62,9 +69,11 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
     Raises:
         FleetError: the first tick could not even read the source of truth, so there is nothing to serve.
     """
-    attention, kept = Attention(world, bell), None
+    attention, kept, clock = Attention(world, bell), None, Steady()
     due = time.monotonic()
     while not stop.is_set():
+        if by := clock.jumped():
+            log.warning(SET_ON if by > 0 else SET_BACK, seconds=round(by))
         if not world.decides():
             _stand_by(world, bell)
             continue

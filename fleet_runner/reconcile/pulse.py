@@ -5,6 +5,28 @@ from collections.abc import Callable
 
 from fleet_runner.core.health import Alive, bound
 
+JUMP = 5.0
+"""Seconds that the time of day may be set by at once and nobody need be told."""
+
+
+def since_boot() -> float:
+    """Return seconds of a clock that nobody sets, and that goes on while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class Steady:
+    """The time of day beside a clock that nobody sets."""
+
+    def __init__(self, day: Callable[[], float] = time.time, steady: Callable[[], float] = since_boot) -> None:
+        self._day, self._steady = day, steady
+        self._apart = day() - steady()
+
+    def jumped(self) -> float:
+        """Return by how many seconds the time of day was set since this was last asked; 0.0 for next to nothing."""
+        apart = self._day() - self._steady()
+        by, self._apart = apart - self._apart, apart
+        return by if abs(by) >= JUMP else 0.0
+
 
 class Pulse:
     """One loop's signs of life. `clock` never jumps, whatever happens to the time of day."""

@@ -5,6 +5,7 @@ import socket
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import takewhile
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -87,8 +88,8 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    """A loop that goes round every 50 ms, and may be silent for a second; looks at the store are made anew."""
-    monkeypatch.setattr(bounds, "LEAST", 1.0)
+    """A loop that goes round every 50 ms, and may be silent for three seconds; looks at the store are made anew."""
+    monkeypatch.setattr(bounds, "LEAST", 3.0)
     monkeypatch.setattr(parts, "FRESH", 0.05)
     made = Served(tmp_path)
     with ExitStack() as stack:
@@ -227,8 +228,8 @@ def test_whatever_else_is_asked_for_is_refused(served: Served) -> None:
 
 def test_one_address_may_not_ask_without_end(served: Served) -> None:
     """It is told to come later; the loop does not notice."""
-    found = {served.ask("/healthz").status for _ in range(260)}
-    assert found == {200, 429}
+    found = takewhile(lambda status: status != 429, (served.ask("/").status for _ in range(5_000)))
+    assert 200 <= sum(1 for _ in found) < 5_000
 
 
 def test_a_port_that_is_taken_is_said_at_once(served: Served) -> None:
