@@ -241,7 +241,7 @@ class Beside:
             world.store.wake_serving()
         if world.fleet is not None and world.fleet_read_at != self.read_at:
             self.read_at, trouble = world.fleet_read_at, world.pulse.source_trouble
-            said = trouble or f"{len(world.fleet.devices)} devices, revision {world.fleet.revision}"
+            said = trouble or f"{len(world.fleet.devices)} devices, revision {world.fleet.revision[:12]}"
             world.store.note_schedule("source", runner, Outcome.FAILED if trouble else Outcome.DONE, said)
         return self.clockwork.see(now, rows, off)
 
