@@ -116,7 +116,7 @@ def _set(connection: Connection, node: str, condition: Condition, now: float) ->
     reason = "the store was restored from a backup: look at the node, then release it"
     row = {"node": node, "condition": condition.value, "since": now, "reason": reason, "by": BY, "detail": ""}
     fresh = database.insert(connection, conditions).values(row).on_conflict_do_nothing()
-    set_now = connection.execute(fresh).rowcount
+    made = connection.execute(fresh.returning(conditions.c.node)).all()
     said = f"{condition.value.capitalize()}: {reason}."
     history.add(connection, [Entry(0, node, now, "condition", said, BY)])
-    return set_now
+    return len(made)

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.backups import restore, save
 from fleet_runner.adapters.store.database import connect
-from fleet_runner.adapters.store.restored import JUMP
+from fleet_runner.adapters.store.restored import JUMP, Restored
 from fleet_runner.core.actions import Move, SetCondition
 from fleet_runner.core.errors import ConflictError, StoreError
 from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, State
@@ -36,7 +36,13 @@ Again = Callable[[Path], Store]
 
 
 @pytest.fixture
-def again(url: str, request: pytest.FixtureRequest, postgresql_urls: UrlMaker) -> Again:
+def said() -> list[Restored]:
+    """What was said of each backup that was brought back."""
+    return []
+
+
+@pytest.fixture
+def again(url: str, request: pytest.FixtureRequest, postgresql_urls: UrlMaker, said: list[Restored]) -> Again:
     """Bring a backup back where it belongs: over the file, or into another, empty database; open what came of it."""
 
     def back(file: Path) -> Store:
@@ -47,7 +53,7 @@ def again(url: str, request: pytest.FixtureRequest, postgresql_urls: UrlMaker) -
             with database.write() as connection:
                 empty(connection)
             database.close()
-        restore(where, file, NOW)
+        said.append(restore(where, file, NOW))
         store = Store.open(where)
         request.addfinalizer(store.close)
         return store
@@ -115,7 +121,7 @@ def test_wishes_are_refused_so_nothing_is_erased_or_flashed_twice(
 
 
 def test_nodes_are_held_where_something_would_begin_and_serving_ones_only_looked_at(
-    stocked: Store, url: str, tmp_path: Path, again: Again
+    stocked: Store, url: str, tmp_path: Path, again: Again, said: list[Restored]
 ) -> None:
     way = [
         (State.REGISTERED, Event.START),
@@ -134,6 +140,7 @@ def test_nodes_are_held_where_something_would_begin_and_serving_ones_only_looked
     save(url, file)
     stocked.close()
     back = again(file)
+    assert said == [Restored(201.0, runs=0, held=2, watched=1, flashes=0, wishes=0, rollouts=0, tokens=0)]
     conditions = {each.name: set(each.conditions) for each in back.nodes()}
     assert conditions == {
         "gpu-01": {Condition.HELD},  # registered: it would be provisioned
