@@ -71,6 +71,11 @@ bench-signals: $(RUN) ## Take how many signals a second one core takes, and how 
 bench-sweep: $(DEV) debian-packages ## Take what a passive sweep of 50 nodes over ssh costs, beside a bare ping
 	@PYTHONPATH=. $(BIN)/python benchmarks/sweep.py $(BENCH_ARGS)
 
+.PHONY: bench-runner
+bench-runner: $(DEV) debian-packages ## Take what a stage costs through the runner, beside plain Ansible, and what the store carries
+	@PYTHONPATH=. $(BIN)/python benchmarks/runner.py $(BENCH_ARGS)
+	@PYTHONPATH=. $(BIN)/python benchmarks/runner_store.py
+
 .PHONY: bench-xids
 bench-xids: $(RUN) ## Take how fast Xids are found in kernel logs, beside grep
 	@$(BIN)/python benchmarks/xids.py $(BENCH_ARGS)

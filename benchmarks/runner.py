@@ -15,6 +15,7 @@ import contextlib
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ from typing import Any
 import yaml
 from sqlalchemy import Engine, create_engine, text
 
-from fleet_runner.adapters import sitefiles, warm
+from fleet_runner.adapters import processes, sitefiles, warm
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.records import nodes
@@ -88,14 +89,28 @@ def spent(pid: int) -> float:
     return sum(map(int, fields[11:15])) / TICKS
 
 
+def postmaster(server: postgres.Postgres | None) -> int:
+    """Return the process id of a PostgreSQL, 0 where there is none."""
+    return int((server.home / "data" / "postmaster.pid").read_text().split()[0]) if server else 0
+
+
 def children(pid: int) -> list[int]:
     """Return the processes that a process has started and that live."""
     lists = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for each in lists for child in each.read_text().split()]
 
 
+def carries(pid: int) -> bool:
+    """Tell if a runner has a child beside the parent of plays; one that has ended may wait to be waited for."""
+    alive = 0
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            alive += Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return alive > 1
+
+
 def below(pid: int) -> float:
-    """Return the CPU seconds of a process and of all that came from it and was not lost."""
+    """Return the CPU seconds of a process and of all that came from it and was not lost; of none for 0."""
     with contextlib.suppress(OSError):
         return spent(pid) + sum(below(child) for child in children(pid))
     return 0.0
@@ -129,7 +144,7 @@ class Runners:
             self.store.leave_intent(each, Wish.RUN, "bench", detail=STAGE.value, now=time.time())
         self.until(lambda: ended(self.engine) >= before + len(names), f"{STAGE} ends on {len(names)} nodes")
         took = time.monotonic() - began
-        self.until(lambda: all(len(children(each.pid)) <= 1 for each in self.processes), "supervisors end")
+        self.until(lambda: not any(carries(each.pid) for each in self.processes), "supervisors end")
         return took
 
     def cpu(self) -> float:
@@ -147,11 +162,14 @@ class Runners:
             time.sleep(0.2)
 
     def stop(self) -> None:
-        """End them."""
+        """End them, and what they carry."""
         for each in self.processes:
             each.terminate()
         for each in self.processes:
             each.wait()
+        for batches in (each.batches_dir for each in self.settings):
+            for left in batches.iterdir() if batches.is_dir() else ():
+                processes.end(left.name, grace=1.0)
 
 
 def rest(store: Store, engine: Engine, site: Path) -> None:
@@ -218,7 +236,7 @@ def through(config: Path, folder: Path, count: int, given: tuple[int, postgres.P
         (folder / f"state-{at}").mkdir(parents=True)
         settings.append(Settings(state_dir=folder / f"state-{at}", runner_name=f"bench-{at}", database_url=url))
     engine = create_engine(url)
-    pid = int((server.home / "data" / "postmaster.pid").read_text().split()[0]) if server else 0
+    pid = postmaster(server)
     with Store.create(url) as store:
         rest(store, engine, config.with_name(f"site-{count}"))
         runners = Runners(store, engine, settings)
@@ -273,6 +291,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--runners", type=int, nargs="*", default=[1, 2], help="runners on PostgreSQL")
     parser.add_argument("--seconds", type=float, default=480.0, help="what has not begun by then is left out")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended then, too
     limit = time.monotonic() + options.seconds
     print(f"load {os.getloadavg()[0]:.1f}, {FORKS} forks, {STAGE}; one node: {ALONE} of them one after the other")
     with tempfile.TemporaryDirectory(prefix="fleet-bench-") as folder:
