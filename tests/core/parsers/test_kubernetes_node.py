@@ -147,8 +147,8 @@ def test_what_is_no_object_of_the_api_servers_is_refused(part: str) -> None:
 def test_any_json_in_any_place_is_read_or_refused(data: st.DataObject) -> None:
     """A value of another type, anywhere in the answer or in what was kept of it."""
     for raw, read in (
-        ({"node": a_node(notes={TAINT: OURS}, taints=[KEPT_AWAY]), "pods": [a_pod("x", {"a/b": 1})]}, _whole),
-        (kept(a_node(taints=[KEPT_AWAY]), [a_pod("x")]), lambda said: parse("gpu-1", said)),
+        ({"node": a_node(notes={TAINT: OURS}, taints=[dict(KEPT_AWAY)]), "pods": [a_pod("x", {"a/b": 1})]}, _whole),
+        (kept(a_node(taints=[dict(KEPT_AWAY)]), [a_pod("x")]), lambda said: parse("gpu-1", said)),
     ):
         at: Any = raw
         while isinstance(at, dict | list) and at:
