@@ -4,14 +4,17 @@ import argparse
 import signal
 import sys
 import tempfile
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterator
 from contextlib import ExitStack
 from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
 from pathlib import Path
+from typing import Any
 
 from tests.chaos import postgres
 from tests.chaos.herd import environment
-from tests.chaos.seeds import Setting, run
+from tests.chaos.seeds import Report, Setting, run
 
 
 def main() -> int:
@@ -31,16 +34,44 @@ def main() -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-chaos-env-")))
         data = stack.enter_context(postgres.template()) if given.database == "postgresql" else None
         setting = Setting(environment(folder / "env"), data, given.nodes, given.disturbances)
-        pool = stack.enter_context(ProcessPoolExecutor(given.at_once, get_context("fork")))
-        asked = [pool.submit(run, seed, setting) for seed in range(given.first, given.first + given.seeds)]
-        for each in as_completed(asked):
-            report = each.result()
+        for report in reports(range(given.first, given.first + given.seeds), setting, given.at_once):
             if report.wrong:
                 failed.append(report.seed)
                 say(str(report))
             say(f"seed {report.seed}: {'FAILED' if report.wrong else 'well'} after {report.seconds:.0f} s")
     say(f"{given.seeds} seeds on {given.database}, failed: {sorted(failed) or 'none'}")
     return 1 if failed else 0
+
+
+def reports(seeds: range, setting: Setting, at_once: int) -> Iterator[Report]:
+    """Run seeds, each in a process of its own, and return what became of them; left early, none goes on."""
+    context, waiting = get_context("fork"), list(seeds)
+    going: dict[Any, tuple[int, ForkProcess]] = {}  # by the pipe that brings its report
+    try:
+        while waiting or going:
+            while waiting and len(going) < at_once:
+                mine, theirs = context.Pipe(duplex=False)
+                process = context.Process(target=_run, args=(theirs, waiting[0], setting))
+                process.start()
+                theirs.close()
+                going[mine] = (waiting.pop(0), process)
+            ready = wait(list(going))
+            for mine in [each for each in going if each in ready]:
+                seed, process = going.pop(mine)
+                try:
+                    yield mine.recv()
+                except EOFError:
+                    yield Report(seed, (), [f"its process ended without a word ({process.exitcode})"])
+                process.join()
+    finally:
+        for _, process in going.values():
+            process.terminate()  # which it takes for Ctrl-C: it ends what it started
+        for _, process in going.values():
+            process.join()
+
+
+def _run(theirs: Connection, seed: int, setting: Setting) -> None:
+    theirs.send(run(seed, setting))
 
 
 def say(words: str) -> None:
