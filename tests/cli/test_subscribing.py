@@ -224,3 +224,26 @@ def test_an_address_to_which_no_token_may_go_is_refused(
     assert ended.code == Exit.USAGE
     assert said in " ".join(ended.err.split())
     assert here.typed("signals", "subscribe").code == Exit.USAGE
+
+
+def test_a_bmc_that_breaks_off_is_unknown_and_the_next_run_makes_it_good(hall: Open) -> None:
+    """Nobody knows what it did: its token stays until one is made that it certainly has."""
+    here = hall(rules=[{"when": {"uri": f"{SERVICE}/Subscriptions", "method": "POST", "times": 1}, "what": "drop"}])
+    said = here.told("subscribe", "-n", "gpu-01", code=Exit.TROUBLE)["gpu-01"]
+    assert (said["outcome"], said["known"]) == ("unknown", False)
+    assert here.told("subscribe", "-n", "gpu-01")["gpu-01"]["outcome"] == "subscribed"
+    assert here.good() == ["bmc:gpu-01", "vector"]
+    here.bmcs["gpu-01"].tell(FAILED)
+    wait(lambda: here.ear.alarms("gpu-01"))
+
+
+def test_a_node_that_left_is_left_out_and_one_without_a_bmc_is_said_to_have_none(hall: Open, tmp_path: Path) -> None:
+    here = hall()
+    fleet = Fleet(("hall",), {}, {"lab": DeviceType("lab", "Example", "LAB", 1.0)},
+                  {"gpu-01": Device("gpu-01", "lab", "gpu-server", "hall")}, ())  # fmt: skip
+    for file in (tmp_path / "site").iterdir():
+        file.unlink()
+    write_site(fleet, tmp_path / "site")
+    assert here.told("subscribe", "--all") == {}
+    said = here.told("subscribe", "-n", "gpu-01", code=Exit.TROUBLE)
+    assert "no BMC that could be asked" in said["gpu-01"]["said"]

@@ -54,6 +54,7 @@ def alarms(store: Store, node: str) -> list[str]:
     return [f"{each.code} of {each.component}" for each in store.alarms(node)]
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(180)
 def test_a_supply_that_breaks_is_in_the_nodes_history_and_clears_when_it_is_healed(fleet: Fleet) -> None:
     """No sweep looks meanwhile: what is known of it came from the BMC."""
