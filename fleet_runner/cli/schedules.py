@@ -171,11 +171,9 @@ def _sweep(store: Store, begin: Line, sweep: Sweep) -> Line:
     """Fill in how the nodes of a sweep stand."""
     now, known = time.time(), KNOWN[begin.name]
     turns = store.turns(known.stages)
-    due = [
-        sweep.due(name, ended, now) if ended or sweep.is_off else now
-        for name, ended in turns.ended.items()
-        if name not in turns.running
-    ]
+    others = {name: ended for name, ended in turns.ended.items() if name not in turns.running}
+    due = [sweep.due(name, ended or now, now) for name, ended in others.items() if ended or not known.must]
+    due += [now for ended in others.values() if not ended and known.must and not sweep.is_off]  # swept at once
     late = sum(at < now - GRACE for at in due)
     ahead = min((at for at in due if at < math.inf), default=None)
     swept = sum(ended > 0.0 for ended in turns.ended.values())

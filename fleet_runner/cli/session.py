@@ -18,6 +18,7 @@ from fleet_runner import settings
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.runs import Node
+from fleet_runner.core.schedules.times import UNITS
 from fleet_runner.settings import Settings
 
 console = Console(highlight=False, soft_wrap=False, emoji=False)
@@ -104,7 +105,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(s|min|m|h|d|w)")
 
 

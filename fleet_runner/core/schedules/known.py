@@ -1,4 +1,8 @@
-"""Every schedule that there is: whose it is, what it does, and how often unless a setting says otherwise."""
+"""Every schedule that there is: whose it is, what it does, and how often unless a setting says otherwise.
+
+A new one is a line here and its setting, `NAME_schedule`; what one runner does for the fleet is a job in
+`reconcile.schedules`, too.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
