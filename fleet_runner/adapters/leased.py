@@ -4,6 +4,7 @@ Whoever decides offers a batch in the store and looks there what became of it. A
 and starts the same detached supervisor as `playbooks` does, in a folder of its own for each time a batch is taken.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,8 +42,14 @@ class Leased:
     def look(self, settings: Settings, batch_id: str) -> Look:
         """Tell what became of a batch, from its row."""
         del settings
-        found = self.store.parcels([batch_id])
-        return state(found[0]) if found else Look(BatchState.DROPPED, detail=UNOFFERED)
+        return self.looks([batch_id])[batch_id]
+
+    def looks(self, batches: Iterable[str]) -> dict[str, Look]:
+        """Tell what became of many, at once."""
+        wanted = list(batches)
+        found = {parcel.batch: state(parcel) for parcel in self.store.parcels(wanted)} if wanted else {}
+        unoffered = Look(BatchState.DROPPED, detail=UNOFFERED)
+        return {batch: found.get(batch, unoffered) for batch in wanted}
 
     def spool(self, settings: Settings, batch_id: str, offset: int) -> Decoded:
         """Return nothing: it is in the store."""

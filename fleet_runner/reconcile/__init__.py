@@ -151,9 +151,11 @@ def _stand_by(world: World, bell: Bell) -> None:
     except FleetError as error:
         if world.fleet is None:
             raise
-        log.error("this look did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
+        if world.pulse.failed(str(error)):
+            log.error("this look did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
+    else:
+        world.pulse.worked(0.0)
     world.registered = ""
-    world.pulse.worked(0.0)
     if bell.wait(world.settings.tick_seconds) and not world.decides():
         _pass_on(world)
 

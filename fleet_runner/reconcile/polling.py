@@ -6,6 +6,7 @@ from collections.abc import Callable
 import structlog
 
 from fleet_runner.adapters.batches import log_of
+from fleet_runner.adapters.leased import Leased
 from fleet_runner.adapters.playbooks import BatchState, Look
 from fleet_runner.adapters.supervisor import DEADLINE_RC
 from fleet_runner.core import outcomes
@@ -33,18 +34,23 @@ def poll(world: World, now: float, report: Report, between: Callable[[Report], N
     batches: dict[str, list[Run]] = defaultdict(list)
     for run in world.store.open_runs():
         batches[run.batch].append(run)
+    shared = world.engine.looks(batches) if isinstance(world.engine, Leased) else None
     for batch, runs in batches.items():
         between(report)
         try:
-            _poll_batch(world, batch, runs, now, report)
+            if shared is None:
+                look = world.engine.look(world.settings, batch)  # before the spool: what is ENDED has said everything
+                _ingest(world, batch)
+            else:
+                look = shared[batch]
+            _poll_batch(world, look, runs, now, report)
         except ConflictError as error:
             report.conflicts += 1
             log.info("batch looked at again at the next tick", batch=batch, why=str(error))
 
 
-def _poll_batch(world: World, batch: str, runs: list[Run], now: float, report: Report) -> None:
-    look = world.engine.look(world.settings, batch)  # before the spool: what is ENDED has said everything
-    _ingest(world, batch)
+def _poll_batch(world: World, look: Look, runs: list[Run], now: float, report: Report) -> None:
+    batch = runs[0].batch
     age = now - runs[0].opened_at if look.age is None else look.age
     match look.state:
         case BatchState.ENDED | BatchState.LOST:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
@@ -36,6 +37,7 @@ class Hall:
     def __init__(self, folder: Path, url: str) -> None:
         self.site = Site(folder)
         self.url = url
+        self.batch = f"verify-{token_hex(6)}"  # processes are found by it: no other test may have the same one
         self.store = Store.open(url)
         self.store.register([device("gpu-01"), device("gpu-02")], 100.0)
         self.engine = Leased(self.store)
@@ -98,6 +100,7 @@ class Hall:
                 if not yes:
                     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"
                     connection.execute(text(cut), {"name": name})
+            admin.dispose()
 
         allow(yes=False)
         return lambda: allow(yes=True)

@@ -16,49 +16,49 @@ def test_a_play_is_carried_told_of_and_cleaned_up_without_its_runner(hall: Hall)
     """Whoever took it does nothing more: its supervisor renews, brings what was said, and removes its folder."""
     mine = hall.settings("r1")
     hall.site.play("say one; until_ gate", "say two")
-    (run,) = hall.offer("b-1")
-    assert hall.look("b-1").state is BatchState.OFFERED
+    (run,) = hall.offer(hall.batch)
+    assert hall.look(hall.batch).state is BatchState.OFFERED
     assert hall.carry(mine, "r1") == 1
     hall.site.wait_for_witness("one")
     time.sleep(LEASE * 1.2)
-    assert hall.look("b-1").state is BatchState.RUNNING
+    assert hall.look(hall.batch).state is BatchState.RUNNING
     hall.site.open_gate("gate")
-    wait_until(lambda: hall.look("b-1").state is BatchState.ENDED)
-    assert hall.look("b-1").rc == 0
+    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    assert hall.look(hall.batch).rc == 0
     assert hall.site.witness() == ["one", "two"]
     told = hall.store.run(run.id)
     assert told is not None
     assert told.task
-    wait_until(lambda: not hall.folder(mine, "b-1").exists())
+    wait_until(lambda: not hall.folder(mine, hall.batch).exists())
 
 
 def test_two_runners_that_take_at_once_begin_a_play_once(hall: Hall) -> None:
     """The first taker is too slow: its lease is over before its supervisor asks, and another has the batch."""
     first, second = hall.settings("r1"), hall.settings("r2")
     hall.site.play("say one")
-    hall.offer("b-1")
+    hall.offer(hall.batch)
     at = lease.ticks()
     (taken,) = hall.store.take_parcels("r1", 0.2)
     time.sleep(0.5)
     assert hall.carry(second, "r2") == 1
     leased._begin(first.model_copy(update={"lease_seconds": LEASE}), taken, at, "r1")
-    wait_until(lambda: hall.look("b-1").state is BatchState.ENDED)
-    wait_until(lambda: not hall.folder(first, "b-1", 1).exists())
+    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    wait_until(lambda: not hall.folder(first, hall.batch, 1).exists())
     assert hall.site.witness() == ["one"]
-    assert hall.parcel("b-1").token == 2
+    assert hall.parcel(hall.batch).token == 2
 
 
 def test_a_killed_supervisors_play_ends_with_its_lease_and_its_runs_are_lost(hall: Hall) -> None:
     """Nobody asks it to: its warden does, in the middle of a task."""
     mine = hall.settings("r1")
     hall.site.play("say one; until_ gate", "say two")
-    hall.offer("b-1")
+    hall.offer(hall.batch)
     hall.carry(mine, "r1")
     hall.site.wait_for_witness("one")
-    folder = hall.folder(mine, "b-1")
+    folder = hall.folder(mine, hall.batch)
     os.kill(hall.supervisor(folder), signal.SIGKILL)
-    wait_until(lambda: hall.look("b-1").state is BatchState.LOST)
-    assert "r1 began it" in hall.look("b-1").detail
+    wait_until(lambda: hall.look(hall.batch).state is BatchState.LOST)
+    assert "r1 began it" in hall.look(hall.batch).detail
     wait_until(lambda: not processes.tagged(folder.name))
     hall.site.open_gate("gate")
     time.sleep(1.0)
@@ -69,15 +69,15 @@ def test_a_runner_that_comes_back_gives_up_at_once_what_its_killed_supervisor_le
     """It need not wait for the lease: nothing of the batch is alive."""
     mine = hall.settings("r1", lease_seconds=3600.0)
     hall.site.play("say one; until_ gate")
-    hall.offer("b-1")
+    hall.offer(hall.batch)
     hall.carry(mine, "r1")
     hall.site.wait_for_witness("one")
-    folder = hall.folder(mine, "b-1")
+    folder = hall.folder(mine, hall.batch)
     for one in (*processes.tagged(folder.name), *processes.tagged(folder.name)):
         processes.send(one, folder.name, signal.SIGKILL)
     wait_until(lambda: not processes.tagged(folder.name))
     leased.sweep(mine, hall.store)
-    assert hall.look("b-1").state is BatchState.LOST
+    assert hall.look(hall.batch).state is BatchState.LOST
     leased.sweep(mine, hall.store)
     assert (folder / batches.TOLD).exists()
 
@@ -85,19 +85,29 @@ def test_a_runner_that_comes_back_gives_up_at_once_what_its_killed_supervisor_le
 def test_a_frozen_supervisors_play_is_ended_and_it_writes_nothing_when_it_wakes(hall: Hall) -> None:
     mine = hall.settings("r1")
     hall.site.play("say one; until_ gate", "say two")
-    (run,) = hall.offer("b-1")
+    (run,) = hall.offer(hall.batch)
     hall.carry(mine, "r1")
     hall.site.wait_for_witness("one")
-    folder = hall.folder(mine, "b-1")
+    folder = hall.folder(mine, hall.batch)
     supervisor = hall.supervisor(folder)
     os.kill(supervisor, signal.SIGSTOP)
-    wait_until(lambda: hall.look("b-1").state is BatchState.LOST)
+    wait_until(lambda: hall.look(hall.batch).state is BatchState.LOST)
     wait_until(lambda: not [one for one in processes.tagged(folder.name) if "playbook" in one.command])
     hall.store.close_run(run, Outcome.LOST, "nobody saw its end", time.time())
-    before = (hall.store.run(run.id), hall.store.history("gpu-01"), hall.store.offset("b-1"), hall.parcel("b-1"))
+    before = (
+        hall.store.run(run.id),
+        hall.store.history("gpu-01"),
+        hall.store.offset(hall.batch),
+        hall.parcel(hall.batch),
+    )
     os.kill(supervisor, signal.SIGCONT)
     wait_until((folder / batches.TOLD).exists)
-    after = (hall.store.run(run.id), hall.store.history("gpu-01"), hall.store.offset("b-1"), hall.parcel("b-1"))
+    after = (
+        hall.store.run(run.id),
+        hall.store.history("gpu-01"),
+        hall.store.offset(hall.batch),
+        hall.parcel(hall.batch),
+    )
     assert before[:3] == after[:3]
     assert (before[3].rc, before[3].ended_at) == (after[3].rc, after[3].ended_at)
     assert hall.site.witness() == ["one"]
@@ -107,34 +117,34 @@ def test_a_database_that_is_away_for_a_moment_costs_nothing(hall: Hall) -> None:
     """Every connection is cut in the middle of a play, and nobody gets in for a while."""
     mine = hall.settings("r1", lease_seconds=40.0)
     hall.site.play("say one; until_ gate", "say two")
-    hall.offer("b-1")
+    hall.offer(hall.batch)
     hall.carry(mine, "r1")
     hall.site.wait_for_witness("one")
-    hall.began("b-1")
+    hall.began(hall.batch)
     back = hall.without_server()
     hall.site.open_gate("gate")
     hall.site.wait_for_witness("two")
     time.sleep(2.0)
     back()
-    wait_until(lambda: hall.look("b-1").state is BatchState.ENDED)
-    assert hall.look("b-1").rc == 0
+    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    assert hall.look(hall.batch).rc == 0
 
 
 def test_a_play_ends_by_itself_while_the_database_is_away_for_too_long_and_what_it_said_is_kept(hall: Hall) -> None:
     """It is ended before its lease is over; as nobody has closed its runs meanwhile, its end still counts."""
     mine = hall.settings("r1")
     hall.site.play("say one; until_ gate", "say two")
-    hall.offer("b-1")
+    hall.offer(hall.batch)
     hall.carry(mine, "r1")
     hall.site.wait_for_witness("one")
-    hall.began("b-1")
-    folder = hall.folder(mine, "b-1")
+    hall.began(hall.batch)
+    folder = hall.folder(mine, hall.batch)
     back = hall.without_server()
     wait_until(lambda: batches.read_rc(folder) is not None)
     assert not [one for one in processes.tagged(folder.name) if "playbook" in one.command]
     back()
-    wait_until(lambda: hall.engine.look(mine, "b-1").state is BatchState.ENDED)
-    look = hall.engine.look(mine, "b-1")
+    wait_until(lambda: hall.engine.look(mine, hall.batch).state is BatchState.ENDED)
+    look = hall.engine.look(mine, hall.batch)
     assert look.rc == FENCED_RC
     assert "was not renewed" in look.detail
     assert hall.site.witness() == ["one"]
@@ -143,20 +153,20 @@ def test_a_play_ends_by_itself_while_the_database_is_away_for_too_long_and_what_
 def test_a_batch_that_is_stopped_ends_wherever_it_runs(hall: Hall) -> None:
     mine = hall.settings("r1")
     hall.site.play("say one; until_ gate", "say two")
-    hall.offer("b-1")
+    hall.offer(hall.batch)
     hall.carry(mine, "r1")
     hall.site.wait_for_witness("one")
-    hall.engine.stop(mine, "b-1")
-    wait_until(lambda: hall.look("b-1").state is BatchState.ENDED)
-    assert hall.look("b-1").detail == "It was stopped on request."
+    hall.engine.stop(mine, hall.batch)
+    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    assert hall.look(hall.batch).detail == "It was stopped on request."
     assert hall.site.witness() == ["one"]
 
 
 def test_nodes_whose_runs_are_over_before_it_begins_are_left_out(hall: Hall) -> None:
     mine = hall.settings("r1")
     hall.site.play("say {{ inventory_hostname }}")
-    one, _ = hall.offer("b-1", "gpu-01", "gpu-02")
+    one, _ = hall.offer(hall.batch, "gpu-01", "gpu-02")
     hall.store.close_run(one, Outcome.CANCELLED, "", time.time())
     hall.carry(mine, "r1")
-    wait_until(lambda: hall.look("b-1").state is BatchState.ENDED)
+    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
     assert hall.site.witness() == ["gpu-02"]
