@@ -1,4 +1,4 @@
-"""The units that subscribe to BMCs' events again and again: systemd takes them, and they run a command that is there."""
+"""The units that subscribe to BMCs' events: systemd takes them, and they run a command that is there."""
 
 import re
 import shutil
