@@ -1,0 +1,150 @@
+"""Runners beside each other: one decides, another does when it ends or dies, and each takes what it may."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from fleet_runner import reconcile
+from fleet_runner.adapters import lease
+from fleet_runner.adapters.bell import hearing
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.runs import Outcome
+from fleet_runner.reconcile.carrying import Carrier, described
+from fleet_runner.reconcile.world import World
+from fleet_runner.settings import Settings
+from tests.adapters.playbooks.conftest import wait_until
+from tests.adapters.store.builders import UrlMaker
+from tests.reconcile.scripted import a_fleet
+
+Make = Callable[[str], World]
+
+
+@pytest.fixture
+def make(tmp_path: Path, postgresql_urls: UrlMaker) -> Iterator[Make]:
+    """Make worlds of one fleet on one store, by the name of their runner."""
+    url, made = postgresql_urls(), list[World]()
+
+    def world(name: str) -> World:
+        settings = Settings(state_dir=tmp_path / name, database_url=url, runner_name=name, lease_seconds=5.0)
+        made.append(World(settings, Store.open(url), lambda: a_fleet(1)))
+        return made[-1]
+
+    yield world
+    for each in made:
+        each.store.close()
+
+
+def carrier(world: World) -> Carrier:
+    """Have a world's runner begin."""
+    found = Carrier(world.settings, world.store, lambda: None)
+    found.begin()
+    return found
+
+
+def test_who_ends_lets_another_decide_at_once_and_takes_nothing_more(make: Make) -> None:
+    """As SIGTERM has it: not only once the lease is over."""
+    one, other = make("one"), make("other")
+    first, second = carrier(one), carrier(other)
+    with second.beside():
+        with first.beside():
+            assert first.decides()
+            assert not second.decides()
+            time.sleep(one.settings.lease_seconds * 1.5)
+            assert first.decides()
+        assert not first.decides()
+        wait_until(second.decides)
+        assert one.store.take_parcels(first.runner.id, 30.0) == ()
+
+
+def test_who_is_silent_for_a_lease_decides_no_more_and_knows_it(make: Make) -> None:
+    """A frozen runner: its own clock tells it when it wakes, before it asks anybody."""
+    one, other = make("one"), make("other")
+    first, second = carrier(one), carrier(other)
+    assert first.decides()
+    with second.beside():
+        wait_until(second.decides)
+        assert not first.decides()
+    silent = next(runner for runner in one.store.runners() if runner.id == first.runner.id)
+    assert silent.silent >= 4.0
+
+
+def test_who_does_not_decide_starts_nothing(make: Make, tmp_path: Path) -> None:
+    """It knows the fleet all the same, for what else it does."""
+    world = make("one")
+    world.decides = lambda: False
+    stop = Event()
+    with hearing(tmp_path) as bell:
+        serving = Thread(target=reconcile.serve, args=(world, stop, bell, lambda _: None))
+        serving.start()
+        wait_until(lambda: world.fleet is not None)
+        time.sleep(1.0)
+        stop.set()
+        bell.ring()
+        serving.join()
+    assert world.store.nodes() == ()
+
+
+def test_what_a_dead_decider_never_offered_is_cancelled_and_decided_anew(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was killed between opening a run and offering its batch: nothing ran, so nothing is lost."""
+    world = make("one")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "offer", killed)
+        with pytest.raises(KeyboardInterrupt):
+            reconcile.tick(world)
+    (run,) = world.store.open_runs()
+    reconcile.tick(world)
+    closed = world.store.run(run.id)
+    assert closed is not None
+    assert closed.outcome is Outcome.CANCELLED
+    assert "ended before any runner was offered it" in closed.detail
+
+
+def test_who_decided_and_was_frozen_offers_nothing_that_another_closed(make: Make) -> None:
+    """It wakes up between opening a run and offering its batch; another has cleaned up meanwhile."""
+    world, other = make("one"), make("other")
+    offered = Store.offer
+
+    def frozen(store: Store, given: object) -> None:
+        if store is world.store:
+            reconcile.tick(other)
+        offered(store, given)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, "offer", frozen)
+        reconcile.tick(world)
+    batches = {run.batch for run in world.store.open_runs()}
+    assert {parcel.batch for parcel in world.store.parcels()} <= batches
+
+
+def test_a_runner_is_the_same_one_after_a_restart_and_another_one_elsewhere(tmp_path: Path) -> None:
+    one = Settings(state_dir=tmp_path / "one", runner_name="hall-a", runner_places="hall-a, hall-b/r0*")
+    assert described(one) == described(one)
+    assert described(one).places == ("hall-a", "hall-b/r0*")
+    assert described(one).id.startswith("hall-a-")
+    assert described(one.model_copy(update={"state_dir": tmp_path / "two"})).id != described(one).id
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingsError, match="name a state_dir of your own"):
+        described(one.model_copy(update={"state_dir": tmp_path / "file" / "state"}))
+
+
+def test_a_lease_is_overdue_by_the_machines_own_clock(tmp_path: Path) -> None:
+    """And where nothing says when it was renewed, nothing is ended for that."""
+    alive = tmp_path / "alive"
+    assert not lease.overdue(alive, lease.ASKED)
+    alive.write_text("torn")
+    assert not lease.overdue(alive, lease.ASKED)
+    lease.mark(tmp_path, lease.ticks() - 16.0, 30.0)
+    assert lease.overdue(alive, lease.ASKED)
+    assert not lease.overdue(alive, lease.KILLED)
+    lease.mark(tmp_path, lease.ticks(), 30.0)
+    assert not lease.overdue(alive, lease.ASKED)
