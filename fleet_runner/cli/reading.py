@@ -68,6 +68,7 @@ def status(
                 "heard": store.beats(),
                 "breaker": store.breaker(),
                 "policy": _unusable_policy(settings),
+                "paused_schedules": {name: switch._asdict() for name, switch in store.schedules()[2].items()},
             }
             print_json({"nodes": nodes, **now_open, "alarms": alarms, **told})
         elif watch:
@@ -91,6 +92,9 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
         below.append(Text(refusal(tripped), RED))
     if slip := _unusable_policy(settings):
         below.append(Text(f"{slip} serve goes on with what it read before; one that starts decides nothing.", RED))
+    for name, switch in store.schedules()[2].items():
+        said = f"Schedule {name} is paused by {switch.by}: {switch.reason}. fleet-runner schedules resume {name}"
+        below.append(Text(said, style="bold yellow"))
     if settings.boot_url:
         said, well = signs(store.beats(), now)
         below.append(Text(said, style="dim" if well else "bold yellow"))

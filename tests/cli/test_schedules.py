@@ -107,6 +107,8 @@ def test_a_schedule_is_paused_with_a_reason_and_resumed(typed: Type, store: Stor
     assert typed("schedules", "pause", "passive", "--reason", "cables are moved", "--by", "kim").code == 0
     assert listed(typed)["passive"]["paused"].startswith("paused by kim since ")
     assert "cables are moved. To go on: fleet-runner schedules resume passive" in typed("schedules").words
+    assert "Schedule passive is paused by kim: cables are moved. fleet-runner" in typed("status").words
+    assert json.loads(typed("status", "--json").out)["paused_schedules"]["passive"]["by"] == "kim"
     refused = typed("schedules", "run", "passive")
     assert (refused.code, "cables are moved" in refused.words) == (1, True)
     assert store.schedules()[1].get("passive") is None
