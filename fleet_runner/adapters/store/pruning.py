@@ -50,11 +50,12 @@ def drop_evidence(connection: Connection, gone: Sequence[Body]) -> tuple[int, in
 
 
 def unthinned(connection: Connection, until: float) -> tuple[float, tuple[str, ...]] | None:
-    """Return the oldest day whose sweeps are not thinned, and every node; None where a day would not be over then."""
-    known = connection.execute(select(pruned.c.until).where(pruned.c.name == SWEPT)).scalar_one_or_none()
-    oldest = connection.execute(select(runs.c.opened_at).order_by(runs.c.id).limit(1)).scalar_one_or_none()
-    day = known if known is not None or oldest is None else oldest // DAY * DAY
-    if day is None or day + DAY > until:
+    """Return the oldest day with runs that are not thinned, and every node; None where it would not be over then."""
+    known = connection.execute(select(pruned.c.until).where(pruned.c.name == SWEPT)).scalar_one_or_none() or 0.0
+    oldest = select(runs.c.opened_at).where(runs.c.opened_at >= known).order_by(runs.c.id).limit(1)
+    opened_at = connection.execute(oldest).scalar_one_or_none()
+    day = opened_at // DAY * DAY if opened_at is not None else until
+    if day + DAY > until:
         return None
     return day, tuple(connection.execute(select(nodes.c.name).order_by(nodes.c.name)).scalars())
 

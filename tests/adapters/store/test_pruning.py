@@ -249,3 +249,15 @@ def _folder(path: Path, at: float) -> Path:
     for each in (path / "log", path):
         os.utime(each, (at, at))
     return path
+
+
+def test_years_without_runs_cost_nothing(stocked: Store, settings: Settings) -> None:
+    """A store that slept, or whose clock was wrong once: the next day with runs follows at once."""
+    for day in (0, 9_000):
+        for hour in range(4):
+            sweep(stocked, START + day * DAY + hour * 3600.0)
+    assert stocked.unthinned(START + 9_002 * DAY) == (START, NAMES)
+    assert pruned(settings, stocked, START + 9_040 * DAY).results == 10, "but for the newest of each check"
+    stocked.thinned_until(START + DAY)
+    assert stocked.unthinned(START + 9_002 * DAY) == (START + 9_000 * DAY, NAMES)
+    assert stocked.unthinned(START + 9_000 * DAY) is None
