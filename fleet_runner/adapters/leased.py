@@ -4,6 +4,7 @@ Whoever decides offers a batch in the store and looks there what became of it. A
 and starts the same detached supervisor as `playbooks` does, in a folder of its own for each time a batch is taken.
 """
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import structlog
 from fleet_runner.adapters import batches, courier, lease, playbooks, processes
 from fleet_runner.adapters.playbooks import Batch, BatchState, Look
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.errors import ConflictError, FleetError
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.placement import Offer, Parcel, Taken
 from fleet_runner.core.spool import Decoded
@@ -22,6 +23,9 @@ from fleet_runner.settings import Settings
 log = structlog.get_logger()
 
 UNOFFERED = "whoever decided it ended before any runner was offered it; nothing ran"
+
+START_SECONDS = 60.0
+"""How long a supervisor may take until it holds its batch's lock, however busy the computer is."""
 
 LOST_RC = -1
 """Of a play of which nobody saw the end."""
@@ -83,12 +87,17 @@ def carry(settings: Settings, store: Store, runner: str) -> int:
     """Take what this runner has room for, and start it; return how many batches.
 
     Raises:
-        FleetError: one could not be started here; once its lease is over, it is anybody's again.
+        FleetError: one could not be started here; it is anybody's again.
     """
     at = lease.ticks()
     taken = store.take_parcels(runner, settings.lease_seconds)
-    for each in taken:
-        _begin(settings, each, at, runner)
+    for at_once, each in enumerate(taken):
+        try:
+            _begin(settings, each, at, runner)
+        except FleetError:
+            for other in taken[at_once:]:  # another runner may have a better disk
+                store.drop_parcel(other.offer.batch, other.token)
+            raise
     return len(taken)
 
 
@@ -121,12 +130,18 @@ def sweep(settings: Settings, store: Store) -> None:
             log.warning("what a batch left behind is seen to later", folder=str(folder), why=str(error))
 
 
+def _age(folder: Path) -> float:
+    return time.time() - (folder / batches.SPEC).stat().st_mtime
+
+
 def _see_to(folder: Path, batch: str, token: int, store: Store) -> None:
     """Bring what a supervisor that is gone left; where it had not begun, the batch is anybody's with its lease."""
     found = next(iter(store.parcels([batch])), None)
     mine = found is not None and found.token == token and found.ended_at is None
     if not (folder / batches.STARTED).exists():
-        if not mine or (found is not None and found.left == 0):
+        if mine and _age(folder) > START_SECONDS:  # its supervisor never came up; the runner would keep it for ever
+            store.drop_parcel(batch, token)
+        if not mine or _age(folder) > START_SECONDS:
             batches.discard(folder)
         return
     ended = batches.read_rc(folder)

@@ -82,7 +82,7 @@ class Carrier:
     def _beat(self) -> None:
         while not self._stop.wait(self._settings.lease_seconds / lease.RENEWALS):
             try:
-                self._store.beat_runner(self.runner.id)
+                self._store.beat_runner(self.runner.id, self._settings.lease_seconds)
                 self._turn()
             except StoreError as error:
                 log.warning("this runner cannot say that it lives", why=str(error))

@@ -4,9 +4,12 @@ import os
 import signal
 import time
 
-from fleet_runner.adapters import batches, lease, leased, processes
+import pytest
+
+from fleet_runner.adapters import batches, lease, leased, playbooks, processes
 from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.adapters.supervisor import FENCED_RC
+from fleet_runner.core.errors import FleetError
 from fleet_runner.core.runs import Outcome
 from tests.adapters.playbooks.conftest import wait_until
 from tests.carrying.conftest import LEASE, Hall
@@ -46,6 +49,34 @@ def test_two_runners_that_take_at_once_begin_a_play_once(hall: Hall) -> None:
     wait_until(lambda: not hall.folder(first, hall.batch, 1).exists())
     assert hall.site.witness() == ["one"]
     assert hall.parcel(hall.batch).token == 2
+
+
+def test_a_batch_whose_folder_cannot_be_written_is_anybodys_at_once(hall: Hall) -> None:
+    """The disk of one runner is full, or its folder is not its own."""
+    broken, well = hall.settings("r1"), hall.settings("r2")
+    hall.site.play("say one")
+    hall.offer(hall.batch)
+    broken.state_dir.mkdir()
+    broken.batches_dir.touch()
+    with pytest.raises(FleetError, match="was not started"):
+        hall.carry(broken, "r1")
+    assert hall.carry(well, "r2") == 1
+    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+
+
+def test_a_supervisor_that_never_came_up_keeps_nothing(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runner lives, and renews what it took: after a while it gives that up."""
+    mine = hall.settings("r1")
+    hall.site.play("say one")
+    hall.offer(hall.batch)
+    monkeypatch.setattr(playbooks, "_spawn", lambda *_: os.getpid())
+    hall.carry(mine, "r1")
+    leased.sweep(mine, hall.store)
+    assert hall.parcel(hall.batch).runner == "r1"
+    monkeypatch.setattr(leased, "START_SECONDS", -1.0)
+    leased.sweep(mine, hall.store)
+    assert hall.parcel(hall.batch).runner == ""
+    assert not hall.folder(mine, hall.batch).exists()
 
 
 def test_a_killed_supervisors_play_ends_with_its_lease_and_its_runs_are_lost(hall: Hall) -> None:

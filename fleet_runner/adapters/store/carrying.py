@@ -83,10 +83,11 @@ class CarryingMethods:
         with self._database.write() as connection:
             carriers.begin(connection, runner)
 
-    def beat_runner(self, runner: str) -> None:
-        """Write down that a runner lives."""
+    def beat_runner(self, runner: str, seconds: float) -> None:
+        """Write down that a runner lives, and keep what it took and is about to begin for so many seconds more."""
         with self._database.write() as connection:
             carriers.beat(connection, runner)
+            parcels.keep_taken(connection, runner, seconds)
 
     def end_runner(self, runner: str) -> None:
         """Write down that a runner takes nothing more, and give its turn back."""

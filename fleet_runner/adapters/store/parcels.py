@@ -105,6 +105,13 @@ def renew(connection: Connection, batch: str, token: int, seconds: float) -> str
     return (row.detail or "It was stopped on request.") if row.stop else ""
 
 
+def keep_taken(connection: Connection, runner: str, seconds: float) -> None:
+    """Keep what a runner took, and what is about to begin, for so many seconds more: its computer may be busy."""
+    now = database.clock(connection)
+    mine = (parcels.c.runner == runner, _OPEN, parcels.c.started_at.is_(None), parcels.c.until > now)
+    connection.execute(update(parcels).where(*mine).values(until=now + seconds))
+
+
 def finish(connection: Connection, batch: str, token: int, end: tuple[int | None, str]) -> bool:
     """Say how a play ended, whatever its lease has left; False where the parcel is its carrier's no more."""
     rc, detail = end

@@ -79,6 +79,21 @@ def test_what_was_taken_and_never_begun_is_anybodys_again_and_its_first_taker_be
     assert shared.start_parcel("b-1", again["b-1"].token, "new", SECONDS) == {"gpu-01"}
 
 
+def test_a_runner_that_lives_keeps_what_it_is_about_to_begin(shared: Store) -> None:
+    """A busy computer takes longer than a lease to start a supervisor; what has begun is its supervisor's to keep."""
+    begins(shared, "r1")
+    begins(shared, "r2")
+    one, other = shared.take_parcels("r1", SECONDS)
+    shared.start_parcel(other.offer.batch, other.token, "c", SECONDS)
+    age(shared, SECONDS - 1)
+    shared.beat_runner("r1", SECONDS)
+    age(shared, 2.0)
+    assert shared.take_parcels("r2", SECONDS) == ()
+    assert shared.start_parcel("b-1", one.token, "c", SECONDS)
+    shared.lapse_parcels()
+    assert shared.parcels(["b-2"])[0].ended_at is not None
+
+
 def test_a_batch_begins_once_and_its_carrier_may_ask_again(shared: Store) -> None:
     """An answer that was lost on its way is asked for again; another supervisor of the same folder is refused."""
     begins(shared, "r1")
@@ -252,7 +267,7 @@ def test_who_runs_is_known_with_how_much_and_for_how_long_silent(shared: Store) 
     (known,) = shared.runners()
     assert (known.used, known.places) == (1, ("hall-1",))
     assert 12.0 <= known.silent < 20.0
-    shared.beat_runner("r1")
+    shared.beat_runner("r1", SECONDS)
     assert shared.runners()[0].silent < 5.0
 
 
