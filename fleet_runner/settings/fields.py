@@ -156,9 +156,7 @@ class Settings(BaseSettings):
     keep_signals_days: float = Field(
         180.0, ge=0, description="how long cleared alarms, steps of closed boots and told news are kept; 0: always"
     )
-    source_schedule: str = Field(
-        KNOWN["source"].default, description="when a runner reads the source of truth again"
-    )
+    source_schedule: str = Field(KNOWN["source"].default, description="when a runner reads the source of truth again")
     retention_schedule: str = Field(
         KNOWN["retention"].default, description="when one runner takes away what is older or more than is kept"
     )
