@@ -50,6 +50,7 @@ def test_three_runners_on_postgresql(postgresql: None) -> None:
     seeds("--seeds", "12", "--nodes", "5", "--disturbances", "5", "--first", "101")
 
 
+@pytest.mark.nightly
 def test_three_runners_and_a_large_fleet(postgresql: None) -> None:
     """Two hundred nodes walk the whole lifecycle meanwhile."""
     seeds("--seeds", "1", "--nodes", "200", "--disturbances", "10", "--first", "200")
