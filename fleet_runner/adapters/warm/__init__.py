@@ -28,6 +28,7 @@ SHIM = Path(__file__).with_name("shim.py")
 
 LOOK = 30.0  # seconds between two looks whether the parent answers
 ANSWER = 10.0  # seconds it has for that
+IMPORT = 300.0  # seconds it has to import everything and listen
 PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds before a parent that ended is followed by another one
 STEADY = 60.0  # seconds after which a parent has not ended early
 FAREWELL = 5.0  # seconds it has to end
@@ -80,6 +81,7 @@ def _keep(settings: Settings, environment: Mapping[str, str], stop: Event) -> No
 def _accompany(settings: Settings, environment: Mapping[str, str], stop: Event) -> None:
     """Start a parent and stay until it has ended; end it when asked to stop, or when it does not answer."""
     place = folder(settings)
+    (place / SOCKET).unlink(missing_ok=True)  # of one that was killed
     with (place / batches.LOG).open("wb") as written:
         process = subprocess.Popen(  # noqa: S603  ourselves
             [sys.executable, "-m", "fleet_runner.adapters.warm.parent", place.resolve()],
@@ -91,9 +93,11 @@ def _accompany(settings: Settings, environment: Mapping[str, str], stop: Event) 
             start_new_session=True,  # Ctrl-C is for the runner
         )
     looked = time.monotonic()
+    patience = IMPORT
     try:
         while process.poll() is None and not stop.wait(PAUSE):
-            if time.monotonic() - looked > LOOK:
+            patience = LOOK if (place / SOCKET).exists() else patience
+            if time.monotonic() - looked > patience:
                 if not answers(place) and not _has_ended(process):
                     log.warning("the parent of plays does not answer and is killed; another one follows")
                     process.kill()

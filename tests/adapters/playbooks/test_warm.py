@@ -117,8 +117,8 @@ def test_a_hung_parent_costs_seconds_and_no_batch(site: Site) -> None:
     finally:
         os.kill(above, signal.SIGCONT)
     wait_until(lambda: warm.answers(warm.folder(site.settings)))
+    wait_until(lambda: not processes.tagged("b1"))  # a fork that finds its caller gone ends
     assert site.witness() == ["gpu-01"]
-    assert processes.tagged("b1") == ()
 
 
 @WARM
