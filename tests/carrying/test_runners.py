@@ -12,6 +12,7 @@ from fleet_runner.adapters import lease
 from fleet_runner.adapters.bell import hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.placement import Offer
 from fleet_runner.core.runs import Outcome
 from fleet_runner.reconcile.carrying import Carrier, described
 from fleet_runner.reconcile.world import World
@@ -114,10 +115,10 @@ def test_who_decided_and_was_frozen_offers_nothing_that_another_closed(make: Mak
     world, other = make("one"), make("other")
     offered = Store.offer
 
-    def frozen(store: Store, given: object) -> None:
+    def frozen(store: Store, given: Offer) -> None:
         if store is world.store:
             reconcile.tick(other)
-        offered(store, given)  # type: ignore[arg-type]
+        offered(store, given)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Store, "offer", frozen)
