@@ -14,6 +14,7 @@ from random import Random
 
 import pytest
 
+from fleet_runner.adapters import processes
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.lifecycle import State
 from fleet_runner.core.runs import Wish
@@ -40,6 +41,8 @@ def own(tmp_path: Path) -> Iterator[Fleet]:
         for process in made.serving:
             process.kill()
             process.wait()
+        for folder in lab.root.glob("runner-*/batches/*"):
+            processes.end(folder.name, grace=0.0)
         down(lab)
 
 
