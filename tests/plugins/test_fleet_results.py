@@ -13,6 +13,7 @@ import ansible_runner
 import pytest
 import yaml
 
+from fleet_runner.adapters import lease
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.records import Device
@@ -97,6 +98,24 @@ def test_progress_counts_tasks_per_node(ansible: Ansible, nodes: Path, tmp_path:
     assert [(line.done, line.total) for line in told] == [(0, 4), (1, 4), (2, 4), (3, 4)]
     assert told[1].task == "Inner"
     assert all(abs(line.at - time.time()) < 300 for line in told)
+
+
+def test_a_play_begins_nothing_more_once_its_lease_is_not_renewed(
+    ansible: Ansible, nodes: Path, tmp_path: Path
+) -> None:
+    """Its supervisor is frozen, and so is its warden: the play itself looks before each task."""
+    lease.mark(tmp_path, lease.ticks(), 3600.0)
+    alive = tmp_path / "alive"
+    frozen = f"{lease.ticks() - 16.0} 30.0"
+    playbook = write(
+        tmp_path / "play.yml",
+        {"ansible.builtin.shell": f"echo one >> {tmp_path}/witness; echo {frozen} > {alive}"},
+        {"ansible.builtin.shell": f"echo two >> {tmp_path}/witness"},
+    )
+    variables = {"FLEET_SPOOL": str(tmp_path / "spool.jsonl"), "FLEET_ALIVE": str(alive)}
+    answer = ansible("ansible-playbook", "-i", nodes, playbook, "--limit", "gpu-01", **variables)
+    assert answer.returncode != 0
+    assert (tmp_path / "witness").read_text().split() == ["one"]
 
 
 def test_a_failed_task_ends_the_play_for_its_node_with_its_words(
