@@ -25,8 +25,8 @@ log = structlog.get_logger()
 
 SET_ON = "the time of day was set on: all that became due by it is done now; see that a time service keeps it right"
 SET_BACK = (
-    "the time of day was set back: nodes keep pauses that reach further by so much, and `fleet-runner run` does a"
-    " stage at once; see that a time service keeps it right"
+    "the time of day was set back: every node is looked at now, and a pause that began before reaches further by so"
+    " much; `fleet-runner run` does a stage at once; see that a time service keeps it right"
 )
 
 
@@ -69,16 +69,17 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
     Raises:
         FleetError: the first tick could not even read the source of truth, so there is nothing to serve.
     """
-    attention, kept, clock = Attention(world, bell), None, Steady()
+    attention, kept, clock, back = Attention(world, bell), None, Steady(), False
     due = time.monotonic()
     while not stop.is_set():
         if by := clock.jumped():
             log.warning(SET_ON if by > 0 else SET_BACK, seconds=round(by))
+            back = back or by < 0
         if not world.decides():
             _stand_by(world, bell)
             continue
         began = time.monotonic()
-        _round(world, attention, tell, whole=began >= due)
+        back = _round(world, attention, tell, whole=began >= due, anew=back)
         if world.fleet is not kept:
             kept = _keep(world)
         ended = time.monotonic()
@@ -91,10 +92,16 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
         attention.wait(due - time.monotonic())
 
 
-def _round(world: World, attention: Attention, tell: Callable[[Report], None], *, whole: bool) -> None:
-    """Tick, or glance; what the store or the source refuses is tried again, but not before there is a fleet."""
+def _round(world: World, attention: Attention, tell: Callable[[Report], None], *, whole: bool, anew: bool) -> bool:
+    """Tick, or glance; what the store or the source refuses is tried again, but not before there is a fleet.
+
+    With `anew` every node is looked at, whatever moment it waits for. Return whether that is still to be done.
+    """
     began = time.monotonic()
     try:
+        if anew:
+            world.store.wake_all()
+            anew = False
         tell(tick(world, between=attention.between) if whole else glance(world, attention.between))
     except FleetError as error:
         if world.fleet is None:
@@ -104,6 +111,7 @@ def _round(world: World, attention: Attention, tell: Callable[[Report], None], *
     else:
         if whole and world.pulse.worked(time.monotonic() - began):
             log.info("ticks do their work again")
+    return anew
 
 
 def _keep(world: World) -> Fleet | None:

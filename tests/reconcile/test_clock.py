@@ -1,5 +1,6 @@
 """A clock that is set on and back: it is said once, and nothing is done twice, lost, or taken for a fault."""
 
+import time
 from collections.abc import Callable
 from threading import Event, Thread
 
@@ -71,6 +72,30 @@ def test_whoever_serves_says_so_and_serves_on(
         bell.ring()
         loop.join(30.0)
     assert [line["seconds"] for line in logged if "time of day" in line["event"]] == [DAY, -DAY]
+
+
+def test_a_clock_that_was_wrong_leaves_no_node_alone(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Set on by a day and back, in production: what is to be looked at tomorrow only is looked at now."""
+    world = make_world()
+    now = played(world, in_state(State.PRODUCTION), now=time.time() - DAY)
+    for _ in range(40):
+        tick(world, now := now + 20)
+    tick(world, time.time() + DAY)
+    assert all(node.wake_at > time.time() + DAY / 2 for node in world.store.nodes())
+    world.settings = world.settings.model_copy(update={"tick_seconds": 0.05})
+    monkeypatch.setattr(pulse.Steady, "jumped", jumping([-DAY]))
+    stop = Event()
+    with hearing(world.settings.state_dir) as bell:
+        loop = Thread(target=reconcile.serve, args=(world, stop, bell, [].append))
+        loop.start()
+        while world.pulse.rounds < 3:
+            stop.wait(0.01)
+        stop.set()
+        bell.ring()
+        loop.join(30.0)
+    assert all(node.wake_at < time.time() + DAY / 2 for node in world.store.nodes())
 
 
 def jumping(set_by: list[float]) -> Callable[[Steady], float]:

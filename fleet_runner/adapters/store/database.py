@@ -27,6 +27,11 @@ PARCEL, ENDED, TURN, LOOK = "parcel", "ended", "turn", "look"
 _UNREADABLE = (
     "database_url is not a database URL; expected sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE"
 )
+FROZEN = 30.0
+"""Seconds after which a PostgreSQL ends the transaction of a process that does nothing in the middle of one."""
+
+_IDLE = f"-c idle_in_transaction_session_timeout={round(FROZEN * 1000)}"
+
 _WRITES = "fleet_writes"
 _CREATION_LOCK = 5_023_319_866  # any number, as long as every fleet-runner takes the same one
 _BREAKER_LOCK = 5_023_319_867
@@ -175,7 +180,7 @@ def _postgresql(url: URL, patience: float) -> Database:
         "keepalives_idle": max(2, round(patience)),
         "keepalives_interval": 2,
         "keepalives_count": 3,
-        "options": f"-c lock_timeout={max(1, round(patience * 1000))}",
+        "options": f"-c lock_timeout={max(1, round(patience * 1000))} {_IDLE}",
         "application_name": "fleet-runner",
     }
     try:

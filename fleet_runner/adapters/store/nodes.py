@@ -94,6 +94,11 @@ def wake(connection: Connection, names: Iterable[str], at: float = 0.0) -> None:
         connection.execute(_WAKE, rows)
 
 
+def wake_all(connection: Connection) -> None:
+    """Have the reconciler look at every node that waits for a moment."""
+    connection.execute(update(nodes).where(nodes.c.wake_at > 0.0, LIVE).values(wake_at=0.0))
+
+
 def existing(connection: Connection, names: Iterable[str]) -> frozenset[str]:
     """Return which of the names are nodes."""
     wanted = sorted(set(names))

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, func, select, update
 
 from fleet_runner.adapters.store import database, switching, untrusted
 from fleet_runner.adapters.store.database import Database
+from fleet_runner.adapters.store.nodes import wake_all
 from fleet_runner.adapters.store.runner_schema import schedules, switches
 from fleet_runner.adapters.store.schema import nodes, runs
 from fleet_runner.core.errors import ConflictError
@@ -135,6 +136,11 @@ class ScheduleMethods:
                     found[name] = ended_at if opened_at is not None and opened_at >= since else 0.0
             opened = select(runs.c.node).where(runs.c.stage.in_(stages), runs.c.ended_at.is_(None))
             return Turns(found, frozenset(connection.execute(opened).scalars()))
+
+    def wake_all(self) -> None:
+        """Have every node be looked at, whatever moment it waits for: the clock by which that was set was wrong."""
+        with self._database.write() as connection:
+            wake_all(connection)
 
 
 def _locked(connection: Connection, name: str) -> Row:
