@@ -16,6 +16,9 @@ from fleet_runner.adapters.playbooks import Batch, BatchState, Look
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.settings import Settings
 
+B1, B2 = (f"{name}-{os.getpid()}" for name in ("b1", "b2"))
+"""Names of batches: by them processes are found on the whole machine, where other tests run at the same time."""
+
 PATIENCE = 120.0  # seconds until a test gives up waiting; nothing is measured
 
 CALLBACK = """

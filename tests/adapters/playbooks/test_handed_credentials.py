@@ -10,7 +10,7 @@ import pytest
 from fleet_runner.adapters import playbooks
 from fleet_runner.adapters.handover import HANDED, PASSWORD, USERNAME, handed
 from fleet_runner.adapters.playbooks import BatchState
-from tests.adapters.playbooks.conftest import EITHER, Site
+from tests.adapters.playbooks.conftest import B1, EITHER, Site
 
 SECRET = "Tr0ub4dor-of-the-bmc"  # nothing else in this computer is called so
 READ = (
@@ -28,14 +28,14 @@ def test_credentials_of_the_environment_reach_a_play_and_no_file_and_no_process_
     monkeypatch.setenv(USERNAME, "operator")
     monkeypatch.setenv(PASSWORD, SECRET)
     site.play(f"say $({sys.executable} -c '{READ}' | tr ' ' '|'); until_ gate", "env > {{ playbook_dir }}/env")
-    playbooks.launch(site.settings, site.batch("b1"))
+    playbooks.launch(site.settings, site.batch(B1))
     site.wait_for_witness(f"operator|{len(SECRET)}|{SECRET[::-1]}")
-    command = site.file("b1", "runner") / "artifacts" / "play" / "command"
+    command = site.file(B1, "runner") / "artifacts" / "play" / "command"
     assert HANDED in command.read_text(), "what is looked through is what ansible-runner writes"
     assert holding(site.folder) == []
     assert listed() == []
     site.open_gate("gate")
-    assert site.wait_for("b1", BatchState.ENDED).rc == 0
+    assert site.wait_for(B1, BatchState.ENDED).rc == 0
     assert holding(site.folder) == []
     assert f"{HANDED}=/proc/" in (site.project / "playbooks" / "env").read_text()
 

@@ -10,16 +10,16 @@ import pytest
 
 from fleet_runner.adapters import batches, playbooks, supervisor
 from fleet_runner.adapters.playbooks import BatchState
-from tests.adapters.playbooks.conftest import Site
+from tests.adapters.playbooks.conftest import B1, Site
 
 
 def test_a_log_that_takes_nothing_does_not_end_the_play(site: Site) -> None:
     """A full disk is somebody's next job; the play's result is wanted all the same."""
     site.play("say one", "say two")
-    site.file("b1", "").mkdir(parents=True)
-    site.file("b1", batches.LOG).symlink_to("/dev/full")
-    playbooks.launch(site.settings, site.batch("b1"))
-    assert site.wait_for("b1", BatchState.ENDED).rc == 0
+    site.file(B1, "").mkdir(parents=True)
+    site.file(B1, batches.LOG).symlink_to("/dev/full")
+    playbooks.launch(site.settings, site.batch(B1))
+    assert site.wait_for(B1, BatchState.ENDED).rc == 0
     assert site.witness() == ["one", "two"]
 
 
@@ -46,10 +46,10 @@ def test_the_exit_status_is_written_as_soon_as_the_disk_takes_it(
 def test_a_batch_that_is_stopped_before_it_runs_runs_nothing(site: Site) -> None:
     """The signal came while the supervisor was still loading ansible-runner."""
     site.play("say one")
-    folder = site.file("b1", "")
+    folder = site.file(B1, "")
     folder.mkdir(parents=True)
-    playbooks._specify(folder, site.batch("b1"))
-    watch = supervisor.Watch("b1", float("inf"), stopped=True)
+    playbooks._specify(folder, site.batch(B1))
+    watch = supervisor.Watch(B1, float("inf"), stopped=True)
     assert supervisor._carry(folder, watch).rc == supervisor.STOPPED_RC
     assert site.witness() == []
 
@@ -57,7 +57,7 @@ def test_a_batch_that_is_stopped_before_it_runs_runs_nothing(site: Site) -> None
 def test_a_batch_without_a_readable_spec_is_an_end_with_its_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    end = supervisor._carry(tmp_path, supervisor.Watch("b1", float("inf")))
+    end = supervisor._carry(tmp_path, supervisor.Watch(B1, float("inf")))
     assert end.rc == supervisor.BROKEN_RC
     assert batches.SPEC in end.reason
     assert "Traceback" in capsys.readouterr().err
@@ -71,21 +71,21 @@ def test_a_supervisor_keeps_nothing_open_of_its_launcher(site: Site) -> None:
         listening.listen()
         os.set_inheritable(listening.fileno(), True)  # noqa: FBT003 - its only parameter
         ours = Path(f"/proc/self/fd/{listening.fileno()}").readlink()
-        playbooks.launch(site.settings, site.batch("b1"))
+        playbooks.launch(site.settings, site.batch(B1))
         site.wait_for_witness("in")
-        theirs = [one.readlink() for one in Path(f"/proc/{site.supervisor('b1')}/fd").iterdir() if one.exists()]
+        theirs = [one.readlink() for one in Path(f"/proc/{site.supervisor(B1)}/fd").iterdir() if one.exists()]
     assert ours not in theirs
     site.open_gate("gate")
-    site.wait_for("b1", BatchState.ENDED)
+    site.wait_for(B1, BatchState.ENDED)
 
 
 def test_a_supervisor_leads_a_session_of_its_own(site: Site) -> None:
     """Neither a closed terminal nor Ctrl-C in it reaches the play."""
     site.play("say in; until_ gate")
-    playbooks.launch(site.settings, site.batch("b1"))
+    playbooks.launch(site.settings, site.batch(B1))
     site.wait_for_witness("in")
-    pid = site.supervisor("b1")
+    pid = site.supervisor(B1)
     assert os.getsid(pid) == pid
     assert Path(f"/proc/{pid}/fd/0").readlink() == Path(os.devnull)
     site.open_gate("gate")
-    site.wait_for("b1", BatchState.ENDED)
+    site.wait_for(B1, BatchState.ENDED)

@@ -12,7 +12,7 @@ import pytest
 from fleet_runner.adapters import batches, playbooks, processes, warm
 from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.adapters.warm import mark
-from tests.adapters.playbooks.conftest import Site, wait_until
+from tests.adapters.playbooks.conftest import B1, B2, Site, wait_until
 
 WARM = pytest.mark.parametrize("site", ["warm"], indirect=True)
 
@@ -46,17 +46,17 @@ def log(site: Site, batch: str) -> str:
 def test_a_play_is_forked_and_found_by_its_tag(site: Site) -> None:
     """The parent's own child carries it, shows the batch's tag in /proc, and is named after it; the parent is not."""
     site.play("say in; until_ gate", "exit 3")
-    playbooks.launch(site.settings, site.batch("b1"))
+    playbooks.launch(site.settings, site.batch(B1))
     site.wait_for_witness("in")
-    pid = main_process(site, "b1")
+    pid = main_process(site, B1)
     assert pid
-    assert processes.find(pid, "b1") is not None
-    assert "ansible-playbook b1" in str(processes.find(pid, "b1"))
-    assert parent(site) not in {one.pid for one in processes.tagged("b1")}
+    assert processes.find(pid, B1) is not None
+    assert "ansible-playbook b1" in str(processes.find(pid, B1))
+    assert parent(site) not in {one.pid for one in processes.tagged(B1)}
     assert os.getsid(pid) == pid
     site.open_gate("gate")
-    assert site.wait_for("b1", BatchState.ENDED).rc == 2
-    assert "Task 1" in log(site, "b1")
+    assert site.wait_for(B1, BatchState.ENDED).rc == 2
+    assert "Task 1" in log(site, B1)
 
 
 @pytest.mark.parametrize("site", ["cold", "warm"], indirect=True)
@@ -66,42 +66,42 @@ def test_a_task_sees_the_same_of_where_it_runs(site: Site, monkeypatch: pytest.M
     try:
         monkeypatch.setenv("FLEET_LATER", "given after the parent began")
         site.play('say "$(umask):$(cat | wc -c):$FLEET_LATER:$FLEET_BATCH:$LC_ALL:$PWD"')
-        playbooks.launch(site.settings, site.batch("b1"))
-        assert site.wait_for("b1", BatchState.ENDED).rc == 0
+        playbooks.launch(site.settings, site.batch(B1))
+        assert site.wait_for(B1, BatchState.ENDED).rc == 0
     finally:
         os.umask(before)
     where = site.project / "playbooks"
-    assert " ".join(site.witness()) == f"0027:0:given after the parent began:b1:C.UTF-8:{where}"
+    assert " ".join(site.witness()) == f"0027:0:given after the parent began:{B1}:C.UTF-8:{where}"
 
 
 @WARM
 def test_an_orphaned_fork_is_found_and_ended(site: Site) -> None:
     """Supervisor and stand-in are killed while its main process is stopped, so that it cannot end by itself."""
     site.play("say in; until_ never")
-    playbooks.launch(site.settings, site.batch("b1"))
+    playbooks.launch(site.settings, site.batch(B1))
     site.wait_for_witness("in")
-    supervisor, pid = site.supervisor("b1"), main_process(site, "b1")
+    supervisor, pid = site.supervisor(B1), main_process(site, B1)
     os.kill(pid, signal.SIGSTOP)
     os.kill(supervisor, signal.SIGKILL)
-    found = site.wait_for("b1", BatchState.ORPHANED)
+    found = site.wait_for(B1, BatchState.ORPHANED)
     assert "processes go on" in found.detail
-    playbooks.stop(site.settings, "b1")
-    assert site.look("b1").state is BatchState.LOST
-    assert processes.tagged("b1") == ()
-    wait_until(lambda: not main_process(site, "b1"))
+    playbooks.stop(site.settings, B1)
+    assert site.look(B1).state is BatchState.LOST
+    assert processes.tagged(B1) == ()
+    wait_until(lambda: not main_process(site, B1))
 
 
 @WARM
 def test_a_play_outlives_its_parent_and_says_how_it_ended(site: Site) -> None:
     """Killed while a play runs: the play ends as it would have, and the next ones have a new parent."""
     site.play("say in; until_ gate", "say out; exit 3")
-    playbooks.launch(site.settings, site.batch("b1"))
+    playbooks.launch(site.settings, site.batch(B1))
     site.wait_for_witness("in")
     first = parent(site)
     os.kill(first, signal.SIGKILL)
     wait_until(lambda: parent(site) not in {0, first} and warm.answers(warm.folder(site.settings)))
     site.open_gate("gate")
-    assert site.wait_for("b1", BatchState.ENDED).rc == 2
+    assert site.wait_for(B1, BatchState.ENDED).rc == 2
     assert site.witness() == ["in", "out"]
 
 
@@ -112,12 +112,12 @@ def test_a_hung_parent_costs_seconds_and_no_batch(site: Site) -> None:
     above = parent(site)
     os.kill(above, signal.SIGSTOP)
     try:
-        playbooks.launch(site.settings, site.batch("b1"))
-        assert site.wait_for("b1", BatchState.ENDED).rc == 0
+        playbooks.launch(site.settings, site.batch(B1))
+        assert site.wait_for(B1, BatchState.ENDED).rc == 0
     finally:
         os.kill(above, signal.SIGCONT)
     wait_until(lambda: warm.answers(warm.folder(site.settings)))
-    wait_until(lambda: not processes.tagged("b1"))  # a fork that finds its caller gone ends
+    wait_until(lambda: not processes.tagged(B1))  # a fork that finds its caller gone ends
     assert site.witness() == ["gpu-01"]
 
 
@@ -128,8 +128,8 @@ def test_a_parent_that_imported_what_has_changed_forks_nothing(site: Site) -> No
     first = parent(site)
     plugin = site.project / "plugins" / "callback" / "tell.py"
     plugin.write_text(plugin.read_text() + "# edited\n")
-    playbooks.launch(site.settings, site.batch("b1"))
-    assert site.wait_for("b1", BatchState.ENDED).rc == 0
+    playbooks.launch(site.settings, site.batch(B1))
+    assert site.wait_for(B1, BatchState.ENDED).rc == 0
     wait_until(lambda: parent(site) not in {0, first})
     assert site.witness() == ["one"]
 
@@ -139,9 +139,9 @@ def test_a_play_with_another_environment_is_not_forked(site: Site, monkeypatch: 
     """Ansible reads its configuration while it is imported, which was with other variables."""
     monkeypatch.setenv("ANSIBLE_TIMEOUT", "77")
     site.play("say one")
-    playbooks.launch(site.settings, site.batch("b1"))
-    assert site.wait_for("b1", BatchState.ENDED).rc == 0
-    assert "another ANSIBLE_TIMEOUT" in log(site, "b1")
+    playbooks.launch(site.settings, site.batch(B1))
+    assert site.wait_for(B1, BatchState.ENDED).rc == 0
+    assert "another ANSIBLE_TIMEOUT" in log(site, B1)
     assert site.witness() == ["one"]
 
 
@@ -151,11 +151,11 @@ def test_nothing_of_one_batch_is_there_for_the_next(site: Site, monkeypatch: pyt
     secret = "a-secret-of-batch-one"
     monkeypatch.setenv("FLEET_ODD", secret)
     site.play('say "${FLEET_ODD:-none}"; echo {{ lookup("env", "FLEET_ODD") }}')
-    playbooks.launch(site.settings, site.batch("b1"))
-    assert site.wait_for("b1", BatchState.ENDED).rc == 0
+    playbooks.launch(site.settings, site.batch(B1))
+    assert site.wait_for(B1, BatchState.ENDED).rc == 0
     monkeypatch.delenv("FLEET_ODD")
-    playbooks.launch(site.settings, site.batch("b2"))
-    assert site.wait_for("b2", BatchState.ENDED).rc == 0
+    playbooks.launch(site.settings, site.batch(B2))
+    assert site.wait_for(B2, BatchState.ENDED).rc == 0
     assert site.witness() == [secret, "none"]
     assert secret.encode() not in memory(parent(site))
 
@@ -177,14 +177,14 @@ def memory(pid: int) -> bytes:
 def test_forks_have_temporary_folders_of_their_own(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ansible removes its own at its end: one that is shared would be taken from plays that still run."""
     site.play("say in-{{ inventory_hostname }}; until_ gate", "true")
-    for name, node in (("b1", "gpu-01"), ("b2", "gpu-02")):
+    for name, node in ((B1, "gpu-01"), (B2, "gpu-02")):
         playbooks.launch(site.settings, site.batch(name, (node,)))
         site.wait_for_witness(f"in-{node}")
     temporary = Path("~/.ansible/tmp").expanduser()
-    mine = [list(temporary.glob(f"ansible-local-{main_process(site, name)}*")) for name in ("b1", "b2")]
+    mine = [list(temporary.glob(f"ansible-local-{main_process(site, name)}*")) for name in (B1, B2)]
     assert [len(each) for each in mine] == [1, 1]
     site.open_gate("gate")
-    for name in ("b1", "b2"):
+    for name in (B1, B2):
         assert site.wait_for(name, BatchState.ENDED).rc == 0
     assert not any(each.exists() for found in mine for each in found)
 
@@ -225,9 +225,9 @@ def test_a_caller_that_says_nothing_or_rubbish_starts_nothing(site: Site) -> Non
         assert silent.recv(1) == b"+"
         loud.sendall(b"\xff" * 100)
         site.play("say one")
-        playbooks.launch(site.settings, site.batch("b1"))
-        assert site.wait_for("b1", BatchState.ENDED).rc == 0
-        assert "not forked" not in log(site, "b1")
+        playbooks.launch(site.settings, site.batch(B1))
+        assert site.wait_for(B1, BatchState.ENDED).rc == 0
+        assert "not forked" not in log(site, B1)
     assert site.witness() == ["one"]
     above = parent(site)
     wait_until(lambda: not Path(f"/proc/{above}/task/{above}/children").read_text().split())
@@ -235,6 +235,6 @@ def test_a_caller_that_says_nothing_or_rubbish_starts_nothing(site: Site) -> Non
 
 def test_only_a_process_with_room_for_it_is_marked() -> None:
     """This one was not started as a parent: it stays as it is, and is refused."""
-    assert not mark.write("b1", "title")
+    assert not mark.write(B1, "title")
     assert not mark.write("b" * 300, "title")
-    assert processes.find(os.getpid(), "b1") is None
+    assert processes.find(os.getpid(), B1) is None
