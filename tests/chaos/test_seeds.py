@@ -13,7 +13,10 @@ import pytest
 from tests.chaos import postgres
 from tests.chaos.herd import ROOT
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = pytest.mark.timeout(2400)
+
+SMALL = ("--nodes", "4", "--disturbances", "5", "--at-once", "2")
+"""What a change waits for: few nodes, and two seeds at a time."""
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +45,19 @@ def seeds(*arguments: str, patience: float = 1000.0) -> None:
 
 def test_one_runner_on_sqlite() -> None:
     """It is killed and stopped, its supervisors and plays too, and its database is locked."""
-    seeds("--database", "sqlite", "--seeds", "7", "--nodes", "5", "--disturbances", "5")
+    seeds("--database", "sqlite", "--seeds", "2", *SMALL)
 
 
 def test_three_runners_on_postgresql(postgresql: None) -> None:
     """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
-    seeds("--seeds", "12", "--nodes", "5", "--disturbances", "5", "--first", "101")
+    seeds("--seeds", "3", *SMALL, "--first", "101")
+
+
+@pytest.mark.nightly
+def test_more_seeds(postgresql: None) -> None:
+    """As small, and ten of each."""
+    for more in (("--database", "sqlite", "--first", "11"), ("--first", "111")):
+        seeds("--seeds", "10", *SMALL, *more)
 
 
 @pytest.mark.nightly
