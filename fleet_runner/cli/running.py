@@ -81,12 +81,14 @@ def serve(
             listener = beside.enter_context(listening(settings, store, reader))
             health = Health(world, stop, lambda: listener.trouble if listener is not None else "")
             beside.enter_context(answering(settings, health))
-            beside.enter_context(sending(world))
-            beside.enter_context(warm.kept(settings, playbooks.environment(settings, "")))
-            beside.enter_context(carrying(world, bell))
-            beside.enter_context(by_the_clock(world))
+            work = beside.enter_context(ExitStack())
+            work.enter_context(sending(world))
+            work.enter_context(warm.kept(settings, playbooks.environment(settings, "")))
+            work.enter_context(carrying(world, bell))
+            work.enter_context(by_the_clock(world))
             beside.enter_context(watched(systemd, lambda: health.alive().ok))
             reconcile.serve(world, stop, bell, tell)
+            work.close()  # while plays are waited for, another runner decides, and this one takes nothing
             if drain is not None:
                 _leave(world, drain)
                 return
