@@ -4,7 +4,6 @@ from contextlib import suppress
 from typing import Any
 
 from fleet_runner.adapters.store.database import CHANNEL, Database
-from fleet_runner.adapters.store.troubles import explained
 from fleet_runner.core.errors import StoreError
 
 DEAF = "deaf"
@@ -24,10 +23,10 @@ class Ear:
         Raises:
             StoreError: the connection broke, or there is none to be had; the next call tries again.
         """
-        if self._own is None:
-            self._own = self._opened()
-            return frozenset({DEAF})
         try:
+            if self._own is None:
+                self._own = self._opened()
+                return frozenset({DEAF})
             heard = [note.payload for note in self._own.notifies(timeout=max(0.0, seconds), stop_after=1)]
             heard += [note.payload for note in self._own.notifies(timeout=0.0)] if heard else []
         except Exception as error:
@@ -43,10 +42,9 @@ class Ear:
                 own.close()
 
     def _opened(self) -> Any:
-        with explained(self._database.where):
-            pooled = self._database.engine.raw_connection()
-            own: Any = pooled.driver_connection
-            pooled.detach()
+        pooled = self._database.engine.raw_connection()
+        own: Any = pooled.driver_connection
+        pooled.detach()
         own.rollback()
         own.autocommit = True
         own.execute(f"LISTEN {CHANNEL}")
