@@ -177,8 +177,21 @@ def _path(url: str) -> Path:
 def _shown(url: str) -> str:
     """Return a URL as PostgreSQL's programs take it, without its password: arguments are seen by everybody."""
     given = make_url(url)
-    plain = URL.create("postgresql", given.username, None, given.host, given.port, given.database, given.query)
+    if "sslpassword" in given.query:
+        raise StoreError(
+            "database_url has an sslpassword, which PostgreSQL's programs take only where everybody sees it; name an "
+            "sslkey that needs none and that only its owner reads"
+        )
+    options = {name: value for name, value in given.query.items() if name != "password"}
+    plain = URL.create("postgresql", given.username, None, given.host, given.port, given.database, options)
     return plain.render_as_string(hide_password=False)
+
+
+def _secrets(url: str) -> list[str]:
+    """Return the passwords of a URL; the last one is what it is used with."""
+    given = make_url(url)
+    before = [] if given.password is None else [str(given.password)]
+    return [*before, *given.normalized_query.get("password", ())]
 
 
 def _run(program: str, url: str, arguments: list[str]) -> str:
@@ -188,14 +201,14 @@ def _run(program: str, url: str, arguments: list[str]) -> str:
     )
     if found is None:
         raise StoreError(f"{program} is not installed; Debian's package is `postgresql-client`")
-    password = make_url(url).password
-    secret = {"PGPASSWORD": str(password)} if password is not None else {}
+    secrets = _secrets(url)
+    environment = os.environ | ({"PGPASSWORD": secrets[-1]} if secrets else {})
     done = subprocess.run(  # noqa: S603  PostgreSQL's own program, and no shell
-        [found, *arguments], capture_output=True, text=True, check=False, env={**os.environ, **secret}
+        [found, *arguments], capture_output=True, text=True, check=False, env=environment
     )
     if done.returncode != 0:
-        said = " ".join(done.stderr.split())[:500]
-        if password is not None:
-            said = said.replace(str(password), "…")
-        raise StoreError(f"{program}: {said}; nothing was changed here")
+        said = done.stderr
+        for secret in sorted(filter(None, secrets), key=len, reverse=True):
+            said = said.replace(secret, "…")
+        raise StoreError(f"{program}: {' '.join(said.split())[:500]}; nothing was changed here")
     return done.stdout

@@ -223,20 +223,37 @@ def test_a_server_with_tables_is_left_alone(postgresql_urls: UrlMaker, tmp_path:
         restore(url, file, NOW)
 
 
-def test_the_password_is_in_no_argument_and_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program in place of pg_dump tells how it was called, and fails."""
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://fleet:s%20ecret@db.example:5433/fleet?sslmode=require",
+        "postgresql://fleet@db.example:5433/fleet?password=s%20ecret&sslmode=require",
+        "postgresql://fleet:older-ecret@db.example:5433/fleet?sslmode=require&password=s%20ecret",
+    ],
+)
+def test_the_password_is_in_no_argument_and_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    """Wherever the URL has it. A program in place of pg_dump tells how it was called, and fails."""
     fake = tmp_path / "bin" / "pg_dump"
     fake.parent.mkdir()
     fake.write_text('#!/bin/sh\necho "$@" > "$0.arguments"\necho "no: $PGPASSWORD" >&2\nexit 1\n')
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(StoreError, match="pg_dump: no: …; nothing was changed") as caught:
-        save("postgresql://fleet:s%20ecret@db.example:5433/fleet?sslmode=require", tmp_path / "file")
+        save(url, tmp_path / "file")
     assert "ecret" not in str(caught.value)
     said = (fake.parent / "pg_dump.arguments").read_text()
     assert "postgresql://fleet@db.example:5433/fleet?sslmode=require" in said
     assert "ecret" not in said
     assert not (tmp_path / "file").exists()
+
+
+def test_a_key_s_password_is_no_argument_either(tmp_path: Path) -> None:
+    """The programs know no variable for it."""
+    with pytest.raises(StoreError, match="name an sslkey that needs none") as caught:
+        save("postgresql://fleet@db.example/fleet?sslkey=k&sslpassword=ecret", tmp_path / "file")
+    assert "ecret" not in str(caught.value)
 
 
 def test_a_backup_is_made_while_others_write(stocked: Store, url: str, tmp_path: Path) -> None:
