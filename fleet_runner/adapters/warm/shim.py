@@ -53,10 +53,22 @@ def _forked(folder: str, command: list[str]) -> int | None:
         play = os.pidfd_open(pid)
         if not _is_marked(pid):
             return None
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda received, _: _pass_on(play, received))
-        call.sendall(b"go\n")
-        return _follow(call, play)
+        passed: list[int] = []
+
+        def pass_on(number: int, _: object) -> None:
+            passed.append(number)
+            _pass_on(play, number)
+
+        before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            call.sendall(b"go\n")
+            return _follow(call, play)
+        except OSError:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            if passed:  # the fork ended before it had read "go", as it was asked to: nothing begins in its place
+                return 128 + passed[0]
+            raise
 
 
 def _ask(call: socket.socket, command: list[str]) -> None:

@@ -1,0 +1,69 @@
+"""What stands in for ansible-playbook, with a parent of the test's own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.adapters import warm
+
+BATCH = "shim-1"
+
+
+@contextmanager
+def asked(folder: Path, ran: Path, fork: int) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+    """Start one that knows its fork and has said "go", which nobody has read; cold it would write `ran`."""
+    handle = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"/proc/self/fd/{handle}/{warm.SOCKET}")
+        os.close(handle)
+        listening.listen()
+        listening.settimeout(60.0)
+        words = [sys.executable, "-I", "-S", str(warm.SHIM), str(folder), "touch", str(ran)]
+        with subprocess.Popen(words, env=os.environ | {"FLEET_BATCH": BATCH}) as shim:
+            try:
+                call, _ = listening.accept()
+                with call:
+                    call.settimeout(60.0)
+                    call.sendall(b"+")
+                    length = int.from_bytes(call.recv(8, socket.MSG_WAITALL), "big")
+                    call.recv(length, socket.MSG_WAITALL)
+                    call.sendall(f"pid {fork}\n".encode())
+                    assert call.recv(3, socket.MSG_PEEK | socket.MSG_WAITALL) == b"go\n"
+                    yield shim, call
+            finally:
+                shim.kill()
+
+
+@pytest.fixture
+def fork() -> Iterator[int]:
+    """A process with the batch's tag."""
+    with subprocess.Popen(["sleep", "600"], env=os.environ | {"FLEET_BATCH": BATCH}) as process:
+        yield process.pid
+        process.kill()
+
+
+def test_a_play_that_is_stopped_before_it_began_is_not_begun_cold(tmp_path: Path, fork: int) -> None:
+    """The signal is passed on to a fork that has not read "go" yet."""
+    with asked(tmp_path, tmp_path / "ran", fork) as (shim, call):
+        shim.send_signal(signal.SIGSTOP)
+        shim.send_signal(signal.SIGTERM)
+        call.close()
+        shim.send_signal(signal.SIGCONT)
+        assert shim.wait(60) == 128 + signal.SIGTERM
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_fork_that_ended_before_it_began_is_begun_cold(tmp_path: Path, fork: int) -> None:
+    """Nobody asked it to end."""
+    with asked(tmp_path, tmp_path / "ran", fork) as (shim, call):
+        call.close()
+        os.kill(fork, signal.SIGKILL)
+        assert shim.wait(60) == 0
+    assert (tmp_path / "ran").exists()
