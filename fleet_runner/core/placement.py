@@ -117,8 +117,18 @@ def living(runners: Iterable[Runner], seconds: float) -> tuple[Runner, ...]:
 
 
 def group(runners: Iterable[Runner], where: str) -> frozenset[str]:
-    """Return which of some runners reach a place: nodes that the same ones reach may share a batch."""
-    return frozenset(runner.id for runner in runners if reaches(runner.places, where))
+    """Return which of some runners reach a place: nodes that the same ones reach may share a batch.
+
+    A place that none reaches is a group of its own: whoever comes back to reach it may not reach another such place.
+    """
+    return frozenset(runner.id for runner in runners if reaches(runner.places, where)) or frozenset({where})
+
+
+def apart(places: Sequence[str], able: Sequence[Runner]) -> bool:
+    """Whether each of a batch's places is reached, but all of them by no runner: as it is, nobody can take it."""
+    together = any(reaches_all(runner.places, places) for runner in able)
+    singly = all(any(reaches(runner.places, where) for runner in able) for where in places)
+    return bool(places) and singly and not together
 
 
 def waits(parcel: Parcel, able: Sequence[Runner], paused: Switch | None) -> str:

@@ -40,7 +40,7 @@ def act(
     purse, outlook = Purse(world, fleet), Outlook(world, fleet)
     purse.open(clock())
     batches: Together = {}
-    runners = living(world.store.runners(), world.settings.lease_seconds) if world.store.shared else ()
+    runners = living(world.store.runners(), world.settings.lease_seconds) if world.store.shared else None
     opened: dict[str, list[Run]] = defaultdict(list)
     for _ in range(ROUNDS):
         due = world.store.due(clock())
@@ -51,7 +51,7 @@ def act(
             view = outlook.view(node, running.get(node.name), clock())
             now = clock()
             decision = purse.spend(view, decide(view, timing(world.settings, world.standings), now), now)
-            reached = group(runners, outlook.where(node.name))
+            reached = frozenset[str]() if runners is None else group(runners, outlook.where(node.name))
             together = (_batched(action, reached, batches, world.settings.batch_nodes) for action in decision.actions)
             decision = replace(decision, actions=tuple(together))
             for run in carry_out(purse, view, decision, now, report):
@@ -110,5 +110,9 @@ def _launch(world: World, outlook: Outlook, runs: list[Run], now: float) -> None
     except ConflictError as error:
         log.warning("batch not launched", batch=runs[0].batch, why=str(error))
     except FleetError as error:
+        why = f"the play could not be started: {error}"
+        if world.store.shared:  # it may have been offered all the same, and the answer lost
+            world.store.withdraw(runs[0].batch, why, now)
+            return
         for run in runs:
-            world.store.close_run(run, Outcome.CANCELLED, f"the play could not be started: {error}", now)
+            world.store.close_run(run, Outcome.CANCELLED, why, now)

@@ -12,6 +12,7 @@ from fleet_runner.adapters.supervisor import DEADLINE_RC
 from fleet_runner.core import outcomes
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.lifecycle import STAGES, Stage
+from fleet_runner.core.placement import apart, living
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.reconcile.world import Report, World
 
@@ -35,6 +36,8 @@ def poll(world: World, now: float, report: Report, between: Callable[[Report], N
     for run in world.store.open_runs():
         batches[run.batch].append(run)
     shared = world.engine.looks(batches) if isinstance(world.engine, Leased) else None
+    if shared is not None:
+        shared |= _divided(world, [batch for batch, look in shared.items() if look.state is BatchState.OFFERED])
     for batch, runs in batches.items():
         between(report)
         try:
@@ -49,6 +52,16 @@ def poll(world: World, now: float, report: Report, between: Callable[[Report], N
             log.info("batch looked at again at the next tick", batch=batch, why=str(error))
 
 
+def _divided(world: World, offered: list[str]) -> dict[str, Look]:
+    """Return as dropped what only several runners reach together: its nodes are offered apart when decided anew."""
+    if not offered:
+        return {}
+    able = living(world.store.runners(), world.settings.lease_seconds)
+    found = [parcel for parcel in world.store.parcels(offered) if apart(parcel.places, able)]
+    whys = {parcel.batch: f"no runner reaches all of {', '.join(parcel.places)}" for parcel in found}
+    return {batch: Look(BatchState.DROPPED, detail=why) for batch, why in whys.items()}
+
+
 def _poll_batch(world: World, look: Look, runs: list[Run], now: float, report: Report) -> None:
     batch = runs[0].batch
     age = now - runs[0].opened_at if look.age is None else look.age
@@ -60,10 +73,7 @@ def _poll_batch(world: World, look: Look, runs: list[Run], now: float, report: R
             if ends <= TOLD:  # all it said is in the store; where it said nothing, its log is worth keeping
                 world.engine.discard(world.settings, batch)
         case BatchState.DROPPED:
-            for run in runs:
-                world.store.close_run(run, Outcome.CANCELLED, f"the play was not started: {look.detail}", now)
-            report.closed += len(runs)
-            world.engine.discard(world.settings, batch)
+            report.closed += world.store.withdraw(batch, f"the play was not started: {look.detail}", now)
         case BatchState.NEW if age > LAUNCH_GRACE:
             for run in runs:
                 _close(world, Look(BatchState.LOST, detail="It was never seen to start here."), run, now)

@@ -9,6 +9,7 @@ from fleet_runner.core.placement import (
     Parcel,
     Runner,
     Switch,
+    apart,
     group,
     living,
     patterns,
@@ -84,6 +85,30 @@ def test_nodes_that_the_same_runners_reach_may_share_a_batch() -> None:
     runners = (EVERYWHERE, replace(EVERYWHERE, id="r2", places=("hall-b",)))
     assert group(runners, "hall-a/R01") == group(runners, "hall-a/R02") == {"r1"}
     assert group(runners, "hall-b/R01") == {"r1", "r2"}
+
+
+def test_nodes_that_nobody_reaches_share_a_batch_with_their_own_place_alone() -> None:
+    """Who comes back to reach one such place may not reach another."""
+    runners = (replace(EVERYWHERE, places=("hall-a",)),)
+    assert group(runners, "hall-c/R01") == group(runners, "hall-c/R01")
+    assert group(runners, "hall-c/R01") != group(runners, "hall-d/R01")
+
+
+@pytest.mark.parametrize(
+    ("places", "reach", "expected"),
+    [
+        (("hall-a", "hall-b"), (("hall-a",), ("hall-b",)), True),
+        (("hall-a", "hall-b"), (("hall-a",), ("hall-a", "hall-b")), False),
+        (("hall-a", "hall-b"), (("hall-a",),), False),
+        (("hall-a",), (), False),
+        ((), (), False),
+    ],
+)
+def test_a_batch_is_apart_whose_places_are_reached_by_several_runners_alone(
+    places: tuple[str, ...], reach: tuple[tuple[str, ...], ...], expected: bool
+) -> None:
+    able = [replace(EVERYWHERE, places=each) for each in reach]
+    assert apart(places, able) is expected
 
 
 @pytest.mark.parametrize(

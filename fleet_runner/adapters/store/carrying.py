@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from fleet_runner.adapters.store import carriers, database, parcels, switching
+from fleet_runner.adapters.store import carriers, database, parcels, switching, withdrawing
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.hearing import Ear
 from fleet_runner.core.placement import Offer, Parcel, Runner, Switch, Taken
@@ -52,6 +52,11 @@ class CarryingMethods:
         """Have a batch end; False where it is over."""
         with self._database.write() as connection:
             return parcels.stop(connection, batch, because)
+
+    def withdraw(self, batch: str, why: str, now: float) -> int:
+        """Cancel the open runs of a batch that nobody has, so that nobody ever begins it; return how many."""
+        with self._database.write() as connection:
+            return withdrawing.withdraw(connection, batch, why, now)
 
     def forget_parcel(self, batch: str) -> None:
         """Remove a parcel that has ended."""
