@@ -119,15 +119,18 @@ def sweep(settings: Settings, store: Store) -> None:
     if not settings.batches_dir.is_dir():
         return
     for folder in sorted(settings.batches_dir.iterdir()):
-        spec = {} if folder.name.startswith(".") else batches.read_json(folder / batches.SPEC)
-        if "lease" not in spec or (folder / batches.TOLD).exists() or batches.locked(folder):
-            continue
         try:
-            _see_to(folder, str(spec["batch"]), int(spec["lease"]["token"]), store)
+            _see_to_folder(folder, store)
         except FileNotFoundError:  # its supervisor has just removed it
             continue
         except (OSError, ConflictError) as error:
             log.warning("what a batch left behind is seen to later", folder=str(folder), why=str(error))
+
+
+def _see_to_folder(folder: Path, store: Store) -> None:
+    spec = {} if folder.name.startswith(".") else batches.read_json(folder / batches.SPEC)
+    if "lease" in spec and not (folder / batches.TOLD).exists() and not batches.locked(folder):
+        _see_to(folder, str(spec["batch"]), int(spec["lease"]["token"]), store)
 
 
 def _age(folder: Path) -> float:

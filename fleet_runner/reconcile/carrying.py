@@ -3,7 +3,7 @@
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from secrets import token_hex
 from threading import Event, Thread
@@ -57,7 +57,7 @@ class Carrier:
     def beside(self) -> Iterator[None]:
         """Beat, listen and carry for as long as it is open; then take nothing more and let another decide."""
         works = {"beat": self._beat, "carry": self._carry, "listen": self._listen}
-        threads = [Thread(target=work, name=name, daemon=True) for name, work in works.items()]
+        threads = [Thread(target=self._last, args=each, name=each[0], daemon=True) for each in works.items()]
         for thread in threads:
             thread.start()
         try:
@@ -79,6 +79,15 @@ class Carrier:
             log.info("this runner decides from now on", runner=self.runner.id)
             self._ring()
 
+    def _last(self, name: str, work: Callable[[], None]) -> None:
+        """Work until the end, whatever comes of it: a runner without one of its threads would look well."""
+        while not self._stop.is_set():
+            try:
+                work()
+            except Exception:
+                log.exception("what a runner does beside its work failed; it begins anew", part=name)
+                self._stop.wait(LOOKS)
+
     def _beat(self) -> None:
         while not self._stop.wait(self._settings.lease_seconds / lease.RENEWALS):
             try:
@@ -88,21 +97,20 @@ class Carrier:
                 log.warning("this runner cannot say that it lives", why=str(error))
 
     def _listen(self) -> None:
-        ear = self._store.ear()
-        while not self._stop.is_set():
-            try:
-                words = ear.wait(lease.PULSE)
-                if TURN in words:
-                    self._turn()
-            except StoreError as error:
-                log.info("nothing is heard from other runners; what is due is found by looking", why=str(error))
-                self._stop.wait(LOOKS)
-                continue
-            if words:
-                self._look.set()
-            if LOOK in words and self.decides():
-                self._ring()
-        ear.close()
+        with closing(self._store.ear()) as ear:
+            while not self._stop.is_set():
+                try:
+                    words = ear.wait(lease.PULSE)
+                    if TURN in words:
+                        self._turn()
+                except StoreError as error:
+                    log.info("nothing is heard from other runners; what is due is found by looking", why=str(error))
+                    self._stop.wait(LOOKS)
+                    continue
+                if words:
+                    self._look.set()
+                if LOOK in words and self.decides():
+                    self._ring()
 
     def _carry(self) -> None:
         pause = LOOKS

@@ -8,7 +8,7 @@ from threading import Event, Thread
 import pytest
 
 from fleet_runner import reconcile
-from fleet_runner.adapters import lease
+from fleet_runner.adapters import batches, lease
 from fleet_runner.adapters.bell import hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import SettingsError
@@ -123,8 +123,8 @@ def test_who_decided_and_was_frozen_offers_nothing_that_another_closed(make: Mak
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Store, "offer", frozen)
         reconcile.tick(world)
-    batches = {run.batch for run in world.store.open_runs()}
-    assert {parcel.batch for parcel in world.store.parcels()} <= batches
+    opened = {run.batch for run in world.store.open_runs()}
+    assert {parcel.batch for parcel in world.store.parcels()} <= opened
 
 
 def test_a_runner_is_the_same_one_after_a_restart_and_another_one_elsewhere(tmp_path: Path) -> None:
@@ -149,3 +149,42 @@ def test_a_lease_is_overdue_by_the_machines_own_clock(tmp_path: Path) -> None:
     assert not lease.overdue(alive, lease.KILLED)
     lease.mark(tmp_path, lease.ticks(), 30.0)
     assert not lease.overdue(alive, lease.ASKED)
+
+
+@pytest.mark.parametrize("broken", ["beat_runner", "take_parcels", "ear"])
+def test_a_runner_goes_on_after_an_error_that_nobody_thought_of(
+    make: Make, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """A disk or a computer short of something fails once; each of its threads begins anew."""
+    world, asked = make("one"), Event()
+    failed, real = Event(), getattr(Store, broken)
+
+    def once(store: Store, *given: object) -> object:
+        if not failed.is_set():
+            failed.set()
+            raise OSError("too many open files")
+        asked.set()
+        return real(store, *given)
+
+    monkeypatch.setattr("fleet_runner.reconcile.carrying.LOOKS", 0.1)
+    monkeypatch.setattr(Store, broken, once)
+    with carrier(world).beside():
+        assert asked.wait(30.0)
+    assert failed.is_set()
+
+
+def test_a_folder_that_cannot_be_read_keeps_no_runner_from_the_others(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, seen = make("one"), list[str]()
+    for name in ("a.1", "b.1"):
+        (world.settings.batches_dir / name).mkdir(parents=True)
+        (world.settings.batches_dir / name / batches.SPEC).write_text('{"lease": {"token": 1}, "batch": "a"}')
+
+    def locked(folder: Path) -> bool:
+        seen.append(folder.name)
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(batches, "locked", locked)
+    assert carrier(world).once() == 0
+    assert seen == ["a.1", "b.1"]
