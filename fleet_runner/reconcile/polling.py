@@ -67,10 +67,13 @@ def _poll_batch(world: World, look: Look, runs: list[Run], now: float, report: R
     age = now - runs[0].opened_at if look.age is None else look.age
     match look.state:
         case BatchState.ENDED | BatchState.LOST:
-            ends = {_close(world, look, run, now) for run in runs}
+            for run in runs:
+                _close(world, look, run, now)
             report.closed += len(runs)
             report.swept += [run for run in runs if run.stage is Stage.FABRIC]
-            if ends <= TOLD:  # all it said is in the store; where it said nothing, its log is worth keeping
+            if (
+                world.store.outcomes(batch) <= TOLD
+            ):  # all it said is in the store; where it said nothing, its log is worth keeping
                 world.engine.discard(world.settings, batch)
         case BatchState.DROPPED:
             report.closed += world.store.withdraw(batch, f"the play was not started: {look.detail}", now)
@@ -113,10 +116,9 @@ def _ingest(world: World, batch: str) -> None:
         world.store.ingest(batch, before, before + heard.used, heard.lines)
 
 
-def _close(world: World, look: Look, run: Run, now: float) -> Outcome:
+def _close(world: World, look: Look, run: Run, now: float) -> None:
     outcome, detail = _outcome(world, look, run)
     world.store.close_run(run, outcome, detail, now)
-    return outcome
 
 
 def _outcome(world: World, look: Look, run: Run) -> tuple[Outcome, str]:

@@ -8,6 +8,8 @@ from fleet_runner.adapters.playbooks import Batch, BatchState
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.runs import Outcome
+from fleet_runner.core.spool import Ended, Judged, PlayEnd, encode
+from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
@@ -113,6 +115,25 @@ def test_what_told_everything_is_discarded_and_what_did_not_is_kept(make_world: 
     engine = world.engine
     assert isinstance(engine, Scripted)
     assert {batch.stage for batch in engine.launched if batch.id in engine.spools} == {Stage.FIRMWARE}
+
+
+def test_the_log_of_a_node_that_was_closed_early_without_a_verdict_is_kept(make_world: Callable[..., World]) -> None:
+    """The one that was closed last told everything."""
+    unsure = Result("cpu_stress", Verdict.UNKNOWN, "no answer")
+    world = make_world(lambda node, _stage: {"gpu-01": (unsure,), "gpu-02": None}.get(node, (GOOD,)), count=3)
+    engine = world.engine
+    assert isinstance(engine, Scripted)
+    engine.state = BatchState.RUNNING
+    tick(world, 1000.0)
+    (first,) = engine.launched
+    tick(world, 1005.0)
+    assert {run.node for run in world.store.open_runs() if run.batch == first.id} == {"gpu-02"}
+    lines = encode(Judged("gpu-02", 1006.0, GOOD)) + encode(Ended("gpu-02", 1006.0, PlayEnd.OK))
+    engine.spools[first.id] += lines.encode()
+    engine.state = BatchState.ENDED
+    tick(world, 1010.0)
+    assert [run.outcome for run in world.store.runs("gpu-02")][:1] == [Outcome.PASSED]
+    assert first.id in engine.spools
 
 
 def test_a_batch_holds_no_more_nodes_than_the_settings_say(make_world: Callable[..., World]) -> None:

@@ -1,9 +1,10 @@
-"""Which nodes of a batch are through, while others of it still run."""
+"""Which nodes of a batch are through, while others of it still run, and what came of those whose runs are closed."""
 
 from sqlalchemy import select
 
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.schema import runs
+from fleet_runner.core.runs import Outcome
 
 
 class ThroughMethods:
@@ -17,3 +18,9 @@ class ThroughMethods:
         query = query.where(runs.c.play_end.is_not(None))
         with self._database.read() as connection:
             return frozenset(connection.execute(query).scalars())
+
+    def outcomes(self, batch: str) -> frozenset[Outcome]:
+        """Return what came of a batch's runs that have ended."""
+        query = select(runs.c.outcome).where(runs.c.batch == batch, runs.c.outcome.is_not(None)).distinct()
+        with self._database.read() as connection:
+            return frozenset(map(Outcome, connection.execute(query).scalars()))
