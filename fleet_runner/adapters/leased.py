@@ -25,7 +25,8 @@ log = structlog.get_logger()
 UNOFFERED = "whoever decided it ended before any runner was offered it; nothing ran"
 
 START_SECONDS = 60.0
-"""How long a supervisor may take until it holds its batch's lock, however busy the computer is."""
+"""How long a supervisor may take until it holds its batch's lock, however busy the computer is; and a folder, until
+its batch is written there."""
 
 LOST_RC = -1
 """Of a play of which nobody saw the end."""
@@ -103,19 +104,25 @@ def carry(settings: Settings, store: Store, runner: str) -> int:
 
 def _begin(settings: Settings, taken: Taken, at: float, runner: str) -> None:
     offer = taken.offer
-    folder = settings.batches_dir / f"{offer.batch}.{taken.token}"
+    folder = settings.batches_dir / _name(offer.batch, taken.token)
     told = {"token": taken.token, "seconds": settings.lease_seconds, "at": at, "runner": runner}
     with playbooks.files(f"batch {offer.batch} was not started"):
         playbooks.begin(settings, folder, Batch(offer.batch, Stage(offer.stage), offer.runs), lease=told)
 
 
-def sweep(settings: Settings, store: Store) -> None:
+def _name(batch: str, token: int) -> str:
+    """Return the name of the folder of a batch that was taken: each time it has one of its own."""
+    return f"{batch}.{token}"
+
+
+def sweep(settings: Settings, store: Store, runner: str) -> None:
     """See to folders whose supervisor is gone: bring what is not in the store yet, and remove what nobody needs.
 
     Raises:
         StoreError: the store is away; the next sweep goes on.
     """
     playbooks.reap()
+    _give_up(settings, store, runner)
     if not settings.batches_dir.is_dir():
         return
     for folder in sorted(settings.batches_dir.iterdir()):
@@ -127,8 +134,26 @@ def sweep(settings: Settings, store: Store) -> None:
             log.warning("what a batch left behind is seen to later", folder=str(folder), why=str(error))
 
 
+def _give_up(settings: Settings, store: Store, runner: str) -> None:
+    """Let others have what this runner took and has no folder of, which it would keep for ever.
+
+    It was killed meanwhile, or never learned what it took. It takes nothing while it sweeps.
+    """
+    for parcel in store.parcels():
+        spec = settings.batches_dir / _name(parcel.batch, parcel.token) / batches.SPEC
+        if parcel.runner == runner and parcel.started_at is None and not spec.exists():
+            log.warning("a batch that was taken and never written down is anybody's again", batch=parcel.batch)
+            store.drop_parcel(parcel.batch, parcel.token)
+
+
 def _see_to_folder(folder: Path, store: Store) -> None:
-    spec = {} if folder.name.startswith(".") else batches.read_json(folder / batches.SPEC)
+    if folder.name.startswith("."):
+        return
+    if not (folder / batches.SPEC).exists():  # whoever wanted to write it was killed
+        if time.time() - folder.stat().st_mtime > START_SECONDS:
+            batches.discard(folder)
+        return
+    spec = batches.read_json(folder / batches.SPEC)
     if "lease" in spec and not (folder / batches.TOLD).exists() and not batches.locked(folder):
         _see_to(folder, str(spec["batch"]), int(spec["lease"]["token"]), store)
 

@@ -50,7 +50,7 @@ class Carrier:
 
     def once(self) -> int:
         """Take what there is room for, and start it; return how many batches."""
-        leased.sweep(self._settings, self._store)
+        leased.sweep(self._settings, self._store, self.runner.id)
         return leased.carry(self._settings, self._store, self.runner.id)
 
     @contextmanager

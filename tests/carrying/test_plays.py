@@ -71,10 +71,10 @@ def test_a_supervisor_that_never_came_up_keeps_nothing(hall: Hall, monkeypatch: 
     hall.offer(hall.batch)
     monkeypatch.setattr(playbooks, "_spawn", lambda *_: os.getpid())
     hall.carry(mine, "r1")
-    leased.sweep(mine, hall.store)
+    leased.sweep(mine, hall.store, "r1")
     assert hall.parcel(hall.batch).runner == "r1"
     monkeypatch.setattr(leased, "START_SECONDS", -1.0)
-    leased.sweep(mine, hall.store)
+    leased.sweep(mine, hall.store, "r1")
     assert hall.parcel(hall.batch).runner == ""
     assert not hall.folder(mine, hall.batch).exists()
 
@@ -107,9 +107,9 @@ def test_a_runner_that_comes_back_gives_up_at_once_what_its_killed_supervisor_le
     for one in (*processes.tagged(folder.name), *processes.tagged(folder.name)):
         processes.send(one, folder.name, signal.SIGKILL)
     wait_until(lambda: not processes.tagged(folder.name))
-    leased.sweep(mine, hall.store)
+    leased.sweep(mine, hall.store, "r1")
     assert hall.look(hall.batch).state is BatchState.LOST
-    leased.sweep(mine, hall.store)
+    leased.sweep(mine, hall.store, "r1")
     assert (folder / batches.TOLD).exists()
 
 
