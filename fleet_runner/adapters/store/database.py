@@ -1,8 +1,9 @@
 """The database behind a URL, and everything SQLite and PostgreSQL do differently; no other file asks which it is."""
 
+import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,6 +147,8 @@ def _sqlite(url: URL, patience: float, *, create: bool) -> Database:
     mode = "rwc" if create else "rw"
     name = URL.create("sqlite", database=f"file:{quote(str(path))}", query={"mode": mode, "uri": "true"})
     engine = create_engine(name, connect_args={"timeout": patience})
+    if create:
+        event.listen(engine, "do_connect", lambda *_: _make_file(path))
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return Database(engine, str(path))
@@ -153,9 +156,18 @@ def _sqlite(url: URL, patience: float, *, create: bool) -> Database:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"store folder {folder}: {error.strerror}; create it or name another state_dir") from error
+
+
+def _make_file(path: Path) -> None:
+    """Make a new store its owner's alone, before SQLite does; the files beside it get the mode that it has.
+
+    One that is there is not even opened: closing it again would drop this process's locks on it.
+    """
+    with suppress(OSError):  # it is there, or SQLite says what is wrong
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:

@@ -24,6 +24,21 @@ def test_a_missing_file_is_an_error_and_is_not_created(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_new_store_is_its_owners_alone_and_one_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+    """With the files that SQLite keeps beside it."""
+    path = tmp_path / "state" / "fleet.db"
+    with Store.create(f"sqlite:///{path}") as made:
+        made.register([device("gpu-01")], 1.0)
+        files = list(path.parent.iterdir())
+        assert {each.name for each in files} == {"fleet.db", "fleet.db-wal", "fleet.db-shm"}
+        assert {each.stat().st_mode & 0o777 for each in files} == {0o600}
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    path.chmod(0o640)
+    path.parent.chmod(0o750)
+    Store.create(f"sqlite:///{path}").close()
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o640, 0o750)
+
+
 def test_a_file_without_our_tables_is_an_error_and_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "fleet.db"
     path.touch()
