@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.cli.board import brief
 from fleet_runner.cli.session import Exit, age, console, explained, opened, print_json, stamp, whoami
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.placement import Switch
@@ -32,7 +33,7 @@ class Line(NamedTuple):
     """A schedule as people read it; moments are epoch seconds, null for never.
 
     `running` and `overdue` count nodes; they are null where there are none to count, and `overdue` where a node's
-    turn depends on more than the clock.
+    turn depends on more than the clock. `waits` says what a sweep waits for that is due, or has no next moment.
     """
 
     name: str
@@ -48,11 +49,15 @@ class Line(NamedTuple):
     running: int | None
     overdue: int | None
     paused: str
+    waits: str = ""
 
 
 @app.callback()
 def schedules(context: typer.Context, json: Json = False) -> None:
-    """Show every schedule: when it comes, the rule for missed moments, how the last one ended, and the next one."""
+    """Show every schedule: when it comes, how the last one ended, and the next one.
+
+    With `--json` also the spread, the rule for missed moments, and who did the last one.
+    """
     if context.invoked_subcommand is not None:
         return
     with opened() as (settings, store):
@@ -172,40 +177,58 @@ def _sweep(store: Store, begin: Line, sweep: Sweep) -> Line:
     now, known = time.time(), KNOWN[begin.name]
     turns = store.turns(known.stages)
     others = {name: ended for name, ended in turns.ended.items() if name not in turns.running}
-    due = [sweep.due(name, ended or now, now) for name, ended in others.items() if ended or not known.must]
-    due += [now for ended in others.values() if not ended and known.must and not sweep.is_off]  # swept at once
-    late = sum(at < now - GRACE for at in due)
-    ahead = min((at for at in due if at < math.inf), default=None)
+    due = {name: sweep.due(name, ended or now, now) for name, ended in others.items() if ended or not known.must}
+    if known.must and not sweep.is_off:
+        due |= {name: now for name, ended in others.items() if not ended}  # swept at once
+    late = sum(at < now - GRACE for at in due.values())
+    first = min(due, key=due.__getitem__, default="")
+    ahead = due.get(first, math.inf)
     swept = sum(ended > 0.0 for ended in turns.ended.values())
     return begin._replace(
         last_at=max(turns.ended.values(), default=0.0) or None,
         last_ended=f"{swept:,} of {len(turns.ended):,} had their turn" if turns.ended else "",
-        next_at=max(ahead, now) if ahead is not None else None,
+        next_at=max(ahead, now) if ahead < math.inf else None,
         running=len(turns.running),
         overdue=late if known.must else None,
+        waits=_waits(store, first) if ahead <= now else "" if turns.ended else "no node is in production",
     )
+
+
+def _waits(store: Store, name: str) -> str:
+    """Say what keeps a node's turn that is due from its beginning."""
+    node = store.node(name)
+    return f"{name}: {brief(node.waiting)}" if node is not None and node.waiting else ""
 
 
 def _table(lines: list[Line], now: float) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for title in ("NAME", "SCHEDULE", "SPREAD", "MISSED", "LAST", "BY", "NEXT"):
-        table.add_column(title, overflow="fold")
-    for title in ("RUN", "LATE"):
-        table.add_column(title, justify="right")
-    table.add_column("HOW IT ENDED", overflow="fold")
+    for title in ("NAME", "SCHEDULE", "LAST", "NEXT"):
+        table.add_column(title, no_wrap=True)
+    table.add_column("HOW IT STANDS")
     for line in lines:
-        zone = "" if line.schedule.startswith(("every", "never")) else f" {line.zone}"
-        paused, late = bool(line.paused), str(line.overdue) if line.overdue is not None else ""
         table.add_row(
-            Text(line.name, "yellow" if paused else ""),
-            Text(f"{line.schedule}{zone}"),
-            age(line.jitter) if line.jitter else "",
-            line.missed,
-            f"{age(now - line.last_at)} ago" if line.last_at else "",
-            Text(line.last_by),
-            "paused" if paused else f"in {age(line.next_at - now)}" if line.next_at is not None else "",
-            "" if line.running is None else str(line.running),
-            Text(late, "red" if line.overdue else ""),
-            Text(line.last_ended),
+            Text(line.name, "yellow" if line.paused else ""),
+            Text(line.schedule if line.schedule.startswith(("every", "never")) else f"{line.schedule} {line.zone}"),
+            f"{age(now - line.last_at)} ago" if line.last_at else "-",
+            _moment(line, now),
+            _standing(line),
         )
     return table
+
+
+def _moment(line: Line, now: float) -> str:
+    """Return a schedule's next moment in a word or two."""
+    if line.paused:
+        return "paused"
+    if line.next_at is None:
+        return "-"
+    return f"in {age(line.next_at - now)}" if line.next_at > now + 1 else "now"
+
+
+def _standing(line: Line) -> Text:
+    """Return how the last one ended, how many nodes run and are late, and what the next one waits for."""
+    told = [Text(line.last_ended)] if line.last_ended else []
+    told += [Text(f"{line.running} now")] if line.running else []
+    told += [Text(f"{line.overdue} late", "red")] if line.overdue else []
+    told += [Text(line.waits)] if line.waits else []
+    return Text("; ").join(told)

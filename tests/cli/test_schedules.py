@@ -65,6 +65,31 @@ def test_every_schedule_is_listed_with_its_next_moment(typed: Type, store: Store
     assert "retention 17 3 * * *" in typed("schedules").words
 
 
+def test_the_table_is_read_on_eighty_columns(typed: Type, store: Store) -> None:
+    """No word is cut, the header is one line, and what has no next moment says why."""
+    said = typed("schedules")
+    lines = said.out.splitlines()
+    assert lines[0].split() == ["NAME", "SCHEDULE", "LAST", "NEXT", "HOW", "IT", "STANDS"]
+    assert max(map(len, lines)) <= 80
+    assert set(KNOWN) <= {line.split()[0] for line in lines}
+    with store._database.write() as connection:
+        connection.execute(update(rows).values(state="onboard"))
+    assert "no node is in production" in typed("schedules").words
+    assert listed(typed)["passive"]["waits"] == "no node is in production"
+
+
+def test_a_fabric_that_is_due_says_what_it_waits_for(typed: Type, store: Store) -> None:
+    """As the fabric itself does, whatever it was told; not that it comes at once."""
+    with store._database.write() as connection:
+        connection.execute(update(rows).values(state="onboard"))
+        fabric = {"state": "watched", "waiting": "No node that is up has a port in this fabric.\r\nssh: no"}
+        connection.execute(update(rows).where(rows.c.name == "gpu-90").values(fabric))
+    cabling = listed(typed)["cabling"]
+    assert cabling["waits"] == "gpu-90: No node that is up has a port in this fabric. …"
+    assert "gpu-90: No node that is up has a port" in typed("schedules").words
+    assert "in 0 s" not in typed("schedules").words
+
+
 def test_nodes_that_run_and_nodes_that_are_late_are_counted(typed: Type, store: Store) -> None:
     """One swept just now, one long ago, and one at this moment."""
     names = sorted(node.name for node in store.nodes())
