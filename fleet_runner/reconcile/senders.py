@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import structlog
 
-from fleet_runner.adapters import tracker_file
+from fleet_runner.adapters import tracker_file, trackers
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.records import Fleet
@@ -26,7 +26,8 @@ GRACE = 5.0
 def senders(settings: Settings, store: Store) -> list[Sender]:
     """Return what tells each configured tracker; SettingsError where their list cannot be meant."""
     path = tracker_file.file(settings)
-    return [Sender(of, store, path.parent if path else Path()) for of in tracker_file.trackers(settings)]
+    beside = path.parent if path else Path()
+    return [Sender(of, store, beside, trackers.opened, store.clock) for of in tracker_file.trackers(settings)]
 
 
 @contextmanager

@@ -8,13 +8,12 @@ affair: no other one, and no tick, waits for it.
 import os
 import secrets
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet_runner.adapters import tracker_file, trackers
+from fleet_runner.adapters import tracker_file
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.trackers import Access, Issue, Tracker
 from fleet_runner.core.errors import ConflictError, SettingsError
@@ -48,13 +47,16 @@ def shaped(name: str) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Sender:
-    """What tells one tracker. `beside` is the folder to which its files are relative; `opened` opens a session."""
+    """What tells one tracker. `beside` is the folder to which its files are relative; `opened` opens a session.
+
+    `now` is the clock that all who share the store agree on.
+    """
 
     of: Configured
     store: Store
     beside: Path
-    opened: Opened = trackers.opened
-    now: Callable[[], float] = time.time
+    opened: Opened
+    now: Callable[[], float]
     lease: float = LEASE
     holder: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}")
 

@@ -4,13 +4,17 @@ import time
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url, text
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.database import connect
 from fleet_runner.core.actions import Decision, OpenTicket
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.records import Fleet
 from fleet_runner.reconcile import senders
 from fleet_runner.settings import Settings
+from tests.adapters.store.builders import UrlMaker
+from tests.adapters.store.conftest import postgresql, postgresql_urls  # noqa: F401  fixtures
 from tests.adapters.trackers.bench import FLEET, NODES
 from tests.adapters.trackers.code_hosts import GitHubRemote
 from tests.adapters.trackers.remote import TOKEN, serving
@@ -28,9 +32,9 @@ def settings(folder: Path, *urls: str) -> Settings:
     return Settings(inventory=folder / "fleet.yml", state_dir=folder)
 
 
-def stocked(folder: Path) -> Store:
+def stocked(folder: Path, url: str = "") -> Store:
     """A store with one ticket."""
-    store = Store.create(f"sqlite:///{folder / 'fleet.db'}")
+    store = Store.create(url or f"sqlite:///{folder / 'fleet.db'}")
     store.register(NODES, 100.0)
     node = store.node("gpu-01")
     assert node is not None
@@ -82,3 +86,26 @@ def test_a_list_that_cannot_be_meant_is_said_before_anything_is_sent(tmp_path: P
     """Serve ends with it."""
     with stocked(tmp_path) as store, pytest.raises(SettingsError, match=r"trackers\.yml:2"):
         senders.senders(settings(tmp_path, "ftp://x"), store)
+
+
+def test_senders_go_by_the_clock_of_the_database_that_they_share(
+    tmp_path: Path,
+    postgresql_urls: UrlMaker,  # noqa: F811  a fixture
+) -> None:
+    """It is an hour ahead here: who has the right to tell a tracker is the same question on each machine."""
+    url = postgresql_urls()
+    database = connect(url)
+    with database.write() as connection:
+        ahead = "SELECT pg_catalog.clock_timestamp() + interval '1 hour'"
+        connection.execute(text(f"CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $${ahead}$$"))
+        connection.execute(text(f"ALTER DATABASE {make_url(url).database} SET search_path = public, pg_catalog"))
+    database.close()
+    with serving(GitHubRemote()) as remote, stocked(tmp_path, url) as store:
+        (sender,) = senders.senders(settings(tmp_path, remote.url), store)
+        lasting = time.time() + sender.lease  # by this machine's clock; an hour ago by the database's
+        assert store.take_tracker(sender.of.name, "another", lasting - sender.lease, sender.lease) is not None
+        assert sender.visit(FLEET) == 1
+        (issue,) = remote.seen()
+        assert issue.title == "gpu-01: worn out"
+        assert store.take_tracker(sender.of.name, "another", sender.now(), sender.lease) is not None
+        assert store.take_tracker(sender.of.name, sender.holder, sender.now(), sender.lease) is None

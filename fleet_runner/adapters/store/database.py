@@ -105,6 +105,11 @@ def clock(connection: Connection) -> float:
     return time.time()
 
 
+def agreed(connection: Connection, now: float) -> float:
+    """Return the time that all agree on who share the database: PostgreSQL's own, and with SQLite `now`."""
+    return clock(connection) if connection.dialect.name == "postgresql" else now
+
+
 def ring(connection: Connection, word: str) -> None:
     """Tell all who listen to this database, once the transaction is through; with SQLite nobody does."""
     if connection.dialect.name == "postgresql":

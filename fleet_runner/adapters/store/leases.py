@@ -22,7 +22,7 @@ class Claim(NamedTuple):
 
 
 def take(connection: Connection, node: str, claim: Claim, span: tuple[float, float]) -> None:
-    """Take or renew a node's lease from a moment for some seconds.
+    """Take or renew a node's lease from a moment for some seconds; which moment, `database.agreed` says.
 
     Raises:
         ConflictError: another holds it, or its BMC is at work under another node's name.
@@ -34,7 +34,7 @@ def take(connection: Connection, node: str, claim: Claim, span: tuple[float, flo
     hold(connection, node)
     if run is not None:
         check_run(connection, node, run)
-    now, seconds = span
+    now, seconds = database.agreed(connection, span[0]), span[1]
     found = connection.execute(select(firmware_leases).where(firmware_leases.c.node == node)).one_or_none()
     if found is not None and found.holder != holder and found.until > now:
         raise ConflictError(
@@ -84,7 +84,7 @@ def check(connection: Connection, node: str, holder: str, now: float) -> int | N
     """Refuse a write of whoever does not hold the node's lease now; return the run that the holder works for."""
     hold(connection, node)
     found = connection.execute(select(firmware_leases).where(firmware_leases.c.node == node)).one_or_none()
-    if found is None or found.holder != holder or found.until <= now:
+    if found is None or found.holder != holder or found.until <= database.agreed(connection, now):
         raise ConflictError(
             f"node {node}: {holder} does not hold the lease of its firmware, or no longer; "
             f"leave the node alone and read its flash again"
@@ -93,10 +93,11 @@ def check(connection: Connection, node: str, holder: str, now: float) -> int | N
 
 
 def holder(connection: Connection, node: str, now: float) -> tuple[str, float] | None:
-    """Return who holds a node's lease now, and until when."""
-    standing = (firmware_leases.c.node == node, firmware_leases.c.until > now)
+    """Return who holds a node's lease now, and until when by the clock that says `now`."""
+    agreed = database.agreed(connection, now)
+    standing = (firmware_leases.c.node == node, firmware_leases.c.until > agreed)
     found = connection.execute(select(firmware_leases).where(*standing)).one_or_none()
-    return (str(found.holder), float(found.until)) if found is not None else None
+    return (str(found.holder), float(found.until) + (now - agreed)) if found is not None else None
 
 
 def hold(connection: Connection, node: str) -> None:

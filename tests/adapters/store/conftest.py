@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store import Store, database
 from tests.adapters.store.builders import UrlMaker, device
 
 
@@ -161,3 +161,9 @@ def _end(pid_file: Path) -> None:
 
 def _url(socket_folder: str, database: str) -> str:
     return f"postgresql+psycopg://fleet@/{database}?host={socket_folder}"
+
+
+@pytest.fixture
+def given_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have leases of firmware go by the times that a test gives, with PostgreSQL, too."""
+    monkeypatch.setattr(database, "agreed", lambda _, now: now)

@@ -114,6 +114,7 @@ def test_a_flash_ends_once_and_then_nothing_is_noted(stocked: Store) -> None:
     assert seen(stocked) == before
 
 
+@pytest.mark.usefixtures("given_times")
 def test_only_the_lease_s_holder_writes_and_only_while_it_lasts(stocked: Store) -> None:
     now = intended(stocked)
     stocked.end_flash(intended(stocked, "gpu-02").id, DRIVER, End.VERIFIED, "", 101.0)
@@ -158,6 +159,7 @@ def test_flashes_of_a_node_are_the_newest_and_the_open_one_oldest_first(stocked:
     assert stocked.flashes("gpu-02") == ()
 
 
+@pytest.mark.usefixtures("given_times")
 def test_a_person_settles_a_flash_that_nobody_drives(stocked: Store) -> None:
     now = intended(stocked)
     with pytest.raises(ConflictError, match=rf"{DRIVER} is at its firmware for 500 s more"):

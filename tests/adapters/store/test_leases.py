@@ -1,6 +1,7 @@
 """Leases: one holder at a time, for as long as he said, and only for a run that still is one."""
 
 import threading
+import time
 from functools import partial
 
 import pytest
@@ -9,6 +10,7 @@ from sqlalchemy import update
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.schema import nodes
 from fleet_runner.core.errors import ConflictError, StoreError
+from fleet_runner.core.firmware.flash import End
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Outcome
 from fleet_runner.firmware import holding
@@ -16,6 +18,7 @@ from tests.adapters.store.builders import UrlMaker, device, opened
 from tests.adapters.store.flashing import DRIVER, flash, leased
 
 
+@pytest.mark.usefixtures("given_times")
 def test_a_lease_is_taken_where_none_stands_renewed_by_its_holder_and_refused_to_others(stocked: Store) -> None:
     leased(stocked, now=100.0)
     leased(stocked, now=400.0)  # renewed: it lasts until 1,000
@@ -37,6 +40,7 @@ def test_a_lease_is_let_go_by_its_holder_alone(stocked: Store) -> None:
     leased(stocked, holder="another")
 
 
+@pytest.mark.usefixtures("given_times")
 def test_a_clock_that_was_set_back_does_not_let_a_second_driver_in(stocked: Store) -> None:
     leased(stocked, now=10_000.0)
     with pytest.raises(ConflictError):
@@ -50,6 +54,7 @@ def test_a_node_that_the_store_does_not_know_has_no_lease(stocked: Store) -> Non
         leased(stocked, "gpu-99")
 
 
+@pytest.mark.usefixtures("given_times")
 def test_only_an_open_run_with_the_node_s_fence_takes_a_lease(stocked: Store) -> None:
     old = opened(stocked, stage=Stage.FIRMWARE)
     other = opened(stocked, "gpu-02", stage=Stage.FIRMWARE, batch="b-2")
@@ -68,6 +73,7 @@ def test_only_an_open_run_with_the_node_s_fence_takes_a_lease(stocked: Store) ->
         stocked.lease("gpu-01", "runner-2", run=(new.id, new.fence), now=161.0, seconds=60.0)
 
 
+@pytest.mark.usefixtures("given_times")
 def test_of_many_drivers_at_once_one_has_the_lease(urls: UrlMaker) -> None:
     """Round after round, each when the lease before has run out."""
     url = urls()
@@ -121,3 +127,29 @@ def test_one_bmc_is_driven_under_one_name(stocked: Store) -> None:
     take("gpu-02", "another", now=120.0, bmc="https://bmc-02.example/")
     assert stocked.settle_flash("gpu-01", "ann", "it is called gpu-02 now", 130.0)
     take("gpu-02", "another", now=131.0, bmc=url)
+
+
+def test_a_machine_whose_clock_is_ahead_takes_nothing_from_another(postgresql_urls: UrlMaker) -> None:
+    """Machines that share a PostgreSQL go by its clock: by their own ones the lease would be over, or not begun."""
+    now, url = time.time(), "https://bmc-01.example/"
+    with Store.open(postgresql_urls()) as store:
+        store.register([device("gpu-01"), device("gpu-02")], 1.0)
+        take = partial(store.lease, run=None, seconds=60.0, bmc=url)
+        take("gpu-01", DRIVER, now=now)
+        for ahead in (600.0, -600.0):
+            with pytest.raises(ConflictError, match=rf"{DRIVER} is at its firmware for [56]\d s more"):
+                take("gpu-01", "another", now=now + ahead)
+            with pytest.raises(ConflictError, match=r"at the firmware of gpu-01, .* for [56]\d s more"):
+                take("gpu-02", "another", now=now + ahead)
+            held = store.firmware_holder("gpu-01", now + ahead)
+            assert held is not None
+            assert held == (DRIVER, pytest.approx(now + ahead + 60.0, abs=5.0))
+        begun = store.intend(flash(), DRIVER, now=now + 600.0)
+        assert store.note_flash(begun, DRIVER, now=now - 600.0).id == begun.id
+        assert store.end_flash(begun.id, DRIVER, End.VERIFIED, "", now + 600.0).end is End.VERIFIED
+        store.lease(
+            "gpu-01", DRIVER, run=None, now=now, seconds=0.0
+        )  # over at once, whatever its holder's clock says
+        with pytest.raises(ConflictError, match="does not hold the lease"):
+            store.intend(flash(), DRIVER, now=now - 600.0)
+        take("gpu-02", "another", now=now - 600.0)
