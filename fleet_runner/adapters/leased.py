@@ -173,12 +173,21 @@ def _see_to(folder: Path, batch: str, token: int, store: Store) -> None:
             batches.discard(folder)
         return
     ended = batches.read_rc(folder)
+    if ended is None and not _is_over(folder, mine=mine):
+        return
     if mine:
         courier.bring(store, batch, folder / batches.SPOOL)
         if ended is not None:
             store.finish_parcel(batch, token, *ended)
-        elif not processes.tagged(folder.name):
-            store.drop_parcel(batch, token)  # nobody will say how it ended: it is lost now, not in half a minute
         else:
-            return
+            store.drop_parcel(batch, token)  # nobody will say how it ended: it is lost now, not in half a minute
     courier.settle(folder, courier.Told.ALL, ended[0] if ended is not None else LOST_RC)
+
+
+def _is_over(folder: Path, *, mine: bool) -> bool:
+    """Whether nothing is left of a play; what should have ended is ended here, where no warden is left to do it."""
+    alive = processes.tagged(folder.name)
+    if alive and (not mine or lease.overdue(folder / batches.ALIVE, lease.KILLED)):
+        alive = processes.end(folder.name, grace=0.0)
+        log.warning("a play without a supervisor was ended", folder=str(folder), left=[one.pid for one in alive])
+    return not alive

@@ -1,11 +1,15 @@
 """What a runner finds of batches that it took before it was killed or cut off, or that their supervisor left."""
 
 import os
+import signal
 import time
 
 import pytest
 
-from fleet_runner.adapters import leased, playbooks
+from fleet_runner.adapters import batches, lease, leased, playbooks, processes
+from fleet_runner.adapters.playbooks import BatchState
+from fleet_runner.settings import Settings
+from tests.adapters.playbooks.conftest import wait_until
 from tests.carrying.conftest import LEASE, Hall
 
 
@@ -47,3 +51,56 @@ def test_a_folder_in_which_no_batch_was_written_is_removed_once_it_is_old(hall: 
     os.utime(folder, (at, at))
     leased.sweep(mine, hall.store, "r1")
     assert not folder.exists()
+
+
+def orphaned(hall: Hall) -> Settings:
+    """Begin a play, and kill its supervisor and that one's warden in the middle of a task; return whose it was."""
+    mine = hall.settings("r1", lease_seconds=3600.0)
+    hall.site.play("say one; until_ gate", "say two")
+    hall.offer(hall.batch)
+    hall.carry(mine, "r1")
+    hall.site.wait_for_witness("one")
+    folder = hall.folder(mine, hall.batch)
+    for one in processes.tagged(folder.name):
+        if "fleet_runner.adapters.supervisor" in one.command:
+            processes.send(one, folder.name, signal.SIGKILL)
+    wait_until(lambda: not batches.locked(folder))
+    leased.sweep(mine, hall.store, "r1")
+    assert processes.tagged(folder.name)
+    assert not (folder / batches.TOLD).exists()
+    return mine
+
+
+def test_a_play_that_nobody_watches_is_ended_when_its_lease_was_not_renewed(hall: Hall) -> None:
+    mine = orphaned(hall)
+    folder = hall.folder(mine, hall.batch)
+    lease.mark(folder, lease.ticks() - 3600.0 * lease.KILLED - 1.0, 3600.0)
+    leased.sweep(mine, hall.store, "r1")
+    assert not processes.tagged(folder.name)
+    assert hall.look(hall.batch).state is BatchState.LOST
+    assert (folder / batches.TOLD).exists()
+
+
+def test_a_play_that_nobody_watches_is_ended_when_it_is_lost_for_everybody(hall: Hall) -> None:
+    """Another runner may have its nodes by now, whatever this machine's clock says of the lease."""
+    mine = orphaned(hall)
+    folder = hall.folder(mine, hall.batch)
+    hall.store.drop_parcel(hall.batch, 1)
+    assert hall.look(hall.batch).state is BatchState.LOST
+    leased.sweep(mine, hall.store, "r1")
+    assert not processes.tagged(folder.name)
+    assert (folder / batches.TOLD).exists()
+
+
+def test_a_play_that_cannot_be_ended_is_looked_at_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What hangs in the kernel keeps its folder, and with it that anybody looks."""
+    mine = orphaned(hall)
+    folder = hall.folder(mine, hall.batch)
+    hall.store.drop_parcel(hall.batch, 1)
+    hall.look(hall.batch)
+    with monkeypatch.context() as patched:
+        patched.setattr(processes, "send", lambda *_: False)
+        leased.sweep(mine, hall.store, "r1")
+    assert not (folder / batches.TOLD).exists()
+    leased.sweep(mine, hall.store, "r1")
+    assert not processes.tagged(folder.name)
