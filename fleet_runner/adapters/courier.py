@@ -43,6 +43,7 @@ def settle(folder: Path, told: Told, rc: int) -> None:
     if told is Told.LATER:
         return
     if rc != 0:
+        playbooks.forget_environment(folder)  # its supervisor did, unless it was killed
         batches.create(folder / batches.TOLD, "")
         return
     batches.discard(folder)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, cast
 from ansible_runner import Runner, RunnerConfig
 
 from fleet_runner import settings as settings_module
-from fleet_runner.adapters import batches, processes, warm
+from fleet_runner.adapters import batches, playbooks, processes, warm
 from fleet_runner.adapters.handover import handed
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.settings import Settings
@@ -43,7 +42,7 @@ def run(folder: Path, spec: Mapping[str, Any], over: Callable[[], bool]) -> int 
         if runner.rc is None:  # otherwise the play is over, and only files that nobody reads could not be written
             raise
     finally:
-        shutil.rmtree(folder / "runner", ignore_errors=True)  # it holds the environment, and nothing that is needed
+        playbooks.forget_environment(folder)
     return cast("int | None", runner.rc)
 
 
@@ -56,12 +55,12 @@ def _config(folder: Path, spec: Mapping[str, Any], settings: Settings) -> Runner
     """Say what to run; what could be long or private goes into files, not into arguments."""
     extra = folder / "extravars.json"
     batches.replace(extra, json.dumps({"fleet_runs": spec["runs"]}))
-    own = folder / "runner" / "env"
+    own = folder / playbooks.RUNNER / "env"
     own.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Settings given as an argument are dropped where there is no such file.
     (own / "settings").write_text(json.dumps({"suppress_output_file": True, "pexpect_timeout": POLL}))
     config = RunnerConfig(
-        str(folder / "runner"),
+        str(folder / playbooks.RUNNER),
         ident="play",
         project_dir=str(settings.project_dir),
         playbook=str(settings.project_dir / "playbooks" / f"{Stage(spec['stage'])}.yml"),

@@ -7,6 +7,7 @@ any instant and a later process learns from the batch's folder what became of it
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,9 @@ SPOOL_BYTES = 8 * 1024 * 1024
 
 LINE_BYTES = 256 * 1024 * 1024
 """The longest line that is read at all: evidence of the largest fabrics, with JSON's escapes."""
+
+RUNNER = "runner"
+"""What ansible-runner has in a batch's folder while the play runs; nothing of it is needed later."""
 
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names that are neither a path nor a pattern of Ansible's `--limit`."""
@@ -114,6 +118,7 @@ def look(settings: Settings, batch_id: str) -> Look:
     if alive:
         names = ", ".join(f"{one.pid} ({one.command[:60]})" for one in alive[:3])
         return Look(BatchState.ORPHANED, detail=f"The supervisor was killed; {len(alive)} processes go on: {names}.")
+    forget_environment(folder)
     return Look(
         BatchState.LOST, detail=f"It was started and nobody saw its end; {folder / batches.LOG} says how far."
     )
@@ -155,6 +160,11 @@ def stop(settings: Settings, batch_id: str) -> None:
             processes.end(batch_id)
         case _:
             pass
+
+
+def forget_environment(folder: Path) -> None:
+    """Remove what ansible-runner wrote of a play that is over: the whole environment, with the store's password."""
+    shutil.rmtree(folder / RUNNER, ignore_errors=True)
 
 
 def discard(settings: Settings, batch_id: str) -> None:

@@ -3,13 +3,16 @@
 import os
 import signal
 import time
+from contextlib import closing
+from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
 from fleet_runner.adapters import batches, lease, leased, playbooks, processes
 from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.settings import Settings
-from tests.adapters.playbooks.conftest import wait_until
+from tests.adapters.playbooks.conftest import Site, wait_until
 from tests.carrying.conftest import LEASE, Hall
 
 
@@ -71,6 +74,11 @@ def orphaned(hall: Hall) -> Settings:
     return mine
 
 
+def written(folder: Path, secret: str) -> list[str]:
+    """Return the files of a batch that name its store, and the password with it."""
+    return [each.name for each in folder.rglob("*") if each.is_file() and secret in each.read_text(errors="replace")]
+
+
 def test_a_play_that_nobody_watches_is_ended_when_its_lease_was_not_renewed(hall: Hall) -> None:
     mine = orphaned(hall)
     folder = hall.folder(mine, hall.batch)
@@ -85,11 +93,13 @@ def test_a_play_that_nobody_watches_is_ended_when_it_is_lost_for_everybody(hall:
     """Another runner may have its nodes by now, whatever this machine's clock says of the lease."""
     mine = orphaned(hall)
     folder = hall.folder(mine, hall.batch)
+    assert written(folder, hall.url)
     hall.store.drop_parcel(hall.batch, 1)
     assert hall.look(hall.batch).state is BatchState.LOST
     leased.sweep(mine, hall.store, "r1")
     assert not processes.tagged(folder.name)
     assert (folder / batches.TOLD).exists()
+    assert written(folder, hall.url) == []
 
 
 def test_a_play_that_cannot_be_ended_is_looked_at_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,3 +114,23 @@ def test_a_play_that_cannot_be_ended_is_looked_at_again(hall: Hall, monkeypatch:
     assert not (folder / batches.TOLD).exists()
     leased.sweep(mine, hall.store, "r1")
     assert not processes.tagged(folder.name)
+
+
+def test_of_a_lost_play_without_a_lease_no_environment_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its log is, for weeks; ansible-runner had written down the whole environment."""
+    batch = f"verify-{token_hex(6)}"
+    monkeypatch.setenv("FLEET_SOME_SECRET", "hunter-7")
+    with closing(Site(tmp_path)) as site:
+        site.play("say one; until_ gate")
+        playbooks.launch(site.settings, site.batch(batch))
+        site.wait_for_witness("one")
+        folder = site.settings.batches_dir / batch
+        assert written(folder, "hunter-7")
+        for signum in (signal.SIGSTOP, signal.SIGKILL):  # a supervisor that lives for an instant would tidy up itself
+            for one in processes.tagged(batch):
+                processes.send(one, batch, signum)
+        site.wait_for(batch, BatchState.LOST)
+        assert written(folder, "hunter-7") == []
+        assert (folder / batches.LOG).exists()
