@@ -1,5 +1,6 @@
 """The fleet on a terminal of 80 columns: one line a node."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
@@ -37,6 +38,9 @@ COLOURS: dict[State, str] = {
 
 BOOTS = frozenset({Stage.PROVISION, Stage.REBOOT})
 """Stages that boot a node."""
+
+LONG, ROOM = 120, 76
+"""A sentence is told whole up to so many characters; a longer one, or what a tool printed, only begins."""
 
 
 def board(
@@ -78,6 +82,16 @@ def _count(what: str, found: Sequence[State]) -> str:
     states = Counter(found)
     listed = ", ".join(f"{states[state]} {state}" for state in State if states[state])
     return f"{len(found)} {what}{'s' if len(found) > 1 else ''}: {listed}" if found else ""
+
+
+def brief(words: str) -> str:
+    """Return words as a line of the board has room for them, without control characters: `explain` has the rest."""
+    first, *more = words.strip().splitlines() or [""]
+    plain = " ".join("".join(each if each.isprintable() else " " for each in first).split())
+    if not more and len(plain) <= LONG:
+        return plain
+    sentence = re.split(r"[.;] |\.$", plain, maxsplit=1)[0]
+    return f"{sentence if len(sentence) <= ROOM else sentence[:ROOM].rpartition(' ')[0] or sentence[:ROOM]} …"
 
 
 def bar(run: Run, width: int = 10) -> str:

@@ -14,13 +14,14 @@ from rich.text import Text
 
 from fleet_runner.adapters import policy_file
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.board import board, usual
+from fleet_runner.cli.board import board, brief, usual
 from fleet_runner.cli.booting import on_their_way, signs
 from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
 from fleet_runner.cli.flashing import short
 from fleet_runner.cli.overdue import unserved_since, words
 from fleet_runner.cli.queue import queued
+from fleet_runner.cli.queue import said as words_of_pause
 from fleet_runner.cli.remedying import alarm_lines, alarmed, raised, remedies
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.breaker import refusal
@@ -63,8 +64,10 @@ def status(
             late = unserved_since(settings, store, now)
             now_open = {"runs": list(runs.values()), "flashes": store.open_flashes()}
             alarms = [each for mine in raised(store.standing_alarms()).values() for each in mine]
+            paused = store.queue_paused()
             told = {
                 "unserved_since": late,
+                "paused_queue": paused._asdict() if paused is not None else None,
                 "heard": store.beats(),
                 "breaker": store.breaker(),
                 "policy": _unusable_policy(settings),
@@ -84,7 +87,7 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
     now, nodes, runs = _fleet(store, state)
     late = unserved_since(settings, store, now)
     waits = queued(settings, store)
-    nodes = [replace(node, waiting=waits.get(node.name, node.waiting)) for node in nodes]
+    nodes = [replace(node, waiting=brief(waits.get(node.name, node.waiting))) for node in nodes]
     runs = {name: run for name, run in runs.items() if name not in waits}
     below = [] if late is None else [Text(words(late, now), style="bold yellow")]
     tripped = store.breaker()
@@ -92,6 +95,8 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
         below.append(Text(refusal(tripped), RED))
     if slip := _unusable_policy(settings):
         below.append(Text(f"{slip} serve goes on with what it read before; one that starts decides nothing.", RED))
+    if (paused := store.queue_paused()) is not None:
+        below.append(Text(words_of_pause(paused), style="bold yellow"))
     for name, switch in store.schedules()[2].items():
         said = f"Schedule {name} is paused by {switch.by}: {switch.reason}. fleet-runner schedules resume {name}"
         below.append(Text(said, style="bold yellow"))
