@@ -85,7 +85,7 @@ def test_a_fabric_that_is_due_says_what_it_waits_for(typed: Type, store: Store) 
         fabric = {"state": "watched", "waiting": "No node that is up has a port in this fabric.\r\nssh: no"}
         connection.execute(update(rows).where(rows.c.name == "gpu-90").values(fabric))
     cabling = listed(typed)["cabling"]
-    assert cabling["waits"] == "gpu-90: No node that is up has a port in this fabric. …"
+    assert cabling["waits"] == "gpu-90: No node that is up has a port in this fabric …"
     assert "gpu-90: No node that is up has a port" in typed("schedules").words
     assert "in 0 s" not in typed("schedules").words
 
