@@ -138,11 +138,27 @@ def test_a_backup_is_brought_back_and_says_what_to_look_at(store: Store, typed: 
         opened.register([device("gpu-02")], 2.0)
     said = typed("db", "restore", str(file))
     assert said.code == 0, said.err
-    assert "1 nodes are held, 0 flashes were under way" in said.words
-    assert "0 tokens for signals are valid" in said.words
+    assert "nodes held: 1; flashes that were under way: 0" in said.words
+    assert "valid tokens for signals, also those revoked since: 0" in said.words
     with Store.open(load().store_url) as opened:
         assert [each.name for each in opened.nodes()] == ["gpu-01"]
-    assert list(load().state_dir.glob("fleet.db.before-*"))
+    (aside,) = load().state_dir.glob("fleet.db.before-*")
+    assert f"the store that was there is {aside} now" in said.words
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("there", "there is such a file already"),
+        ("..", "it is a folder"),
+        ("no/file", "there is no folder no; create it"),
+    ],
+)
+def test_a_backup_needs_a_new_file_in_a_folder(store: Store, typed: Type, file: str, why: str) -> None:
+    Path("there").write_text("It stays.")
+    said = typed("db", "backup", file)
+    assert (said.code, why in said.err, "Errno" in said.err) == (2, True, False)
+    assert Path("there").read_text() == "It stays."
 
 
 def test_a_backup_into_nothing_is_a_new_store(store: Store, typed: Type, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from fleet_runner.adapters import playbooks
 from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.cli.db.moving import nobody_at, reached
 from fleet_runner.cli.session import console, stamp
-from fleet_runner.core.errors import NoStoreError, StoreError
+from fleet_runner.core.errors import FleetError, NoStoreError, StoreError
 from fleet_runner.core.retention import size
 from fleet_runner.reconcile.alone import alone, served
 from fleet_runner.settings import Settings
@@ -27,6 +27,7 @@ def backup(file: File) -> None:
     from fleet_runner.adapters.store import backups  # noqa: PLC0415  Alembic is slow to load, rarely used
 
     found = settings.load()
+    _new(file)
     count = backups.save(found.store_url, file.absolute())
     console.print(f"{file}: {size(count)}", markup=False, soft_wrap=True)
 
@@ -43,17 +44,30 @@ def restore(file: File) -> None:
     with alone(found):
         done = backups.restore(found.store_url, file.absolute(), now)
     told = stamp(done.known_until) if done.known_until is not None else "nothing"
+    with reached(found.store_url) as database:
+        aside = Path(f"{database.where}.before-{now:.0f}")
     lines = (
         f"restored from {file}; the newest it knows is of {told} UTC",
-        f"{done.runs} runs that were open are closed as lost",
-        f"{done.held} nodes are held, {done.flashes} flashes were under way",
-        f"{done.watched} serving nodes are in maintenance: they are looked at, and nothing follows",
-        f"{done.wishes} wishes are refused, {done.rollouts} rollouts paused",
-        f"{done.tokens} tokens for signals are valid, also those revoked since: fleet-runner signals token list",
+        *([f"the store that was there is {aside} now"] if aside.exists() else []),
+        f"open runs, closed as lost: {done.runs}",
+        f"nodes held: {done.held}; flashes that were under way: {done.flashes}",
+        f"serving nodes in maintenance, looked at without anything that follows: {done.watched}",
+        f"wishes refused: {done.wishes}; rollouts paused: {done.rollouts}",
+        f"valid tokens for signals, also those revoked since: {done.tokens} (fleet-runner signals token list)",
         "look at the nodes (fleet-runner status), then fleet-runner release NODE",
     )
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
+
+
+def _new(file: Path) -> None:
+    """Refuse what a new file cannot be made of."""
+    if file.is_dir():
+        raise FleetError(f"backup {file}: it is a folder; name a new file in it")
+    if file.exists():
+        raise FleetError(f"backup {file}: there is such a file already; name a new one")
+    if not file.absolute().parent.is_dir():
+        raise FleetError(f"backup {file}: there is no folder {file.parent}; create it, or name another")
 
 
 def _nobody(found: Settings) -> None:
