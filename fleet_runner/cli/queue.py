@@ -13,7 +13,7 @@ from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import Exit, age, console, opened, plain, print_json, whoami
 from fleet_runner.core.errors import FleetError
-from fleet_runner.core.placement import SOON, Runner, living, waits
+from fleet_runner.core.placement import SOON, Runner, Switch, living, stopped, waits
 from fleet_runner.reconcile.alone import served
 from fleet_runner.settings import Settings
 
@@ -22,8 +22,6 @@ app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 Reason = Annotated[str, typer.Option("--reason", "-r", help="why; others see it in `fleet-runner queue`")]
 By = Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")]
-
-EMBEDDED = "the store is SQLite, and serve starts each batch at once: there is no queue to pause or resume"
 
 
 class Line(NamedTuple):
@@ -46,15 +44,14 @@ def queue(context: typer.Context, json: Json = False) -> None:
         return
     with opened() as (settings, store):
         lines = _shared(settings, store) if store.shared else _embedded(settings, store)
-        paused = store.queue_paused() if store.shared else None
+        paused = store.queue_paused()
         if json:
             print_json(
                 {"batches": [line._asdict() for line in lines], "paused": paused._asdict() if paused else None}
             )
             return
         if paused is not None:
-            said = f"The queue is paused by {paused.by}: {paused.reason}. To go on: fleet-runner queue resume"
-            console.print(Text(said, "bold yellow"))
+            console.print(Text(said(paused), "bold yellow"))
         if lines:
             console.print(_table(lines))
         else:
@@ -63,22 +60,20 @@ def queue(context: typer.Context, json: Json = False) -> None:
 
 @app.command("pause")
 def pause(reason: Reason, by: By = None) -> None:
-    """Have no runner take anything more; what is carried goes on to its end."""
+    """Have nothing more begin; what runs goes on to its end."""
     with opened() as (_, store):
-        _needs_queue(store)
         if not reason.strip():
-            raise FleetError("--reason is empty; say why nothing more is to be taken")
+            raise FleetError("--reason is empty; say why nothing more is to begin")
         store.pause_queue(by or whoami(), reason.strip())
-        console.print("paused: nothing more is taken until fleet-runner queue resume")
+        console.print("paused: nothing more begins until fleet-runner queue resume")
 
 
 @app.command("resume")
 def resume() -> None:
-    """Have runners take what waits."""
+    """Have what waits begin."""
     with opened() as (_, store):
-        _needs_queue(store)
         if store.resume_queue():
-            console.print("resumed: runners take what waits")
+            console.print("resumed: what waits begins")
             return
         console.print("it is not paused; nothing was changed")
         raise typer.Exit(Exit.NO)
@@ -138,6 +133,12 @@ def queued(settings: Settings, store: Store) -> dict[str, str]:
     return {node: f"{line.stage} waits: {line.why}" for line in waiting for node in line.nodes}
 
 
+def said(paused: Switch) -> str:
+    """Say who paused the queue and why, and how it goes on."""
+    words = stopped(paused)
+    return f"{words[0].upper()}{words[1:]}. To go on: fleet-runner queue resume"
+
+
 def _told(runner: Runner, deciding: str, seconds: float) -> dict[str, Any]:
     alive = runner.silent < seconds
     state = "decides" if runner.id == deciding else "runs"
@@ -189,8 +190,3 @@ def _columns(*names: str) -> Table:
     for name in names:
         table.add_column(name, overflow="fold", no_wrap=name == "SINCE")
     return table
-
-
-def _needs_queue(store: Store) -> None:
-    if not store.shared:
-        raise FleetError(EMBEDDED)

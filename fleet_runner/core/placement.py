@@ -131,10 +131,15 @@ def apart(places: Sequence[str], able: Sequence[Runner]) -> bool:
     return bool(places) and singly and not together
 
 
+def stopped(paused: Switch) -> str:
+    """Say who paused the queue, and why."""
+    return f"the queue is paused by {paused.by}: {paused.reason}"
+
+
 def waits(parcel: Parcel, able: Sequence[Runner], paused: Switch | None) -> str:
     """Say why nobody has taken a batch, of those who may."""
     if paused is not None:
-        return f"the queue is paused by {paused.by}: {paused.reason}"
+        return stopped(paused)
     if not able:
         return "no runner is there: fleet-runner serve"
     far = [where for where in parcel.places if not any(reaches(runner.places, where) for runner in able)]

@@ -18,10 +18,11 @@ from fleet_runner.core.firmware import slots
 from fleet_runner.core.firmware.rollout import number, refusal
 from fleet_runner.core.lifecycle import STATES, Condition, Stage, State
 from fleet_runner.core.pending import is_automatic
+from fleet_runner.core.placement import stopped
 from fleet_runner.core.policy import decide, withhold
 from fleet_runner.core.records import Fleet, rack_key
 from fleet_runner.core.rules.rules import Rules
-from fleet_runner.core.runs import Node, Run
+from fleet_runner.core.runs import Node, Run, Wish
 from fleet_runner.core.view import RUNNER, View
 from fleet_runner.reconcile.world import World, timing
 from fleet_runner.settings import Settings
@@ -53,6 +54,7 @@ class Purse:
     rolled: tuple[budget.Out, ...] | None = None
     load: slots.Load | None = None
     tripped: Breaker | None = None
+    paused: str = ""
 
     @property
     def limits(self) -> budget.Limits:
@@ -60,7 +62,12 @@ class Purse:
         return limits(self.world.settings, self.world.policy.rules(self.world.settings))
 
     def open(self, now: float) -> None:
-        """Look at the circuit breaker before anything is decided; one that is closed costs one small read."""
+        """Look at the circuit breaker and the queue before anything is decided; where all is well that is two reads.
+
+        Where runners share the store, a queue that is paused keeps them from taking; runs are opened all the same.
+        """
+        switch = None if self.world.store.shared else self.world.store.queue_paused()
+        self.paused = stopped(switch) if switch is not None else ""
         self.tripped = self.world.store.breaker()
         if self.tripped is not None:
             rules = self.world.policy.rules(self.world.settings)
@@ -74,12 +81,18 @@ class Purse:
         A node that may not leave service is looked at on: what is wrong with it may be gone before it may.
         """
         retry = now + self.world.settings.retry_seconds
+        unopened = bool(self.paused) and _opens(decision)
+        if unopened:  # a wish for a run waits, and those that came after it do not
+            view = replace(view, intents=tuple(each for each in view.intents if each.wish is not Wish.RUN))
+            decision = decide(view, timing(self.world.settings, self.world.standings), now)
         rolled = self._rolled_out(view.node, now) if _cost(view, decision) is Cost.ROLLED else ""
         spent = rolled or self._spent(view, decision, now)
         why = self._stopped(view, decision, now, may_try=not spent) or spent
         if why:
             decision = decide(replace(view, barred=why), timing(self.world.settings, self.world.standings), now)
             decision = replace(decision, wake_at=min(decision.wake_at, retry))
+        if unopened or (self.paused and _opens(decision)):
+            return _unopened(decision, self.paused, retry)
         slot = self._beginning(view, decision, now)
         return withhold(decision, slot, retry) if slot else decision
 
@@ -211,6 +224,17 @@ class Purse:
         """Return a node's rack with its site: two sites may both have a rack A03."""
         device = self.fleet.devices.get(name)
         return rack_key(device.site, device.rack) if device is not None and device.rack else ""
+
+
+def _opens(decision: Decision) -> bool:
+    return any(isinstance(action, OpenRun) for action in decision.actions)
+
+
+def _unopened(decision: Decision, why: str, wake_at: float) -> Decision:
+    """Return a decision without the runs that it opens: they are asked for again later."""
+    actions = tuple(action for action in decision.actions if not isinstance(action, OpenRun))
+    at = wake_at if _opens(decision) else min(decision.wake_at, wake_at)
+    return Decision(actions, f"waits: {why}", at)
 
 
 def _cost(view: View, decision: Decision) -> Cost:

@@ -97,8 +97,18 @@ def test_a_tick_says_who_decides_and_has_that_one_look(
     ear.close()
 
 
-def test_with_sqlite_there_is_one_runner_and_nothing_to_pause(typed: Type) -> None:
+def test_with_sqlite_there_is_one_runner(typed: Type) -> None:
     Store.create(load().store_url).close()
     assert "no batch runs or waits" in typed("queue").words
     assert "this machine is the only runner, and it does not serve" in typed("runners").words
-    assert "there is no queue to pause or resume" in typed("queue", "pause", "-r", "x").err
+
+
+def test_with_sqlite_the_queue_is_paused_and_resumed_too(typed: Type) -> None:
+    Store.create(load().store_url).close()
+    assert typed("queue", "pause", "--reason", "a move", "--by", "ann").code == 0
+    assert "The queue is paused by ann: a move. To go on: fleet-runner queue resume" in typed("queue").words
+    assert "The queue is paused by ann: a move. To go on: fleet-runner queue resume" in typed("status").words
+    assert json.loads(typed("status", "--json").out)["paused_queue"]["by"] == "ann"
+    assert typed("queue", "resume").code == 0
+    assert json.loads(typed("status", "--json").out)["paused_queue"] is None
+    assert typed("queue", "resume").code == 1

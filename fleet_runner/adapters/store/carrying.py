@@ -69,17 +69,17 @@ class CarryingMethods:
             return parcels.found(connection, batches)
 
     def pause_queue(self, by: str, reason: str) -> None:
-        """Have no runner take anything more; what is carried goes on."""
+        """Have nothing more begin; what runs goes on: runners take nothing, or a SQLite's only one opens no run."""
         with self._database.write() as connection:
             switching.off(connection, parcels.QUEUE, by, reason)
 
     def resume_queue(self) -> bool:
-        """Have runners take what waits; False where they may already."""
+        """Have what waits begin; False where it may already."""
         with self._database.write() as connection:
             return switching.on(connection, parcels.QUEUE)
 
     def queue_paused(self) -> Switch | None:
-        """Return who paused the queue, and why; None where runners take what waits."""
+        """Return who paused the queue, and why; None where what waits may begin."""
         with self._database.read() as connection:
             return switching.one(connection, parcels.QUEUE)
 
