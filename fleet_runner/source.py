@@ -4,10 +4,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
+
 from fleet_runner.adapters import sitefiles
 from fleet_runner.core.errors import SettingsError, SourceError
+from fleet_runner.core.placement import patterns, reaches
 from fleet_runner.core.records import Fleet
 from fleet_runner.settings import Settings, origin
+
+log = structlog.get_logger()
 
 Signature = tuple[tuple[str, int, int], ...]
 
@@ -65,8 +70,16 @@ class Reader:
         """Return what the source says now."""
         signature = _signature(self.settings.source)
         if self.fleet is None or not signature or signature != self.signature:
-            self.fleet, self.signature = read(self.settings), signature
+            first, self.fleet, self.signature = self.fleet is None, read(self.settings), signature
+            if first and (unknown := _unknown(self.settings, self.fleet)):
+                log.warning("runner_places names what no site and no rack matches; correct it", unknown=unknown)
         return self.fleet
+
+
+def _unknown(settings: Settings, fleet: Fleet) -> list[str]:
+    """Return the places of this runner that the source of truth does not know: typing errors, as a rule."""
+    known = (*fleet.sites, *fleet.racks)
+    return [each for each in patterns(settings.runner_places) if not any(reaches((each,), place) for place in known)]
 
 
 def _signature(source: str) -> Signature:

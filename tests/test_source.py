@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import structlog
 
 from fleet_runner import source
 from fleet_runner.core.errors import SettingsError, SourceError
@@ -40,3 +41,14 @@ def test_a_netbox_needs_its_token(values: dict[str, Path], words: str) -> None:
     """And the error says where to put it."""
     with pytest.raises(SettingsError, match=words):
         source.read(Settings(source="https://netbox.example", **values))
+
+
+def test_places_that_the_source_does_not_know_are_told_once(site: Path) -> None:
+    """A runner with a typing error there would reach nothing, without a word."""
+    reader = Reader(Settings(source=str(site), runner_places="hall-1, hall-*/*, hal-1, hall-1/r99"))
+    with structlog.testing.capture_logs() as said:
+        reader()
+        with (site / "sites.yml").open("a", encoding="utf-8") as file:
+            file.write("# seen\n")
+        reader()
+    assert [each["unknown"] for each in said] == [["hal-1", "hall-1/r99"]]
