@@ -39,8 +39,8 @@ COLOURS: dict[State, str] = {
 BOOTS = frozenset({Stage.PROVISION, Stage.REBOOT})
 """Stages that boot a node."""
 
-LONG, ROOM = 120, 76
-"""A sentence is told whole up to so many characters; a longer one, or what a tool printed, only begins."""
+LONG, SHORT, ROOM = 300, 120, 92
+"""A sentence is whole up to so many characters, a fabric's to fewer; longer ones, and raw output, only begin."""
 
 
 def board(
@@ -84,11 +84,11 @@ def _count(what: str, found: Sequence[State]) -> str:
     return f"{len(found)} {what}{'s' if len(found) > 1 else ''}: {listed}" if found else ""
 
 
-def brief(words: str) -> str:
-    """Return words as a line of the board has room for them, without control characters: `explain` has the rest."""
+def brief(node: Node, words: str) -> str:
+    """Return words about a node as its line has room for them, without control characters: `explain` has the rest."""
     first, *more = words.strip().splitlines() or [""]
     plain = " ".join("".join(each if each.isprintable() else " " for each in first).split())
-    if not more and len(plain) <= LONG:
+    if not more and len(plain) <= (SHORT if node.device_type == FABRIC else LONG):
         return plain
     sentence = re.split(r"[.;] |\.$", plain, maxsplit=1)[0]
     return f"{sentence if len(sentence) <= ROOM else sentence[:ROOM].rpartition(' ')[0] or sentence[:ROOM]} …"

@@ -87,7 +87,7 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
     now, nodes, runs = _fleet(store, state)
     late = unserved_since(settings, store, now)
     waits = queued(settings, store)
-    nodes = [replace(node, waiting=brief(waits.get(node.name, node.waiting))) for node in nodes]
+    nodes = [replace(node, waiting=brief(node, waits.get(node.name, node.waiting))) for node in nodes]
     runs = {name: run for name, run in runs.items() if name not in waits}
     below = [] if late is None else [Text(words(late, now), style="bold yellow")]
     tripped = store.breaker()

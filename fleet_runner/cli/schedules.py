@@ -197,7 +197,7 @@ def _sweep(store: Store, begin: Line, sweep: Sweep) -> Line:
 def _waits(store: Store, name: str) -> str:
     """Say what keeps a node's turn that is due from its beginning."""
     node = store.node(name)
-    return f"{name}: {brief(node.waiting)}" if node is not None and node.waiting else ""
+    return f"{name}: {brief(node, node.waiting)}" if node is not None and node.waiting else ""
 
 
 def _table(lines: list[Line], now: float) -> Table:

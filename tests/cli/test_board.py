@@ -1,5 +1,6 @@
 """The fleet on a terminal of 80 columns."""
 
+from dataclasses import replace
 from io import StringIO
 
 from hypothesis import given
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from fleet_runner.cli.board import COLOURS, LONG, ROOM, bar, board, brief
+from fleet_runner.cli.board import COLOURS, LONG, bar, board, brief
 from fleet_runner.core.lifecycle import Condition, Stage, State
 from fleet_runner.core.runs import Node, Run
 from tests.making import NOW, a_fabric, a_node, a_run, conditions
@@ -57,20 +58,22 @@ def test_a_run_says_how_long_it_usually_takes() -> None:
 def test_what_a_tool_printed_is_begun_in_two_lines_at_most() -> None:
     """Without what would move or colour the terminal; a sentence is told whole."""
     raw = "UNKNOWN: unreachable: Failed to connect to the host via ssh. Try again.\r\nssh: connect\x1b[31m\r\n" * 20
-    assert brief(raw) == "UNKNOWN: unreachable: Failed to connect to the host via ssh …"
-    text = shown([a_fabric(name="infiniband.hall-1", waiting=brief(raw.replace(". Try", " again, and " * 20)))])
+    fabric = a_fabric(name="infiniband.hall-1")
+    assert brief(fabric, raw) == "UNKNOWN: unreachable: Failed to connect to the host via ssh …"
+    text = shown([replace(fabric, waiting=brief(fabric, raw.replace(". Try", " again, and " * 20)))])
     assert len(text.splitlines()) == 2 + 2  # the counts, the names of the columns
     waits = "No node that is up has a port in this fabric, so nothing can read it"
-    assert brief(f"{waits}; bring one into service; last sweep: it was not swept yet") == f"{waits} …"
-    assert brief("held by kim: cables are moved. Ask Jo.") == "held by kim: cables are moved. Ask Jo."
+    whole = f"{waits}; bring one into service; last sweep: it was not swept yet"
+    assert (brief(fabric, whole), brief(a_node(), whole)) == (f"{waits} …", whole)
+    assert brief(a_node(), "held by kim: cables are moved. Ask Jo.") == "held by kim: cables are moved. Ask Jo."
 
 
-@given(st.text(max_size=3 * LONG))
+@given(st.text(max_size=2 * LONG))
 def test_what_is_shortened_is_clean(words: str) -> None:
     """Whatever was printed."""
-    short = brief(words)
+    short = brief(a_node(), words)
     assert short.isprintable()
-    assert len(short) <= max(LONG, ROOM + 2)
+    assert len(short) <= LONG
 
 
 def test_a_bar_needs_to_know_how_much_there_is() -> None:
