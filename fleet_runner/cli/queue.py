@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -15,6 +16,7 @@ from fleet_runner.cli.session import Exit, age, console, opened, plain, print_js
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.placement import SOON, Runner, Switch, living, stopped, waits
 from fleet_runner.reconcile.alone import served
+from fleet_runner.reconcile.carrying import described
 from fleet_runner.settings import Settings
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
@@ -101,8 +103,8 @@ def stop(
 def runners(json: Json = False) -> None:
     """Show who runs: where, which release, how much it carries, when it was last heard of, and what it reaches."""
     with opened() as (settings, store):
-        known = store.runners() if store.shared else ()
-        deciding = store.deciding() if store.shared else ""
+        known = store.runners() if store.shared else _alone(settings, store)
+        deciding = store.deciding() if store.shared else described(settings).id
         if json:
             print_json([_told(runner, deciding, settings.lease_seconds) for runner in known])
             return
@@ -137,6 +139,12 @@ def said(paused: Switch) -> str:
     """Say who paused the queue and why, and how it goes on."""
     words = stopped(paused)
     return f"{words[0].upper()}{words[1:]}. To go on: fleet-runner queue resume"
+
+
+def _alone(settings: Settings, store: Store) -> tuple[Runner, ...]:
+    """Return this machine where it serves: with SQLite nobody else can."""
+    used = len({run.batch for run in store.open_runs()})
+    return (replace(described(settings), places=(), used=used),) if served(settings) else ()
 
 
 def _told(runner: Runner, deciding: str, seconds: float) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What people see of runners and of what waits, and how they steer it, at 80 columns."""
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import OpenRun
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.placement import Offer, Runner
+from fleet_runner.reconcile.alone import serving
 from fleet_runner.settings import load
 from tests.adapters.store.builders import UrlMaker, decision, device, node
 from tests.adapters.store.conftest import (  # noqa: F401  fixtures
@@ -101,6 +103,11 @@ def test_with_sqlite_there_is_one_runner(typed: Type) -> None:
     Store.create(load().store_url).close()
     assert "no batch runs or waits" in typed("queue").words
     assert "this machine is the only runner, and it does not serve" in typed("runners").words
+    assert json.loads(typed("runners", "--json").out) == []
+    with serving(load()):
+        assert "this machine is the only runner, and it serves" in typed("runners").words
+        (one,) = json.loads(typed("runners", "--json").out)
+    assert (one["state"], one["host"], one["used"]) == ("decides", socket.gethostname(), 0)
 
 
 def test_with_sqlite_the_queue_is_paused_and_resumed_too(typed: Type) -> None:
