@@ -20,7 +20,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import ConflictError, StoreError
 
 TRIES = 3
-"""How often the store may refuse what is brought at the end, before it is believed."""
+"""How often the store may refuse what is brought at the end of a lease that it does not keep, to be believed."""
 
 
 class Told(Enum):
@@ -140,7 +140,8 @@ class Courier:
             if time.monotonic() > until:
                 return Told.LATER
             time.sleep(PULSE)
-            self._renew_quietly()
+            if self._renew_quietly():
+                refused = 0
 
     def _carry(self) -> None:
         """Renew and bring until it ends; what the store cannot take now, it may take later."""
@@ -155,11 +156,13 @@ class Courier:
             except (StoreError, OSError):
                 self._forget()
 
-    def _renew_quietly(self) -> None:
+    def _renew_quietly(self) -> bool:
         with suppress(StoreError):
-            self._renew()
+            return self._renew()
+        return False
 
-    def _renew(self) -> None:
+    def _renew(self) -> bool:
+        """Keep the lease; False where it is over, or its runs are."""
         at = ticks()
         why = self._opened().renew_parcel(self.batch, self.token, self.seconds)
         if why is None:
@@ -168,6 +171,7 @@ class Courier:
             self._over = self._over or why
         if why is not None:
             self._keep(at)
+        return why is not None
 
     def _keep(self, at: float) -> None:
         """Remember since when the lease counts: before the store was asked, so never too late."""

@@ -9,8 +9,10 @@ from secrets import token_hex
 
 import pytest
 
-from fleet_runner.adapters import batches, lease, leased, playbooks, processes
+from fleet_runner.adapters import batches, courier, lease, leased, playbooks, processes
 from fleet_runner.adapters.playbooks import BatchState
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.errors import ConflictError
 from fleet_runner.settings import Settings
 from tests.adapters.playbooks.conftest import Site, wait_until
 from tests.carrying.conftest import LEASE, Hall
@@ -134,3 +136,32 @@ def test_of_a_lost_play_without_a_lease_no_environment_is_kept(
         site.wait_for(batch, BatchState.LOST)
         assert written(folder, "hunter-7") == []
         assert (folder / batches.LOG).exists()
+
+
+def test_what_meets_other_writers_again_and_again_is_brought_at_last(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store refuses for the moment, which says nothing about whose the batch is."""
+    mine, refused = hall.settings("r1"), list[str]()
+    hall.offer(hall.batch)
+    (taken,) = hall.store.take_parcels("r1", LEASE)
+    folder = hall.folder(mine, hall.batch)
+    folder.mkdir(parents=True)
+    told = {"token": taken.token, "seconds": LEASE, "at": lease.ticks()}
+    mine_to_bring = courier.Courier(folder, {"batch": hall.batch, "lease": told}, hall.url)
+    hall.store.start_parcel(hall.batch, taken.token, "carrier", LEASE)
+    finish = Store.finish_parcel
+
+    def meets(store: Store, batch: str, token: int, rc: int | None, detail: str) -> bool:
+        if len(refused) <= courier.TRIES:
+            refused.append(batch)
+            raise ConflictError("two writers met")
+        return finish(store, batch, token, rc, detail)
+
+    monkeypatch.setattr(courier, "PULSE", 0.05)
+    monkeypatch.setattr(Store, "finish_parcel", meets)
+    assert mine_to_bring.end(0, "", 60.0) is courier.Told.ALL
+    refused.clear()
+    assert mine_to_bring.end(0, "", 60.0) is courier.Told.REFUSED
+    assert len(refused) == courier.TRIES
+    mine_to_bring._forget()

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, func, insert, select, update
@@ -136,14 +137,19 @@ def pack(lines: Iterable[Evidence]) -> tuple[dict[str, Any], ...]:
 
 
 def add_evidence(connection: Connection, packed: Sequence[Mapping[str, Any]]) -> None:
-    """Store packed evidence; what is there already stays."""
+    """Store packed evidence; what is there already stays.
+
+    Batches share evidence: all write it in the order of its hashes, so that no two wait for each other.
+    """
     if packed:
-        connection.execute(database.insert(connection, evidence).on_conflict_do_nothing(), packed)
+        rows = sorted(packed, key=itemgetter("hash"))
+        connection.execute(database.insert(connection, evidence).on_conflict_do_nothing(), rows)
 
 
 def touch(connection: Connection, told: Iterable[Evidence]) -> None:
     """Remember that evidence was told once more, to the day: it is kept from then on, see `core.retention`."""
-    rows = [{"_hash": line.hash, "_at": untrusted.moment(line.at, 0.0)} for line in told]
+    ordered = sorted(told, key=attrgetter("hash"))  # as above
+    rows = [{"_hash": line.hash, "_at": untrusted.moment(line.at, 0.0)} for line in ordered]
     if rows:
         mine = (evidence.c.hash == bindparam("_hash"), evidence.c.at < bindparam("_at") - DAY)
         connection.execute(update(evidence).where(*mine).values(at=bindparam("_at")), rows)
