@@ -12,7 +12,7 @@ from tests.booting import image
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_SKIPS = "FLEET_NO_SKIPS"
-LONG = ("chaos", "e2e", "scenarios")
+LONG = ("e2e", "scenarios")
 """Folders whose modules take minutes each."""
 
 # How long an example takes says how busy the computer is, and nothing about the code.

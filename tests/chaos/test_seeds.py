@@ -45,12 +45,12 @@ def seeds(*arguments: str, patience: float = 1000.0) -> None:
 
 def test_one_runner_on_sqlite() -> None:
     """It is killed and stopped, its supervisors and plays too, and its database is locked."""
-    seeds("--database", "sqlite", "--seeds", "2", *SMALL)
+    seeds("--database", "sqlite", "--seeds", "1", *SMALL)
 
 
 def test_three_runners_on_postgresql(postgresql: None) -> None:
     """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
-    seeds("--seeds", "3", *SMALL, "--first", "101")
+    seeds("--seeds", "2", *SMALL, "--first", "101")
 
 
 @pytest.mark.nightly

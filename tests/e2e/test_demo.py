@@ -14,6 +14,7 @@ EARNED = [State.PROVISION, State.ONBOARD, State.VERIFY, State.FIRMWARE, State.BU
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.nightly
 def test_the_story_is_told_as_promised(tmp_path: Path) -> None:
     """One node boots late, one is recabled, one ends in triage, one comes back from a reboot, the others arrive."""
     folder = tmp_path / "demo"

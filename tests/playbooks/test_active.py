@@ -96,6 +96,7 @@ def test_tests_of_an_idle_node_are_nobodys_use_and_give_way_to_work(
     assert play(ansible, "drain")["gpu_usage"].message == "no GPU is in use"
 
 
+@pytest.mark.nightly
 def test_a_node_is_flashed_when_its_overdue_burn_in_loads_it_no_more(ansible: Ansible, lab: Lab) -> None:
     """By hand, as after a triage; the boot that follows empties what the chain left, so it is watched meanwhile."""
     assert play(ansible, "burn_in", PROFILE | {"active": {"dcgm": {"level": 3}}})["gpu_burn"].observed["working"]

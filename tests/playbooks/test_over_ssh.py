@@ -76,6 +76,7 @@ def test_a_stage_passes_over_ssh_and_keeps_its_connections(ansible: Ansible, sta
     assert len(list(sshd.control_connections(ansible.home, ansible.environment()))) == len(NAMES)
 
 
+@pytest.mark.nightly
 def test_a_fault_and_a_hung_tool_on_one_node_say_nothing_about_the_other(ansible: Ansible, lab: Lab) -> None:
     faults.inject(lab, "missing_gpu", "gpu-01", {})
     faults.inject(lab, "tool_hang", "gpu-02", {"tool": "dmesg"})

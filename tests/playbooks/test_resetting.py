@@ -91,6 +91,7 @@ def test_a_gpu_is_reset_once_alone_and_verified(lab: Lab, play: Play) -> None:
     assert (verified["gpu_errors"].verdict, verified["xid"].verdict) == (Verdict.PASS, Verdict.PASS)
 
 
+@pytest.mark.nightly
 def test_an_xid_of_before_the_reset_does_not_send_the_node_up_the_ladder(lab: Lab, play: Play) -> None:
     """The kernel's log goes on through a reset: only what it says since counts."""
     faults.inject(lab, "xid", NODE, {"code": 119, "gpu": 3})

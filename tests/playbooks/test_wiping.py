@@ -208,6 +208,7 @@ def test_a_run_that_was_taken_over_erases_nothing(bench: Bench) -> None:
     assert bench.told("format") == []
 
 
+@pytest.mark.nightly
 def test_a_node_that_booted_anew_after_the_look_is_not_erased_until_it_is_looked_at_again(bench: Bench) -> None:
     """As for a play that was frozen in between: the first look tells of a boot that is over by then."""
     drive = bench.drive(1)
@@ -260,6 +261,7 @@ def test_a_sanitize_outlives_the_play_and_a_reboot_of_the_node_and_is_never_begu
     assert "its own log says that it was sanitized" in bench.result().message
 
 
+@pytest.mark.nightly
 def test_a_node_is_erased_when_no_test_loads_it_any_more(bench: Bench) -> None:
     """The load writes where the drive's tool does: nothing of it comes after the first word to a drive."""
     bench.drive(1)

@@ -161,6 +161,7 @@ def test_a_play_that_ended_before_the_reset_is_gone_on_with(hall: Hall) -> None:
     assert hall.bmc.attributes().items() >= WANTED.items()
 
 
+@pytest.mark.nightly
 def test_the_whole_stage_flashes_then_sets_then_boots_once_and_reads_anew(tmp_path: Path) -> None:
     """On this machine, which is not booted by that: its own check says so."""
     user, password = CREDENTIALS

@@ -132,6 +132,7 @@ def test_check_mode_says_every_request_and_sends_none(hall: Hall) -> None:
         assert store.flashes(NODE) == ()
 
 
+@pytest.mark.nightly
 def test_the_network_adapters_of_a_customers_node_are_left_alone(hall: Hall) -> None:
     """The source of truth says whose the node is; its other firmware is brought to its pins."""
     profile = json.loads(json.dumps(hall.bench.scene.profile))

@@ -1,18 +1,22 @@
 """Batches between runners on PostgreSQL: each taken by one, begun once, kept no longer than its lease."""
 
 import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
-from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store import Store, results
 from fleet_runner.core.actions import OpenRun
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.placement import Offer, Runner
+from fleet_runner.core.retention import DAY
 from fleet_runner.core.runs import Outcome
-from tests.adapters.store.builders import UrlMaker, decision, device, judged, node, run
+from fleet_runner.core.spool import Evidence
+from tests.adapters.store.builders import UrlMaker, decision, device, judged, node, run, told
 
 SECONDS = 30.0
 
@@ -280,3 +284,37 @@ def test_what_is_rung_is_heard_once_the_transaction_is_through(shared: Store) ->
     offered(shared, "gpu-03", "b-3")
     assert ear.wait(10.0) == {"parcel"}
     ear.close()
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_batches_that_share_evidence_never_wait_for_each_other(shared: Store, *, again: bool) -> None:
+    """Each play tells it in an order of its own; one batch is in the middle of writing it while the other comes."""
+    first, second = sorted((told("one", "gpu-01"), told("two", "gpu-01")), key=lambda line: line.hash)
+    if again:
+        shared.ingest("b-2", 0, 10, [replace(line, node="gpu-02") for line in (first, second)])
+    late, stretch = 200.0 + 2 * DAY, shared.offset("b-1")
+    lines = [replace(line, at=late) for line in (second, first)]
+    ingest = threading.Thread(target=shared.ingest, args=("b-1", stretch, stretch + 10, lines))
+    with shared._database.write() as connection:
+        write(connection, first)
+        ingest.start()
+        waits = text(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+        while True:
+            with shared._database.read() as other:
+                if other.execute(waits).scalar():
+                    break
+            time.sleep(0.02)
+        write(connection, second)
+    ingest.join()
+    assert shared.offset("b-1") == stretch + 10
+
+
+def write(connection: Connection, line: Evidence) -> None:
+    """Write one piece of evidence, as a batch does that has it from another day."""
+    packed = results.pack([line])
+    if results.known_evidence(connection, [line.hash]):
+        connection.execute(text("UPDATE evidence SET at = at + 1 WHERE hash = :hash"), {"hash": line.hash})
+    else:
+        results.add_evidence(connection, packed)
