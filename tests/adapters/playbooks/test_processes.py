@@ -41,7 +41,7 @@ def test_a_signal_reaches_the_process_that_was_meant(sleeper: Sleeper) -> None:
     assert sleeper.wait() == -signal.SIGTERM
 
 
-@pytest.mark.parametrize(("ticks", "batch"), [(1, B1), (0, B2)])
+@pytest.mark.parametrize(("ticks", "batch"), [(1, B1), (0, B2)], ids=["another start", "another tag"])
 def test_a_signal_spares_a_process_with_another_start_or_tag(sleeper: Sleeper, ticks: int, batch: str) -> None:
     """The id fits and something else does not: it was used again."""
     (found,) = processes.tagged(B1)
