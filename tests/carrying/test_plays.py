@@ -15,6 +15,7 @@ from tests.adapters.playbooks.conftest import wait_until
 from tests.carrying.conftest import LEASE, Hall
 
 
+@pytest.mark.nightly
 def test_a_play_is_carried_told_of_and_cleaned_up_without_its_runner(hall: Hall) -> None:
     """Whoever took it does nothing more: its supervisor renews, brings what was said, and removes its folder."""
     mine = hall.settings("r1")

@@ -48,6 +48,7 @@ def test_one_runner_on_sqlite() -> None:
     seeds("--database", "sqlite", "--seeds", "1", *SMALL)
 
 
+@pytest.mark.nightly
 def test_three_runners_on_postgresql(postgresql: None) -> None:
     """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
     seeds("--seeds", "2", *SMALL, "--first", "101")

@@ -73,6 +73,7 @@ def test_what_runs_already_is_not_sent(tmp_path: Path) -> None:
     assert not played.report["changed"]
 
 
+@pytest.mark.nightly
 def test_the_shipped_machine_comes_to_its_pins_over_the_versions_between(tmp_path: Path) -> None:
     tree = load(OUR_OWN)
     entries = scenes.entries(tree, scenes.SMALL)

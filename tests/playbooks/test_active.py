@@ -67,6 +67,7 @@ def play(ansible: Ansible, stage: str, profile: dict[str, Any] | None = None) ->
     return {line.result.check: line.result for line in spool(path) if isinstance(line, Judged)}
 
 
+@pytest.mark.nightly
 def test_tests_of_an_idle_node_are_nobodys_use_and_give_way_to_work(
     ansible: Ansible, lab: Lab, tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def play(ansible: Ansible, name: str, node: str, *words: str, **variables: str) 
     return answer.stdout, found[0] if found else None
 
 
+@pytest.mark.nightly
 def test_by_hand_a_node_is_drained_once_and_given_back_once(cluster: slurm.Cluster, ansible: Ansible) -> None:
     """Check mode changes nothing; a second run changes nothing; the drain is the person's, in Slurm's own list."""
     said, found = play(ansible, "drain", "gpu-02", "--check")

@@ -205,6 +205,7 @@ def test_a_bmc_that_is_down_is_unknown_and_takes_no_power_away(ansible: Ansible,
     assert len(witness(lab, "gpu-01", "power")) == before
 
 
+@pytest.mark.nightly
 def test_burn_in_starts_its_tests_once_and_judges_each_at_its_end(ansible: Ansible, lab: Lab) -> None:
     """The node runs them in order by itself; the second run finds them; another `since` starts its own."""
     loads = len([line for line in witness(lab, "gpu-01", "tool") if line["tool"] == "gpu_burn"])

@@ -125,6 +125,7 @@ def test_a_gpu_off_the_bus_cannot_be_reset(lab: Lab, play: Play) -> None:
     assert play.seen("gpu_reset") == []
 
 
+@pytest.mark.nightly
 def test_a_service_that_failed_is_restarted(lab: Lab, play: Play) -> None:
     faults.inject(lab, "service_down", NODE, {})
     fault = fault_key(NODE, "fabric_manager.down", "Fabric Manager")

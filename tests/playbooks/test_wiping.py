@@ -242,6 +242,7 @@ def test_what_is_not_the_nodes_own_or_in_use_is_left_while_the_rest_is_erased(be
     assert "wipe.left" in codes.values()
 
 
+@pytest.mark.nightly
 def test_a_sanitize_outlives_the_play_and_a_reboot_of_the_node_and_is_never_begun_twice(bench: Bench) -> None:
     """The first visit begins it; the second finds it in the node's log, the third only in the drive's own."""
     drive = bench.drive(1, sanitizes=True)

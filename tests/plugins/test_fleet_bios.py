@@ -153,6 +153,7 @@ def test_a_setting_that_does_not_stick_fails_the_node_once_it_was_reset(hall: Ha
     assert "is over" in result.message
 
 
+@pytest.mark.nightly
 def test_a_play_that_ended_before_the_reset_is_gone_on_with(hall: Hall) -> None:
     hall.play(without_reset=True)
     assert hall.counts() == (1, 0)
