@@ -6,11 +6,12 @@ import os
 import shutil
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import until
 
 TOOLS = ("munged", "slurmctld", "slurmd", "srun", "scancel", "squeue", "sinfo", "scontrol")
 CONF = """
@@ -133,14 +134,6 @@ class Cluster:
         finally:
             job.terminate()
             job.wait()
-
-
-def until(question: Callable[[], bool], what: str) -> None:
-    """Wait until something is so; a busy computer takes its time, but not for ever."""
-    deadline = time.monotonic() + 90
-    while not question():
-        assert time.monotonic() < deadline, f"waited too long until {what}"
-        time.sleep(0.05)
 
 
 @contextlib.contextmanager

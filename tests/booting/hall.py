@@ -19,7 +19,8 @@ from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.lifecycle import State
 from fleet_runner.core.runs import Node
 from tests.booting.machine import Machine
-from tests.booting.namespace import BMC, PREFIX, SERVER, TAP, Namespace, namespace, until
+from tests.booting.namespace import BMC, PREFIX, SERVER, TAP, Namespace, namespace
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CLI = (sys.executable, "-m", "fleet_runner.cli")

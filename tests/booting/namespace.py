@@ -6,9 +6,11 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.waiting import until
 
 TAP = "tap0"
 SERVER = "198.18.0.1"
@@ -117,14 +119,6 @@ def namespace(folder: Path) -> Iterator[Namespace]:
     finally:
         _end(made)
         _ip("netns", "delete", made.name)
-
-
-def until(is_so: Callable[[], bool], why: Callable[[], str], seconds: float = PATIENCE) -> None:
-    """Wait until something is so, or fail with all that is known by then."""
-    limit = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < limit, f"not within {seconds:g} s: {why()}"
-        time.sleep(0.1)
 
 
 def _end(made: Namespace) -> None:

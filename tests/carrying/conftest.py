@@ -20,12 +20,13 @@ from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.placement import Parcel, Runner
 from fleet_runner.core.runs import Run
 from fleet_runner.settings import Settings
-from tests.adapters.playbooks.conftest import Site, wait_until
+from tests.adapters.playbooks.conftest import Site
 from tests.adapters.store.builders import UrlMaker, decision, device, node
 from tests.adapters.store.conftest import (  # noqa: F401  fixtures
     postgresql,
     postgresql_urls,
 )
+from tests.waiting import until
 
 LEASE = 24.0
 """Seconds: half of it is the longest pause between two renewals that costs no play, and computers are busy."""
@@ -86,7 +87,7 @@ class Hall:
 
     def began(self, batch: str) -> None:
         """Wait until a batch has begun."""
-        wait_until(lambda: self.parcel(batch).started_at is not None)
+        until(lambda: self.parcel(batch).started_at is not None)
 
     def without_server(self) -> Callable[[], None]:
         """Let nobody connect to this database and cut who is; return what ends that."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from fleet_runner.adapters import batches
 from fleet_runner.adapters.store import Store
-from tests.adapters.playbooks.conftest import wait_until
 from tests.adapters.store.builders import UrlMaker
+from tests.waiting import until
 
 
 def test_who_waits_for_its_plays_decides_no_more_and_takes_nothing(tmp_path: Path, postgresql_urls: UrlMaker) -> None:
@@ -31,7 +31,7 @@ def test_who_waits_for_its_plays_decides_no_more_and_takes_nothing(tmp_path: Pat
             text=True,
         )
         try:
-            wait_until(lambda: store.deciding() != "")
+            until(lambda: store.deciding() != "")
             process.send_signal(signal.SIGTERM)
             assert process.stdout is not None
             assert next(line for line in process.stdout if line.startswith("waiting up to 600 s"))

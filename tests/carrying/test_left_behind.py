@@ -14,8 +14,9 @@ from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.settings import Settings
-from tests.adapters.playbooks.conftest import Site, wait_until
+from tests.adapters.playbooks.conftest import Site
 from tests.carrying.conftest import LEASE, Hall
+from tests.waiting import until
 
 
 def test_what_was_taken_and_never_written_down_is_anybodys_again(hall: Hall) -> None:
@@ -69,7 +70,7 @@ def orphaned(hall: Hall) -> Settings:
     for one in processes.tagged(folder.name):
         if "fleet_runner.adapters.supervisor" in one.command:
             processes.send(one, folder.name, signal.SIGKILL)
-    wait_until(lambda: not batches.locked(folder))
+    until(lambda: not batches.locked(folder))
     leased.sweep(mine, hall.store, "r1")
     assert processes.tagged(folder.name)
     assert not (folder / batches.TOLD).exists()

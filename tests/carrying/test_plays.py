@@ -11,8 +11,8 @@ from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.adapters.supervisor import FENCED_RC
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.runs import Outcome
-from tests.adapters.playbooks.conftest import wait_until
 from tests.carrying.conftest import LEASE, Hall
+from tests.waiting import until
 
 
 @pytest.mark.nightly
@@ -27,13 +27,13 @@ def test_a_play_is_carried_told_of_and_cleaned_up_without_its_runner(hall: Hall)
     time.sleep(LEASE * 1.2)
     assert hall.look(hall.batch).state is BatchState.RUNNING
     hall.site.open_gate("gate")
-    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
     assert hall.look(hall.batch).rc == 0
     assert hall.site.witness() == ["one", "two"]
     told = hall.store.run(run.id)
     assert told is not None
     assert told.task
-    wait_until(lambda: not hall.folder(mine, hall.batch).exists())
+    until(lambda: not hall.folder(mine, hall.batch).exists())
 
 
 def test_two_runners_that_take_at_once_begin_a_play_once(hall: Hall) -> None:
@@ -46,8 +46,8 @@ def test_two_runners_that_take_at_once_begin_a_play_once(hall: Hall) -> None:
     time.sleep(0.5)
     assert hall.carry(second, "r2") == 1
     leased._begin(first.model_copy(update={"lease_seconds": LEASE}), taken, at, "r1")
-    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
-    wait_until(lambda: not hall.folder(first, hall.batch, 1).exists())
+    until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    until(lambda: not hall.folder(first, hall.batch, 1).exists())
     assert hall.site.witness() == ["one"]
     assert hall.parcel(hall.batch).token == 2
 
@@ -62,7 +62,7 @@ def test_a_batch_whose_folder_cannot_be_written_is_anybodys_at_once(hall: Hall) 
     with pytest.raises(FleetError, match="was not started"):
         hall.carry(broken, "r1")
     assert hall.carry(well, "r2") == 1
-    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
 
 
 def test_a_supervisor_that_never_came_up_keeps_nothing(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +89,9 @@ def test_a_killed_supervisors_play_ends_with_its_lease_and_its_runs_are_lost(hal
     hall.site.wait_for_witness("one")
     folder = hall.folder(mine, hall.batch)
     os.kill(hall.supervisor(folder), signal.SIGKILL)
-    wait_until(lambda: hall.look(hall.batch).state is BatchState.LOST)
+    until(lambda: hall.look(hall.batch).state is BatchState.LOST)
     assert "r1 began it" in hall.look(hall.batch).detail
-    wait_until(lambda: not processes.tagged(folder.name))
+    until(lambda: not processes.tagged(folder.name))
     hall.site.open_gate("gate")
     time.sleep(1.0)
     assert hall.site.witness() == ["one"]
@@ -107,7 +107,7 @@ def test_a_runner_that_comes_back_gives_up_at_once_what_its_killed_supervisor_le
     folder = hall.folder(mine, hall.batch)
     for one in (*processes.tagged(folder.name), *processes.tagged(folder.name)):
         processes.send(one, folder.name, signal.SIGKILL)
-    wait_until(lambda: not processes.tagged(folder.name))
+    until(lambda: not processes.tagged(folder.name))
     leased.sweep(mine, hall.store, "r1")
     assert hall.look(hall.batch).state is BatchState.LOST
     leased.sweep(mine, hall.store, "r1")
@@ -123,8 +123,8 @@ def test_a_frozen_supervisors_play_is_ended_and_it_writes_nothing_when_it_wakes(
     folder = hall.folder(mine, hall.batch)
     supervisor = hall.supervisor(folder)
     os.kill(supervisor, signal.SIGSTOP)
-    wait_until(lambda: hall.look(hall.batch).state is BatchState.LOST)
-    wait_until(lambda: not [one for one in processes.tagged(folder.name) if "playbook" in one.command])
+    until(lambda: hall.look(hall.batch).state is BatchState.LOST)
+    until(lambda: not [one for one in processes.tagged(folder.name) if "playbook" in one.command])
     hall.store.close_run(run, Outcome.LOST, "nobody saw its end", time.time())
     before = (
         hall.store.run(run.id),
@@ -133,7 +133,7 @@ def test_a_frozen_supervisors_play_is_ended_and_it_writes_nothing_when_it_wakes(
         hall.parcel(hall.batch),
     )
     os.kill(supervisor, signal.SIGCONT)
-    wait_until((folder / batches.TOLD).exists)
+    until((folder / batches.TOLD).exists)
     after = (
         hall.store.run(run.id),
         hall.store.history("gpu-01"),
@@ -158,7 +158,7 @@ def test_a_database_that_is_away_for_a_moment_costs_nothing(hall: Hall) -> None:
     hall.site.wait_for_witness("two")
     time.sleep(2.0)
     back()
-    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
     assert hall.look(hall.batch).rc == 0
 
 
@@ -172,10 +172,10 @@ def test_a_play_ends_by_itself_while_the_database_is_away_for_too_long_and_what_
     hall.began(hall.batch)
     folder = hall.folder(mine, hall.batch)
     back = hall.without_server()
-    wait_until(lambda: batches.read_rc(folder) is not None)
+    until(lambda: batches.read_rc(folder) is not None)
     assert not [one for one in processes.tagged(folder.name) if "playbook" in one.command]
     back()
-    wait_until(lambda: hall.engine.look(mine, hall.batch).state is BatchState.ENDED)
+    until(lambda: hall.engine.look(mine, hall.batch).state is BatchState.ENDED)
     look = hall.engine.look(mine, hall.batch)
     assert look.rc == FENCED_RC
     assert "was not renewed" in look.detail
@@ -189,7 +189,7 @@ def test_a_batch_that_is_stopped_ends_wherever_it_runs(hall: Hall) -> None:
     hall.carry(mine, "r1")
     hall.site.wait_for_witness("one")
     hall.engine.stop(mine, hall.batch)
-    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
     assert hall.look(hall.batch).detail == "It was stopped on request."
     assert hall.site.witness() == ["one"]
 
@@ -200,5 +200,5 @@ def test_nodes_whose_runs_are_over_before_it_begins_are_left_out(hall: Hall) -> 
     one, _ = hall.offer(hall.batch, "gpu-01", "gpu-02")
     hall.store.close_run(one, Outcome.CANCELLED, "", time.time())
     hall.carry(mine, "r1")
-    wait_until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
+    until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
     assert hall.site.witness() == ["gpu-02"]

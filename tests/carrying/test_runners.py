@@ -17,9 +17,9 @@ from fleet_runner.core.runs import Outcome
 from fleet_runner.reconcile.carrying import Carrier, described
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
-from tests.adapters.playbooks.conftest import wait_until
 from tests.adapters.store.builders import UrlMaker
 from tests.reconcile.scripted import a_fleet
+from tests.waiting import until
 
 Make = Callable[[str], World]
 
@@ -57,7 +57,7 @@ def test_who_ends_lets_another_decide_at_once_and_takes_nothing_more(make: Make)
             time.sleep(one.settings.lease_seconds * 1.5)
             assert first.decides()
         assert not first.decides()
-        wait_until(second.decides)
+        until(second.decides)
         assert one.store.take_parcels(first.runner.id, 30.0) == ()
 
 
@@ -67,7 +67,7 @@ def test_who_is_silent_for_a_lease_decides_no_more_and_knows_it(make: Make) -> N
     first, second = carrier(one), carrier(other)
     assert first.decides()
     with second.beside():
-        wait_until(second.decides)
+        until(second.decides)
         assert not first.decides()
     silent = next(runner for runner in one.store.runners() if runner.id == first.runner.id)
     assert silent.silent >= 4.0
@@ -81,7 +81,7 @@ def test_who_does_not_decide_starts_nothing(make: Make, tmp_path: Path) -> None:
     with hearing(tmp_path) as bell:
         serving = Thread(target=reconcile.serve, args=(world, stop, bell, lambda _: None))
         serving.start()
-        wait_until(lambda: world.fleet is not None)
+        until(lambda: world.fleet is not None)
         time.sleep(1.0)
         stop.set()
         bell.ring()

@@ -17,7 +17,7 @@ from tests.booting import namespace
 from tests.booting.hall import ADDRESS, BOOT_SECONDS, MAC, MUNGE, NODE, SECRET, Hall, hall
 from tests.booting.image import Image
 from tests.booting.machine import Machine
-from tests.booting.namespace import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.timeout(1200)
 

@@ -23,6 +23,7 @@ from tests.firmware import scenes, witness
 from tests.firmware.bench import Bench
 from tests.firmware.bench import bench as benched
 from tests.firmware.scenes import NODE, PACE
+from tests.waiting import until
 
 BUSY = {"answer": {"status": 503}}
 
@@ -124,14 +125,6 @@ def test_an_image_may_take_longer_to_read_than_a_lease_lasts(tmp_path: Path, mon
 
 
 ENTRIES = "/redfish/v1/UpdateService/FirmwareInventory"
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    deadline = time.monotonic() + 30.0
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def another_person_sends(bench: Bench, image: str, entry: str) -> None:

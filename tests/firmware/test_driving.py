@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -20,16 +19,9 @@ from tests.firmware.bench import Bench
 from tests.firmware.bench import bench as benched
 from tests.firmware.scenes import NODE, OLD
 from tests.firmware.stage import WARM
+from tests.waiting import until
 
 LONG = 60.0  # seconds that nothing here takes
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    deadline = time.monotonic() + LONG
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_of_two_drivers_one_works_and_the_other_is_told_who(bench: Bench) -> None:

@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,6 +23,7 @@ from fleet_runner.listening.admission import make
 from fleet_runner.listening.inbox import Bounds
 from fleet_runner.listening.serving import Listening
 from fleet_runner.settings import Settings
+from tests.waiting import until
 
 LONG = 60.0
 Body = str | bytes | Iterable[bytes]
@@ -62,14 +63,6 @@ def entry(host: str, text: str, at: float | None = None) -> str:
 def xid(host: str = "gpu-01", number: int = 79, pci: str = "0000:0f:00", at: float | None = None) -> str:
     """Return the line of an Xid."""
     return entry(host, f"NVRM: Xid (PCI:{pci}): {number}, pid=1234, name=python, something is wrong", at)
-
-
-def until(true: Callable[[], bool], seconds: float = LONG) -> None:
-    """Wait for something that comes."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.005)
 
 
 def push(url: str, way: str, body: Body, token: str, **more: Any) -> httpx.Response:

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from fleet_runner.listening.inbox import OVERHEAD, Bounds
-from tests.listening.hearing import LONG, entry, listening, until, xid
+from tests.listening.hearing import LONG, entry, listening, xid
+from tests.waiting import until
 
 WAYS = ("", "/log", "/alertmanager", "/redfish/gpu-01", "/fabric")
 HOSTILE = (

@@ -15,7 +15,8 @@ from threading import Event, Thread
 import httpx
 
 from fleet_runner.adapters.store import Store
-from tests.listening.hearing import LONG, fleet_of, give, push, stocked, until, xid
+from tests.listening.hearing import LONG, fleet_of, give, push, stocked, xid
+from tests.waiting import until
 
 NODES = ("gpu-01", "gpu-02", "gpu-03")
 PCIS = [f"{bus:04x}:0f:00" for bus in range(200)]

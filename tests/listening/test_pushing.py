@@ -10,7 +10,8 @@ import pytest
 from fleet_runner.core.actions import Decision, Move
 from fleet_runner.core.lifecycle import TRANSITIONS, Event, State
 from fleet_runner.core.signals.signal import Source
-from tests.listening.hearing import Ear, entry, fleet_of, listening, until, xid
+from tests.listening.hearing import Ear, entry, fleet_of, listening, xid
+from tests.waiting import until
 
 ALERT = {
     "version": "4",

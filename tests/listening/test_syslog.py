@@ -14,7 +14,8 @@ from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.signals.syslog import LARGEST
 from fleet_runner.listening.inbox import Bounds
 from fleet_runner.listening.syslog import networks
-from tests.listening.hearing import Ear, listening, until
+from tests.listening.hearing import Ear, listening
+from tests.waiting import until
 
 HERE = "127.0.0.1:0"
 

@@ -11,7 +11,8 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.signals.desk import Desk
-from tests.listening.hearing import listening, until, xid
+from tests.listening.hearing import listening, xid
+from tests.waiting import until
 
 
 def test_signals_that_cannot_be_judged_are_counted_and_the_next_are_taken(

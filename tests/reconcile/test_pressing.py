@@ -20,8 +20,9 @@ from fleet_runner.reconcile.alone import alone
 from fleet_runner.reconcile.pressing import AT_ONCE, Attention, press
 from fleet_runner.reconcile.world import Report, World
 from tests.adapters.store.test_alarms import alarm, keep
-from tests.listening.hearing import LONG, until
+from tests.listening.hearing import LONG
 from tests.reconcile.scripted import in_service, in_state, played
+from tests.waiting import until
 
 Made = Callable[..., World]
 

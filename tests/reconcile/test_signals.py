@@ -17,8 +17,9 @@ from fleet_runner.listening import beside as beside_module
 from fleet_runner.listening.beside import beside
 from fleet_runner.listening.serving import Listening
 from fleet_runner.reconcile.world import World
-from tests.listening.hearing import LONG, give, push, until, xid
+from tests.listening.hearing import LONG, give, push, xid
 from tests.reconcile.scripted import BUSY, GOOD, in_state, played
+from tests.waiting import until
 
 Made = Callable[..., World]
 

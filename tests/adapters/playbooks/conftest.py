@@ -5,8 +5,7 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,10 @@ from fleet_runner.adapters import batches, playbooks, processes, warm
 from fleet_runner.adapters.playbooks import Batch, BatchState, Look
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.settings import Settings
+from tests.waiting import until
 
 B1, B2 = (f"{name}-{os.getpid()}" for name in ("b1", "b2"))
 """Names of batches: by them processes are found on the whole machine, where other tests run at the same time."""
-
-PATIENCE = 120.0  # seconds until a test gives up waiting; nothing is measured
 
 CALLBACK = """
 import json, os, time
@@ -47,14 +45,6 @@ playbooks.launch(settings, playbooks.Batch(sys.argv[2], Stage.VERIFY, json.loads
 print("launched", flush=True)
 time.sleep(600)
 """
-
-
-def wait_until(true: Callable[[], object]) -> None:
-    """Wait for something that will come, or fail the test after a long time."""
-    until = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < until, "what was waited for did not come"
-        time.sleep(0.05)
 
 
 class Site:
@@ -109,12 +99,12 @@ class Site:
 
     def wait_for(self, batch: str, state: BatchState) -> Look:
         """Wait until a batch is in this state."""
-        wait_until(lambda: self.look(batch).state is state)
+        until(lambda: self.look(batch).state is state)
         return self.look(batch)
 
     def wait_for_witness(self, word: str) -> None:
         """Wait until a task has said this."""
-        wait_until(lambda: word in self.witness())
+        until(lambda: word in self.witness())
 
     def witness(self) -> list[str]:
         """Return what the tasks did, in order."""
@@ -149,7 +139,7 @@ class Site:
         if self.settings.batches_dir.exists():
             for folder in self.settings.batches_dir.iterdir():
                 processes.end(folder.name, spare={os.getpid()}, grace=0.5)
-        wait_until(lambda: playbooks.reap() or not playbooks._children)
+        until(lambda: playbooks.reap() or not playbooks._children)
 
 
 EITHER = pytest.mark.parametrize("site", ["cold", "warm"], indirect=True)
@@ -166,7 +156,7 @@ def site(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         stack.callback(made.close)
         if getattr(request, "param", "cold") == "warm":
             stack.enter_context(warm.kept(made.settings, playbooks.environment(made.settings, "none")))
-            wait_until(lambda: warm.answers(warm.folder(made.settings)))
+            until(lambda: warm.answers(warm.folder(made.settings)))
         yield made
 
 

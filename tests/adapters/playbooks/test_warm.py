@@ -12,7 +12,8 @@ import pytest
 from fleet_runner.adapters import batches, playbooks, processes, warm
 from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.adapters.warm import mark
-from tests.adapters.playbooks.conftest import B1, B2, Site, wait_until
+from tests.adapters.playbooks.conftest import B1, B2, Site
+from tests.waiting import until
 
 WARM = pytest.mark.parametrize("site", ["warm"], indirect=True)
 
@@ -88,7 +89,7 @@ def test_an_orphaned_fork_is_found_and_ended(site: Site) -> None:
     playbooks.stop(site.settings, B1)
     assert site.look(B1).state is BatchState.LOST
     assert processes.tagged(B1) == ()
-    wait_until(lambda: not main_process(site, B1))
+    until(lambda: not main_process(site, B1))
 
 
 @WARM
@@ -99,7 +100,7 @@ def test_a_play_outlives_its_parent_and_says_how_it_ended(site: Site) -> None:
     site.wait_for_witness("in")
     first = parent(site)
     os.kill(first, signal.SIGKILL)
-    wait_until(lambda: parent(site) not in {0, first} and warm.answers(warm.folder(site.settings)))
+    until(lambda: parent(site) not in {0, first} and warm.answers(warm.folder(site.settings)))
     site.open_gate("gate")
     assert site.wait_for(B1, BatchState.ENDED).rc == 2
     assert site.witness() == ["in", "out"]
@@ -116,8 +117,8 @@ def test_a_hung_parent_costs_seconds_and_no_batch(site: Site) -> None:
         assert site.wait_for(B1, BatchState.ENDED).rc == 0
     finally:
         os.kill(above, signal.SIGCONT)
-    wait_until(lambda: warm.answers(warm.folder(site.settings)))
-    wait_until(lambda: not processes.tagged(B1))  # a fork that finds its caller gone ends
+    until(lambda: warm.answers(warm.folder(site.settings)))
+    until(lambda: not processes.tagged(B1))  # a fork that finds its caller gone ends
     assert site.witness() == ["gpu-01"]
 
 
@@ -130,7 +131,7 @@ def test_a_parent_that_imported_what_has_changed_forks_nothing(site: Site) -> No
     plugin.write_text(plugin.read_text() + "# edited\n")
     playbooks.launch(site.settings, site.batch(B1))
     assert site.wait_for(B1, BatchState.ENDED).rc == 0
-    wait_until(lambda: parent(site) not in {0, first})
+    until(lambda: parent(site) not in {0, first})
     assert site.witness() == ["one"]
 
 
@@ -199,12 +200,12 @@ def test_a_parent_ends_with_who_keeps_it(site: Site) -> None:
     )
     with subprocess.Popen([sys.executable, "-c", keep, site.settings.model_dump_json()]) as keeper:
         try:
-            wait_until(lambda: warm.answers(warm.folder(site.settings)))
+            until(lambda: warm.answers(warm.folder(site.settings)))
             above = parent(site)
             assert above
         finally:
             keeper.kill()
-    wait_until(lambda: not Path(f"/proc/{above}").exists())
+    until(lambda: not Path(f"/proc/{above}").exists())
     assert not (warm.folder(site.settings) / warm.SOCKET).exists()
 
 
@@ -230,7 +231,7 @@ def test_a_caller_that_says_nothing_or_rubbish_starts_nothing(site: Site) -> Non
         assert "not forked" not in log(site, B1)
     assert site.witness() == ["one"]
     above = parent(site)
-    wait_until(lambda: not Path(f"/proc/{above}/task/{above}/children").read_text().split())
+    until(lambda: not Path(f"/proc/{above}/task/{above}/children").read_text().split())
 
 
 def test_only_a_process_with_room_for_it_is_marked() -> None:

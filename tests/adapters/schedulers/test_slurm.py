@@ -15,6 +15,7 @@ from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.scheduling import By
 from fleet_runner.core.verdicts import Result, Verdict
 from tests import slurm as real
+from tests.waiting import until
 
 pytestmark = real.needed
 
@@ -36,7 +37,7 @@ def cluster(whole: real.Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[re
     yield whole
     for node in whole.nodes:
         whole.ask("scancel", "--state=RUNNING", f"--nodelist={node}")
-        real.until(partial(idles, whole, node), f"{node} has no job left")
+        until(partial(idles, whole, node), f"{node} has no job left")
         if whole.state(node) != "idle":
             whole.ask("scontrol", "update", f"nodename={node}", "state=resume")
             whole.wait(node, "idle")
@@ -157,7 +158,7 @@ def test_a_node_that_rebooted_while_drained_comes_back_by_a_resume(cluster: real
     seen = judged("n1")
     assert (seen.observed["in_use"], seen.observed["takes_work"]) == (False, False)
     cluster.start("n1", "-b")
-    real.until(lambda: "BootTime=None" not in cluster.ask("scontrol", "show", "node", "n1"), "it told of its boot")
+    until(lambda: "BootTime=None" not in cluster.ask("scontrol", "show", "node", "n1"), "it told of its boot")
     time.sleep(1.0)
     assert not judged("n1").observed["takes_work"]
     assert slurm.resume("n1", By.RUNNER).changed
@@ -213,7 +214,7 @@ def test_a_scheduler_that_does_not_answer_is_told_in_time(cluster: real.Cluster,
         assert time.monotonic() - began < WITHIN
     finally:
         cluster.start(daemon)
-        real.until(lambda: bool(cluster.state("n1")), f"{daemon} answers again")
+        until(lambda: bool(cluster.state("n1")), f"{daemon} answers again")
 
 
 def test_variables_of_a_persons_shell_hide_no_job(cluster: real.Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ from sqlalchemy import text
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.schedules.firing import Row
 from tests.adapters.store.builders import UrlMaker
+from tests.waiting import until
 
 RUNNER = """
 import os, sys, time
@@ -80,14 +81,6 @@ def runners(url: str, folder: Path, count: int) -> Iterator[list[subprocess.Pope
             if each.poll() is None:
                 each.kill()
             each.communicate()
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds."""
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def row(store: Store) -> Row:

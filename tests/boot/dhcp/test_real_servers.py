@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.boot.dhcp import servers
 from tests.boot.dhcp.segment import SERVER, Segment, ipxe, machine, segment, why_not
+from tests.waiting import until
 
 FIRST, SECOND, STRANGER = "02:00:00:00:00:11", "02:00:00:00:00:12", "02:00:00:00:00:99"
 FLEET = servers.fleet(
@@ -24,13 +25,6 @@ def net(tmp_path: Path) -> Iterator[Segment]:
         pytest.skip(why)
     with segment(tmp_path) as made:
         yield made
-
-
-def eventually(found: Callable[[], bool]) -> None:
-    until = time.monotonic() + 10
-    while not found():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("kind", FULL)
@@ -88,11 +82,11 @@ def test_the_boot_service_is_told_of_each_lease_and_of_its_renewal(net: Segment,
     text = servers.config(net, kind, FLEET, lease_hook=str(servers.hook(net)))
     with servers.listening(net) as told, servers.serving(net, kind, text):
         net.ask(machine(FIRST))
-        eventually(lambda: (FIRST, "198.18.0.11") in told.leases())
+        until(lambda: (FIRST, "198.18.0.11") in told.leases())
         before = len(told.leases())
         time.sleep(1.1)  # dnsmasq counts leases in seconds
         net.ask(ipxe(FIRST))
-        eventually(lambda: len(told.leases()) > before)
+        until(lambda: len(told.leases()) > before)
     assert set(told.leases()) == {(FIRST, "198.18.0.11")}
     assert {each["authorization"] for each in told.requests()} == {"Bearer let-the-lease-be-told"}
     assert {each["path"] for each in told.requests()} == {"/dhcp"}
@@ -107,7 +101,7 @@ def test_a_boot_service_that_hangs_holds_up_no_lease(net: Segment, kind: str) ->
         began = time.monotonic()
         answers = net.ask(*map(machine, macs))
         took = time.monotonic() - began
-        eventually(lambda: bool(told.requests()))
+        until(lambda: bool(told.requests()))
     assert [answer.address for answer in answers if answer] == [f"198.18.0.{at + 20}" for at in range(30)]
     assert took < 5.0  # each is given up after five
 
@@ -147,7 +141,7 @@ def test_old_leases_are_not_told_again_when_dnsmasq_starts(net: Segment) -> None
         for mac, expected in ((FIRST, {FIRST}), (SECOND, {FIRST, SECOND})):
             with servers.serving(net, "dnsmasq", text):
                 net.ask(machine(mac))
-                eventually(lambda wanted=expected: {each for each, _ in told.leases()} == wanted)
+                until(lambda wanted=expected: {each for each, _ in told.leases()} == wanted)
     assert [mac for mac, _ in told.leases()] == [FIRST, SECOND]
 
 
@@ -188,5 +182,5 @@ def test_what_a_machine_cannot_be_called_is_not_told(net: Segment) -> None:
     with servers.listening(net) as told:
         net.run(hook, "add", '02:00:00:00:00:11", "x": "', "198.18.0.11")
         net.run(hook, "add", FIRST, "198.18.0.11")
-        eventually(lambda: bool(told.requests()))
+        until(lambda: bool(told.requests()))
     assert told.leases() == [(FIRST, "198.18.0.11")]
