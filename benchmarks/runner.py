@@ -38,7 +38,7 @@ from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, write_json
 from fleet_runner.lab.up import up
 from fleet_runner.settings import PROJECT_DIR, Settings
-from tests.chaos import postgres
+from tests import postgres
 
 STAGE = Stage.HEALTH_PASSIVE
 SERVERS = 8

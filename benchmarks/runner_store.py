@@ -27,7 +27,7 @@ from fleet_runner.core.spool import Ended, Evidence, Judged, Line, PlayEnd, Prog
 from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.reconcile.carrying import described
 from fleet_runner.settings import Settings
-from tests.chaos import postgres
+from tests import postgres
 
 NODES = 1_000
 TOGETHER = 20

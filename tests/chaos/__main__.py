@@ -12,7 +12,7 @@ from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any
 
-from tests.chaos import postgres
+from tests import postgres
 from tests.chaos.herd import environment
 from tests.chaos.seeds import Report, Setting, run
 

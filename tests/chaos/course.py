@@ -17,8 +17,8 @@ from tests.chaos.disturbances import MILD, ON_BATCHES, Disturbance, Kind
 from tests.chaos.fates import fate
 from tests.chaos.herd import Found, Herd, kill
 from tests.chaos.machine import Machine
-from tests.chaos.postgres import Postgres
 from tests.chaos.quiet import Story, certify, is_settled
+from tests.postgres import Postgres
 
 PAUSE = 0.5
 PATIENCE = 2.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
-from tests.chaos import postgres
+from tests import postgres
 from tests.chaos.course import PATIENCE, Course, differences
 from tests.chaos.disturbances import Disturbance, drawn
 from tests.chaos.fates import fate

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.chaos import postgres
+from tests import postgres
 from tests.chaos.herd import ROOT
 
 pytestmark = pytest.mark.timeout(2400)

@@ -20,7 +20,7 @@ from fleet_runner.core.lifecycle import State
 from fleet_runner.core.runs import Wish
 from fleet_runner.lab.down import down
 from fleet_runner.lab.up import up
-from tests.chaos import postgres
+from tests import postgres
 from tests.e2e.conftest import Fleet
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1500)]

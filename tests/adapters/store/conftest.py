@@ -2,20 +2,16 @@
 
 import os
 import shutil
-import signal
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, text
 
 from fleet_runner.adapters.store import Store, database
+from tests import postgres
 from tests.adapters.store.builders import UrlMaker, device
 
 
@@ -43,34 +39,11 @@ def sqlite_urls(sqlite_template: Path, tmp_path: Path) -> UrlMaker:
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """The socket folder of a PostgreSQL started for this session and ended by its pid, whatever happens."""
-    programs = _programs()
-    with ExitStack() as stack:
-        home = Path(tempfile.mkdtemp(prefix="fleet-pg-"))
-        stack.callback(shutil.rmtree, home, ignore_errors=True)
-        as_user = _as_user(home)
-        data = home / "data"
-        _run(
-            [
-                *as_user,
-                programs / "initdb",
-                "-D",
-                data,
-                "-U",
-                "fleet",
-                "-A",
-                "trust",
-                "-N",
-                "--locale=C",
-                "-E",
-                "UTF8",
-            ]
-        )
-        options = f"-c listen_addresses='' -c unix_socket_directories={home} -c fsync=off"
-        log = home / "log"
-        stack.callback(_end, data / "postmaster.pid")
-        _run([*as_user, programs / "pg_ctl", "-D", data, "-l", log, "-o", options, "-w", "-t", "120", "start"])
-        Store.create(_url(str(home), "postgres")).close()
-        yield str(home)
+    try:
+        with postgres.template() as data, postgres.running(data) as server:
+            yield str(server.home)
+    except postgres.AbsentError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture
@@ -118,45 +91,6 @@ def stocked(store: Store) -> Store:
     """A store that knows the nodes gpu-01, gpu-02 and gpu-03."""
     store.register([device(f"gpu-0{number}") for number in (1, 2, 3)], 100.0)
     return store
-
-
-def _programs() -> Path:
-    """Find initdb and pg_ctl where Debian puts them, or skip."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    named = shutil.which("initdb")
-    if not found and named is None:
-        pytest.skip("PostgreSQL is not installed (no initdb); Debian's package is `postgresql`")
-    return found[-1].parent if found else Path(str(named)).parent
-
-
-def _as_user(home: Path) -> list[str]:
-    """Return what starts a program as somebody PostgreSQL runs as, who also owns the folder; or skip."""
-    if os.geteuid() != 0:
-        return []
-    try:
-        shutil.chown(home, "postgres", "postgres")
-    except LookupError:
-        pytest.skip("PostgreSQL will not run as root and there is no user `postgres`; Debian's `postgresql` makes it")
-    return ["runuser", "-u", "postgres", "--"]
-
-
-def _run(command: list[Any]) -> None:
-    log = subprocess.run([str(part) for part in command], cwd="/", capture_output=True, text=True, check=False)
-    assert log.returncode == 0, f"{command}: {log.stdout}{log.stderr}"
-
-
-def _end(pid_file: Path) -> None:
-    """End the server whose pid the file holds, and wait until it is gone."""
-    if not pid_file.is_file():
-        return
-    pid = int(pid_file.read_text().split()[0])
-    for patience, signum in ((20.0, signal.SIGINT), (20.0, signal.SIGQUIT)):
-        os.kill(pid, signum)
-        until = time.monotonic() + patience
-        while time.monotonic() < until:
-            if not pid_file.exists():
-                return
-            time.sleep(0.05)
 
 
 def _url(socket_folder: str, database: str) -> str:

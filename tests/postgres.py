@@ -1,4 +1,4 @@
-"""A PostgreSQL of a seed's own that can be restarted, taken away for a while, and cut off from its clients.
+"""A PostgreSQL of a test's own that can be restarted, taken away for a while, and cut off from its clients.
 
 It listens on a Unix socket in a folder of its own, and nowhere else.
 """
@@ -41,7 +41,20 @@ class Postgres:
     def start(self) -> None:
         """Start it and wait until it answers."""
         options = f"{OPTIONS} -c unix_socket_directories={self.home}"
-        _run(self.home, "pg_ctl", "-D", self.home / "data", "-l", self.home / "log", "-o", options, "-w", "start")
+        _run(
+            self.home,
+            "pg_ctl",
+            "-D",
+            self.home / "data",
+            "-l",
+            self.home / "log",
+            "-o",
+            options,
+            "-w",
+            "-t",
+            "120",
+            "start",
+        )
 
     def stop(self, how: str) -> None:
         """Stop it: `fast` ends every connection, `immediate` is a crash."""
@@ -71,7 +84,7 @@ def check() -> None:
 
 @contextmanager
 def template() -> Iterator[Path]:
-    """Make a data folder with an empty store in it, to copy for each seed."""
+    """Make a data folder with an empty store in it, to copy for each server."""
     with _folder() as home:
         server = Postgres(home)
         made = ("-U", "fleet", "-A", "trust", "-N", "--wal-segsize=1", "--locale=C", "-E", "UTF8")
@@ -86,7 +99,7 @@ def template() -> Iterator[Path]:
 
 @contextmanager
 def running(data: Path) -> Iterator[Postgres]:
-    """Run a server on a copy of a data folder, and end it by its pid however the seed ends."""
+    """Run a server on a copy of a data folder, and end it by its pid whatever happens."""
     with _folder() as home:
         subprocess.run(["cp", "-a", str(data), str(home / "data")], check=True)
         server = Postgres(home)
