@@ -2,7 +2,8 @@
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from threading import Event
 
@@ -93,25 +94,28 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
 
 
 def _round(world: World, attention: Attention, tell: Callable[[Report], None], *, whole: bool, anew: bool) -> bool:
-    """Tick, or glance; what the store or the source refuses is tried again, but not before there is a fleet.
-
-    With `anew` every node is looked at, whatever moment it waits for. Return whether that is still to be done.
-    """
+    """Tick, or glance; `anew` has every node be looked at, and is returned while that is still to be done."""
     began = time.monotonic()
-    try:
+    with _going_on(world):
         if anew:
             world.store.wake_all()
             anew = False
         tell(tick(world, between=attention.between) if whole else glance(world, attention.between))
+        if whole and world.pulse.worked(time.monotonic() - began):
+            log.info("ticks do their work again")
+    return anew
+
+
+@contextmanager
+def _going_on(world: World) -> Iterator[None]:
+    """Say once what the store or the source refuses, and go on; but not before there is a fleet."""
+    try:
+        yield
     except FleetError as error:
         if world.fleet is None:
             raise
         if world.pulse.failed(str(error)):
             log.error("this tick did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
-    else:
-        if whole and world.pulse.worked(time.monotonic() - began):
-            log.info("ticks do their work again")
-    return anew
 
 
 def _keep(world: World) -> Fleet | None:
@@ -154,14 +158,8 @@ def _register(world: World, fleet: Fleet, now: float) -> None:
 
 def _stand_by(world: World, bell: Bell) -> None:
     """Wait while another runner decides, and know the fleet meanwhile: others here ask for it."""
-    try:
+    with _going_on(world):
         _sync(world, time.time())
-    except FleetError as error:
-        if world.fleet is None:
-            raise
-        if world.pulse.failed(str(error)):
-            log.error("this look did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
-    else:
         world.pulse.worked(0.0)
     world.registered = ""
     if bell.wait(world.settings.tick_seconds) and not world.decides():
