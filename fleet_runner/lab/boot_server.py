@@ -6,6 +6,8 @@ import os
 import secrets
 import sys
 import time
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 
 from fleet_runner.lab import ports, processes
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
@@ -62,10 +64,22 @@ def wait(lab: Lab) -> None:
     """Wait until the boot service answers."""
     port = read(lab.about).get("boot_port")
     deadline = time.monotonic() + START_SECONDS
-    while port is not None and not ports.answers(port):
+    while port is not None and not _answers(port):  # it takes connections long before that
         if processes.running(lab, SERVICE) is None or time.monotonic() > deadline:
             raise LabError(f"the boot service did not start within {START_SECONDS:g} s; read {lab.root / 'boot.log'}")
         time.sleep(0.05)
+
+
+def _answers(port: int) -> bool:
+    """Whether a boot service says that it is well; one that still loads keeps whoever asks waiting."""
+    asking = HTTPConnection(ports.HERE, port, timeout=1.0)
+    try:
+        asking.request("GET", "/health")
+        return asking.getresponse().status == HTTPStatus.OK
+    except (OSError, HTTPException):
+        return False
+    finally:
+        asking.close()
 
 
 def _image(lab: Lab) -> None:

@@ -13,9 +13,9 @@ from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.store import Store
 from fleet_runner.boot import arming
 from fleet_runner.core import inventory
-from fleet_runner.lab import boot_server, hardware, processes
+from fleet_runner.lab import boot_server, hardware, ports, processes
 from fleet_runner.lab.down import down
-from fleet_runner.lab.folder import Lab, LabError, read, write
+from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
 from fleet_runner.lab.up import BMC, up
 from fleet_runner.settings import Settings
 from tests.lab.bench import wait
@@ -61,6 +61,15 @@ def test_a_boot_service_that_cannot_start_takes_the_lab_down_with_a_reason(lab: 
     with pytest.raises(LabError, match=r"the boot service did not start .*; read .*boot\.log"):
         up(lab.root)
     assert processes.running(lab, BMC) is None
+
+
+def test_who_only_takes_connections_is_no_boot_service_that_is_up(lab: Lab) -> None:
+    """Ours listens before it has loaded, and another program may have the port."""
+    down(lab)
+    with socket.create_server((ports.HERE, 0)) as silent:
+        write_json(lab.about, {**read(lab.about), "boot_port": silent.getsockname()[1]})
+        with pytest.raises(LabError, match="the boot service did not start"):
+            boot_server.wait(lab)
 
 
 def test_a_nonce_that_only_the_bmc_was_given_proves_who_boots(lab: Lab) -> None:
