@@ -28,7 +28,8 @@ class Switch(NamedTuple):
 class Runner:
     """Who carries batches; times are the database's.
 
-    `slots` is how many at a time, `used` how many it carries, `silent` for how many seconds it was not heard of.
+    `slots` is how many at a time, `used` how many it carries, `silent` for how many seconds it was not heard of. One
+    that no database knows of has no `started_at` and no `beat_at`.
     """
 
     id: str
@@ -36,8 +37,8 @@ class Runner:
     release: str
     places: Reach
     slots: int
-    started_at: float = 0.0
-    beat_at: float = 0.0
+    started_at: float | None = None
+    beat_at: float | None = None
     ending: bool = False
     used: int = 0
     silent: float = 0.0

@@ -108,6 +108,7 @@ def test_with_sqlite_there_is_one_runner(typed: Type) -> None:
         assert "this machine is the only runner, and it serves" in typed("runners").words
         (one,) = json.loads(typed("runners", "--json").out)
     assert (one["state"], one["host"], one["used"]) == ("decides", socket.gethostname(), 0)
+    assert one["started_at"] is one["beat_at"] is None
 
 
 def test_with_sqlite_the_queue_is_paused_and_resumed_too(typed: Type) -> None:
