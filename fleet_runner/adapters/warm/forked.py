@@ -118,9 +118,13 @@ def _become(asked: Mapping[str, Any], streams: Collection[int], expected: Mappin
     os.environ.update(environment)
     os.chdir(asked["folder"])
     os.umask(asked["umask"])
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN if number in asked["ignored"] else signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    usual: dict[int, Any] = {
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGINT: signal.default_int_handler,
+    }
+    for number, handler in usual.items():
+        signal.signal(number, signal.SIG_IGN if number in asked["ignored"] else handler)
     for stream, handle in enumerate(streams):
         os.dup2(handle, stream)
         os.close(handle)
