@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy import inspect, text
@@ -72,11 +73,12 @@ def _restore_sqlite(path: Path, file: Path, now: float) -> Restored:
     with closing(sqlite3.connect(part)) as copy:
         copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     aside = path.with_name(f"{path.name}.before-{now:.0f}")
+    was = path.exists()
     for old, new in zip(_files(path), _files(aside), strict=True):
         if old.exists():
             old.rename(new)
     part.rename(path)
-    return restored
+    return replace(restored, aside=aside) if was else restored
 
 
 def _restore_postgresql(url: str, file: Path, now: float) -> Restored:

@@ -6,6 +6,7 @@ plays of the lost time may still say is refused.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlalchemy import Connection, delete, func, or_, select, update
 
@@ -33,7 +34,10 @@ BEGINS = MOVING | {State.REGISTERED}
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was found and made safe: when the store knew something last, and how much of each."""
+    """What was found and made safe: when the store knew something last, and how much of each.
+
+    `aside` is where the store went that was there, if any.
+    """
 
     known_until: float | None
     runs: int
@@ -43,6 +47,7 @@ class Restored:
     wishes: int
     rollouts: int
     tokens: int
+    aside: Path | None = None
 
 
 def mark(connection: Connection, now: float) -> Restored:

@@ -39,16 +39,14 @@ def restore(file: File) -> None:
     """
     from fleet_runner.adapters.store import backups  # noqa: PLC0415  as above
 
-    found, now = settings.load(), time.time()
+    found = settings.load()
     _nobody(found)
     with alone(found):
-        done = backups.restore(found.store_url, file.absolute(), now)
+        done = backups.restore(found.store_url, file.absolute(), time.time())
     told = stamp(done.known_until) if done.known_until is not None else "nothing"
-    with reached(found.store_url) as database:
-        aside = Path(f"{database.where}.before-{now:.0f}")
     lines = (
         f"restored from {file}; the newest it knows is of {told} UTC",
-        *([f"the store that was there is {aside} now"] if aside.exists() else []),
+        *([f"the store that was there is {done.aside} now"] if done.aside else []),
         f"open runs, closed as lost: {done.runs}",
         f"nodes held: {done.held}; flashes that were under way: {done.flashes}",
         f"serving nodes in maintenance, looked at without anything that follows: {done.watched}",
