@@ -14,6 +14,7 @@ from sqlalchemy import create_engine, text
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import StoreError
 from fleet_runner.core.spool import Evidence
+from tests import postgres
 from tests.adapters.store.builders import device, judged, opened, told
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
@@ -52,23 +53,20 @@ def on_sqlite(tmp_path: Path) -> Iterator[Disk]:
 
 
 @pytest.fixture
-def on_postgresql(postgresql: str) -> Iterator[Disk]:
-    """A store in a tablespace."""
-    admin = create_engine(f"postgresql+psycopg://fleet@/template1?host={postgresql}", isolation_level="AUTOCOMMIT")
+def on_postgresql() -> Iterator[Disk]:
+    """A store in a tablespace, of a server that no other test uses: one that has lost a disk serves nobody.
 
-    def execute(statement: str) -> None:
-        with admin.connect() as connection:
-            connection.execute(text(statement))
-
-    with ExitStack() as stack:
-        folder = mounted(Path(postgresql) / "small", stack)
+    Copied as files, every page of the catalogue has its room from the start; else a read would need some.
+    """
+    with postgres.template() as data, postgres.running(data) as server, ExitStack() as stack:
+        folder = mounted(server.home / "small", stack)
         shutil.chown(folder, "postgres", "postgres")
-        stack.callback(admin.dispose)
-        execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
-        stack.callback(execute, "DROP TABLESPACE small")
-        execute("CREATE DATABASE crowded TEMPLATE postgres TABLESPACE small")
-        stack.callback(execute, "DROP DATABASE crowded WITH (FORCE)")
-        yield Disk(folder, f"postgresql+psycopg://fleet@/crowded?host={postgresql}")
+        admin = create_engine(server.url.replace("/postgres?", "/template1?"), isolation_level="AUTOCOMMIT")
+        with admin.connect() as connection:
+            connection.execute(text(f"CREATE TABLESPACE small LOCATION '{folder}'"))
+            connection.execute(text("CREATE DATABASE crowded TEMPLATE postgres STRATEGY file_copy TABLESPACE small"))
+        admin.dispose()
+        yield Disk(folder, server.url.replace("/postgres?", "/crowded?"))
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
