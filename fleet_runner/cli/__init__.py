@@ -19,6 +19,7 @@ from fleet_runner.cli import (
     firmware,
     lab,
     limits,
+    netbox,
     policy,
     queue,
     reading,
@@ -74,6 +75,7 @@ app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold ca
 app.add_typer(checking.app, name="check", rich_help_panel="Look", help="Ask nodes questions.")
 app.add_typer(db.app, name="db", rich_help_panel="Work", help="See, save, move and bound the store.")
 app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring firmware to what is pinned.")
+app.add_typer(netbox.app, name="netbox", rich_help_panel="Work", help="Work with the NetBox that a site has.")
 app.add_typer(queue.app, name="queue", rich_help_panel="Look", help="See and steer what runs and waits.")
 app.add_typer(schedules.app, name="schedules", rich_help_panel="Look", help="See and steer what comes by the clock.")
 app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take what is pushed, and raise alarms.")

@@ -19,7 +19,7 @@ PREFIX = "FLEET_"
 
 PATHS = (
     "project_dir", "state_dir", "inventory", "bmc_credentials", "bmc_ca", "bmc_vault_token_file", "bmc_vault_ca",
-    "netbox_token_file", "boot_certificate",
+    "netbox_token_file", "netbox_webhook_secret", "boot_certificate",
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
     "boot_dhcp_token", "firmware_images", "signals_certificate", "signals_certificate_key",
     "policy_file", "kubeconfig", "trackers_file",
@@ -52,6 +52,19 @@ class Settings(BaseSettings):
     netbox_write_cable_status: bool = Field(
         default=False, description="call planned cables connected in the NetBox once a fabric's sweep has seen them"
     )
+    netbox_write_nodes: bool = Field(
+        default=False, description="write nodes' states, their history and new serial numbers into the NetBox"
+    )
+    netbox_wishes: bool = Field(
+        default=False, description="take what people ask for in the field fleet_wish of a node's page in the NetBox"
+    )
+    netbox_webhook_url: str = Field(
+        "", description="where the NetBox reaches the listener (https://fleet.example:8490), to tell of wishes"
+    )
+    netbox_webhook_secret: Path | None = Field(
+        None, description="file with the secret that the NetBox signs its webhooks with, 0600"
+    )
+    web_url: str = Field("", description="where people reach fleet-runner's pages, for links to them; empty: none")
     state_dir: Path = Field(
         Path("~/.local/state/fleet-runner"), description="the store (SQLite), running batches and their artifacts"
     )

@@ -1,0 +1,10 @@
+"""fleet-runner netbox: the source of truth as a server that a site already has."""
+
+import typer
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def netbox() -> None:
+    """Prepare a NetBox, see how far it is told, and bring site files into it or out of it."""
