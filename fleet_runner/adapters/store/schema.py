@@ -18,10 +18,10 @@ from sqlalchemy import (
     text,
 )
 
-from fleet_runner.adapters.store import firmware_schema, remedy_schema, runner_schema
+from fleet_runner.adapters.store import firmware_schema, netbox_schema, remedy_schema, runner_schema
 from fleet_runner.adapters.store.columns import Id, Json, Words
 
-ELSEWHERE = (firmware_schema, remedy_schema, runner_schema)
+ELSEWHERE = (firmware_schema, remedy_schema, runner_schema, netbox_schema)
 """Modules with more tables, of the same metadata."""
 
 metadata = firmware_schema.flashes.metadata

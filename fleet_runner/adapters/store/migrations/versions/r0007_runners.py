@@ -1,4 +1,4 @@
-"""Several runners on one database, schedules, and what prunes evidence by age."""
+"""Several runners on one database, schedules, what prunes evidence by age, and how far a NetBox is told."""
 
 from typing import Any
 
@@ -65,6 +65,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_switches")),
     )
     _retention()
+    _mirror()
 
 
 def _retention() -> None:
@@ -84,6 +85,46 @@ def _retention() -> None:
     op.create_index("journal_run", "journal", ["run"], sqlite_where=known, postgresql_where=known)
     for table in ("boots", "flashes", "firmware_leases"):
         op.create_index(f"{table}_run", table, ["run"])
+
+
+def _mirror() -> None:
+    """Add how far a NetBox is told."""
+    op.create_table(
+        "mirrors",
+        *_text("url"),
+        *_ids("began", "seen"),
+        *_at("looked_at"),
+        sa.PrimaryKeyConstraint("url", name=op.f("pk_mirrors")),
+    )
+    op.create_table(
+        "mirrored",
+        *_text("url", "node", "written", "asked", "conflict"),
+        *_maybe("written_at"),
+        *_ids("newest", "told", "doubted"),
+        *_at("asked_at"),
+        *_number("tries"),
+        *_at("due_at"),
+        *_text("detail"),
+        sa.ForeignKeyConstraint(["url"], ["mirrors.url"], name=op.f("fk_mirrored_url")),
+        sa.ForeignKeyConstraint(["node"], ["nodes.name"], name=op.f("fk_mirrored_node")),
+        sa.PrimaryKeyConstraint("url", "node", name=op.f("pk_mirrored")),
+    )
+    op.create_table(
+        "serials",
+        *_text("node", "slot", "out", "came", "by"),
+        *_at("at"),
+        *_number("tries"),
+        *_at("due_at"),
+        *_text("detail"),
+        sa.ForeignKeyConstraint(["node"], ["nodes.name"], name=op.f("fk_serials_node")),
+        sa.PrimaryKeyConstraint("node", "slot", name=op.f("pk_serials")),
+    )
+    op.create_index("serials_due", "serials", ["due_at"])
+
+
+def _ids(*names: str) -> list[sa.Column[Any]]:
+    kind = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+    return [sa.Column(name, kind, nullable=False) for name in names]
 
 
 def _text(*names: str) -> list[sa.Column[Any]]:
