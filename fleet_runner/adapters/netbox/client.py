@@ -93,6 +93,17 @@ class Client:
         finally:
             del self._session.headers["If-Match"]
 
+    def add(self, path: str, rows: list[Json], fields: str) -> list[Json]:
+        """Make rows of a list, all or none, and return these fields of them in the order they were given.
+
+        It is never sent twice: who gets no answer reads again before trying again. Raises as `change` does.
+        """
+        try:
+            with self._plainly(path):
+                return [dict(row) for row in self._request(path, {"fields": fields}).post(rows)]
+        except pynetbox.RequestError as error:
+            raise self._unchanged(path, error.req, "add") from None
+
     def _read(self, path: str, filters: Json) -> tuple[list[Json], int]:
         request = self._request(path, filters)
         try:
@@ -141,11 +152,12 @@ class Client:
             return f"{self.url}: has no {path} (HTTP 404); check that source is the address of a NetBox 4"
         return f"{self.url}: {path} gave HTTP {status}; look into NetBox's log, then read again"
 
-    def _unchanged(self, path: str, answer: requests.Response) -> SourceError:
+    def _unchanged(self, path: str, answer: requests.Response, action: str = "change") -> SourceError:
         status = answer.status_code
         if status in REFUSED:
-            text = f"{self.url}: NetBox lets this token change nothing in {path} (HTTP {status})"
-            return SourceError(f"{text}; give the token's user the permission to change it, and the token to write")
+            text = f"{self.url}: NetBox lets this token {action} nothing in {path} (HTTP {status})"
+            needed = f"give the token's user the permission {permission(path, action)}, and let the token write"
+            return SourceError(f"{text}; {needed}")
         if status in {CHANGED, *TRANSIENT}:
             return AgainError(f"{self.url}: {path} could not be changed now (HTTP {status})")
         return RefusedError(f"NetBox refuses the change (HTTP {status}: {show(answer.text)})")
@@ -180,6 +192,16 @@ class _PatientAdapter(HTTPAdapter):
             raise requests.exceptions.InvalidURL(f"its list has more than {PAGES} pages")
         kwargs["timeout"] = self.limits
         return super().send(request, *args, **kwargs)
+
+
+def permission(path: str, action: str) -> str:
+    """Return the name of NetBox's permission to "add", "change" or "view" the objects of a list."""
+    app, _, name = path.partition("/")
+    name = name.replace("-", "")
+    for plural, singular in (("ies", "y"), ("sses", "ss"), ("s", "")):
+        if name.endswith(plural):
+            return f"{app}.{action}_{name.removesuffix(plural)}{singular}"
+    return f"{app}.{action}_{name}"
 
 
 def _reason(error: Exception) -> object:
