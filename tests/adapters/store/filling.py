@@ -7,7 +7,7 @@ from sqlalchemy.types import Boolean, Double, Integer, LargeBinary, TypeEngine
 
 LISTS = frozenset({
     "asked", "attributes", "before", "codes", "evidence", "expected", "faults", "findings", "host_keys", "nodes",
-    "observed", "parts", "places", "results", "runs", "sources", "targets", "tasks_before", "written",
+    "observed", "parts", "places", "results", "runs", "sources", "targets", "tasks_before",
 })  # fmt: skip
 """Columns that hold JSON."""
 

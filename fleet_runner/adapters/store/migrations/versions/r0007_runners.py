@@ -88,7 +88,7 @@ def _retention() -> None:
 
 
 def _mirror() -> None:
-    """Add how far a NetBox is told."""
+    """Add how far a NetBox is told, and which wishes of its pages were taken."""
     op.create_table(
         "mirrors",
         *_text("url"),
@@ -97,29 +97,43 @@ def _mirror() -> None:
         sa.PrimaryKeyConstraint("url", name=op.f("pk_mirrors")),
     )
     op.create_table(
-        "mirrored",
-        *_text("url", "node", "written", "asked", "conflict"),
+        "mirrored_fields",
+        *_text("url", "node", "state"),
+        *_at("since"),
         *_maybe("written_at"),
+        *_text("asked", "conflict"),
+        *_tried(),
+        *_of_node("mirrored_fields"),
+    )
+    op.create_table(
+        "mirrored_lines",
+        *_text("url", "node"),
         *_ids("newest", "told", "doubted"),
         *_at("asked_at"),
-        *_number("tries"),
-        *_at("due_at"),
-        *_text("detail"),
-        sa.ForeignKeyConstraint(["url"], ["mirrors.url"], name=op.f("fk_mirrored_url")),
-        sa.ForeignKeyConstraint(["node"], ["nodes.name"], name=op.f("fk_mirrored_node")),
-        sa.PrimaryKeyConstraint("url", "node", name=op.f("pk_mirrored")),
+        *_tried(),
+        *_of_node("mirrored_lines"),
     )
     op.create_table(
         "serials",
         *_text("node", "slot", "out", "came", "by"),
         *_at("at"),
-        *_number("tries"),
-        *_at("due_at"),
-        *_text("detail"),
+        *_text("conflict"),
+        *_tried(),
         sa.ForeignKeyConstraint(["node"], ["nodes.name"], name=op.f("fk_serials_node")),
         sa.PrimaryKeyConstraint("node", "slot", name=op.f("pk_serials")),
     )
-    op.create_index("serials_due", "serials", ["due_at"])
+
+
+def _tried() -> list[sa.Column[Any]]:
+    return [*_number("tries"), *_at("due_at"), *_text("detail")]
+
+
+def _of_node(table: str) -> list[sa.Constraint]:
+    return [
+        sa.ForeignKeyConstraint(["url"], ["mirrors.url"], name=op.f(f"fk_{table}_url")),
+        sa.ForeignKeyConstraint(["node"], ["nodes.name"], name=op.f(f"fk_{table}_node")),
+        sa.PrimaryKeyConstraint("url", "node", name=op.f(f"pk_{table}")),
+    ]
 
 
 def _ids(*names: str) -> list[sa.Column[Any]]:
