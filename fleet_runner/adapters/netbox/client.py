@@ -42,6 +42,10 @@ class AgainError(SourceError):
     """A change was not made, because somebody else made one meanwhile or NetBox was busy; nothing was changed."""
 
 
+class ForbiddenError(SourceError):
+    """NetBox does not let this token do it; nothing was changed."""
+
+
 class RefusedError(SourceError):
     """NetBox finds a value of a change wrong; nothing was changed."""
 
@@ -104,13 +108,33 @@ class Client:
         except pynetbox.RequestError as error:
             raise self._unchanged(path, error.req, "add") from None
 
+    def allowed(self, path: str) -> frozenset[str]:
+        """Return which of "add" and "change" NetBox lets the token do in a list; it changes nothing."""
+        try:
+            with self._plainly(path):
+                actions = self._request(path, {}).options().get("actions", {})
+        except pynetbox.RequestError as error:
+            raise self._refused(path, error.req) from None
+        return frozenset(word for method, word in (("POST", "add"), ("PUT", "change")) if method in actions)
+
+    def version(self) -> str:
+        """Return the version that the NetBox says it has: "4.6.8". Raises SourceError, for a wrong token too."""
+        try:
+            with self._plainly("status"):
+                return str(next(self._request("status", {}).get())["netbox-version"])
+        except pynetbox.RequestError as error:
+            if (status := error.req.status_code) in REFUSED:
+                text = f"{self.url}: NetBox does not take this token (HTTP {status}); write a valid one into its file"
+                raise ForbiddenError(text) from None
+            raise self._refused("status", error.req) from None
+
     def _read(self, path: str, filters: Json) -> tuple[list[Json], int]:
         request = self._request(path, filters)
         try:
             with self._plainly(path):
                 return [dict(row) for row in request.get()], int(request.count)
         except pynetbox.RequestError as error:
-            raise SourceError(self._refused(path, error.req)) from None
+            raise self._refused(path, error.req) from None
 
     def _request(self, path: str, filters: Json) -> Any:
         self._adapter.pages = 0
@@ -143,21 +167,23 @@ class Client:
             return f"{self.url}: no answer for {path} in time; look whether NetBox is overloaded, then read again"
         return f"{self.url}: cannot be reached for {path} ({show(reason)}); check the address and the network"
 
-    def _refused(self, path: str, answer: requests.Response) -> str:
+    def _refused(self, path: str, answer: requests.Response) -> SourceError:
         status = answer.status_code
         if status in REFUSED:
             next_step = "give the token's user the permission to view it, or write a valid token into its file"
-            return f"{self.url}: NetBox refuses to show {path} to this token (HTTP {status}); {next_step}"
+            text = f"{self.url}: NetBox refuses to show {path} to this token (HTTP {status}); {next_step}"
+            return ForbiddenError(text)
         if status == NOT_FOUND:
-            return f"{self.url}: has no {path} (HTTP 404); check that source is the address of a NetBox 4"
-        return f"{self.url}: {path} gave HTTP {status}; look into NetBox's log, then read again"
+            text = f"{self.url}: has no {path} (HTTP 404); check that source is the address of a NetBox 4"
+            return SourceError(text)
+        return SourceError(f"{self.url}: {path} gave HTTP {status}; look into NetBox's log, then read again")
 
     def _unchanged(self, path: str, answer: requests.Response, action: str = "change") -> SourceError:
         status = answer.status_code
         if status in REFUSED:
             text = f"{self.url}: NetBox lets this token {action} nothing in {path} (HTTP {status})"
             needed = f"give the token's user the permission {permission(path, action)}, and let the token write"
-            return SourceError(f"{text}; {needed}")
+            return ForbiddenError(f"{text}; {needed}")
         if status in {CHANGED, *TRANSIENT}:
             return AgainError(f"{self.url}: {path} could not be changed now (HTTP {status})")
         return RefusedError(f"NetBox refuses the change (HTTP {status}: {show(answer.text)})")
