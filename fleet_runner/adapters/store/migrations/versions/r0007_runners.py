@@ -66,6 +66,7 @@ def upgrade() -> None:
     )
     _retention()
     _mirror()
+    _page_wishes()
 
 
 def _retention() -> None:
@@ -134,6 +135,25 @@ def _of_node(table: str) -> list[sa.Constraint]:
         sa.ForeignKeyConstraint(["node"], ["nodes.name"], name=op.f(f"fk_{table}_node")),
         sa.PrimaryKeyConstraint("url", "node", name=op.f(f"pk_{table}")),
     ]
+
+
+def _page_wishes() -> None:
+    """Add which wishes of a NetBox's pages were taken."""
+    op.create_table(
+        "page_wishes",
+        *_text("url"),
+        *_ids("device", "change"),
+        *_at("at"),
+        *_text("name", "wish", "reason", "by"),
+        *_at("taken_at"),
+        *_maybe("gone_at"),
+        sa.Column("intent", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        *_text("refusal"),
+        *_at("telling_until"),
+        *_maybe("told_at"),
+        sa.ForeignKeyConstraint(["intent"], ["intents.id"], name=op.f("fk_page_wishes_intent")),
+        sa.PrimaryKeyConstraint("url", "device", "change", "at", name=op.f("pk_page_wishes")),
+    )
 
 
 def _ids(*names: str) -> list[sa.Column[Any]]:
