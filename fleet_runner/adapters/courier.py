@@ -6,7 +6,7 @@ is brought when the store is back, as long as the runs are still open there.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -21,6 +21,9 @@ from fleet_runner.core.errors import ConflictError, StoreError
 
 TRIES = 3
 """How often the store may refuse what is brought at the end of a lease that it does not keep, to be believed."""
+
+PART = 1024 * 1024
+"""Bytes that are brought at a time: between two parts a lease is renewed, however slow the computer is."""
 
 
 class Told(Enum):
@@ -49,11 +52,19 @@ def settle(folder: Path, told: Told, rc: int) -> None:
     batches.discard(folder)
 
 
-def bring(store: Store, batch: str, spool: Path) -> int:
-    """Bring to the store what a spool says that is not there yet; return how many bytes of it are there then."""
+def _go_on() -> None:
+    """Do nothing between two parts."""
+
+
+def bring(store: Store, batch: str, spool: Path, between: Callable[[], object] = _go_on) -> int:
+    """Bring to the store what a spool says that is not there yet; return how many bytes of it are there then.
+
+    It is brought in parts; before each, `between` is called.
+    """
     while True:
+        between()
         before = store.offset(batch)
-        heard = playbooks.said(spool, before)
+        heard = playbooks.said(spool, before, PART)
         if not heard.used:
             return before
         store.ingest(batch, before, before + heard.used, heard.lines)
@@ -147,8 +158,7 @@ class Courier:
         """Renew and bring until it ends; what the store cannot take now, it may take later."""
         while not self._stop.wait(PULSE):
             try:
-                if self.overdue(1 / RENEWALS):
-                    self._renew()
+                self._renew_in_time()
                 with self._one:
                     self._tell()
             except ConflictError:
@@ -160,6 +170,10 @@ class Courier:
         with suppress(StoreError):
             return self._renew()
         return False
+
+    def _renew_in_time(self) -> None:
+        if self.overdue(1 / RENEWALS):
+            self._renew()
 
     def _renew(self) -> bool:
         """Keep the lease; False where it is over, or its runs are."""
@@ -182,7 +196,7 @@ class Courier:
         """Bring what the play has said since the last time."""
         path = self._folder / batches.SPOOL
         if path.exists() and path.stat().st_size > self._brought:
-            self._brought = bring(self._opened(), self.batch, path)
+            self._brought = bring(self._opened(), self.batch, path, self._renew_in_time)
 
     def _opened(self) -> Store:
         if self._store is None:

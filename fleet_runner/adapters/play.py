@@ -33,7 +33,7 @@ def run(folder: Path, spec: Mapping[str, Any], over: Callable[[], bool]) -> int 
     settings = settings_module.load()
     os.chdir(settings.project_dir)
     config = _config(folder, spec, settings)
-    config.command = warm.instead(settings, config.command)
+    config.command = ["nice", "-n", str(processes.NICE), *warm.instead(settings, config.command)]
     runner = Runner(config, cancel_callback=over, event_handler=lambda _: False)
     try:
         with handed(config.env):

@@ -130,18 +130,18 @@ def spool(settings: Settings, batch_id: str, offset: int) -> Decoded:
     A line longer than that is passed over in pieces and counted as bad: one node's flood must not stop the rest.
     """
     with files(f"the spool of batch {batch_id} cannot be read"):
-        return said(_folder(settings, batch_id) / batches.SPOOL, offset)
+        return said(_folder(settings, batch_id) / batches.SPOOL, offset, SPOOL_BYTES)
 
 
-def said(path: Path, offset: int) -> Decoded:
-    """Return what a spool holds since byte `offset`, as much as one call reads."""
+def said(path: Path, offset: int, most: int) -> Decoded:
+    """Return what a spool holds since byte `offset`: about `most` bytes, and a whole line at least."""
     if not path.exists():
         return Decoded((), 0, 0)
     with path.open("rb") as file:
         file.seek(offset)
-        data = file.read(SPOOL_BYTES)
-        if b"\n" not in data and len(data) == SPOOL_BYTES:
-            data += file.readline(LINE_BYTES - SPOOL_BYTES)
+        data = file.read(most)
+        if b"\n" not in data and len(data) == most:
+            data += file.readline(LINE_BYTES - most)
     decoded = Decoded.of(data)
     if decoded.used == 0 and len(data) == LINE_BYTES:
         return Decoded((), len(data), 1)

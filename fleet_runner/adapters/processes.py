@@ -15,6 +15,9 @@ PROC = Path("/proc")
 POLL = 0.05
 BURIAL = 2.0  # seconds for the kernel to be done with what was killed
 
+NICE = 5
+"""How much nicer plays are than what watches them: a busy computer must not keep a lease from being renewed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Process:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import reduce
 from typing import NamedTuple
 
-from fleet_runner.core.lifecycle import SERVING, STATES, Condition, State
+from fleet_runner.core.lifecycle import REMEDIED, SERVING, STATES, Condition
 from fleet_runner.core.records import Fleet, rack_key
 from fleet_runner.core.runs import Node
 from fleet_runner.core.view import RUNNER
@@ -22,9 +22,6 @@ RECENT = 4 * 3600.0
 
 DOMAIN = "failure_domain"
 """The key of a device's config context that names what it fails with: a power feed, a pod, a row."""
-
-REMEDIED = frozenset({State.RESET, State.REBOOT})
-"""States in which a remedy is carried out."""
 
 FEW = 3
 """Nodes that a refusal names; the rest is counted."""

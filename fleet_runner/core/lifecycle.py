@@ -143,6 +143,9 @@ MOVING = frozenset(state for state, place in STATES.items() if place.stages)
 SERVING = frozenset({State.PRODUCTION})
 """States in which a tenant may be using the node: leaving one costs somebody something."""
 
+REMEDIED = frozenset({State.RESET, State.REBOOT})
+"""States in which a remedy is carried out."""
+
 ENDED = frozenset({State.RETIRED})
 """States that nothing leaves."""
 

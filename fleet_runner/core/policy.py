@@ -21,7 +21,7 @@ from fleet_runner.core.actions import (
 from fleet_runner.core.alarm_tickets import told
 from fleet_runner.core.excuses import READY
 from fleet_runner.core.ladder import going_on
-from fleet_runner.core.lifecycle import FABRICS, MOVING, STAGES, STATES, Condition, Event, Stage, State
+from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, STAGES, STATES, Condition, Event, Stage, State
 from fleet_runner.core.pending import clear
 from fleet_runner.core.records import Management
 from fleet_runner.core.sightings import speaks, weigh
@@ -35,9 +35,6 @@ SOON = 300.0
 
 _SILENT = frozenset({Condition.HELD, Condition.MAINTENANCE})
 """Conditions of a fabric under which its tickets stay as they are, whatever a sweep sees."""
-
-REMEDIED = frozenset({State.RESET, State.REBOOT})
-"""States in which a remedy is carried out."""
 
 _KEPT = {State.PRODUCTION: production.watch, State.WATCHED: watching.watch}
 """Who decides where schedules are kept for as long as a state lasts."""

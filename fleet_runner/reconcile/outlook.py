@@ -9,7 +9,7 @@ from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.firmware.rollout import Rollout, Standing, number
 from fleet_runner.core.firmware.turns import NAMED
 from fleet_runner.core.ladder import Attempt
-from fleet_runner.core.lifecycle import FABRICS, MOVING, SERVING, Condition, Stage, State
+from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, SERVING, Condition, Stage, State
 from fleet_runner.core.observers import observers
 from fleet_runner.core.placement import place
 from fleet_runner.core.records import NODE_ROLES, Fleet, Management, Termination
@@ -26,9 +26,6 @@ DAY = 86_400.0
 
 LOOKED_BACK = 20
 """Drains of a node among which the newest of the runner's is: a person's, by hand, is the person's to undo."""
-
-REMEDIED = frozenset({State.RESET, State.REBOOT})
-"""States in which a remedy is carried out."""
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from fleet_runner.core.actions import Decision, OpenRun
 from fleet_runner.core.breaker import Breaker
 from fleet_runner.core.firmware import slots
 from fleet_runner.core.firmware.rollout import number, refusal
-from fleet_runner.core.lifecycle import STATES, Condition, Stage, State
+from fleet_runner.core.lifecycle import REMEDIED, STATES, Condition, Stage, State
 from fleet_runner.core.pending import is_automatic
 from fleet_runner.core.placement import stopped
 from fleet_runner.core.policy import decide, withhold
@@ -151,7 +151,7 @@ class Purse:
                 out = budget.Out(name, where, "cordoned now", None)
                 self.usage = replace(self._usage(now), pending=(*self._usage(now).pending, out))
             case Cost.LEAVE:
-                until = now + max(STATES[state].deadline or 0.0 for state in budget.REMEDIED)
+                until = now + max(STATES[state].deadline or 0.0 for state in REMEDIED)
                 self.usage = budget.take(self._usage(now), budget.Out(name, where, "leaves now", until))
             case Cost.ROLLED:
                 self.rolled = (*self._rolled(), self._rolling(name))

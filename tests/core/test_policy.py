@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.actions import ClearCondition, CloseTicket, Decision, Move, OpenRun, OpenTicket, SetCondition
 from fleet_runner.core.firmware.flash import Phase
-from fleet_runner.core.lifecycle import MOVING, STATES, TRANSITIONS, Condition, Event, Stage, State
-from fleet_runner.core.policy import REMEDIED, decide, withhold
+from fleet_runner.core.lifecycle import MOVING, REMEDIED, STATES, TRANSITIONS, Condition, Event, Stage, State
+from fleet_runner.core.policy import decide, withhold
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Held, Node, Outcome, Wish
 from fleet_runner.core.verdicts import Remedy, Verdict

@@ -1,19 +1,15 @@
 """NetBox's cables between interfaces, straight or through patch panels; those to power and consoles are not read."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from fleet_runner.adapters.netbox.client import Json
 from fleet_runner.adapters.netbox.records import Place
+from fleet_runner.adapters.netbox.rows import CableRow
 from fleet_runner.core.consistency import Found, Problem, paired
 from fleet_runner.core.records import CONNECTED, REMOVED, Cable, Termination
 
-CABLE_FIELDS = "id,type,label,status,profile,bundle"
-"""A profile is known since NetBox 4.5, a bundle since 4.6; older ones leave them out."""
-
-TERMINATION_FIELDS = "cable,cable_end,termination_type,termination_id"
 INTERFACE, FRONT, REAR = "dcim.interface", "dcim.frontport", "dcim.rearport"
 PANEL = frozenset({FRONT, REAR})
 
@@ -35,11 +31,11 @@ class Strand:
     `name` is its label and, unless that is its alone, its number.
     """
 
-    row: Json
+    row: CableRow
     place: Place
     name: str
-    a: list[End] = field(default_factory=list[End])
-    b: list[End] = field(default_factory=list[End])
+    a: list[End]
+    b: list[End]
 
     @property
     def ends(self) -> list[End]:
@@ -48,14 +44,12 @@ class Strand:
 
     def bundle(self) -> tuple[str, ...]:
         """Return the bundle it lies in, as a carrier."""
-        found = self.row.get("bundle")
-        return (f"bundle {found['name']}",) if found else ()
+        return (f"bundle {self.row.bundle}",) if self.row.bundle else ()
 
     def found(self, one: Termination, other: Termination, carriers: tuple[str, ...]) -> Found[Cable]:
         """Return the designed cable that it is for two interfaces."""
         row = self.row
-        status = value(row["status"]) or CONNECTED
-        cable = Cable(one, other, row["label"] or "", value(row["type"]), carriers, status, row["id"])
+        cable = Cable(one, other, row.label, row.kind, carriers, row.status or CONNECTED, row.id)
         return Found(cable, self.place)
 
     def interfaces(self, ends: Iterable[End], known: Known) -> Problem | list[Termination | None]:
@@ -67,18 +61,20 @@ class Strand:
         return [known[end.id] for end in ends]
 
 
-def strands(rows: Iterable[Json], ends: Iterable[Json], page: str) -> list[Strand]:
+def touched(rows: Iterable[CableRow]) -> bool:
+    """Whether any cable ends at a patch panel's port, so that the lists of ports are worth reading."""
+    return any(end.kind in PANEL for row in rows for end in row.ends)
+
+
+def strands(rows: Collection[CableRow], page: str) -> list[Strand]:
     """Return every cable that is not to be removed, with what it ends at."""
-    sides: dict[tuple[int, str], list[End]] = defaultdict(list)
-    for end in ends:
-        sides[end["cable"], end["cable_end"]].append(End(end["termination_type"], end["termination_id"]))
-    laid = [row for row in rows if value(row["status"]) != REMOVED]
-    labels = Counter(row["label"] for row in laid)
+    laid = [row for row in rows if row.status != REMOVED]
+    labels = Counter(row.label for row in laid)
     found: list[Strand] = []
     for row in laid:
-        number, label = row["id"], row["label"]
-        name = label if label and labels[label] == 1 else f"{label or ''} #{number}".strip()
-        found.append(Strand(row, Place(f"{page}/{number}/"), name, sides[number, "A"], sides[number, "B"]))
+        name = row.label if row.label and labels[row.label] == 1 else f"{row.label} #{row.id}".strip()
+        a, b = ([End(end.kind, end.id) for end in row.ends if end.side == side] for side in "AB")
+        found.append(Strand(row, Place(f"{page}/{row.id}/"), name, a, b))
     return found
 
 
@@ -103,10 +99,3 @@ def _straight(strand: Strand, known: Known) -> Iterator[Found[Cable] | Problem]:
         near, far = ends
         if near is not None and far is not None:
             yield strand.found(near, far, (*strand.bundle(), *shared))
-
-
-def value(choice: object) -> str:
-    """Return the value of a choice: NetBox gives some as text, some as {"value", "label"}, some as null."""
-    if isinstance(choice, dict):
-        choice = choice.get("value")
-    return choice if isinstance(choice, str) else ""

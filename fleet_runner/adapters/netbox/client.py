@@ -70,6 +70,11 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self._session.close()
 
+    @property
+    def sent(self) -> int:
+        """Return how many requests were sent."""
+        return self._adapter.sent
+
     def rows(self, path: str, fields: str, **filters: Any) -> list[Json]:
         """Return every row of a list ("dcim/devices"), with these fields only. Raises SourceError."""
         found: list[Json] = []
@@ -199,6 +204,7 @@ class _PatientAdapter(HTTPAdapter):
     def __init__(self, url: str, patience: Patience) -> None:
         self.origin = urlsplit(url)[:2]
         self.pages = 0
+        self.sent = 0
         self.limits = (patience.connect_seconds, patience.read_seconds)
         retries = Retry(
             total=patience.retries,
@@ -214,6 +220,7 @@ class _PatientAdapter(HTTPAdapter):
         if urlsplit(request.url or "")[:2] != self.origin:
             raise requests.exceptions.InvalidURL(f"it points to another server, {show(request.url)}")
         self.pages += 1
+        self.sent += 1
         if self.pages > PAGES:
             raise requests.exceptions.InvalidURL(f"its list has more than {PAGES} pages")
         kwargs["timeout"] = self.limits

@@ -8,17 +8,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fleet_runner.adapters.netbox.cables import FRONT, INTERFACE, PANEL, REAR, End, Known, Strand, value
-from fleet_runner.adapters.netbox.client import Json
+from fleet_runner.adapters.netbox.cables import FRONT, INTERFACE, PANEL, REAR, End, Known, Strand
+from fleet_runner.adapters.netbox.rows import FrontRow, RearRow
 from fleet_runner.core.consistency import Found, Problem, paired
 from fleet_runner.core.records import PANEL as SHARED
 from fleet_runner.core.records import Cable, Termination
-
-FRONT_FIELDS = "id,device,rear_port,rear_port_position,rear_ports"
-"""Up to NetBox 4.4 a front port has one `rear_port`, from 4.5 a list of `rear_ports`; the other one is left out."""
-
-REAR_FIELDS = "id,device,positions"
-
 
 @dataclass(frozen=True, slots=True)
 class Panels:
@@ -47,24 +41,18 @@ class Followed:
     lost: list[Termination]
 
 
-def touched(ends: Iterable[Json]) -> bool:
-    """Whether any cable ends at a patch panel's port, so that the lists of ports are worth reading."""
-    return any(end["termination_type"] in PANEL for end in ends)
-
-
-def panels(fronts: Iterable[Json], rears: Iterable[Json]) -> Panels:
+def panels(fronts: Iterable[FrontRow], rears: Iterable[RearRow]) -> Panels:
     """Return panels from NetBox's front and rear ports; a front port with several rear ones leads nowhere."""
     behind: dict[int, tuple[int, int]] = {}
     device: dict[End, str] = {}
-    for row in fronts:
-        device[End(FRONT, row["id"])] = _device(row)
-        rear = [*_rear(row)]
-        if len(rear) == 1:
-            behind[row["id"]] = rear[0]
+    for front in fronts:
+        device[End(FRONT, front.id)] = front.panel
+        if len(front.rears) == 1:
+            behind[front.id] = front.rears[0]
     positions: dict[int, int] = {}
-    for row in rears:
-        device[End(REAR, row["id"])] = _device(row)
-        positions[row["id"]] = int(row["positions"])
+    for rear in rears:
+        device[End(REAR, rear.id)] = rear.panel
+        positions[rear.id] = rear.positions
     return Panels(behind, {rear: front for front, rear in behind.items()}, positions, device)
 
 
@@ -103,7 +91,7 @@ def _joined(strands: Iterable[Strand]) -> Joined:
             continue
         for end in strand.ends:
             joined.setdefault(end, [])
-        if "shuffle" not in value(strand.row.get("profile")):
+        if "shuffle" not in strand.row.profile:
             for a, b in paired(strand.a, strand.b):
                 joined[a].append((strand, b))
                 joined[b].append((strand, a))
@@ -162,15 +150,3 @@ def _cable(path: Path, known: Known, nodes: Collection[str]) -> Iterator[Found[C
 
 def _rank(end: Termination, nodes: Collection[str]) -> tuple[bool, Termination]:
     return end.device not in nodes, end
-
-
-def _rear(row: Json) -> Iterator[tuple[int, int]]:
-    """Return the rear ports behind a front port, each with its position."""
-    if row.get("rear_port") is not None:
-        yield row["rear_port"]["id"], int(row["rear_port_position"])
-    for each in row.get("rear_ports") or ():
-        yield each["rear_port"], int(each["rear_port_position"])
-
-
-def _device(row: Json) -> str:
-    return str(row["device"]["name"] or f"#{row['device']['id']}")

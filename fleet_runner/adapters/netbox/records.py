@@ -1,29 +1,27 @@
-"""NetBox's rows as records."""
+"""A NetBox's rows as records."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from fleet_runner.adapters.netbox.client import Json
-from fleet_runner.core import addresses
+from fleet_runner.adapters.netbox.rows import (
+    DeviceRow,
+    InterfaceRow,
+    ItemRow,
+    ModuleRow,
+    PortRow,
+    RackRow,
+    Row,
+    TypeRow,
+)
+from fleet_runner.core import addresses, custom_fields
 from fleet_runner.core.consistency import Found, Problem
 from fleet_runner.core.order import natural
 from fleet_runner.core.records import Device, DeviceType, Interface, Management, Part, Rack
 
 T = TypeVar("T")
-
-SITE_FIELDS = "id,name"
-RACK_FIELDS = "id,name,site,location,u_height,starting_unit"
-TYPE_FIELDS = "id,slug,model,manufacturer,u_height,is_full_depth"
-TEMPLATE_FIELDS = "id,device_type,name,type,mgmt_only"
-DEVICE_FIELDS = (
-    "id,name,device_type,role,site,rack,position,face,status,serial,oob_ip,primary_ip,tenant,custom_fields,"
-    "config_context"
-)
-INTERFACE_FIELDS = "id,device,name,type,mac_address,wwn,mgmt_only"
-ITEM_FIELDS = "id,device,name,role,part_id,serial"
-MODULE_FIELDS = "id,device,module_bay,module_type,serial"
+R = TypeVar("R", bound=Row)
 
 PROFILE_KINDS = {"memory": "dimm", "power supply": "psu", "hard disk": "drive", "expansion card": "card"}
 """Kinds of parts by NetBox's module type profile, where the name in lower case is not the kind already."""
@@ -49,111 +47,82 @@ class Inside:
     parts: Mapping[int, list[Part]]
 
 
-def made(make: Callable[[Json], T], rows: Iterable[Json], page: str, problems: list[Problem]) -> list[Found[T]]:
-    """Return rows as records; a row that is not as NetBox 4 gives it is a problem."""
+def made(make: Callable[[R], T], rows: Iterable[R], page: str, problems: list[Problem]) -> list[Found[T]]:
+    """Return rows as records; a value that means nothing is a problem."""
     found: list[Found[T]] = []
     for row in rows:
-        place = Place(f"{page}/{row['id']}/")
+        place = Place(f"{page}/{row.id}/")
         try:
             found.append(Found(make(row), place))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except ValueError as error:
             text = f"found a row that is not as NetBox 4 gives it ({type(error).__name__}: {error})"
             problems.append(Problem(place(), f"{text}; correct it, or check NetBox's version"))
     return found
 
 
-def site(row: Json) -> str:
-    """Read a site."""
-    return _text(row["name"])
-
-
-def rack(row: Json) -> Rack:
+def rack(row: RackRow) -> Rack:
     """Read a rack."""
-    return Rack(
-        name=_text(row["name"]),
-        site=_text(row["site"]["name"]),
-        u_height=int(row["u_height"]),
-        starting_unit=int(row["starting_unit"]),
-        location=_inner(row["location"], "name"),
-    )
+    return Rack(row.name, row.site, row.u_height, row.starting_unit, row.location)
 
 
-def device_type(row: Json, templates: Mapping[int, list[Interface]]) -> DeviceType:
+def device_type(row: TypeRow) -> DeviceType:
     """Read a device type."""
-    return DeviceType(
-        slug=_text(row["slug"]),
-        manufacturer=_text(row["manufacturer"]["name"]),
-        model=_text(row["model"]),
-        u_height=float(row["u_height"]),
-        interfaces=tuple(templates.get(row["id"], ())),
-        full_depth=bool(row["is_full_depth"]),
-    )
+    ports = tuple(sorted((port(each) for each in row.interfaces), key=lambda found: natural(found.name)))
+    return DeviceType(row.slug, row.manufacturer, row.model, row.u_height, ports, row.is_full_depth)
 
 
-def device(row: Json, inside: Inside) -> Device:
-    """Read a device; everything a half-filled NetBox may lack is allowed to be missing."""
+def port(row: PortRow) -> Interface:
+    """Read the template of an interface."""
+    return Interface(row.name, row.kind, mgmt_only=row.mgmt_only)
+
+
+def device(row: DeviceRow, inside: Inside) -> Device:
+    """Read a device."""
     return Device(
-        name=_text(row["name"]),
-        device_type=_text(row["device_type"]["slug"]),
-        role=_text(row["role"]["slug"]),
-        site=_text(row["site"]["name"]),
-        rack=_inner(row["rack"], "name"),
-        position=None if row["position"] is None else float(row["position"]),
-        status=_inner(row["status"], "value") or "active",
-        serial=row["serial"] or None,
-        oob_address=_address(row["oob_ip"]),
-        primary_address=_address(row["primary_ip"]),
-        tenant=_inner(row["tenant"], "name"),
-        management=Management(row["custom_fields"].get("fleet_management") or Management.FULL),
-        interfaces=tuple(inside.interfaces.get(row["id"], ())),
-        parts=tuple(inside.parts.get(row["id"], ())),
-        context=dict(row["config_context"] or {}),
-        face=_inner(row["face"], "value") or "",
+        name=row.name or "",
+        device_type=row.device_type,
+        role=row.role,
+        site=row.site,
+        rack=row.rack,
+        position=row.position,
+        status=row.status,
+        serial=row.serial or None,
+        oob_address=addresses.ip(row.oob_ip) if row.oob_ip else None,
+        primary_address=addresses.ip(row.primary_ip) if row.primary_ip else None,
+        tenant=row.tenant,
+        management=Management(row.custom_fields.get(custom_fields.MANAGEMENT) or Management.FULL),
+        interfaces=tuple(inside.interfaces.get(row.id, ())),
+        parts=tuple(inside.parts.get(row.id, ())),
+        context=row.config_context,
+        face=row.face,
     )
 
 
-def interface(row: Json) -> Interface:
-    """Read an interface, or its template in a device type."""
-    mac, wwn = row.get("mac_address"), row.get("wwn")
+def interface(row: InterfaceRow) -> Interface:
+    """Read an interface."""
     return Interface(
-        name=_text(row["name"]),
-        kind=_text(row["type"]["value"]),
-        mac=addresses.mac(mac) if mac else None,
-        guid=addresses.guid(wwn) if wwn else None,
-        mgmt_only=bool(row["mgmt_only"]),
+        name=row.name,
+        kind=row.kind,
+        mac=addresses.mac(row.mac) if row.mac else None,
+        guid=addresses.guid(row.wwn) if row.wwn else None,
+        mgmt_only=row.mgmt_only,
     )
 
 
-def item(row: Json) -> Part:
+def item(row: ItemRow) -> Part:
     """Read an inventory item; its role says what kind of part it is."""
-    return Part(_text(row["name"]), _inner(row["role"], "slug") or "", row["part_id"] or "", row["serial"] or None)
+    return Part(row.name, row.role or "", row.part_id, row.serial or None)
 
 
-def module(row: Json) -> Part:
+def module(row: ModuleRow) -> Part:
     """Read a module; the profile of its type says what kind of part it is."""
-    profile = (_inner(row["module_type"].get("profile"), "name") or "").lower()
-    kind, model = PROFILE_KINDS.get(profile, profile), _text(row["module_type"]["model"])
-    return Part(_text(row["module_bay"]["name"]), kind, model, row["serial"] or None)
+    profile = (row.profile or "").lower()
+    return Part(row.module_bay, PROFILE_KINDS.get(profile, profile), row.model, row.serial or None)
 
 
-def held(rows: Iterable[Json], owner: str, make: Callable[[Json], T], name: Callable[[T], str]) -> dict[int, list[T]]:
-    """Return records by the id of the object that holds them (`owner` names the field), in their natural order."""
+def held(pairs: Iterable[tuple[int, T]], name: Callable[[T], str]) -> dict[int, list[T]]:
+    """Return records by the id of the device that holds them, in their natural order."""
     found: dict[int, list[T]] = defaultdict(list)
-    for row in rows:
-        if row[owner] is not None:
-            found[row[owner]["id"]].append(make(row))
-    return {its_id: sorted(records, key=lambda record: natural(name(record))) for its_id, records in found.items()}
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"expected text, found {value!r:.40}")
-    return value
-
-
-def _inner(value: Any, key: str) -> str | None:
-    return None if value is None else _text(value[key])
-
-
-def _address(value: Any) -> str | None:
-    return None if value is None else addresses.ip(value["address"])
+    for owner, record in pairs:
+        found[owner].append(record)
+    return {owner: sorted(records, key=lambda record: natural(name(record))) for owner, records in found.items()}

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from fleet_runner.adapters.netbox.cables import value
 from fleet_runner.adapters.netbox.client import AgainError, Client, Json, Patience, RefusedError
+from fleet_runner.adapters.netbox.rest import value
 from fleet_runner.core.errors import SourceError
 from fleet_runner.core.records import CONNECTED, PLANNED
 

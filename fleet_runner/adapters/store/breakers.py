@@ -10,8 +10,7 @@ from fleet_runner.adapters.store.schema import nodes as node_rows
 from fleet_runner.core import breaker
 from fleet_runner.core.actions import CloseTicket, OpenTicket
 from fleet_runner.core.breaker import Asked, Breaker, Want
-from fleet_runner.core.budget import REMEDIED
-from fleet_runner.core.lifecycle import SERVING
+from fleet_runner.core.lifecycle import REMEDIED, SERVING
 from fleet_runner.core.tripping import Limits
 from fleet_runner.core.verdicts import Remedy
 

@@ -6,8 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, insert, select
 
 from fleet_runner.adapters.store.schema import journal
-from fleet_runner.core.budget import REMEDIED
-from fleet_runner.core.lifecycle import SERVING, Event, State
+from fleet_runner.core.lifecycle import REMEDIED, SERVING, Event, State
 from fleet_runner.core.runs import Entry
 
 

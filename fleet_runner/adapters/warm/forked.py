@@ -51,6 +51,7 @@ def carry(call: socket.socket, inherited: Collection[int], expected: Mapping[str
         for handle in inherited:
             os.close(handle)
         os.setsid()
+        os.nice(processes.NICE)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         status = _carry(call, expected)
     except Exception:  # noqa: BLE001  the border of this process

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fleet_runner.core import breaker, budget
 from fleet_runner.core.actions import BeginAttempt, Decision, Move, OpenTicket, SetCondition
 from fleet_runner.core.breaker import Breaker, Want
-from fleet_runner.core.lifecycle import SERVING, STATES, Condition, State
+from fleet_runner.core.lifecycle import REMEDIED, SERVING, STATES, Condition, State
 from fleet_runner.core.policy import decide
 from fleet_runner.core.rules.rules import LADDER, Rules
 from fleet_runner.core.schedules.known import parsed
@@ -177,7 +177,7 @@ class Simulation:
         out = []
         for name, each in self.machines.items():
             left = self.triaged.get(name, 0.0)
-            if each.node.state in budget.REMEDIED:
+            if each.node.state in REMEDIED:
                 until = each.node.since + (STATES[each.node.state].deadline or 0.0)
                 out.append(budget.Out(name, each.known.place, each.node.state, until))
             elif each.node.state not in SERVING and left > now - budget.RECENT:

@@ -89,7 +89,7 @@ def _retention() -> None:
 
 
 def _mirror() -> None:
-    """Add how far a NetBox is told, and which wishes of its pages were taken."""
+    """Add how far a NetBox is told."""
     op.create_table(
         "mirrors",
         *_text("url"),
