@@ -206,7 +206,7 @@ def _fill(lists: Lists, owner: Row, device: Device) -> None:
             "name": interface.name,
             "type": _choice(interface.kind),
             "mgmt_only": interface.mgmt_only,
-            "mac_address": interface.mac.upper() if interface.mac else None,
+            "primary_mac_address": _brief(mac_address=interface.mac.upper()) if interface.mac else None,
             "wwn": ":".join(guid[at : at + 2] for at in range(0, 16, 2)).upper() if guid else None,
         }
         lists["interfaces"].append(row)

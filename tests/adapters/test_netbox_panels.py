@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters import netbox
+from fleet_runner.core.errors import SourceError
 from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Termination
 from tests.adapters.netbox_standin import TOKEN, Row, Standin, as_netbox, serving, termination
 
@@ -258,7 +259,7 @@ def test_an_interface_that_was_not_read_names_the_cord(standin: Standin, plant: 
     [front], rear = plant.panel("PP-A", 1)
     plant.cable(port(GPU), (FRONT, front))
     plant.cable(port(99), (REAR, rear))
-    with pytest.raises(netbox.SourceError, match="dcim/cables/1/: the cable ends at interface 99, which was not"):
+    with pytest.raises(SourceError, match="dcim/cables/1/: the cable ends at interface 99, which was not"):
         load(standin)
 
 

@@ -14,6 +14,7 @@ from fleet_runner.core.consistency import Found, Problem, paired
 from fleet_runner.core.records import PANEL as SHARED
 from fleet_runner.core.records import Cable, Termination
 
+
 @dataclass(frozen=True, slots=True)
 class Panels:
     """The insides of patch panels: what lies behind a front port, what before a position of a rear port."""
