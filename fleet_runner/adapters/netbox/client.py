@@ -93,14 +93,15 @@ class Client:
         AgainError where reading again and trying again may help, RefusedError if NetBox finds a value wrong, and
         SourceError for everything else.
         """
-        self._session.headers["If-Match"] = ", ".join(match)
+        if tags := ", ".join(match):
+            self._session.headers["If-Match"] = tags
         try:
             with self._plainly(path):
                 return [dict(row) for row in self._request(path, {"fields": fields}).patch(rows)]
         except pynetbox.RequestError as error:
             raise self._unchanged(path, error.req) from None
         finally:
-            del self._session.headers["If-Match"]
+            self._session.headers.pop("If-Match", None)
 
     def add(self, path: str, rows: list[Json], fields: str) -> list[Json]:
         """Make rows of a list, all or none, and return these fields of them in the order they were given.

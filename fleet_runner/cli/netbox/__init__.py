@@ -2,9 +2,14 @@
 
 import typer
 
+from fleet_runner.cli.netbox.push import push
+
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def netbox() -> None:
     """Prepare a NetBox, see how far it is told, and bring site files into it or out of it."""
+
+
+app.command()(push)

@@ -1,0 +1,106 @@
+"""A folder of site files pushed into a NetBox: what is missing made, what differs changed, nothing taken out."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from fleet_runner.adapters import netbox
+from fleet_runner.adapters.netbox.client import Client, Patience
+from fleet_runner.adapters.netbox.push.addresses import ips, macs
+from fleet_runner.adapters.netbox.push.bodies import PATHS, body
+from fleet_runner.adapters.netbox.push.ids import Ids
+from fleet_runner.adapters.netbox.push.sending import Sent, send
+from fleet_runner.core.errors import SourceError
+from fleet_runner.core.push import Plan, plan
+from fleet_runner.core.push.step import Kind, Step
+from fleet_runner.core.records import Fleet
+
+Tell = Callable[[str, int, int], None]
+"""Told what is written, how much of it is, and how much of it there is."""
+
+
+@dataclass(slots=True)
+class Pushed:
+    """What came of a push: how many of each kind were written, and what was not and why."""
+
+    done: dict[Kind, int] = field(default_factory=dict[Kind, int])
+    conflicts: list[str] = field(default_factory=list[str])
+
+
+class Push:
+    """A push into one NetBox: first planned, then done."""
+
+    def __init__(self, client: Client, wanted: Fleet) -> None:
+        self.client, self.wanted = client, wanted
+        self.ids = Ids(client)
+
+    def plan(self, has: Fleet) -> Plan:
+        """Plan what is missing and what differs in a NetBox that says `has`."""
+        types = {**has.device_types, **self.ids.device_types(self.wanted.device_types)}
+        return plan(self.wanted, replace(has, device_types=types), self.ids.known())
+
+    def do(self, planned: Plan, tell: Tell) -> Pushed:
+        """Write what is planned; raise SourceError where NetBox cannot be written at all."""
+        pushed = Pushed(conflicts=list(planned.conflicts))
+        for kind in Kind:
+            steps = [step for step in planned.steps if step.kind is kind]
+            if steps:
+                self._kind(kind, steps, pushed, tell)
+        return pushed
+
+    def _kind(self, kind: Kind, steps: list[Step], pushed: Pushed, tell: Tell) -> None:
+        pushed.done[kind] = 0
+        tell(str(kind), 0, len(steps))
+
+        def count(number: int) -> None:
+            pushed.done[kind] += number
+            tell(str(kind), pushed.done[kind], len(steps))
+
+        if kind is Kind.MAC:
+            pushed.conflicts += macs(self.client, self.ids, steps, count)
+        elif kind is Kind.ADDRESS:
+            pushed.conflicts += ips(self.client, self.ids, steps, count)
+        else:
+            self._read(kind, steps)
+            for some in ([s for s in steps if s.was is None], [s for s in steps if s.was is not None]):
+                pushed.conflicts += self._send(kind, some, count)
+
+    def _read(self, kind: Kind, steps: Sequence[Step]) -> None:
+        """Read the ids that steps of a kind will need."""
+        owners = {step.key[0] for step in steps}
+        if kind is Kind.CABLE:
+            self.ids.read_interfaces(owners | {name for step in steps for name in step.key[2::2]})
+        elif kind is Kind.INTERFACE:
+            self.ids.read_interfaces(owners)
+        elif kind is Kind.PART:
+            self.ids.read_parts(owners)
+        elif kind is Kind.DEVICE:
+            self.ids.read_contexts([step.key[0] for step in steps if step.was and "context" in step.values])
+
+    def _send(self, kind: Kind, steps: Sequence[Step], count: Callable[[int], None]) -> list[str]:
+        known = {step.name: step for step in steps}
+        sent: list[Sent] = []
+        conflicts: list[str] = []
+        ids = self.ids.of(kind) if kind is not Kind.CABLE else {}
+        for step in steps:
+            try:
+                sent.append(Sent(step.name, body(step, self.ids)))
+            except KeyError as error:
+                conflicts.append(f"{step.name}: NetBox lacks {error.args[0]}, which it needs; see what came before")
+
+        def made(each: Sent, number: int) -> None:
+            ids[known[each.name].key] = number
+            count(1)
+
+        return conflicts + send(self.client, PATHS[kind], sent, made)
+
+
+@contextmanager
+def opened(url: str, token: str, wanted: Fleet, patience: Patience | None = None) -> Iterator[Push]:
+    """Open a push of a fleet into a NetBox."""
+    with Client(url, token, patience or Patience()) as client:
+        try:
+            yield Push(client, wanted)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            text = f"an answer is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
+            raise SourceError(f"{client.url}: {text}") from error

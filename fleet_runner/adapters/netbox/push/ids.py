@@ -1,0 +1,127 @@
+"""The ids by which a NetBox knows what people know by names; read when they are needed, and kept."""
+
+from collections.abc import Collection, Iterable
+
+from fleet_runner.adapters.netbox.client import Client, Json
+from fleet_runner.core.push import Known
+from fleet_runner.core.push.step import Key, Kind
+from fleet_runner.core.records import DeviceType, Interface
+
+NAMED = {
+    Kind.SITE: ("dcim/sites", "name"),
+    Kind.TENANT: ("tenancy/tenants", "name"),
+    Kind.ROLE: ("dcim/device-roles", "slug"),
+    Kind.PART_ROLE: ("dcim/inventory-item-roles", "slug"),
+    Kind.MANUFACTURER: ("dcim/manufacturers", "name"),
+    Kind.TYPE: ("dcim/device-types", "slug"),
+}
+"""Lists whose objects have a name of their own."""
+
+PLACED = {Kind.LOCATION: "dcim/locations", Kind.RACK: "dcim/racks"}
+"""Lists whose objects have a name in a site."""
+
+OWNERS = 50  # devices or device types whose interfaces are asked for in one request
+
+
+class Ids:
+    """What is known of one NetBox. Whoever makes an object adds it here."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.slugs: dict[Kind, set[str]] = {}
+        self._of: dict[Kind, dict[Key, int]] = {}
+        self._whole: set[str] = set()
+        self.contexts: dict[str, Json] = {}  # what devices' local contexts say, of those that were asked for
+
+    def of(self, kind: Kind) -> dict[Key, int]:
+        """Return the ids of all objects of a kind, by their keys; for parts and interfaces those that were read."""
+        if kind not in self._of:
+            self._of[kind] = self._read(kind)
+        return self._of[kind]
+
+    def known(self) -> Known:
+        """Return the names that a fleet does not tell."""
+        names = {
+            kind: frozenset(key[0] for key in self.of(kind))
+            for kind in (Kind.TENANT, Kind.ROLE, Kind.PART_ROLE, Kind.MANUFACTURER)
+        }
+        return Known(
+            tenants=names[Kind.TENANT],
+            roles=names[Kind.ROLE],
+            part_roles=names[Kind.PART_ROLE],
+            manufacturers=names[Kind.MANUFACTURER],
+            locations=frozenset((site, name) for site, name in self.of(Kind.LOCATION)),
+        )
+
+    def device_types(self, slugs: Iterable[str]) -> dict[str, DeviceType]:
+        """Return those of the named device types that there are, with or without devices."""
+        wanted = sorted(slugs)
+        rows: list[Json] = []
+        for some in _some(wanted):
+            fields = "id,slug,model,manufacturer,u_height,is_full_depth"
+            rows.extend(self.client.rows("dcim/device-types", fields, slug=some))
+        rows = [row for row in rows if row["slug"] in wanted]
+        inside: dict[int, list[Interface]] = {row["id"]: [] for row in rows}
+        slug = {row["id"]: row["slug"] for row in rows}
+        ids = self._of.setdefault(Kind.TEMPLATE, {})
+        for some in _some(sorted(inside)):
+            fields = "id,device_type,name,type,mgmt_only"
+            for row in self.client.rows("dcim/interface-templates", fields, device_type_id=some):
+                owner = row["device_type"]["id"]
+                inside[owner].append(Interface(row["name"], row["type"]["value"], mgmt_only=bool(row["mgmt_only"])))
+                ids[slug[owner], row["name"]] = row["id"]
+        return {row["slug"]: _device_type(row, inside[row["id"]]) for row in rows}
+
+    def read_interfaces(self, devices: Collection[str]) -> dict[Key, int]:
+        """Return the ids of interfaces, those of these devices among them."""
+        return self._inside(Kind.INTERFACE, "dcim/interfaces", "name", devices)
+
+    def read_parts(self, devices: Collection[str]) -> dict[Key, int]:
+        """Return the ids of inventory items, those of these devices among them."""
+        return self._inside(Kind.PART, "dcim/inventory-items", "name", devices)
+
+    def read_contexts(self, devices: Collection[str]) -> None:
+        """Read what the local contexts of devices say, so that what is written is laid over it."""
+        numbers = {self.of(Kind.DEVICE)[device,]: device for device in devices}
+        for some in _some(sorted(numbers)):
+            for row in self.client.rows("dcim/devices", "id,local_context_data", id=some):
+                self.contexts[numbers[row["id"]]] = row["local_context_data"] or {}
+
+    def _inside(self, kind: Kind, path: str, name: str, devices: Collection[str]) -> dict[Key, int]:
+        found = self._of.setdefault(kind, {})
+        numbers = {self.of(Kind.DEVICE)[device,]: device for device in devices if (device,) in self.of(Kind.DEVICE)}
+        due = [number for number, device in numbers.items() if f"{kind} {device}" not in self._whole]
+        for some in _some(due):
+            for row in self.client.rows(path, f"id,device,{name}", device_id=some):
+                if (owner := numbers.get(row["device"]["id"])) is not None:
+                    found[owner, row[name]] = row["id"]
+        self._whole.update(f"{kind} {numbers[number]}" for number in due)
+        return found
+
+    def _read(self, kind: Kind) -> dict[Key, int]:
+        if kind is Kind.DEVICE:
+            rows = self.client.rows("dcim/devices", "id,name")
+            return {(row["name"],): row["id"] for row in rows if row["name"]}
+        if kind in PLACED:
+            rows = self.client.rows(PLACED[kind], "id,name,site" + (",slug" if kind is Kind.LOCATION else ""))
+            self.slugs[kind] = {row["slug"] for row in rows if "slug" in row}
+            return {(row["site"]["name"], row["name"]): row["id"] for row in rows}
+        path, name = NAMED[kind]
+        rows = self.client.rows(path, f"id,slug,{name}" if name != "slug" else "id,slug")
+        self.slugs[kind] = {row["slug"] for row in rows}
+        return {(row[name],): row["id"] for row in rows}
+
+
+def _device_type(row: Json, interfaces: list[Interface]) -> DeviceType:
+    return DeviceType(
+        slug=row["slug"],
+        manufacturer=row["manufacturer"]["name"],
+        model=row["model"],
+        u_height=float(row["u_height"]),
+        interfaces=tuple(interfaces),
+        full_depth=bool(row["is_full_depth"]),
+    )
+
+
+def _some(wanted: list[str] | list[int]) -> Iterable[list[str] | list[int]]:
+    return (wanted[at : at + OWNERS] for at in range(0, len(wanted), OWNERS))
