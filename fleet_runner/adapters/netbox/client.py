@@ -134,6 +134,16 @@ class Client:
                 raise ForbiddenError(text) from None
             raise self._refused("status", error.req) from None
 
+    def newest(self, path: str, fields: str, most: int, **filters: Any) -> list[Json]:
+        """Return the newest rows of a list, at most so many, the newest first. Raises SourceError."""
+        request = self._request(path, {"fields": fields, "ordering": "-id", **filters})
+        request.limit, request.offset = most, 0  # one page
+        try:
+            with self._plainly(path):
+                return [dict(row) for row in request.get()]
+        except pynetbox.RequestError as error:
+            raise self._refused(path, error.req) from None
+
     def _read(self, path: str, filters: Json) -> tuple[list[Json], int]:
         request = self._request(path, filters)
         try:
