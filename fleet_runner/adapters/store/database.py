@@ -31,6 +31,9 @@ _UNREADABLE = (
 FROZEN = 30.0
 """Seconds after which a PostgreSQL ends the transaction of a process that does nothing in the middle of one."""
 
+SETTLING = 0.5
+"""Seconds to wait for those who write to a table: they and who comes after them would wait as long."""
+
 _IDLE = f"-c idle_in_transaction_session_timeout={round(FROZEN * 1000)}"
 
 _WRITES = "fleet_writes"
@@ -108,6 +111,16 @@ def clock(connection: Connection) -> float:
 def agreed(connection: Connection, now: float) -> float:
     """Return the time that all agree on who share the database: PostgreSQL's own, and with SQLite `now`."""
     return clock(connection) if connection.dialect.name == "postgresql" else now
+
+
+def settle(connection: Connection, table: Table) -> None:
+    """Wait a moment for all who write to a table, so that nobody adds a row before its newest any more.
+
+    With SQLite only one writes at a time. Whoever writes slowly there is not waited for: StoreError, try again.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SET LOCAL lock_timeout = '{round(SETTLING * 1000)}ms'"))
+        connection.execute(text(f'LOCK TABLE "{table.name}" IN SHARE MODE'))
 
 
 def ring(connection: Connection, word: str) -> None:

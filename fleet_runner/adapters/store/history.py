@@ -1,6 +1,6 @@
 """The history of a node: one journal that every change adds its sentence to, in the same transaction."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, insert, select
@@ -36,6 +36,20 @@ def of_node(connection: Connection, node: str, limit: int, kind: str | None = No
     mine = (journal.c.node == node, journal.c.kind == kind) if kind else (journal.c.node == node,)
     newest = select(journal).where(*mine).order_by(journal.c.at.desc(), journal.c.id.desc())
     return tuple(_entry(row) for row in reversed(connection.execute(newest.limit(limit)).all()))
+
+
+def after(
+    connection: Connection, node: str, span: tuple[int, int], kinds: Collection[str], limit: int
+) -> tuple[Entry, ...]:
+    """Return the entries of a node after one line up to another, of some kinds, in the order of their lines."""
+    mine = (
+        journal.c.node == node,
+        journal.c.kind.in_(sorted(kinds)),
+        journal.c.id > span[0],
+        journal.c.id <= span[1],
+    )
+    query = select(journal).where(*mine).order_by(journal.c.id).limit(limit)
+    return tuple(_entry(row) for row in connection.execute(query).all())
 
 
 def moves(connection: Connection, names: Iterable[str], since: float) -> tuple[Entry, ...]:

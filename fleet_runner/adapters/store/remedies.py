@@ -1,9 +1,12 @@
 """What the store knows of remedies: the attempts on a node, and its cases at vendors."""
 
-from fleet_runner.adapters.store import attempts, cases
+from collections.abc import Iterable
+
+from fleet_runner.adapters.store import attempts, cases, serials
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.core.cases import Case
 from fleet_runner.core.ladder import Attempt
+from fleet_runner.core.mirror.serials import Due
 
 
 class RemedyMethods:
@@ -26,10 +29,14 @@ class RemedyMethods:
         with self._database.write() as connection:
             return cases.begin(connection, case)
 
-    def exchange_parts(self, case: Case, by: str, now: float) -> None:
-        """Keep which parts of a case went out and came in; ConflictError where it is not open any more."""
+    def exchange_parts(self, case: Case, by: str, now: float, due: Iterable[Due] = ()) -> None:
+        """Keep which parts of a case went out and came in, and which serial numbers a NetBox is due.
+
+        ConflictError where the case is not open any more.
+        """
         with self._database.write() as connection:
             cases.exchange(connection, case, by, now)
+            serials.queue(connection, due)
 
     def end_case(self, case: Case, because: str, by: str, now: float) -> None:
         """End a case; ConflictError where somebody did already."""

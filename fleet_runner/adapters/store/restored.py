@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, delete, func, or_, select, update
 
-from fleet_runner.adapters.store import boots, database, history, intents, runs
+from fleet_runner.adapters.store import boots, database, history, intents, mirrored, runs
 from fleet_runner.adapters.store.firmware_schema import firmware_leases, flashes, power_allowances, rollouts
 from fleet_runner.adapters.store.remedy_schema import tokens, trackers
 from fleet_runner.adapters.store.runner_schema import parcels, runners
@@ -56,6 +56,7 @@ def mark(connection: Connection, now: float) -> Restored:
     closed = _runs(connection, now)
     _leases(connection, now)
     refused = _wishes(connection, now)
+    mirrored.doubt(connection)
     flashing = set(connection.execute(select(flashes.c.node).where(flashes.c.ended_at.is_(None))).scalars())
     held, watched = _hold(connection, flashing, now)
     paused = update(rollouts).where(rollouts.c.state == "running")

@@ -1,15 +1,16 @@
-"""What the store knows of tickets elsewhere: what waits for which tracker, and what people do to tickets by hand."""
+"""What the store knows of others that are told: what waits for which tracker, and what people do to tickets."""
 
 from collections.abc import Collection
 
 from fleet_runner.adapters.store import history, nodes, outbox, tickets, trackers
 from fleet_runner.adapters.store.database import Database
+from fleet_runner.adapters.store.mirroring import MirrorMethods
 from fleet_runner.core.runs import Ticket
 from fleet_runner.core.tracking.changes import Change
 from fleet_runner.core.tracking.links import Link, Standing
 
 
-class TrackingMethods:
+class TrackingMethods(MirrorMethods):
     """Methods of the Store, which extends this: they would not fit into its file, and callers know one Store."""
 
     _database: Database
