@@ -1,0 +1,215 @@
+"""What NetBox does with some kinds of objects beyond keeping their values."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tests.netbox.description import Model, Shape, by_object_type, listed, models
+from tests.netbox.kinds import TEMPLATES
+from tests.netbox.values import InvalidError
+
+if TYPE_CHECKING:
+    from tests.netbox.database import Database, Row
+
+CABLED = ("dcim.interface", "dcim.frontport", "dcim.rearport")
+UNSHOWN = {"created", "id", "password", "plaintext", "url"}
+
+
+def refers(shape: Shape, path: str) -> bool:
+    """Say whether a field names objects of a list."""
+    return shape.kind in {"one", "many"} and listed(shape.of) == path
+
+
+def taken(model: Model, names: tuple[str, ...]) -> Row:
+    """Return how NetBox refuses a second object with the same values."""
+    kind = model.schema.removesuffix("WithConfigContext")
+    if len(names) == 1:
+        return {names[0]: [f"{kind.lower()} with this {names[0]} already exists."]}
+    if model.path == "dcim/devices":
+        return {"__all__": ["Device name must be unique per site."]}
+    return {"non_field_errors": [f"The fields {', '.join(names)} must make a unique set."]}
+
+
+def completed(database: Database, path: str, row: Row) -> None:
+    """Fill and check what depends on other values. Raises InvalidError."""
+    match path:
+        case "dcim/mac-addresses":
+            text = row["mac_address"].replace("-", ":").upper()
+            if len(text) != len("00:00:00:00:00:00"):
+                raise InvalidError({"mac_address": [f"Invalid MAC address format: {row['mac_address']}"]})
+            row["mac_address"] = text
+        case "dcim/interfaces":
+            row["wwn"] = row["wwn"].upper() if row.get("wwn") else None
+        case "ipam/ip-addresses":
+            row["address"] = row["address"] if "/" in row["address"] else f"{row['address']}/32"
+        case "dcim/cables":
+            _terminations(database, row)
+        case "users/tokens":
+            _token(row)
+        case "dcim/devices":
+            _device(database, row)
+        case _:
+            pass
+
+
+def created(database: Database, path: str, row: Row) -> None:
+    """Do what follows when an object is made."""
+    if path == "dcim/devices":
+        for source, (target, names) in TEMPLATES.items():
+            for template in database.where(source, device_type=row["device_type"]):
+                database.create(target, {"device": row["id"], **{name: template[name] for name in names}})
+    elif path == "dcim/cables":
+        _connect(database, row)
+
+
+def changed(database: Database, path: str, old: Row, row: Row) -> None:
+    """Do what follows when an object is changed."""
+    if path == "dcim/cables" and any(old[side] != row[side] for side in ("a_terminations", "b_terminations")):
+        _disconnect(database, row["id"])
+        _connect(database, row)
+
+
+def deleted(database: Database, path: str, row: Row) -> None:
+    """Do what follows when an object is deleted."""
+    if path == "dcim/cables":
+        _disconnect(database, row["id"])
+    kind = models()[path].object_type
+    for end in database.where("dcim/cable-terminations", termination_type=kind, termination_id=row["id"]):
+        del database.lists["dcim/cable-terminations"][end["id"]]
+    for other in ("dcim/mac-addresses", "ipam/ip-addresses", "extras/journal-entries"):
+        for each in database.where(other, assigned_object_type=kind, assigned_object_id=row["id"]):
+            database.delete(other, each["id"])
+
+
+def printed(database: Database, path: str, row: Row) -> str | None:
+    """Return how an object is shown in a word, None where that is one of its values."""
+    match path:
+        case "dcim/cables":
+            return row["label"] or f"#{row['id']}"
+        case "dcim/devices" if not row["name"]:
+            found = database.lists["dcim/device-types"][row["device_type"]]
+            maker = database.lists["dcim/manufacturers"][found["manufacturer"]]
+            return f"{maker['name']} {found['model']} ({row['id']})"
+        case "dcim/cable-terminations":
+            return f"Cable #{row['cable']} to {end_name(database, row)}"
+        case "dcim/modules":
+            bay = database.lists["dcim/module-bays"][row["module_bay"]]["name"]
+            return f"{bay}: {database.lists['dcim/module-types'][row['module_type']]['model']}"
+        case "extras/journal-entries":
+            return f"{row['created']:%Y-%m-%d %H:%M:%S} ({row['kind'].title()})"
+        case "extras/custom-fields":
+            return str(row["label"] or row["name"].replace("_", " ").capitalize())
+        case "users/tokens":
+            return str(row["key"]) if row["version"] == 2 else f"{row['plaintext'][:6]}"
+        case _:
+            return None
+
+
+def end_name(database: Database, end: Row) -> str:
+    """Return the name of what a cable ends at."""
+    found = database.get(by_object_type()[end["termination_type"]].path, end["termination_id"])
+    return str(found["name"]) if found else ""
+
+
+def data(database: Database, path: str, row: Row) -> Row:
+    """Return an object as an object change keeps it."""
+    kept = {name: each for name, each in row.items() if name not in UNSHOWN}
+    if "tags" in models()[path].written:
+        kept["tags"] = sorted(database.lists["extras/tags"][each]["name"] for each in row["tags"])
+    return kept
+
+
+def config_context(database: Database, device: Row) -> Row:
+    """Return a device's rendered config context: by weight, then by name, then the device's own."""
+    found: Row = {}
+    contexts = database.lists["extras/config-contexts"].values()
+    for context in sorted(contexts, key=lambda each: (each["weight"], each["name"])):
+        if context["is_active"] and _meant(database, context, device):
+            found = merged(found, context["data"])
+    return merged(found, device["local_context_data"] or {})
+
+
+def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> Row:
+    """Return two contexts as one; the other's values win."""
+    found = dict(one)
+    for key, value in other.items():
+        both = isinstance(value, Mapping) and isinstance(found.get(key), Mapping)
+        found[key] = merged(found[key], value) if both else value
+    return found
+
+
+def _meant(database: Database, context: Row, device: Row) -> bool:
+    site = database.lists["dcim/sites"][device["site"]]
+    having = {
+        "sites": device["site"], "locations": device["location"], "device_types": device["device_type"],
+        "roles": device["role"], "platforms": device["platform"], "tenants": device["tenant"],
+        "regions": site["region"], "site_groups": site["group"],
+    }  # fmt: skip
+    if any(context[name] and value not in context[name] for name, value in having.items()):
+        return False
+    return not context["tags"] or bool(set(context["tags"]) & set(device["tags"]))
+
+
+def _device(database: Database, row: Row) -> None:
+    for name in ("primary_ip4", "primary_ip6", "oob_ip"):
+        address = database.get("ipam/ip-addresses", row[name])
+        if address is None:
+            continue
+        owner = database.get("dcim/interfaces", address["assigned_object_id"])
+        if owner is None or owner["device"] != row["id"]:
+            text = f"The specified IP address ({address['address']}) is not assigned to this device."
+            raise InvalidError({name: [text]})
+
+
+def _terminations(database: Database, row: Row) -> None:
+    for side in ("a_terminations", "b_terminations"):
+        for end in row[side]:
+            model = by_object_type().get(end["object_type"])
+            if model is None or database.get(model.path, end["object_id"]) is None:
+                raise InvalidError({side: [f"Invalid object: {end['object_type']} {end['object_id']}"]})
+            for other in database.where(
+                "dcim/cable-terminations", termination_type=end["object_type"], termination_id=end["object_id"]
+            ):
+                if other["cable"] != row["id"]:
+                    text = (
+                        f"Duplicate termination found for {end['object_type'].replace('.', ' ')} {end['object_id']}"
+                    )
+                    raise InvalidError({"__all__": [f"{text}: cable {other['cable']}"]})
+
+
+def _connect(database: Database, cable: Row) -> None:
+    for letter, side in (("A", "a_terminations"), ("B", "b_terminations")):
+        for end in cable[side]:
+            database.numbers["dcim/cable-terminations"] += 1
+            number = database.numbers["dcim/cable-terminations"]
+            row = {
+                "id": number,
+                "cable": cable["id"],
+                "cable_end": letter,
+                "termination_type": end["object_type"],
+                "termination_id": end["object_id"],
+                "connector": None,
+                "positions": None,
+                "created": database.now(),
+                "last_updated": database.now(),
+                "tags": [],
+            }
+            database.lists["dcim/cable-terminations"][number] = row
+            database.note("dcim/cable-terminations", row, "create", None)
+
+
+def _disconnect(database: Database, cable: int) -> None:
+    for end in database.where("dcim/cable-terminations", cable=cable):
+        del database.lists["dcim/cable-terminations"][end["id"]]
+        database.note("dcim/cable-terminations", end, "delete", end)
+
+
+def _token(row: Row) -> None:
+    if row.get("plaintext"):
+        return
+    row["version"] = row["version"] or 2
+    row["plaintext"] = row.pop("token", "") or secrets.token_hex(20)
+    row["token"] = ""
+    row["key"] = secrets.token_hex(6) if row["version"] == 2 else None
