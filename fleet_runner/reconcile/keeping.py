@@ -64,6 +64,12 @@ def pruned(settings: Settings, store: Store, now: float, *, seconds: float = SEC
     return done
 
 
+def tidied(settings: Settings, store: Store, now: float) -> Pruned:
+    """Remove the folders of this machine that are too old, to the last; return how much went."""
+    clock = time.monotonic()
+    return _folders(Work(settings, store, keeping(settings), now, float("inf"), dry=False, last=clock))
+
+
 def keeping(settings: Settings) -> Keep:
     """Return what the settings say of it."""
     return Keep(

@@ -22,8 +22,9 @@ from fleet_runner.core.schedules.firing import Outcome, Row, step
 from fleet_runner.core.schedules.known import KNOWN, SWEEPS
 from fleet_runner.core.schedules.schedule import Whose
 from fleet_runner.core.schedules.sweep import Standing
-from fleet_runner.reconcile import keeping
+from fleet_runner.reconcile import keeping, tidying
 from fleet_runner.reconcile.carrying import described
+from fleet_runner.reconcile.tidying import Tidying
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
 
@@ -226,6 +227,7 @@ class Beside:
         self.seen_at = -SEEN
         self.wanted: dict[str, tuple[float | None, bool]] | None = None
         self.read_at = world.fleet_read_at
+        self.tidying = Tidying(world.settings, world.store, self.clockwork.runner)
 
     def look(self) -> float:
         """Look once; return the seconds after which to look again."""
@@ -243,6 +245,7 @@ class Beside:
             self.read_at, trouble = world.fleet_read_at, world.pulse.source_trouble
             said = trouble or f"{len(world.fleet.devices)} devices, revision {world.fleet.revision[:12]}"
             world.store.note_schedule("source", runner, Outcome.FAILED if trouble else Outcome.DONE, said)
+        self.tidying.follow(rows.get(tidying.NAME, Row(tidying.NAME)))
         return self.clockwork.see(now, rows, off)
 
     def _is_news(self, rows: Mapping[str, Row], off: Mapping[str, Switch]) -> bool:
