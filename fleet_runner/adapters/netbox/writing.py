@@ -2,9 +2,10 @@
 
 import time
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from fleet_runner.adapters.netbox.client import AgainError, Client, Json, Patience, RefusedError
 from fleet_runner.adapters.netbox.rest import value
@@ -83,7 +84,7 @@ def _some(client: Client, ids: Sequence[int], written: Written) -> None:
         sent = [row["id"] for row in due]
         asked = [{"id": number, "status": CONNECTED, "changelog_message": WHY} for number in sent]
         try:
-            answer = client.change(PATH, asked, "id,status,changelog_message", map(_tag, due))
+            answer = client.change(PATH, asked, "id,status,changelog_message", map(tag, due))
         except AgainError:
             if not left:
                 raise
@@ -104,7 +105,7 @@ def _compare(sent: Iterable[int], answer: Iterable[Json], written: Written) -> N
             written.done += 1
 
 
-def _tag(row: Json) -> str:
-    """Return a cable's entity tag, which NetBox makes from the time of its last change."""
+def tag(row: Mapping[str, Any]) -> str:
+    """Return an object's entity tag, which NetBox makes from the time of its last change."""
     changed = datetime.fromisoformat(row["last_updated"] or row["created"])
     return f'W/"{changed.astimezone(UTC).isoformat()}"'

@@ -2,6 +2,7 @@
 
 import typer
 
+from fleet_runner.cli.netbox.init import init
 from fleet_runner.cli.netbox.push import push
 
 app = typer.Typer(no_args_is_help=True)
@@ -12,4 +13,5 @@ def netbox() -> None:
     """Prepare a NetBox, see how far it is told, and bring site files into it or out of it."""
 
 
+app.command()(init)
 app.command()(push)

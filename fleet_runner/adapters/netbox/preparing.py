@@ -1,0 +1,84 @@
+"""What a NetBox has of what fleet-runner needs there, and the rest of it made."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, Json, RefusedError
+from fleet_runner.adapters.netbox.writing import tag
+from fleet_runner.core.netbox_init.objects import ABOUT, Kind, Ref, Wanted
+from fleet_runner.core.netbox_init.plan import DUE, Act, Step, filled, ids, plan
+from fleet_runner.core.netbox_init.rights import within
+
+WHY = "fleet-runner netbox init"
+"""What NetBox's change log says, from 4.4 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A NetBox's version, and the plan for it, as far as the token may carry it out."""
+
+    url: str
+    version: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a step; `why` it was not done, where it was not."""
+
+    step: Step
+    why: str = ""
+
+
+def survey(client: Client, wanted: Sequence[Wanted]) -> Survey:
+    """Look at a NetBox and change nothing. Raises SourceError where it cannot be looked at at all."""
+    version = client.version()
+    found: dict[Kind, list[Json]] = {}
+    for kind in dict.fromkeys(want.kind for want in wanted):
+        with suppress(ForbiddenError):
+            found[kind] = _rows(client, kind, [want for want in wanted if want.kind is kind])
+    steps = plan(wanted, found)
+    due = {step.wanted.kind for step in steps if step.act in DUE}
+    may = {kind: client.allowed(kind) | (frozenset({"view"}) if kind in found else frozenset()) for kind in due}
+    return Survey(client.url, version, within(steps, may))
+
+
+def carry_out(client: Client, steps: Iterable[Step]) -> Iterator[Done]:
+    """Do what a plan says, one object after the other, and say of each what came of it.
+
+    Raises SourceError when the NetBox cannot be reached any more: what is done stays, and another run goes on.
+    """
+    steps = tuple(steps)
+    known = ids(steps)
+    for step in steps:
+        if step.act not in DUE:
+            continue
+        try:
+            known[step.wanted.ref] = _do(client, step, known)
+        except KeyError as error:
+            yield Done(step, f"it needs {error.args[0].name}, which is not made")
+        except (AgainError, ForbiddenError, RefusedError) as error:
+            yield Done(step, str(error))
+        else:
+            yield Done(step)
+
+
+def _rows(client: Client, kind: Kind, wanted: Iterable[Wanted]) -> list[Json]:
+    """Return what is called like what is wanted, with the fields that a plan looks at."""
+    about = ABOUT[kind]
+    names, settled = {want.name for want in wanted}, {field for want in wanted for field in want.settled}
+    fields = {"id", "last_updated", about.named, about.mark, *settled}
+    return client.rows(kind, ",".join(sorted(fields)), **{about.named: sorted(names)})
+
+
+def _do(client: Client, step: Step, known: Mapping[Ref, int]) -> int:
+    kind = step.wanted.kind
+    why = {"changelog_message": WHY} if kind.startswith("extras/") else {}
+    if step.act is Act.MAKE:
+        row = {**filled(step.wanted.fields, known), **why}
+        made = client.add(kind, [row], ",".join(("id", *row)))
+    else:
+        row = {"id": step.row["id"], **filled(step.change, known), **why}
+        made = client.change(kind, [row], ",".join(row), [tag(step.row)] if step.row.get("last_updated") else [])
+    return int(made[0]["id"])
