@@ -13,6 +13,7 @@ from fleet_runner.core.lifecycle import State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.records import NODE_ROLES
 from fleet_runner.core.runs import Node
+from fleet_runner.core.tracking.inert import cut
 
 SOMEONE = "someone"
 
@@ -131,8 +132,7 @@ def _asked(page: Page, reason: str, change: Change) -> Asked:
 
 def _plain(text: str) -> str:
     """Return a text as one line that can be shown."""
-    line = " ".join(printable(text[: 2 * LONGEST]).split())
-    return line if len(line) <= LONGEST else f"{line[:LONGEST]} …"
+    return cut(" ".join(printable(text[: 2 * LONGEST]).split()), LONGEST)
 
 
 def _short(text: str) -> str:

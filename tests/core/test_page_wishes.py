@@ -59,7 +59,7 @@ def test_a_user_without_a_name_is_someone() -> None:
 def test_what_somebody_typed_is_one_bounded_line(text: str, name: str) -> None:
     """Nothing in it can colour a terminal, or look like a line of somebody else's."""
     found = asked(replace(PAGE, reason=text), [replace(SET, by=name)])
-    assert len(found.reason) <= LONGEST + 2
+    assert len(found.reason) <= LONGEST
     assert len(found.by) <= 200
     assert all(line.isprintable() or line == "" for line in (found.reason, found.by) if line.isascii())
     assert len(f"{found.reason}{found.by}".splitlines()) == 1

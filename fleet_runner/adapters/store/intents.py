@@ -17,7 +17,8 @@ def leave(connection: Connection, wish: Intent) -> int:
     more = {"reason": wish.reason, "detail": wish.detail}
     number = int(connection.execute(insert(intents).values(row | more).returning(intents.c.id)).scalar_one())
     nodes.wake(connection, [wish.node])
-    history.add(connection, [Entry(0, wish.node, wish.at, "intent", _sentence(wish), wish.by)])
+    asked = sentence(wish.by, f"{wish.wish.value} {wish.detail}".strip(), wish.reason)
+    history.add(connection, [Entry(0, wish.node, wish.at, "intent", asked, wish.by)])
     return number
 
 
@@ -61,6 +62,6 @@ def released_at(connection: Connection, node: str) -> float:
     return float(connection.execute(select(func.max(intents.c.answered_at)).where(*granted)).scalar_one() or 0.0)
 
 
-def _sentence(wish: Intent) -> str:
-    asked = f"{wish.by} asks: {wish.wish.value}"
-    return f"{' '.join(filter(None, (asked, wish.detail)))}{f' ({wish.reason})' if wish.reason else ''}."
+def sentence(by: str, wish: str, reason: str) -> str:
+    """Return what the history says of a wish as it is left."""
+    return f"{by} asks: {wish}{f' ({reason})' if reason else ''}."

@@ -1,10 +1,11 @@
 """What the store does for those who run on it."""
 
+from fleet_runner.adapters.store.asking import PageWishMethods
 from fleet_runner.adapters.store.carrying import CarryingMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
 from fleet_runner.adapters.store.schedules import ScheduleMethods
 from fleet_runner.adapters.store.through import ThroughMethods
 
 
-class RunningMethods(CarryingMethods, ScheduleMethods, KeepingMethods, ThroughMethods):
-    """Runners and their batches, schedules, and how large the store may grow."""
+class RunningMethods(CarryingMethods, ScheduleMethods, KeepingMethods, ThroughMethods, PageWishMethods):
+    """Runners and their batches, schedules, how large the store may grow, and what people ask for in NetBox."""
