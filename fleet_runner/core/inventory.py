@@ -1,19 +1,22 @@
 """The fleet as Ansible sees it: groups, host variables, and the designed fabric; all plain JSON."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fleet_runner.core.cabling.rates import lower
 from fleet_runner.core.excuses import READY
 from fleet_runner.core.fabrics import Fabric, fabrics
-from fleet_runner.core.records import PLANNED, Device, Fleet, Interface, Part, Termination, nodes
+from fleet_runner.core.records import PLANNED, Device, Fleet, Interface, Part, Termination, nodes, rack_key
 
 CONTEXT_MAY_SET = frozenset({"fleet_bmc_url", "fleet_environment"})
 """The only `fleet_` variables that a config context owns; the others are computed, and it cannot replace them."""
 
 OBSERVERS = 3
 """Nodes that a fabric is read through, one after the other, until one can."""
+
+VIEW = 1
+"""Number of the form of what `view` returns: whoever keeps it names this, too."""
 
 FORM = 2
 """Number of the form of what `fabric` returns: whoever keeps it by revision names this, too."""
@@ -24,7 +27,33 @@ Links = Mapping[str, Sequence[Mapping[str, str]]]
 
 def group_name(kind: str, value: str) -> str:
     """Return the group of one site, rack, role or device type: "rack", "A-03" gives "rack_A_03"."""
-    return f"{kind}_{re.sub('[^A-Za-z0-9_]', '_', value)}"
+    return plain(f"{kind}_{value}")
+
+
+def plain(name: str) -> str:
+    """Return a group's name without what means something in a host pattern."""
+    return re.sub("[^A-Za-z0-9_]", "_", name)
+
+
+def view(fleet: Fleet) -> dict[str, Any]:
+    """Return all of the inventory that comes from the source: {"hosts": {name: variables}, "groups": {name: hosts}}.
+
+    Fabrics are hosts without an address: they are read through the nodes in them.
+    """
+    found = fabric_hostvars(fleet)
+    return {"hosts": {**found, **all_hostvars(fleet)}, "groups": {**groups(fleet), "fabrics": list(found)}}
+
+
+def standing_groups(members: Iterable[str], rows: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
+    """Return the groups by state and condition of those that are `members`: "state_production", "condition_held".
+
+    `rows` are the store's: node, "state" or "condition", and which. Of a node that the source no longer has, none.
+    """
+    known, found = frozenset(members), dict[str, list[str]]()
+    for node, kind, value in rows:
+        if node in known:
+            found.setdefault(group_name(kind, value), []).append(node)
+    return found
 
 
 def reserved(name: str) -> bool:
@@ -36,7 +65,7 @@ def groups(fleet: Fleet) -> dict[str, list[str]]:
     """Return the devices of each group, by name; `nodes` holds those with a lifecycle and is always there."""
     found: dict[str, list[str]] = {"nodes": [device.name for device in nodes(fleet)]}
     for name in sorted(fleet.devices):
-        for group in _groups_of(fleet.devices[name]):
+        for group in _groups_of(fleet, fleet.devices[name]):
             found.setdefault(group, []).append(name)
     return found
 
@@ -112,9 +141,21 @@ def bmc_url(address: str) -> str:
     return f"https://[{bare}]" if ":" in bare else f"https://{bare}"
 
 
-def _groups_of(device: Device) -> list[str]:
-    named = {"device_type": device.device_type, "site": device.site, "rack": device.rack, "role": device.role}
+def _groups_of(fleet: Fleet, device: Device) -> list[str]:
+    named = {
+        "device_type": device.device_type,
+        "site": device.site,
+        "location": _location(fleet, device),
+        "rack": device.rack,
+        "role": device.role,
+        "tenant": device.tenant,
+    }
     return [group_name(kind, value) for kind, value in named.items() if value]
+
+
+def _location(fleet: Fleet, device: Device) -> str | None:
+    rack = fleet.racks.get(rack_key(device.site, device.rack)) if device.rack else None
+    return rack.location if rack is not None else None
 
 
 def _link(near: Termination, far: Termination) -> dict[str, str]:
@@ -127,6 +168,7 @@ def _record(fleet: Fleet, device: Device, seen: Sequence[Mapping[str, str]]) -> 
         "device_type": device.device_type,
         "role": device.role,
         "site": device.site,
+        "location": _location(fleet, device),
         "rack": device.rack,
         "position": device.position,
         "face": device.face,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ansible.errors import AnsibleParserError
-from ansible.plugins.inventory import BaseInventoryPlugin
+from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.utils.display import Display
 
 from fleet_runner.core import inventory as ansible_view
@@ -19,29 +20,44 @@ from fleet_runner.core.errors import FleetError
 
 if TYPE_CHECKING:
     from fleet_runner.core.records import Fleet
+    from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
 name: fleet
 short_description: Devices and InfiniBand fabrics of the source of truth that the settings name
 description:
-  - Reads the site files or the NetBox that fleet.toml names; the inventory file only asks for this plugin.
+  - Reads the site files or the NetBox that fleet.toml names; the inventory file only has to ask for this plugin.
+  - Groups are nodes, fabrics, and those by device_type, site, location, rack, role and tenant; and from the store, where
+    there is one, those by state and condition.
   - Values from the source of truth are data; a template in them is not evaluated.
 options:
   plugin: {description: The name of this plugin., type: str, required: true, choices: [fleet]}
+extends_documentation_fragment: [constructed, inventory_cache]
 author: [fleet-runner]
 """
 
 EXAMPLES = r"""
 ---
 plugin: fleet
+---
+plugin: fleet
+strict: true
+compose:
+  ansible_port: 2222 if fleet_device.site == 'hall-1' else 22
+groups:
+  ndr: fleet_device.interfaces | selectattr('kind', 'eq', 'infiniband-ndr')
+keyed_groups:
+  - {prefix: status, key: fleet_device.status}
 """
 
-FABRICS = "fabrics"  # InfiniBand fabrics: hosts without an address, read through the nodes in them
 KEPT = 10  # fabric files: plays that still run may read an older one
+CONSTRUCTED = ("compose", "groups", "keyed_groups")
 
 
-class InventoryModule(BaseInventoryPlugin):
+class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     NAME = "fleet"
+
+    _sanitize_group_name = staticmethod(ansible_view.plain)
 
     def verify_file(self, path: str) -> bool:
         """Take files that are named after the plugin."""
@@ -51,37 +67,78 @@ class InventoryModule(BaseInventoryPlugin):
         """Add every device; a source that cannot be read is one error with all that is wrong with it."""
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
-        from fleet_runner import settings, source  # noqa: PLC0415  Ansible loads this file for every inventory
+        from fleet_runner import settings  # noqa: PLC0415  Ansible loads this file for every inventory
 
         try:
             configured = settings.load()
-            fleet = source.read(configured)
+            view = self._view(configured, path, may_be_old=cache)
         except FleetError as error:
             raise AnsibleParserError(str(error)) from error
-        fabrics = ansible_view.fabric_hostvars(fleet)
-        for name, variables in {**fabrics, **ansible_view.all_hostvars(fleet)}.items():
+        for name, variables in view["hosts"].items():
             self.inventory.add_host(name)
             for key, value in variables.items():
                 self.inventory.set_variable(name, key, value)
-        for group, members in {**ansible_view.groups(fleet), FABRICS: list(fabrics)}.items():
-            self.inventory.add_group(group)
-            for member in members:
-                self.inventory.add_child(group, member)
-        self._offer_fabric(fleet, configured.state_dir / "cache")
+        self._add(view["groups"])
+        if view["fabric"]:
+            self.inventory.set_variable("all", "fleet_fabric_file", view["fabric"])
         if configured.boot_url:
             from fleet_runner.adapters import known_hosts  # noqa: PLC0415  likewise
 
             words = known_hosts.ssh_args(known_hosts.folder(configured))
             self.inventory.set_variable("nodes", "ansible_ssh_common_args", words)
+        self._add_states(configured, view["groups"]["nodes"])
+        if any(map(self.get_option, CONSTRUCTED)):
+            for name in view["hosts"]:
+                self._construct(name)
 
-    def _offer_fabric(self, fleet: Fleet, folder: Path) -> None:
-        """Put the designed links into a file; one copy per device would drown the inventory."""
+    def _view(self, configured: Settings, path: str, *, may_be_old: bool) -> dict[str, Any]:
+        """Return what the source says now, or, where a cache is wanted and not to be renewed, what it said."""
+        source_named = hashlib.sha256(f"{configured.source} {configured.state_dir}".encode()).hexdigest()[:12]
+        key = f"{self.get_cache_key(path)}_{ansible_view.VIEW}_{ansible_view.FORM}_{source_named}"
+        kept = self.cache.get(key) if self.get_option("cache") and may_be_old else None
+        if kept is not None and (not kept["fabric"] or Path(kept["fabric"]).is_file()):
+            return dict(kept)
+        from fleet_runner import source  # noqa: PLC0415  as above
+
+        fleet = source.read(configured)
+        view = {**ansible_view.view(fleet), "fabric": _offer(fleet, configured.state_dir / "cache")}
+        if self.get_option("cache"):
+            self.cache[key] = view
+        return view
+
+    def _add(self, groups: dict[str, list[str]]) -> None:
+        for group, members in groups.items():
+            self.inventory.add_group(group)
+            for member in members:
+                self.inventory.add_child(group, member)
+
+    def _add_states(self, configured: Settings, members: list[str]) -> None:
+        """Add the groups by state and condition as they are now, whatever a cache holds; plays can do without."""
+        from fleet_runner.adapters import glance  # noqa: PLC0415  as above
+
         try:
-            file = keep_fabric(fleet, folder)
-        except OSError as error:
-            Display().warning(f"the designed links cannot be kept under {folder}: {error}; cabling will be UNKNOWN")
+            rows = glance.states(configured.store_url)
+        except FleetError as error:
+            Display().warning(f"{error}; there are no groups by state and condition")
         else:
-            self.inventory.set_variable("all", "fleet_fabric_file", str(file))
+            self._add(ansible_view.standing_groups(members, rows))
+
+    def _construct(self, name: str) -> None:
+        """Add what the inventory file composes. Its expressions are evaluated, and never the values they find."""
+        strict = self.get_option("strict")
+        variables = self.inventory.get_host(name).get_vars()
+        self._set_composite_vars(self.get_option("compose"), variables, name, strict)
+        self._add_host_to_composed_groups(self.get_option("groups"), variables, name, strict)
+        self._add_host_to_keyed_groups(self.get_option("keyed_groups"), variables, name, strict)
+
+
+def _offer(fleet: Fleet, folder: Path) -> str:
+    """Put the designed links into a file; one copy per device would drown the inventory."""
+    try:
+        return str(keep_fabric(fleet, folder))
+    except OSError as error:
+        Display().warning(f"the designed links cannot be kept under {folder}: {error}; cabling will be UNKNOWN")
+        return ""
 
 
 def keep_fabric(fleet: Fleet, folder: Path) -> Path:
