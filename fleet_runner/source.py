@@ -29,7 +29,7 @@ def read(settings: Settings) -> Fleet:
         return sitefiles.load(folder)
     from fleet_runner.adapters import netbox  # noqa: PLC0415  its client is slow to load, and site folders need none
 
-    return netbox.load(settings.source, _token(settings))
+    return netbox.load(settings.source, token(settings))
 
 
 def may_be_told(settings: Settings) -> bool:
@@ -41,11 +41,12 @@ def connect_cables(settings: Settings, ids: Collection[int]) -> tuple[int, list[
     """Call planned cables of the NetBox connected; return how many it did, and why it did not others."""
     from fleet_runner.adapters import netbox  # noqa: PLC0415  as above
 
-    written = netbox.connect_cables(settings.source, _token(settings), ids)
+    written = netbox.connect_cables(settings.source, token(settings), ids)
     return written.done, written.warnings
 
 
-def _token(settings: Settings) -> str:
+def token(settings: Settings) -> str:
+    """Return the token for the NetBox of the settings, read anew: it may have been replaced."""
     file = settings.netbox_token_file
     if file is None:
         raise SettingsError(
