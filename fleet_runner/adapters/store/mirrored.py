@@ -7,7 +7,7 @@ order than their lines are numbered.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, and_, case, func, insert, or_, select, update
 
 from fleet_runner.adapters.store import database, history, untrusted
 from fleet_runner.adapters.store.netbox_schema import mirrored_fields, mirrored_lines, mirrors
@@ -29,7 +29,7 @@ _IS_NODE = nodes.c.device_type != FABRIC
 
 def begin(connection: Connection, url: str, bound: int) -> None:
     """Tell a NetBox from now on; what happened before it was told first stays untold."""
-    row = {"url": url, "began": bound, "seen": bound, "looked_at": 0.0}
+    row = {"url": url, "began": bound, "seen": bound}
     connection.execute(database.insert(connection, mirrors).values(row).on_conflict_do_nothing())
 
 
@@ -62,18 +62,6 @@ def scan(connection: Connection, url: str, until: int) -> None:
     connection.execute(update(mirrors).where(mirrors.c.url == url).values(seen=until))
 
 
-def looked_at(connection: Connection, url: str) -> float:
-    """Return when the fields of all nodes were compared last; 0.0 for never."""
-    return float(
-        connection.execute(select(mirrors.c.looked_at).where(mirrors.c.url == url)).scalar_one_or_none() or 0.0
-    )
-
-
-def looked(connection: Connection, url: str, now: float) -> None:
-    """Note that the fields of all nodes were compared."""
-    connection.execute(update(mirrors).where(mirrors.c.url == url).values(looked_at=now))
-
-
 def written(connection: Connection, url: str, names: Collection[str] | None = None) -> tuple[Written, ...]:
     """Return the fields of every node, or of some, by name."""
     query = _fields(url)
@@ -82,11 +70,15 @@ def written(connection: Connection, url: str, names: Collection[str] | None = No
     return tuple(map(_written, connection.execute(query.order_by(nodes.c.name)).all()))
 
 
-def unwritten(connection: Connection, url: str) -> tuple[Written, ...]:
-    """Return the fields that are not as they should be, as far as is known; first what was tried least."""
+def unwritten(connection: Connection, url: str, before: float) -> tuple[Written, ...]:
+    """Return the fields that are not as they should be, or were last before a moment; first what was tried least."""
     there = mirrored_fields.c
     other = or_(
-        there.node.is_(None), there.state != nodes.c.state, there.since != nodes.c.since, there.conflict != ""
+        there.node.is_(None),
+        there.state != nodes.c.state,
+        there.since != nodes.c.since,
+        there.conflict != "",
+        there.written_at < before,
     )
     query = _fields(url).where(other).order_by(func.coalesce(there.tries, 0), nodes.c.name)
     return tuple(map(_written, connection.execute(query).all()))
@@ -152,7 +144,8 @@ def waiting(connection: Connection, url: str) -> int:
 def telling(connection: Connection, url: str, until: Mapping[str, int], now: float) -> None:
     """Note up to which line of each node is about to be sent."""
     for node, line in until.items():
-        _tell(connection, url, node, {"doubted": line, "asked_at": now})
+        doubted = case((mirrored_lines.c.doubted > line, mirrored_lines.c.doubted), else_=line)
+        _tell(connection, url, node, {"doubted": doubted, "asked_at": now})
 
 
 def told(connection: Connection, url: str, until: Mapping[str, int]) -> None:
@@ -168,9 +161,9 @@ def not_told(connection: Connection, url: str, each: Told, why: str, due_at: flo
 
 
 def not_taken(connection: Connection, url: str, given: Iterable[Told]) -> None:
-    """Note that it is certain that nothing of what was sent was taken."""
+    """Note that it is certain that nothing of what was sent was taken: all is as it was before."""
     for each in given:
-        _tell(connection, url, each.node, {"doubted": each.told})
+        _tell(connection, url, each.node, {"doubted": each.doubted, "asked_at": each.asked_at})
 
 
 def hurry(connection: Connection, url: str) -> None:

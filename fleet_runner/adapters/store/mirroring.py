@@ -25,25 +25,15 @@ class MirrorMethods:
             mirrored.begin(connection, url, until)
             mirrored.scan(connection, url, until)
 
-    def fields_looked_at(self, url: str) -> float:
-        """Return when the fields of all nodes were compared last; 0.0 for never."""
-        with self._database.read() as connection:
-            return mirrored.looked_at(connection, url)
-
-    def fields_looked(self, url: str, now: float) -> None:
-        """Note that the fields of all nodes were compared."""
-        with self._database.write() as connection:
-            mirrored.looked(connection, url, now)
-
     def mirrored_fields(self, url: str, names: Collection[str] | None = None) -> tuple[Written, ...]:
         """Return the fields of every node, or of some, by name."""
         with self._database.read() as connection:
             return mirrored.written(connection, url, names)
 
-    def unwritten_fields(self, url: str) -> tuple[Written, ...]:
-        """Return the fields that are not as they should be, as far as is known; first what was tried least."""
+    def unwritten_fields(self, url: str, before: float = 0.0) -> tuple[Written, ...]:
+        """Return the fields that are not as they should be, or were seen so before a moment."""
         with self._database.read() as connection:
-            return mirrored.unwritten(connection, url)
+            return mirrored.unwritten(connection, url, before)
 
     def begin_fields(
         self, name: str, holder: str, span: tuple[float, float], url: str, given: Iterable[Written]

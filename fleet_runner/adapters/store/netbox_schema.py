@@ -13,7 +13,6 @@ mirrors = Table(
     Column("url", Words, primary_key=True),
     Column("began", Id, nullable=False),  # the newest line of the journal when it was told first: older ones are not
     Column("seen", Id, nullable=False),  # up to which line it is known what each node has to tell
-    Column("looked_at", Double, nullable=False),  # when the fields of all devices were compared last
 )
 
 mirrored_fields = Table(

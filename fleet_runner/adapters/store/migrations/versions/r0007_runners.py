@@ -94,7 +94,6 @@ def _mirror() -> None:
         "mirrors",
         *_text("url"),
         *_ids("began", "seen"),
-        *_at("looked_at"),
         sa.PrimaryKeyConstraint("url", name=op.f("pk_mirrors")),
     )
     op.create_table(

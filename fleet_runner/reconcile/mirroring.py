@@ -1,0 +1,85 @@
+"""A NetBox told beside the work, in a thread of its own: one that hangs or is away holds up no tick, and loses nothing."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
+
+import structlog
+
+from fleet_runner import source
+from fleet_runner.adapters.netbox.client import Client
+from fleet_runner.adapters.netbox.writing import QUICK
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.errors import FleetError, StoreError
+from fleet_runner.reconcile.mirror.fields import FieldsTeller
+from fleet_runner.reconcile.mirror.journal import JournalTeller
+from fleet_runner.reconcile.mirror.serials import SerialsTeller
+from fleet_runner.reconcile.mirror.teller import Teller
+from fleet_runner.settings import Settings
+
+log = structlog.get_logger()
+
+PULSE = 5.0
+"""Seconds between two looks at what is to be told."""
+
+GRACE = 5.0
+"""Seconds that a request under way is given at the end; what it leaves undone is found again."""
+
+
+def told(settings: Settings) -> bool:
+    """Whether the settings want nodes written into the NetBox that is the source of truth."""
+    return settings.netbox_write_nodes and "://" in settings.source
+
+
+def session(settings: Settings) -> Client:
+    """Return a session with the NetBox of the settings, patient for a moment only: it is asked again later."""
+    return Client(settings.source, source.token(settings), QUICK)
+
+
+def url(settings: Settings) -> str:
+    """Return the address under which the store knows the NetBox."""
+    return settings.source.rstrip("/")
+
+
+def tellers(settings: Settings, store: Store) -> tuple[FieldsTeller, JournalTeller, SerialsTeller]:
+    """Return what tells the NetBox of the settings: of states, of history, of serial numbers."""
+    common = (store, url(settings), lambda: session(settings), store.clock)
+    return FieldsTeller(*common), JournalTeller(*common), SerialsTeller(*common)
+
+
+@contextmanager
+def mirroring(settings: Settings, store: Store) -> Iterator[None]:
+    """Tell the NetBox for as long as it is open."""
+    stop = Event()
+    thread = Thread(target=_tell, args=(tellers(settings, store), stop), name="netbox", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(GRACE)
+
+
+def turn(given: Sequence[Teller]) -> int:
+    """Let each teller tell what is due; return of how much. What one fails at keeps no other one back."""
+    done = 0
+    for teller in given:
+        try:
+            teller.store.scan_mirror(teller.url)
+            done += teller.visit()
+        except StoreError as error:
+            log.warning("a NetBox was told nothing", of=teller.name, error=str(error))
+    return done
+
+
+def _tell(given: Sequence[Teller], stop: Event) -> None:
+    while not stop.is_set():
+        try:
+            turn(given)
+        except FleetError as error:
+            if not stop.is_set():
+                log.error("a NetBox was told nothing", error=str(error))  # noqa: TRY400  the sentence says it
+        except Exception:
+            if not stop.is_set():
+                log.exception("a NetBox was told nothing")
+        stop.wait(PULSE)
