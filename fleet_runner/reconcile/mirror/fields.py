@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import structlog
 
-from fleet_runner.adapters.netbox import pages
+from fleet_runner.adapters.netbox import mirror
 from fleet_runner.adapters.netbox.client import AgainError, Client, RefusedError
-from fleet_runner.adapters.netbox.pages import CHUNK, Page
+from fleet_runner.adapters.netbox.mirror import CHUNK, Page
 from fleet_runner.core.errors import SourceError
 from fleet_runner.core.mirror import fields
 from fleet_runner.core.mirror.standing import Written
@@ -99,7 +99,7 @@ class FieldsTeller(Teller):
         given = [each for each, _ in due]
         self.store.begin_fields(self.name, self.holder, (self.now(), LEASE), self.url, given)
         try:
-            answer = pages.set_fields(client, [(page, fields.fields(each.wanted)) for each, page in due])
+            answer = mirror.set_fields(client, [(page, fields.fields(each.wanted)) for each, page in due])
         except RefusedError as error:
             if len(due) == 1:
                 self._failed(given[0], str(error))
@@ -125,7 +125,7 @@ class FieldsTeller(Teller):
 
 def found(client: Client, chunk: Sequence[Written]) -> Found:
     """Look at the pages of some nodes. Raises SourceError where NetBox lacks the fields."""
-    rows = pages.devices(client, [each.node for each in chunk])
+    rows = mirror.devices(client, [each.node for each in chunk])
     due: list[Pair] = []
     same: list[Written] = []
     conflicts: list[tuple[Written, str]] = []

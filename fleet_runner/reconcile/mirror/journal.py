@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from fleet_runner.adapters.netbox import pages
+from fleet_runner.adapters.netbox import mirror
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, RefusedError
-from fleet_runner.adapters.netbox.pages import CHUNK
+from fleet_runner.adapters.netbox.mirror import CHUNK
 from fleet_runner.core.mirror import lines
 from fleet_runner.core.mirror.standing import Told
 from fleet_runner.core.runs import Entry
@@ -61,7 +61,7 @@ class JournalTeller(Teller):
         """Tell one request's lines."""
         letters: list[Letter] = []
         room = CHUNK
-        found = pages.devices(client, [each.node for each in due])
+        found = mirror.devices(client, [each.node for each in due])
         for each in due:
             if len(found[each.node]) != 1:
                 self._failed(each, absent(each.node, len(found[each.node])))
@@ -85,7 +85,7 @@ class JournalTeller(Teller):
             return frozenset()
         first = min(each.lines[0].at for each in unsure) - DAY
         after = datetime.fromtimestamp(max(first, 0.0), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return lines.marks(pages.entries(client, {each.device for each in unsure}, lines.MARKED, after))
+        return lines.marks(mirror.entries(client, {each.device for each in unsure}, lines.MARKED, after))
 
     def _unsaid(self, letter: Letter, known: frozenset[str]) -> tuple[Entry, ...]:
         """Return the lines that are not there, and note how far it is told without a gap."""
@@ -111,7 +111,7 @@ class JournalTeller(Teller):
         until = {letter.of.node: letter.last for letter in letters}
         self.store.begin_lines(self.name, self.holder, (self.now(), LEASE), self.url, until)
         try:
-            there = pages.add_entries(client, _entries(letters))
+            there = mirror.add_entries(client, _entries(letters))
         except RefusedError as error:
             self.store.lines_not_taken(self.url, [letter.of for letter in letters])
             if len(letters) == 1:

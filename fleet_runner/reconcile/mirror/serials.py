@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import structlog
 
-from fleet_runner.adapters.netbox import pages
+from fleet_runner.adapters.netbox import mirror
 from fleet_runner.adapters.netbox.client import AgainError, Client, RefusedError
-from fleet_runner.adapters.netbox.pages import Slot
+from fleet_runner.adapters.netbox.mirror import Slot
 from fleet_runner.core.mirror.serials import Due, Step, step
 from fleet_runner.core.tracking.patience import pause
 from fleet_runner.reconcile.mirror.fields import AGAIN, absent
@@ -43,10 +43,10 @@ class SerialsTeller(Teller):
         return [(due, self._step(client, due)) for due in self.store.serials_due(self.node)]
 
     def _step(self, client: Client, due: Due) -> str:
-        found = pages.devices(client, [due.node])[due.node]
+        found = mirror.devices(client, [due.node])[due.node]
         if len(found) != 1:
             return absent(due.node, len(found))
-        slot = _slot(pages.slots(client, found[0].id), due)
+        slot = _slot(mirror.slots(client, found[0].id), due)
         if isinstance(slot, str):
             return slot
         said = {Step.DONE: "stands there", Step.WRITE: "is to be written", Step.KEEP: "is not to be written"}
@@ -56,7 +56,7 @@ class SerialsTeller(Teller):
         return [due for due in self.store.serials_due(self.node) if due.due_at <= self.now()]
 
     def _of_node(self, client: Client, node: str, given: Sequence[Due]) -> int:
-        found = pages.devices(client, [node])[node]
+        found = mirror.devices(client, [node])[node]
         if len(found) != 1:
             for due in given:
                 self._failed(due, absent(node, len(found)))
@@ -74,7 +74,7 @@ class SerialsTeller(Teller):
         return 0
 
     def _try(self, client: Client, device: int, due: Due) -> int:
-        slot = _slot(pages.slots(client, device), due)
+        slot = _slot(mirror.slots(client, device), due)
         if isinstance(slot, str):
             self._failed(due, slot)
             return 0
@@ -87,7 +87,7 @@ class SerialsTeller(Teller):
                 return 0
             case Step.WRITE:
                 try:
-                    there = pages.set_serial(client, slot, due.came)
+                    there = mirror.set_serial(client, slot, due.came)
                 except RefusedError as error:
                     self._failed(due, str(error))
                     return 0

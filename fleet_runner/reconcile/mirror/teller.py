@@ -12,6 +12,7 @@ from typing import ClassVar
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import ConflictError, SettingsError, SourceError
+from fleet_runner.core.tracking.links import Standing
 from fleet_runner.core.tracking.patience import pause
 
 LEASE = 180.0
@@ -58,12 +59,18 @@ class Teller(ABC):
             with self.opened() as client:
                 return self.tell(client)
         except ConflictError:  # another process took over while this one slept
-            return 0
+            pass
         except (SourceError, SettingsError) as error:
-            self.store.tracker_failed(self.name, str(error), self.now() + pause(standing.tries + 1))
-            return 0
+            self._failed(standing, str(error))
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            text = f"{self.url}: an answer has another shape than NetBox 4 gives it ({type(error).__name__}: {error})"
+            self._failed(standing, f"{text}; check its version")
         finally:
             self.store.leave_tracker(self.name, self.holder)
+        return 0
+
+    def _failed(self, standing: Standing, why: str) -> None:
+        self.store.tracker_failed(self.name, why, self.now() + pause(standing.tries + 1))
 
     def keep(self) -> bool:
         """Keep the right to tell; False where the visit is over."""
