@@ -1,130 +1,93 @@
-"""Devices' pages in which people ask for something: read, with who asked, emptied, and answered in their journal."""
+"""Devices of a NetBox that are told: found by name, their fields, journals and parts' serial numbers written."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, Json
+from fleet_runner.adapters.netbox.client import Client, Json
 from fleet_runner.adapters.netbox.writing import tag
-from fleet_runner.core.custom_fields import REASON, WISH
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.page_wishes import Change, Page
 
-DEVICES, CHANGES, JOURNAL = "dcim/devices", "core/object-changes", "extras/journal-entries"
-DEVICE = "dcim.device"
+DEVICES, ITEMS, MODULES = "dcim/devices", "dcim/inventory-items", "dcim/modules"
+JOURNAL = "extras/journal-entries"
 
-FIELDS = "id,name,role,custom_fields,created,last_updated"
-CHANGE_FIELDS = "id,time,user_name,prechange_data,postchange_data"
+CHUNK = 50
+"""Objects of a request: their entity tags must fit into a header."""
 
-MOST_CHANGES = 100
-"""The newest changes of a device that are looked through for who asked."""
-
-MOST_ENTRIES = 50
-"""The newest entries of a journal among which an answer is looked for before it is written."""
-
-WHY = "fleet-runner took the wish."
+FIELDS_WHY = "fleet-runner moved the node."
+SERIAL_WHY = "A part was exchanged: fleet-runner rma parts."
 """What NetBox's change log says, from 4.4 on."""
 
+_TIMES = "created,last_updated"  # what entity tags are made of
+_LINE = "assigned_object_type,assigned_object_id,kind,comments"
 
-class Seen(NamedTuple):
-    """A page as it was read; `tag` is its entity tag, `fields` are those of it that exist."""
 
-    page: Page
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A device as it was read: its id, its custom fields, and the tag that says if it was changed since."""
+
+    id: int
+    fields: Mapping[str, Any]
     tag: str
-    fields: tuple[str, ...]
 
 
-def waiting(client: Client, devices: list[int] | None = None) -> list[Seen]:
-    """Return the pages that hold a wish, all or some devices', by the device's number.
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A part as it was read, an inventory item or a module: the list it is in, its serial number, its tag."""
 
-    Raises:
-        SourceError: they cannot be read, or there is no such field.
-    """
-    some = {} if devices is None else {"id": devices}
-    rows = client.rows(DEVICES, FIELDS, **{f"cf_{WISH}__empty": "false"}, **some)
-    with _shaped(client, DEVICES):
-        if any(WISH not in row["custom_fields"] for row in rows):  # NetBox ignores filters that it does not know
-            text = f"{client.url}: its devices have no custom field {WISH}; `fleet-runner netbox init` makes it"
-            raise SourceError(text)
-        return sorted((_seen(row) for row in rows if row["custom_fields"][WISH]), key=lambda seen: seen.page.device)
+    path: str
+    id: int
+    name: str
+    serial: str
+    tag: str
 
 
-def changes(client: Client, device: int) -> tuple[Change, ...]:
-    """Return a device's newest changes; none where the token may not read them."""
-    try:
-        rows = client.newest(
-            CHANGES, CHANGE_FIELDS, MOST_CHANGES, changed_object_type=DEVICE, changed_object_id=device
-        )
-    except ForbiddenError:
-        return ()
-    with _shaped(client, CHANGES):
-        return tuple(_change(row) for row in rows)
+def devices(client: Client, names: Collection[str]) -> dict[str, list[Page]]:
+    """Return the devices of each of some names, each name as it is spelt; none where there is none."""
+    found: dict[str, list[Page]] = {name: [] for name in names}
+    for row in client.rows(DEVICES, f"id,name,custom_fields,{_TIMES}", name=sorted(names)):
+        if row["name"] in found:
+            found[row["name"]].append(Page(row["id"], row["custom_fields"], tag(row)))
+    return found
 
 
-def empty(client: Client, seen: Seen) -> bool:
-    """Empty a page's field, if nobody changed the page since it was read; False where somebody did.
-
-    A NetBox before 4.6 does not look at the entity tag.
-    """
-    device = seen.page.device
-    asked: Json = {"id": device, "custom_fields": dict.fromkeys(seen.fields), "changelog_message": WHY}
-    try:
-        rows = client.change(DEVICES, [asked], "id,custom_fields,changelog_message", [seen.tag])
-    except AgainError:
-        return False
-    with _shaped(client, DEVICES):
-        if any(row["id"] == device and row["custom_fields"][WISH] for row in rows):
-            text = f"{client.url}/{DEVICES}/{device}/: {WISH} is not emptied though NetBox took the change"
-            raise SourceError(f"{text}; look into its log")
-    return True
+def set_fields(client: Client, given: Sequence[tuple[Page, Mapping[str, str]]]) -> dict[int, Mapping[str, Any]]:
+    """Set fields of devices that nobody changed since they were read; return those that each has then, by its id."""
+    rows = [
+        {"id": page.id, "custom_fields": dict(fields), "changelog_message": FIELDS_WHY} for page, fields in given
+    ]
+    answer = client.change(DEVICES, rows, "id,custom_fields,changelog_message", (page.tag for page, _ in given))
+    return {row["id"]: row["custom_fields"] for row in answer}
 
 
-def said(client: Client, device: int, mark: str) -> bool:
-    """Whether a device's journal has an entry with a mark already."""
-    rows = client.newest(JOURNAL, "id,comments", MOST_ENTRIES, assigned_object_type=DEVICE, assigned_object_id=device)
-    with _shaped(client, JOURNAL):
-        return any(mark in row["comments"] for row in rows)
+def add_entries(client: Client, given: Iterable[tuple[int, str, str]]) -> list[str]:
+    """Add entries to devices' journals: a device's id, a kind and a text each; return the texts that are there."""
+    device = {"assigned_object_type": "dcim.device"}
+    rows = [device | {"assigned_object_id": its_id, "kind": kind, "comments": text} for its_id, kind, text in given]
+    return [row["comments"] for row in client.add(JOURNAL, rows, f"id,{_LINE}")]
 
 
-def say(client: Client, device: int, comments: str) -> None:
-    """Write an entry into a device's journal."""
-    entry = {
-        "assigned_object_type": DEVICE,
-        "assigned_object_id": device,
-        "kind": "warning",
-        "comments": comments,
-    }
-    client.add(JOURNAL, [entry], ",".join(entry))
+def entries(client: Client, ids: Iterable[int], holding: str, after: str) -> list[str]:
+    """Return the texts of devices' journals that hold some words and were written after a moment."""
+    about: Json = {"assigned_object_type": "dcim.device", "assigned_object_id": sorted(ids)}
+    rows = client.rows(JOURNAL, "id,comments", **about, q=holding, created_after=after)
+    return [row["comments"] for row in rows]
 
 
-@contextmanager
-def _shaped(client: Client, path: str) -> Iterator[None]:
-    """Say plainly that an answer is not what NetBox gives."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        text = f"{path} is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
-        raise SourceError(f"{client.url}: {text}") from error
+def slots(client: Client, device: int) -> list[Slot]:
+    """Return the parts of a device, be they inventory items or modules."""
+    items = client.rows(ITEMS, f"id,device,name,serial,{_TIMES}", device_id=[device])
+    modules = client.rows(MODULES, f"id,device,module_bay,serial,{_TIMES}", device_id=[device])
+    named = [(ITEMS, row["name"], row) for row in items]
+    named += [(MODULES, row["module_bay"]["name"], row) for row in modules]
+    return [
+        Slot(path, row["id"], name, row["serial"] or "", tag(row))
+        for path, name, row in named
+        if row["device"]["id"] == device
+    ]
 
 
-def _seen(row: Json) -> Seen:
-    held, role = row["custom_fields"], row["role"]
-    at = _moment(row["last_updated"] or row["created"])
-    page = Page(int(row["id"]), row["name"] or "", role["slug"], str(held[WISH]), str(held.get(REASON) or ""), at)
-    return Seen(page, tag(row), tuple(name for name in (WISH, REASON) if name in held))
-
-
-def _change(row: Json) -> Change:
-    before, after = _held(row["prechange_data"]), _held(row["postchange_data"])
-    wishes = str(before.get(WISH) or ""), str(after.get(WISH) or "")
-    return Change(int(row["id"]), _moment(row["time"]), str(row["user_name"]), *wishes, str(after.get(REASON) or ""))
-
-
-def _held(data: Any) -> Json:
-    """Return the custom fields of a device as its change log keeps them; {} where it was made or deleted."""
-    return {} if data is None else dict(data.get("custom_fields") or {})
-
-
-def _moment(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()
+def set_serial(client: Client, slot: Slot, serial: str) -> str | None:
+    """Set the serial number of a part that nobody changed since it was read; return what is there then, if it is."""
+    row = {"id": slot.id, "serial": serial, "changelog_message": SERIAL_WHY}
+    answer = client.change(slot.path, [row], "id,serial,changelog_message", [slot.tag])
+    return next((str(each["serial"]) for each in answer if each["id"] == slot.id), None)
