@@ -1,7 +1,8 @@
 """A NetBox that is not there: serves a fleet over HTTP as NetBox 4.4 answered when it was looked at.
 
-Pages, `fields=`, `device_type_id=`, `id=`, 403 for a wrong token, 404 as JSON; unknown filters are ignored, as NetBox
-does. Cables can be changed in bulk as in NetBox 4.6: all or none, missing ids left out, `If-Match` on every cable.
+Pages, `fields=`, `device_type_id=`, `id=`, 403 for a wrong token, 404 as JSON; no export templates; unknown filters
+are ignored, as NetBox does. Cables can be changed in bulk as in NetBox 4.6: all or none, missing ids left out,
+`If-Match` on every cable.
 """
 
 import json
@@ -31,6 +32,7 @@ class Standin:
         self.before: deque[tuple[int, str, bytes]] = deque()
         self.change: Callable[[Row], Row] = lambda answer: answer
         self.asked: list[str] = []
+        self.exported: list[str] = []
         self.authorizations: set[str] = set()
         self.changed: list[list[Row]] = []
         self.meanwhile: Callable[[Lists], object] = lambda lists: lists  # somebody else, right before a change
@@ -42,9 +44,10 @@ def serving(lists: Lists) -> Iterator[Standin]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            standin.asked.append(self.path)
+            exported = "export=" in self.path
+            (standin.exported if exported else standin.asked).append(self.path)
             standin.authorizations.add(self.headers.get("authorization", ""))
-            if standin.before:
+            if standin.before and not exported:
                 self.answer(*standin.before.popleft())
             elif self.headers.get("authorization") != f"Token {TOKEN}":
                 self.answer(403, "application/json", b'{"detail":"Invalid token"}')
@@ -94,7 +97,7 @@ def page(standin: Standin, asked: str) -> tuple[int, Row]:
     parts = urlsplit(asked)
     query = parse_qs(parts.query)
     path = parts.path.removeprefix("/api/dcim/").strip("/")
-    if not parts.path.startswith("/api/dcim/") or path not in standin.lists:
+    if not parts.path.startswith("/api/dcim/") or path not in standin.lists or "export" in query:
         return 404, {"detail": "Not found."}
     rows = standin.lists[path]
     if path == "interface-templates" and "device_type_id" in query:

@@ -27,4 +27,4 @@ def snapshot(url: str, token: str, patience: Patience | None = None, kept: Path 
     """
     del kept  # not yet
     with Client(url, token, patience or Patience()) as client:
-        return Snapshot(reading.everything(client), None, client.sent, "everything")
+        return Snapshot(reading.everything(reading.Lists(client)), None, client.sent, "everything")

@@ -1,5 +1,6 @@
 """Lists of a NetBox's REST API, read patiently or changed; and said plainly why that could not be done."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,10 +22,12 @@ Json = dict[str, Any]
 
 PAGE = 1000  # rows; a page of 50, NetBox's own default, costs three times as much per row
 PAGES = 10_000  # of one list: more than any fleet has, and an end to a list that has none
+OLDEST = (4, 2)  # before it, an interface had one MAC address and no object for it
 ATTEMPTS = 3  # at a list that others change while it is read
 TRANSIENT = (429, 500, 502, 503, 504)
 REFUSED = (401, 403)
 NOT_FOUND = 404
+FAILED = 500  # a template, in what it says
 CHANGED = 412  # since the entity tag that was sent
 
 
@@ -134,6 +137,22 @@ class Client:
                 raise ForbiddenError(text) from None
             raise self._refused("status", error.req) from None
 
+    def render(self, path: str, template: str, **filters: Any) -> object:
+        """Return what an export template makes of a list; nothing where NetBox has none that gives JSON."""
+        request = self._request(path, {"export": template, **filters})
+        try:
+            with self._plainly(path):
+                try:
+                    return next(request.get(), None)
+                except pynetbox.ContentError as error:
+                    if "html" in error.req.headers.get("content-type", "html"):
+                        raise  # a page to log in at
+                    return None
+        except pynetbox.RequestError as error:
+            if error.req.status_code in {NOT_FOUND, FAILED}:
+                return None
+            raise self._refused(path, error.req) from None
+
     def newest(self, path: str, fields: str, most: int, **filters: Any) -> list[Json]:
         """Return the newest rows of a list, at most so many, the newest first. Raises SourceError."""
         request = self._request(path, {"fields": fields, "ordering": "-id", **filters})
@@ -186,7 +205,8 @@ class Client:
     def _refused(self, path: str, answer: requests.Response) -> SourceError:
         status = answer.status_code
         if status in REFUSED:
-            next_step = "give the token's user the permission to view it, or write a valid token into its file"
+            needed = f"the permission {permission(path, 'view')}"
+            next_step = f"give the token's user {needed}, or write a valid token into its file"
             text = f"{self.url}: NetBox refuses to show {path} to this token (HTTP {status}); {next_step}"
             return ForbiddenError(text)
         if status == NOT_FOUND:
@@ -235,7 +255,17 @@ class _PatientAdapter(HTTPAdapter):
         if self.pages > PAGES:
             raise requests.exceptions.InvalidURL(f"its list has more than {PAGES} pages")
         kwargs["timeout"] = self.limits
-        return super().send(request, *args, **kwargs)
+        answer = super().send(request, *args, **kwargs)
+        _known(answer.headers.get("API-Version", ""), "://".join(self.origin))
+        return answer
+
+
+def _known(version: str, url: str) -> None:
+    """Refuse a NetBox that is too old for what is asked of it."""
+    found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})", version)
+    if found and (int(found[1]), int(found[2])) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise SourceError(f"{url}: is a NetBox {version}, expected {oldest} or newer; upgrade it")
 
 
 def permission(path: str, action: str) -> str:

@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from fleet_runner.adapters.netbox import rest
+from fleet_runner.adapters.netbox import exports, rest
 from fleet_runner.adapters.netbox.cables import touched
 from fleet_runner.adapters.netbox.client import Client, Json
+from fleet_runner.adapters.netbox.exports import NAME, TEMPLATES, rendering
 from fleet_runner.adapters.netbox.rows import Row, Rows
 from fleet_runner.core.errors import SourceError
 
@@ -74,7 +75,45 @@ ENDS = "dcim/cable-terminations"
 PORTS = "dcim/interface-templates"
 
 
-def everything(client: Client) -> Rows:
+@dataclass(slots=True)
+class Lists:
+    """Reads lists of one NetBox: by export templates as long as it has them, else through its serializers.
+
+    `old` are the lists whose template is not the one that is expected.
+    """
+
+    client: Client
+    templates: bool = True
+    old: list[str] = field(default_factory=list[str])
+
+    def some(self, name: str, ids: Collection[int] | None = None) -> dict[int, Any]:
+        """Read a list, or of it the rows with these ids that are still there, in the order of the ids."""
+        found = [row for chosen in _chunks(ids) for row in self._rows(name, chosen)]
+        return {row.id: row for row in sorted(found, key=lambda row: row.id)}
+
+    def _rows(self, name: str, ids: list[int] | None) -> list[Any]:
+        what = LISTS[name]
+        try:
+            rendered = self._rendered(name, ids) if self.templates and name not in self.old else None
+            if rendered is not None:
+                return exports.read(what.object_type, rendered)
+            return list(_rows(self.client, name, ids))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            text = f"{what.path} is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
+            raise SourceError(f"{self.client.url}: {text}") from error
+
+    def _rendered(self, name: str, ids: list[int] | None) -> Mapping[str, Any] | None:
+        what = LISTS[name]
+        answer = self.client.render(what.path, NAME, **({} if ids is None else {"id": ids}))
+        rendered = rendering(TEMPLATES[what.object_type], answer)
+        if answer is None:
+            self.templates = False
+        elif rendered is None:
+            self.old.append(name)
+        return rendered
+
+
+def everything(lists: Lists) -> Rows:
     """Read everything; the ports of patch panels only if a cable ends at one."""
     read: dict[str, Any] = {}
     for name in LISTS:
@@ -82,17 +121,11 @@ def everything(client: Client) -> Rows:
             continue
         if name == "device_types":
             continue
-        read[name] = some(client, name)
+        read[name] = lists.some(name)
         if name == "devices":
             used = {row.device_type_id for row in read["devices"].values()}
-            read["device_types"] = some(client, "device_types", used)
+            read["device_types"] = lists.some("device_types", used)
     return Rows(**read)
-
-
-def some(client: Client, name: str, ids: Collection[int] | None = None) -> dict[int, Any]:
-    """Read a list, or of it the rows with these ids that are still there, in the order of the ids."""
-    found = [row for chosen in _chunks(ids) for row in _rows(client, name, chosen)]
-    return {row.id: row for row in sorted(found, key=lambda row: row.id)}
 
 
 def _chunks(ids: Collection[int] | None) -> list[list[int] | None]:
@@ -106,22 +139,18 @@ def _rows(client: Client, name: str, ids: list[int] | None) -> Iterator[Any]:
     """Read through the REST API's serializers."""
     what = LISTS[name]
     chosen = {} if ids is None else {"id": ids}
-    try:
-        found = client.rows(what.path, what.fields, **chosen)
-        known = [row["id"] for row in found]
-        match name:
-            case "device_types":
-                inside = _inside(client, PORTS, rest.PORT_FIELDS, {"device_type_id": known}, _port)
-                yield from (what.row(row, inside) for row in found)
-            case "cables":
-                only = {} if ids is None else {"cable_id": known}
-                inside = _inside(client, ENDS, rest.END_FIELDS, only, _end)
-                yield from (what.row(row, inside) for row in found)
-            case _:
-                yield from (what.row(row) for row in found if _whole(row))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        text = f"{what.path} is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
-        raise SourceError(f"{client.url}: {text}") from error
+    found = client.rows(what.path, what.fields, **chosen)
+    known = [row["id"] for row in found]
+    match name:
+        case "device_types":
+            inside = _inside(client, PORTS, rest.PORT_FIELDS, {"device_type_id": known}, _port)
+            yield from (what.row(row, inside) for row in found)
+        case "cables":
+            only = {} if ids is None else {"cable_id": known}
+            inside = _inside(client, ENDS, rest.END_FIELDS, only, _end)
+            yield from (what.row(row, inside) for row in found)
+        case _:
+            yield from (what.row(row) for row in found)
 
 
 def _inside(
@@ -146,8 +175,3 @@ def _port(row: Json) -> Any:
 
 def _end(row: Json) -> Any:
     return row["cable"], rest.end(row)
-
-
-def _whole(row: Json) -> bool:
-    """Whether a row belongs to a device; NetBox leaves some without one."""
-    return "device" not in row or row["device"] is not None

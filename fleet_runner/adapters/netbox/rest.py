@@ -1,7 +1,6 @@
 """NetBox's lists as its REST API gives them, as rows: for a NetBox without our export templates."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from fleet_runner.adapters.netbox import rows
@@ -40,7 +39,7 @@ def device_type(row: Json, ports: Ports) -> rows.TypeRow:
         manufacturer=text(row["manufacturer"]["name"]),
         u_height=float(row["u_height"]),
         is_full_depth=bool(row["is_full_depth"]),
-        interfaces=tuple(ports.get(row["id"], ())),
+        interfaces=tuple(sorted(ports.get(row["id"], ()))),
     )
 
 
@@ -72,9 +71,9 @@ def device(row: Json) -> rows.DeviceRow:
         tenant=inner(row["tenant"], "name"),
         virtual_chassis=chassis["id"] if chassis else None,
         is_master=master is not None and master["id"] == row["id"],
-        custom_fields={key: value for key, value in sorted(row["custom_fields"].items()) if key in rows.OURS},
+        custom_fields={key: each for key in rows.OURS if (each := row["custom_fields"].get(key)) is not None},
         config_context=dict(row["config_context"] or {}),
-        last_updated=moment(row.get("last_updated")),
+        last_updated=rows.moment(row.get("last_updated")),
     )
 
 
@@ -102,7 +101,7 @@ def item(row: Json) -> rows.ItemRow:
         role=inner(row["role"], "slug"),
         part_id=row["part_id"] or "",
         serial=row["serial"] or "",
-        last_updated=moment(row.get("last_updated")),
+        last_updated=rows.moment(row.get("last_updated")),
     )
 
 
@@ -115,7 +114,7 @@ def module(row: Json) -> rows.ModuleRow:
         model=text(row["module_type"]["model"]),
         profile=inner(row["module_type"].get("profile"), "name"),
         serial=row["serial"] or "",
-        last_updated=moment(row.get("last_updated")),
+        last_updated=rows.moment(row.get("last_updated")),
     )
 
 
@@ -142,7 +141,7 @@ def front_port(row: Json) -> rows.FrontRow:
     rears = [(int(each["rear_port"]), int(each["rear_port_position"])) for each in row.get("rear_ports") or ()]
     if row.get("rear_port") is not None:
         rears.append((int(row["rear_port"]["id"]), int(row["rear_port_position"])))
-    return rows.FrontRow(int(row["id"]), int(row["device"]["id"]), panel(row), tuple(rears))
+    return rows.FrontRow(int(row["id"]), int(row["device"]["id"]), panel(row), tuple(sorted(rears)))
 
 
 def rear_port(row: Json) -> rows.RearRow:
@@ -172,8 +171,3 @@ def text(found: Any) -> str:
 def inner(found: Any, key: str) -> str | None:
     """Return the text under a key of what may be null."""
     return None if found is None else text(found[key])
-
-
-def moment(found: Any) -> str | None:
-    """Return a time as NetBox makes entity tags of it."""
-    return None if found is None else datetime.fromisoformat(text(found)).astimezone(UTC).isoformat()

@@ -2,22 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from fleet_runner.core import custom_fields
 
 Json = dict[str, Any]
 
-OURS = frozenset(
-    {
-        custom_fields.MANAGEMENT,
-        custom_fields.STATE,
-        custom_fields.SINCE,
-        custom_fields.WISH,
-        custom_fields.REASON,
-    }
+OURS = (
+    custom_fields.MANAGEMENT,
+    custom_fields.STATE,
+    custom_fields.SINCE,
+    custom_fields.WISH,
+    custom_fields.REASON,
 )
-"""The custom fields of devices that are kept; a site's own stay in NetBox."""
+"""The custom fields of devices that are kept, where they are filled; a site's own stay in NetBox."""
 
 
 class SiteRow(NamedTuple):
@@ -179,3 +178,8 @@ class Rows:
     cables: Mapping[int, CableRow] = field(default_factory=dict[int, CableRow])
     front_ports: Mapping[int, FrontRow] = field(default_factory=dict[int, FrontRow])
     rear_ports: Mapping[int, RearRow] = field(default_factory=dict[int, RearRow])
+
+
+def moment(found: str | None) -> str | None:
+    """Return a time as NetBox makes entity tags of it: ISO 8601 in UTC."""
+    return None if found is None else datetime.fromisoformat(found).astimezone(UTC).isoformat()
