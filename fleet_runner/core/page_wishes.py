@@ -41,7 +41,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A line of a device's change log: what the wish was before and after it, "" for none."""
+    """A line of a device's change log: what the wish was before and after it, "" for none.
+
+    `ours` are those by which a runner emptied the field.
+    """
 
     id: int
     at: float
@@ -49,6 +52,7 @@ class Change:
     before: str
     after: str
     reason: str
+    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +92,12 @@ def asked(page: Page, changes: Iterable[Change]) -> Asked:
 
 def overwritten(page: Page, taken: Asked, changes: Iterable[Change]) -> Asked | None:
     """Return the wish that somebody set after the one that was taken, and that emptying the field took away."""
-    later = (change for change in changes if change.id > taken.change and change.after and _sets(change))
-    last = max(later, key=lambda change: change.id, default=None)
-    return None if last is None or taken.change == UNKNOWN else _asked(page, last.reason, last)
+    later = sorted((each for each in changes if each.id > taken.change and _sets(each)), key=lambda each: each.id)
+    emptied = [at for at, each in enumerate(later) if each.ours]
+    lost = later[: emptied[-1]] if emptied else []
+    if taken.change == UNKNOWN or not lost or not lost[-1].after:
+        return None
+    return _asked(page, lost[-1].reason, lost[-1])
 
 
 def known(wish: Asked, before: Iterable[Taken]) -> bool:

@@ -65,23 +65,37 @@ def test_what_somebody_typed_is_one_bounded_line(text: str, name: str) -> None:
     assert len(f"{found.reason}{found.by}".splitlines()) == 1
 
 
+LATER = Change(14, 60.0, "bob", "hold", "release", "it is quiet")
+
+
+def emptied(number: int, wish: str) -> Change:
+    """The change by which a runner emptied the field."""
+    return Change(number, 61.0, "fleet-runner", wish, "", "", ours=True)
+
+
 def test_a_later_wish_that_was_emptied_away_is_found() -> None:
     """A NetBox before 4.6 does not look at the entity tag; its change log says what was lost."""
-    later = Change(14, 60.0, "bob", "hold", "release", "it is quiet")
-    emptied = Change(15, 61.0, "fleet-runner", "release", "", "")
-    found = overwritten(PAGE, ASKED, [SET, later, emptied])
+    anew = Change(16, 62.0, "bob", "", "reboot", "")
+    found = overwritten(PAGE, ASKED, [SET, LATER, emptied(15, "release"), anew])
     assert found == Asked(7, "gpu-07", "release", "it is quiet", "bob in NetBox", 60.0, 14)
 
 
-@pytest.mark.parametrize("taken", [ASKED, BLIND])
-def test_nothing_was_lost_where_nobody_asked_again(taken: Asked) -> None:
-    words = Change(13, 45.0, "alice", "hold", "hold", "very loud")
-    assert overwritten(PAGE, taken, [SET, words, Change(15, 61.0, "fleet-runner", "hold", "", "")]) is None
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [],
+        [SET, Change(13, 45.0, "alice", "hold", "hold", "very loud"), emptied(15, "hold")],
+        [SET, LATER],
+        [SET, LATER, Change(15, 60.5, "bob", "release", "", ""), emptied(17, "hold")],
+    ],
+    ids=["none can be read", "other words", "it was not emptied", "it was taken back"],
+)
+def test_nothing_was_lost_where_no_other_wish_was_emptied_away(changes: list[Change]) -> None:
+    assert overwritten(PAGE, ASKED, changes) is None
 
 
 def test_a_token_that_cannot_read_the_change_log_believes_what_it_took() -> None:
-    later = Change(14, 60.0, "bob", "hold", "release", "")
-    assert overwritten(PAGE, BLIND, [later]) is None
+    assert overwritten(PAGE, BLIND, [LATER, emptied(15, "release")]) is None
 
 
 TAKEN = Taken(12, 40.0, "hold", "the fan is loud", gone=False)
@@ -148,7 +162,8 @@ class Log:
         """Somebody saves the page; what changes nothing is no change."""
         self.moment += 1.0
         if wish != self.wish:
-            self.changes.append(Change(len(self.changes) + 1, self.moment, by, self.wish, wish, ""))
+            ours = by == "fleet-runner"
+            self.changes.append(Change(len(self.changes) + 1, self.moment, by, self.wish, wish, "", ours))
         self.wish = wish
 
     def page(self) -> Page:
