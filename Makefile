@@ -62,6 +62,10 @@ bench-boot: $(DEV) ## Boot 10,000 nodes at once over real sockets, beside nginx 
 bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from one process
 	@$(BIN)/python benchmarks/firmware.py $(BENCH_ARGS)
 
+.PHONY: bench-netbox
+bench-netbox: $(RUN) ## Fill the NetBox at NETBOX_URL and take what it costs to read it, beside what others read with
+	@$(BIN)/python benchmarks/netbox.py $(BENCH_ARGS)
+
 .PHONY: bench-signals
 bench-signals: $(RUN) ## Take how many signals a second one core takes, and how long a push waits for its decision
 	@PYTHONPATH=. $(BIN)/python benchmarks/signals.py $(BENCH_ARGS)
