@@ -72,4 +72,6 @@ def _postgresql(url: str) -> Rows:
 def _agree(found: Any, where: str) -> None:
     if found != (REVISION,):
         shown = found[0] if found else "not written down"
-        raise StoreError(f"{where}: its schema is {shown}, expected {REVISION}; `fleet-runner status` says what to do")
+        raise StoreError(
+            f"{where}: its schema is {shown}, expected {REVISION}; `fleet-runner status` says what to do"
+        )

@@ -27,8 +27,8 @@ name: fleet
 short_description: Devices and InfiniBand fabrics of the source of truth that the settings name
 description:
   - Reads the site files or the NetBox that fleet.toml names; the inventory file only has to ask for this plugin.
-  - Groups are nodes, fabrics, and those by device_type, site, location, rack, role and tenant; and from the store, where
-    there is one, those by state and condition.
+  - Groups are nodes, fabrics, and those by device_type, site, location, rack, role and tenant; and from the store,
+    where there is one, those by state and condition.
   - Values from the source of truth are data; a template in them is not evaluated.
 options:
   plugin: {description: The name of this plugin., type: str, required: true, choices: [fleet]}

@@ -235,3 +235,25 @@ def test_every_observer_is_a_node_with_a_cable_to_a_switch_of_its_fabric(fleet: 
     for variables in found.values():
         for node, interface in variables["fleet_observers"]:
             assert any((node, interface, switch) in joined for switch in variables["fleet_device"]["switches"])
+
+
+def test_a_device_is_in_the_groups_of_its_location_and_its_tenant() -> None:
+    racks = {"hall 1/A03": Rack("A03", "hall 1", location="row 3")}
+    fleet = replace(FLEET, racks=racks, devices={"gpu-1": replace(GPU, tenant="lab-x"), "leaf-1": LEAF})
+    found = inventory.groups(fleet)
+    assert found["location_row_3"] == found["tenant_lab_x"] == ["gpu-1"]
+    assert inventory.hostvars(fleet, fleet.devices["gpu-1"])["fleet_device"]["location"] == "row 3"
+
+
+def test_states_and_conditions_are_groups_of_nodes_that_the_source_knows() -> None:
+    rows = [("gpu-1", "state", "zap_fail"), ("gpu-1", "condition", "held"), ("gone", "state", "production")]
+    found = inventory.standing_groups(["gpu-1", "gpu-2"], rows)
+    assert found == {"state_zap_fail": ["gpu-1"], "condition_held": ["gpu-1"]}
+
+
+def test_the_view_has_all_hosts_and_the_groups_they_are_in() -> None:
+    """Fabrics are hosts of a group of their own."""
+    found = inventory.view(replace(FLEET, cables=()))
+    assert found == {"hosts": inventory.all_hostvars(replace(FLEET, cables=())), "groups": found["groups"]}
+    assert found["groups"]["fabrics"] == []
+    assert found["groups"]["nodes"] == ["gpu-1"]
