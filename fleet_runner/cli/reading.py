@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated
@@ -149,8 +150,9 @@ def node(name: NodeName, json: Json = False) -> None:
         row = known(store, name)
         latest, tickets, runs = store.latest_results(name), store.tickets(node=name), _open(store, name)
         boot, flash = next(iter(store.boots(name, limit=1)), None), store.open_flash(name)
+        waits = queued(settings, store).get(name)
         if json:
-            now_open = {"run": runs.get(name), "boot": boot, "flash": flash}
+            now_open = {"run": runs.get(name), "waits": waits, "boot": boot, "flash": flash}
             tried = {"alarms": store.alarms(name), "attempts": store.attempts(name)}
             print_json({"node": row, **now_open, "latest": latest, "tickets": tickets, **tried})
             return
@@ -158,6 +160,8 @@ def node(name: NodeName, json: Json = False) -> None:
         console.print(Text(f"{STATES[row.state].meaning}", style="dim"))
         if name in runs and runs[name].task:
             console.print(f"  now: {runs[name].task}", markup=False)
+        if waits is not None:
+            console.print(f"  {waits}", style="yellow", markup=False, soft_wrap=True)
         if boot is not None:
             console.print(f"  {words_of_boot(boot, time.time())}", markup=False)
         if flash is not None:
@@ -166,14 +170,18 @@ def node(name: NodeName, json: Json = False) -> None:
             console.print(f"  {condition} since {stamp(held.since)} by {held.by}: {held.reason}", markup=False)
         for line in alarm_lines(settings, store, row, time.time()):
             console.print(f"  {line}", markup=False)
-        told = [stored for stored in latest if stored.result.verdict is not Verdict.SKIPPED]
-        for stored in told:
-            console.print(_answer(stored))
-        if len(latest) > len(told):
-            skipped = f"{len(latest) - len(told)} skipped: fleet-runner results --node {name} --verdict skipped"
-            console.print(skipped, style="dim", markup=False)
+        _answers(name, latest)
         for ticket in tickets:
             console.print(f"ticket #{ticket.id}: {ticket.title}", markup=False)
+
+
+def _answers(name: str, latest: Sequence[Stored]) -> None:
+    told = [stored for stored in latest if stored.result.verdict is not Verdict.SKIPPED]
+    for stored in told:
+        console.print(_answer(stored))
+    if len(latest) > len(told):
+        skipped = f"{len(latest) - len(told)} skipped: fleet-runner results --node {name} --verdict skipped"
+        console.print(skipped, style="dim", markup=False)
 
 
 def history(

@@ -56,6 +56,8 @@ def test_the_queue_says_what_runs_where_and_why_something_waits(typed: Type) -> 
     lines = json.loads(typed("queue", "--json").out)["batches"]
     assert [(line["runner"], line["state"]) for line in lines] == [("r1-a5a777", "runs"), ("", "waits")]
     assert "verify waits: no runner reaches hall-9/B07" in typed("status").words
+    (name,) = lines[1]["nodes"]
+    assert "verify waits: no runner reaches hall-9/B07" in typed("node", name).words
 
 
 def test_the_queue_is_paused_with_a_reason_and_resumed(shared: Store, typed: Type) -> None:
