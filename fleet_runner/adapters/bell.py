@@ -14,14 +14,18 @@ from pathlib import Path
 from fleet_runner.core.errors import SettingsError
 
 NAME = "bell"
+
+WISHES = "wishes"
+"""The bell that NetBox's webhook rings: wishes stand in its pages."""
+
 MOST = 65_536
 """Bytes that are read at once: all that such a pipe holds."""
 
 
-def ring(state_dir: Path) -> bool:
+def ring(state_dir: Path, name: str = NAME) -> bool:
     """Have the process that serves this state look; False where there is none on this machine."""
     try:
-        pipe = os.open(state_dir / NAME, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        pipe = os.open(state_dir / name, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
     try:
@@ -61,9 +65,9 @@ class Bell:
 
 
 @contextlib.contextmanager
-def hearing(state_dir: Path) -> Iterator[Bell]:
-    """Hang up the bell of a state folder, which must be on a disk of this machine."""
-    path = state_dir / NAME
+def hearing(state_dir: Path, name: str = NAME) -> Iterator[Bell]:
+    """Hang up a bell of a state folder, which must be on a disk of this machine."""
+    path = state_dir / name
     try:
         state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         with contextlib.suppress(FileExistsError):

@@ -13,7 +13,7 @@ from fleet_runner.core.lifecycle import State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.records import NODE_ROLES
 from fleet_runner.core.runs import Node
-from fleet_runner.core.tracking.inert import cut
+from fleet_runner.core.tracking.inert import cut, markdown
 
 SOMEONE = "someone"
 
@@ -119,6 +119,17 @@ def refusal(page: Page, node: Node | None) -> str:
     if node is not None and node.state is State.RETIRED:
         return "The node is retired: nothing can be asked of it; its history stays readable."
     return ""
+
+
+def mark(wish: Asked) -> str:
+    """Return what names a wish in the journal of its device: by it a refusal is found again that was said before."""
+    return f"fleet-runner wish {wish.device}-{wish.change}-{wish.at:.6f}"
+
+
+def told(wish: Asked, why: str) -> str:
+    """Return the journal's entry that refuses a wish, as a block that nothing that people typed breaks out of."""
+    words = f"{wish.by} asks: {wish.wish}{f' ({wish.reason})' if wish.reason else ''}.\n{why}"
+    return f"{markdown(words)}\n<!-- {mark(wish)} -->"
 
 
 def _sets(change: Change) -> bool:

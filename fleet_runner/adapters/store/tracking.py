@@ -101,6 +101,11 @@ class TrackingMethods(MirrorMethods):
         with self._database.write() as connection:
             trackers.failed(connection, name, why, due_at)
 
+    def tracker_heard(self, name: str, now: float) -> None:
+        """Note that a tracker is well."""
+        with self._database.write() as connection:
+            trackers.heard(connection, name, now)
+
     def hurry_tracker(self, name: str, only: tuple[int, ...] = ()) -> None:
         """Have a tracker told at once of what waits, all or of some tickets."""
         with self._database.write() as connection:
