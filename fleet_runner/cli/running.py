@@ -83,6 +83,7 @@ def serve(
             beside.enter_context(answering(settings, health))
             work = beside.enter_context(ExitStack())
             work.enter_context(sending(world))
+            work.enter_context(mirroring(world))
             work.enter_context(warm.kept(settings, playbooks.environment(settings, "")))
             work.enter_context(carrying(world, bell))
             work.enter_context(by_the_clock(world))
@@ -136,6 +137,18 @@ def sending(world: World) -> Iterator[None]:
     from fleet_runner.reconcile import senders  # noqa: PLC0415  as above
 
     with senders.sending(world.settings, world.store, lambda: world.fleet):
+        yield
+
+
+@contextmanager
+def mirroring(world: World) -> Iterator[None]:
+    """Tell the NetBox of nodes beside the work, where the settings say so."""
+    if not world.settings.netbox_write_nodes or "://" not in world.settings.source:
+        yield
+        return
+    from fleet_runner.reconcile import mirroring as telling  # noqa: PLC0415  as above
+
+    with telling.mirroring(world.settings, world.store):
         yield
 
 

@@ -1,4 +1,4 @@
-"""A NetBox told beside the work, in a thread of its own: one that hangs or is away holds up no tick, and loses nothing."""
+"""A NetBox told beside the work, in a thread of its own: one that hangs or is away holds up no tick."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,11 +24,6 @@ PULSE = 5.0
 
 GRACE = 5.0
 """Seconds that a request under way is given at the end; what it leaves undone is found again."""
-
-
-def told(settings: Settings) -> bool:
-    """Whether the settings want nodes written into the NetBox that is the source of truth."""
-    return settings.netbox_write_nodes and "://" in settings.source
 
 
 def session(settings: Settings) -> Client:
@@ -65,7 +60,6 @@ def turn(given: Sequence[Teller]) -> int:
     done = 0
     for teller in given:
         try:
-            teller.store.scan_mirror(teller.url)
             done += teller.visit()
         except StoreError as error:
             log.warning("a NetBox was told nothing", of=teller.name, error=str(error))

@@ -52,9 +52,7 @@ def devices(client: Client, names: Collection[str]) -> dict[str, list[Page]]:
 
 def set_fields(client: Client, given: Sequence[tuple[Page, Mapping[str, str]]]) -> dict[int, Mapping[str, Any]]:
     """Set fields of devices that nobody changed since they were read; return those that each has then, by its id."""
-    rows = [
-        {"id": page.id, "custom_fields": dict(fields), "changelog_message": FIELDS_WHY} for page, fields in given
-    ]
+    rows = [{"id": page.id, "custom_fields": dict(fields), "changelog_message": FIELDS_WHY} for page, fields in given]
     answer = client.change(DEVICES, rows, "id,custom_fields,changelog_message", (page.tag for page, _ in given))
     return {row["id"]: row["custom_fields"] for row in answer}
 

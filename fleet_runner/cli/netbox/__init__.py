@@ -3,7 +3,10 @@
 import typer
 
 from fleet_runner.cli.netbox.init import init
+from fleet_runner.cli.netbox.pull import pull
 from fleet_runner.cli.netbox.push import push
+from fleet_runner.cli.netbox.status import status
+from fleet_runner.cli.netbox.sync import sync
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -14,4 +17,7 @@ def netbox() -> None:
 
 
 app.command()(init)
+app.command()(pull)
 app.command()(push)
+app.command()(status)
+app.command()(sync)

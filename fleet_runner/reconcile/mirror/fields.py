@@ -45,6 +45,7 @@ class FieldsTeller(Teller):
     """What writes nodes' states."""
 
     name: ClassVar[str] = "netbox fields"
+    of: ClassVar[str] = "states"
 
     def waits(self) -> bool:
         """Whether a node moved, or it is time to look at some again."""

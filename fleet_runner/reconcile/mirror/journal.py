@@ -41,6 +41,7 @@ class JournalTeller(Teller):
     """What tells nodes' history."""
 
     name: ClassVar[str] = "netbox journal"
+    of: ClassVar[str] = "lines of history"
     settles: float = SETTLES
 
     def waits(self) -> bool:

@@ -23,6 +23,7 @@ class SerialsTeller(Teller):
     """What writes serial numbers; with `node`, of that one alone."""
 
     name: ClassVar[str] = "netbox serials"
+    of: ClassVar[str] = "serial numbers"
     node: str | None = None
 
     def waits(self) -> bool:

@@ -39,6 +39,9 @@ class Teller(ABC):
     name: ClassVar[str]
     """Under which the store knows who tells it and how it stands; no tracker of people can have such a name."""
 
+    of: ClassVar[str]
+    """What is told, in words."""
+
     @abstractmethod
     def waits(self) -> bool:
         """Whether there is something to tell now."""
@@ -49,6 +52,7 @@ class Teller(ABC):
 
     def visit(self) -> int:
         """Tell what is due; return how much was told. What went wrong is in the store."""
+        self.store.scan_mirror(self.url)
         standing = self.store.tracker(self.name)
         if standing.due_at > self.now() or not self.waits():
             return 0
@@ -61,15 +65,15 @@ class Teller(ABC):
         except ConflictError:  # another process took over while this one slept
             pass
         except (SourceError, SettingsError) as error:
-            self._failed(standing, str(error))
+            self._rest(standing, str(error))
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             text = f"{self.url}: an answer has another shape than NetBox 4 gives it ({type(error).__name__}: {error})"
-            self._failed(standing, f"{text}; check its version")
+            self._rest(standing, f"{text}; check its version")
         finally:
             self.store.leave_tracker(self.name, self.holder)
         return 0
 
-    def _failed(self, standing: Standing, why: str) -> None:
+    def _rest(self, standing: Standing, why: str) -> None:
         self.store.tracker_failed(self.name, why, self.now() + pause(standing.tries + 1))
 
     def keep(self) -> bool:
