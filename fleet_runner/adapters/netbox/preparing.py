@@ -1,13 +1,15 @@
 """What a NetBox has of what fleet-runner needs there, and the rest of it made."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from fleet_runner.adapters.netbox import tokens
 from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, Json, RefusedError
 from fleet_runner.adapters.netbox.writing import tag
+from fleet_runner.core.netbox_init import pages
 from fleet_runner.core.netbox_init.objects import ABOUT, Kind, Ref, Wanted
-from fleet_runner.core.netbox_init.plan import DUE, Act, Step, filled, ids, plan
+from fleet_runner.core.netbox_init.plan import DUE, Act, Step, filled, ids, ours, plan
 from fleet_runner.core.netbox_init.rights import within
 
 WHY = "fleet-runner netbox init"
@@ -36,6 +38,9 @@ def survey(client: Client, wanted: Sequence[Wanted]) -> Survey:
     version = client.version()
     found: dict[Kind, list[Json]] = {}
     for kind in dict.fromkeys(want.kind for want in wanted):
+        if kind is Kind.TOKEN:
+            found[kind] = []  # each file has one of its own
+            continue
         with suppress(ForbiddenError):
             found[kind] = _rows(client, kind, [want for want in wanted if want.kind is kind])
     steps = plan(wanted, found)
@@ -44,18 +49,30 @@ def survey(client: Client, wanted: Sequence[Wanted]) -> Survey:
     return Survey(client.url, version, within(steps, may))
 
 
-def carry_out(client: Client, steps: Iterable[Step]) -> Iterator[Done]:
+def secret(client: Client) -> str:
+    """Return the secret of the webhook that `netbox init` made, or nothing; whoever may not see it sees none."""
+    with suppress(ForbiddenError):
+        for row in client.rows(Kind.WEBHOOK, "name,description,secret", name=pages.NAME):
+            if ours(Kind.WEBHOOK, row):
+                return str(row["secret"])
+    return ""
+
+
+def carry_out(client: Client, surveyed: Survey, keep: Callable[[str], object]) -> Iterator[Done]:
     """Do what a plan says, one object after the other, and say of each what came of it.
 
-    Raises SourceError when the NetBox cannot be reached any more: what is done stays, and another run goes on.
+    `keep` is given the token that is made. Raises SourceError when the NetBox cannot be reached any more: what is
+    done stays, and another run goes on.
     """
-    steps = tuple(steps)
-    known = ids(steps)
-    for step in steps:
+    known = ids(surveyed.steps)
+    for step in surveyed.steps:
         if step.act not in DUE:
             continue
         try:
-            known[step.wanted.ref] = _do(client, step, known)
+            if step.wanted.kind is Kind.TOKEN:
+                keep(tokens.make(client, surveyed.version, filled(step.wanted.fields, known)))
+            else:
+                known[step.wanted.ref] = _do(client, step, known)
         except KeyError as error:
             yield Done(step, f"it needs {error.args[0].name}, which is not made")
         except (AgainError, ForbiddenError, RefusedError) as error:
@@ -64,11 +81,12 @@ def carry_out(client: Client, steps: Iterable[Step]) -> Iterator[Done]:
             yield Done(step)
 
 
-def _rows(client: Client, kind: Kind, wanted: Iterable[Wanted]) -> list[Json]:
+def _rows(client: Client, kind: Kind, wanted: Sequence[Wanted]) -> list[Json]:
     """Return what is called like what is wanted, with the fields that a plan looks at."""
     about = ABOUT[kind]
     names, settled = {want.name for want in wanted}, {field for want in wanted for field in want.settled}
-    fields = {"id", "last_updated", about.named, about.mark, *settled}
+    which = {"object_types"} if any(want.of for want in wanted) else set[str]()
+    fields = {"id", "last_updated", about.named, about.mark, *settled, *which}
     return client.rows(kind, ",".join(sorted(fields)), **{about.named: sorted(names)})
 
 

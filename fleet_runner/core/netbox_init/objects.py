@@ -57,6 +57,7 @@ class Ref(NamedTuple):
 
     kind: Kind
     name: str
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,4 +79,4 @@ class Wanted:
     @property
     def ref(self) -> Ref:
         """What others refer to it by."""
-        return Ref(self.kind, self.name)
+        return Ref(self.kind, self.name, self.of)

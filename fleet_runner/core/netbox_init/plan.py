@@ -159,7 +159,7 @@ def _new(want: Wanted, name: str, row: Row, there: _There) -> Any:
     except KeyError:
         return expected  # what it refers to is still to be made
     if name not in ABOUT[want.kind].grow:
-        return None if _sorted(observed) == _sorted(expected) else expected
+        return None if _ordered(observed) == _ordered(expected) else expected
     held = [_value(each) for each in observed or ()]
     more = [each for each in expected if _value(each) not in held]
     return [*(observed or ()), *more] if more else None
@@ -186,8 +186,11 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _sorted(value: Any) -> Any:
-    return sorted(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else value
+def _ordered(value: Any) -> Any:
+    """Return a value as it is compared: lists of words in any order, text as NetBox trims it."""
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return sorted(value)
+    return value.strip() if isinstance(value, str) else value
 
 
 def _difference(name: str, row: Row, want: Wanted) -> Difference:
@@ -205,6 +208,8 @@ def _words(value: Any) -> str:
         return next(named, ", ".join(f"{key} = {_words(each)}" for key, each in value.items()))
     if isinstance(value, list):
         return ", ".join(_words(_value(each)) for each in value) or "nothing"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return "nothing" if value in {None, ""} else str(value)
 
 

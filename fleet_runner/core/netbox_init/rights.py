@@ -12,6 +12,10 @@ May = Mapping[Kind, frozenset[str]]
 ACTIONS = {Act.MAKE: "add", Act.CHANGE: "change"}
 
 
+GRANT = "users.grant_token"
+"""What is needed beside users.add_token to make a token for somebody else; NetBox does not say who has it."""
+
+
 def within(steps: Iterable[Step], may: May) -> tuple[Step, ...]:
     """Return a plan with what a token may do of it: each other step says which permissions are missing."""
     return waiting([_within(step, may) for step in steps])
@@ -33,4 +37,6 @@ def _within(step: Step, may: May) -> Step:
     if step.act not in DUE:
         return step
     lacks = tuple(permission(kind, each) for each in ("view", ACTIONS[step.act]) if each not in may[kind])
+    if lacks and kind is Kind.TOKEN:
+        lacks = (*lacks, GRANT)
     return replace(step, act=Act.LACKS, lacks=lacks) if lacks else step
