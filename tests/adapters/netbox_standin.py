@@ -53,7 +53,9 @@ def serving(lists: Lists) -> Iterator[Standin]:
                 self.answer(403, "application/json", b'{"detail":"Invalid token"}')
             else:
                 status, found = page(standin, self.path)
-                self.answer(status, "application/json", json.dumps(standin.change(found)).encode())
+                self.answer(
+                    status, "application/json", json.dumps(found if exported else standin.change(found)).encode()
+                )
 
         def do_PATCH(self) -> None:
             standin.asked.append(self.path)
