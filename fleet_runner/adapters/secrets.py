@@ -24,7 +24,11 @@ def known(settings: Settings, fleet: Fleet | None) -> frozenset[str]:
     for file in (settings.bmc_credentials, settings.boot_join):
         with contextlib.suppress(OSError, yaml.YAMLError, ValueError):
             found.update(_leaves(yaml.safe_load(_text(file)), secret=False))
-    for file in (settings.netbox_token_file, settings.bmc_vault_token_file, settings.boot_dhcp_token):
+    files = (
+        settings.netbox_token_file, settings.netbox_webhook_secret, settings.bmc_vault_token_file,
+        settings.boot_dhcp_token,
+    )  # fmt: skip
+    for file in files:
         with contextlib.suppress(OSError, ValueError):
             found.add(_text(file).strip())
     found.update(value for name, value in os.environ.items() if name.startswith("FLEET_") and SECRET.search(name))

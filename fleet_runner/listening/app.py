@@ -6,6 +6,7 @@ import structlog
 
 from fleet_runner.core.errors import StoreError
 from fleet_runner.listening.doors import DOORS, SYSLOG
+from fleet_runner.listening.netbox import WAY, Hook, hooked
 from fleet_runner.listening.pushing import LATER, Reception, push
 from fleet_runner.web.asking import (
     JSON,
@@ -31,29 +32,40 @@ WAYS = tuple(way for way in DOORS if way not in {"", SYSLOG})
 """What may stand behind /signals/."""
 
 
-def application(reception: Reception) -> App:
-    """Return the application that answers."""
+def application(reception: Reception, hook: Hook | None = None) -> App:
+    """Return the application that answers; with a `hook`, NetBox too."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await send_answer(scope, send, await _answered(reception, scope, receive))
+            await send_answer(scope, send, await _answered(reception, hook, scope, receive))
 
     return app
 
 
-async def _answered(reception: Reception, scope: Scope, receive: Receive) -> Answer:
+async def _answered(reception: Reception, hook: Hook | None, scope: Scope, receive: Receive) -> Answer:
     """Find who answers; whatever goes wrong is an answer."""
     try:
         parts, method = _parts(scope), scope["method"]
         if parts == ["healthz"]:
             return _health(reception, method)
+        request = Request(scope, receive, (), source_of(scope))
+        if parts == ["signals", WAY]:
+            return await _from_netbox(reception, hook, request, method)
         way, node = _way(parts, method)
-        return await push(reception, Request(scope, receive, (), source_of(scope)), way, node)
+        return await push(reception, request, way, node)
     except Unanswerable as wrong:
         return wrong.answer
     except StoreError as error:
         log.warning("no signal can be taken", why=str(error))
         return Answer(503, b"the store cannot be used now; send it again\n", headers=(LATER,))
+
+
+async def _from_netbox(reception: Reception, hook: Hook | None, request: Request, method: str) -> Answer:
+    if hook is None:
+        raise Unanswerable(404, "no NetBox is expected here; set netbox_wishes and netbox_webhook_secret")
+    if method != "POST":
+        raise Unanswerable(405, "expected POST")
+    return await hooked(reception, request, hook)
 
 
 def _parts(scope: Scope) -> list[str]:

@@ -10,7 +10,7 @@ from functools import partial
 
 import uvloop
 
-from fleet_runner.adapters.bell import ring
+from fleet_runner.adapters.bell import WISHES, ring
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.core.errors import SettingsError
@@ -19,6 +19,7 @@ from fleet_runner.listening.admission import Admission
 from fleet_runner.listening.app import application
 from fleet_runner.listening.counting import ALIVE_SECONDS, LISTENER, Counts
 from fleet_runner.listening.inbox import Bounds, Inbox
+from fleet_runner.listening.netbox import Hook
 from fleet_runner.listening.pushing import Reception
 from fleet_runner.listening.roll import Roll
 from fleet_runner.listening.syslog import Senders, networks, receiving
@@ -53,6 +54,13 @@ def secured(settings: Settings) -> ssl.SSLContext | None:
         f"setting 'signals_listen': {settings.signals_listen} is reached from other machines, and tokens would come"
         " in the clear; set signals_certificate and signals_certificate_key, or signals_plain = true"
     )
+
+
+def hook(settings: Settings) -> Hook | None:
+    """Return how NetBox's webhook is taken; None where no wishes in its pages are."""
+    if not settings.netbox_wishes or settings.netbox_webhook_secret is None:
+        return None
+    return Hook(settings.netbox_webhook_secret, partial(ring, settings.state_dir, WISHES))
 
 
 class Listening:
@@ -113,7 +121,7 @@ class Listening:
 
     async def _http(self, reception: Reception, stop: asyncio.Event, tell: Told) -> None:
         context = secured(self._settings)
-        app = application(reception)
+        app = application(reception, hook(self._settings))
         with listener(self._settings.signals_listen, "signals_listen") as bound:
             server = SecureServer(app, context) if context is not None else Server(app)
             at = f"{'https' if context is not None else 'http'}://{address_of(bound)}"
