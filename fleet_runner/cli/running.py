@@ -84,6 +84,7 @@ def serve(
             work = beside.enter_context(ExitStack())
             work.enter_context(sending(world))
             work.enter_context(mirroring(world))
+            work.enter_context(taking(world))
             work.enter_context(warm.kept(settings, playbooks.environment(settings, "")))
             work.enter_context(carrying(world, bell))
             work.enter_context(by_the_clock(world))
@@ -149,6 +150,18 @@ def mirroring(world: World) -> Iterator[None]:
     from fleet_runner.reconcile import mirroring as telling  # noqa: PLC0415  as above
 
     with telling.mirroring(world.settings, world.store):
+        yield
+
+
+@contextmanager
+def taking(world: World) -> Iterator[None]:
+    """Take what people ask for in NetBox's pages beside the work, where the settings say so."""
+    if not world.settings.netbox_wishes:
+        yield
+        return
+    from fleet_runner.reconcile import page_wishes  # noqa: PLC0415  as above
+
+    with page_wishes.taking(world.settings, world.store):
         yield
 
 
