@@ -9,11 +9,13 @@ import typer
 from fleet_runner import source
 from fleet_runner.adapters import site_serials
 from fleet_runner.adapters.store import Store
+from fleet_runner.cli.netbox import serials
 from fleet_runner.cli.session import Exit, age, console, errors, known, opened, print_json, stamp, whoami
 from fleet_runner.cli.wishing import By, Reason, Wait, ask
 from fleet_runner.core.cases import Case, Replaced, elsewhere, exchanged, pairs, told
 from fleet_runner.core.errors import FleetError, SourceError
 from fleet_runner.core.lifecycle import Event, Refusal, State, step
+from fleet_runner.core.mirror.serials import queued
 from fleet_runner.core.records import Fleet, Part
 from fleet_runner.core.runs import Wish
 from fleet_runner.settings import Settings
@@ -110,24 +112,25 @@ def parts(
     with opened() as (settings, store):
         known(store, node)
         case = _one(store, node, number)
-        fleet = source.read(settings)
-        slots = _slots(fleet, node)
-        for slot, serial in went.items():
-            _agree(slots, node, (slot, serial), came.get(slot))
-        known_out = {part.slot for part in case.parts if part.out}
-        before = {slot: _serial(slots, node, slot) for slot in came if slot not in known_out}
+        fleet = _fleet(settings)
+        before = _known_before(fleet, case, went, came) if fleet is not None else {}
         changed = exchanged(case, before | went, came)
-        _is_free(fleet, node, came)
-        if came:
+        who, mirrored = (by or whoami(), time.time()), serials.written(settings)
+        due = queued(case, changed, came, store.serials_due(node), who) if mirrored else []
+        if came and not mirrored:
             _write(settings, node, came, check=check)
         if check:
+            if due and fleet is not None:
+                serials.show(settings, due)
             console.print(
                 f"{node}: would be kept: {', '.join(map(told, changed.parts))}", markup=False, soft_wrap=True
             )
             return
-        store.exchange_parts(changed, by or whoami(), time.time())
+        store.exchange_parts(changed, *who, due)
         words = f"{node}: case {case.number} at {case.vendor}: {', '.join(map(told, changed.parts))}"
         console.print(words, markup=False, soft_wrap=True)
+        if due:
+            serials.write(settings, store, due)
 
 
 @app.command()
@@ -153,6 +156,28 @@ def _one(store: Store, node: str, number: str) -> Case:
         names = ", ".join(case.number for case in mine) or "none: fleet-runner rma open begins one"
         raise FleetError(f"{node}: {len(found)} cases fit; expected one of its open ones ({names}), named by --case")
     return found[0]
+
+
+def _fleet(settings: Settings) -> Fleet | None:
+    """Read the source of truth; a NetBox that is told later anyway may be away, and is not asked then."""
+    try:
+        return source.read(settings)
+    except SourceError as error:
+        if not serials.written(settings):
+            raise
+        errors.print(f"{error}; what came in is kept, and held against NetBox later", markup=False, soft_wrap=True)
+        return None
+
+
+def _known_before(fleet: Fleet, case: Case, went: dict[str, str], came: dict[str, str]) -> dict[str, str]:
+    """Return the serial numbers that slots had, of which nobody said it yet; refuse what contradicts the source."""
+    node, slots = case.node, _slots(fleet, case.node)
+    for slot, serial in went.items():
+        _agree(slots, node, (slot, serial), came.get(slot))
+    known_out = {part.slot for part in case.parts if part.out}
+    before = {slot: _serial(slots, node, slot) for slot in came if slot not in known_out}
+    _is_free(fleet, node, came)
+    return before
 
 
 def _slots(fleet: Fleet, node: str) -> dict[str, Part]:

@@ -55,8 +55,9 @@ def _sync(settings: Settings, store: Store) -> None:
 
 def _check(settings: Settings, store: Store) -> None:
     from fleet_runner.reconcile import mirroring  # noqa: PLC0415  as above
+    from fleet_runner.reconcile.mirror.serials import foretold  # noqa: PLC0415  as above
 
-    states, history, serials = mirroring.tellers(settings, store)
+    states, history, _ = mirroring.tellers(settings, store)
     store.scan_mirror(states.url)
     due = 0
     with mirroring.session(settings) as client:
@@ -68,9 +69,9 @@ def _check(settings: Settings, store: Store) -> None:
                 _line(f"{each.node}: {said}")
             for each, why in (*found.conflicts, *found.lost):
                 _line(f"{each.node}: not written: {why}")
-        for part, words in serials.look(client):
+        for part in store.serials_due():
             due += 1
-            _line(f"{part.node} {part.slot}: serial number {part.came} {words}")
+            _line(f"{part.node} {part.slot}: serial number {part.came} {foretold(client, part)}")
     lines = store.lines_waiting(history.url)
     _line(f"{due} fields and serial numbers, {lines} lines of history to write; nothing was written")
     if due or lines:

@@ -20,11 +20,10 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class SerialsTeller(Teller):
-    """What writes serial numbers; with `node`, of that one alone."""
+    """What writes serial numbers."""
 
     name: ClassVar[str] = "netbox serials"
     of: ClassVar[str] = "serial numbers"
-    node: str | None = None
 
     def waits(self) -> bool:
         """Whether a part came in whose number is not written."""
@@ -39,22 +38,8 @@ class SerialsTeller(Teller):
             told += self._of_node(client, node, list(group))
         return told
 
-    def look(self, client: Client) -> list[tuple[Due, str]]:
-        """Say of each what would be done about it, and change nothing."""
-        return [(due, self._step(client, due)) for due in self.store.serials_due(self.node)]
-
-    def _step(self, client: Client, due: Due) -> str:
-        found = mirror.devices(client, [due.node])[due.node]
-        if len(found) != 1:
-            return absent(due.node, len(found))
-        slot = _slot(mirror.slots(client, found[0].id), due)
-        if isinstance(slot, str):
-            return slot
-        said = {Step.DONE: "stands there", Step.WRITE: "is to be written", Step.KEEP: "is not to be written"}
-        return f"{said[step(slot.serial, due)]}; NetBox has {slot.serial or 'none'}"
-
     def _due(self) -> list[Due]:
-        return [due for due in self.store.serials_due(self.node) if due.due_at <= self.now()]
+        return [due for due in self.store.serials_due() if due.due_at <= self.now()]
 
     def _of_node(self, client: Client, node: str, given: Sequence[Due]) -> int:
         found = mirror.devices(client, [node])[node]
@@ -103,6 +88,18 @@ class SerialsTeller(Teller):
 
     def _failed(self, due: Due, why: str) -> None:
         self.store.serial_not_written(due, why, self.now() + pause(due.tries + 1))
+
+
+def foretold(client: Client, due: Due) -> str:
+    """Say what would be done about a serial number, and change nothing."""
+    found = mirror.devices(client, [due.node])[due.node]
+    if len(found) != 1:
+        return absent(due.node, len(found))
+    slot = _slot(mirror.slots(client, found[0].id), due)
+    if isinstance(slot, str):
+        return slot
+    said = {Step.DONE: "stands there", Step.WRITE: "is to be written", Step.KEEP: "is not to be written"}
+    return f"{said[step(slot.serial, due)]}: NetBox has {slot.serial or 'none'}"
 
 
 def _slot(slots: Sequence[Slot], due: Due) -> Slot | str:
