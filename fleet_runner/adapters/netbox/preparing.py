@@ -70,7 +70,7 @@ def carry_out(client: Client, surveyed: Survey, keep: Callable[[str], object]) -
             continue
         try:
             if step.wanted.kind is Kind.TOKEN:
-                keep(tokens.make(client, surveyed.version, filled(step.wanted.fields, known)))
+                keep(tokens.make(client, surveyed.version, filled(step.wanted.fields, known.__getitem__)))
             else:
                 known[step.wanted.ref] = _do(client, step, known)
         except KeyError as error:
@@ -94,9 +94,9 @@ def _do(client: Client, step: Step, known: Mapping[Ref, int]) -> int:
     kind = step.wanted.kind
     why = {"changelog_message": WHY} if kind.startswith("extras/") else {}
     if step.act is Act.MAKE:
-        row = {**filled(step.wanted.fields, known), **why}
+        row = {**filled(step.wanted.fields, known.__getitem__), **why}
         made = client.add(kind, [row], ",".join(("id", *row)))
     else:
-        row = {"id": step.row["id"], **filled(step.change, known), **why}
+        row = {"id": step.row["id"], **filled(step.change, known.__getitem__), **why}
         made = client.change(kind, [row], ",".join(row), [tag(step.row)] if step.row.get("last_updated") else [])
     return int(made[0]["id"])

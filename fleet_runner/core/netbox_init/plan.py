@@ -1,6 +1,6 @@
 """What is to be done for what is wanted: make it, change what `netbox init` made, and leave alone what others did."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -102,10 +102,10 @@ def refs(value: Any) -> set[Ref]:
     return set()
 
 
-def filled(value: Any, ids: Mapping[Ref, int]) -> Any:
-    """Return a value with the ids of the objects that it refers to; KeyError for one that has none yet."""
+def filled(value: Any, ids: Callable[[Ref], Any]) -> Any:
+    """Return a value with the ids of the objects that it refers to."""
     if isinstance(value, Ref):
-        return ids[value]
+        return ids(value)
     if isinstance(value, Mapping):
         return {key: filled(each, ids) for key, each in value.items()}
     if isinstance(value, list):
@@ -154,10 +154,7 @@ def _new(want: Wanted, name: str, row: Row, there: _There) -> Any:
     expected, observed = want.fields[name], _plain(row.get(name))
     if isinstance(expected, Ref) and expected.kind is Kind.CHOICE_SET and _offers(expected, observed, there):
         return None
-    try:
-        expected = filled(expected, there.ids)
-    except KeyError:
-        return expected  # what it refers to is still to be made
+    expected = filled(expected, lambda ref: there.ids.get(ref, ref))  # without an id it is still to be made
     if name not in ABOUT[want.kind].grow:
         return None if _ordered(observed) == _ordered(expected) else expected
     held = [_value(each) for each in observed or ()]

@@ -30,7 +30,7 @@ def lines(step: Step) -> Iterator[str]:
     for each in step.differences:
         yield f"        {each.field} is {each.observed}, expected {each.expected}"
     if step.act is Act.DIFFERS:
-        yield "        somebody else made it, so it stays; rename it there, or make it as expected"
+        yield "        somebody else made it, so it stays; rename or correct it in NetBox"
     if step.lacks:
         yield f"        for want of {', '.join(step.lacks)}"
     if step.waits_for is not None:

@@ -1,0 +1,180 @@
+"""What is wanted of a NetBox for what the settings ask, and what a token may do of it."""
+
+import pytest
+
+from fleet_runner.core import custom_fields
+from fleet_runner.core.netbox_init import account, pages, telling
+from fleet_runner.core.netbox_init.account import Writes, needed, unfit
+from fleet_runner.core.netbox_init.objects import ABOUT, MARK, Kind, Wanted
+from fleet_runner.core.netbox_init.plan import Act, plan
+from fleet_runner.core.netbox_init.rights import GRANT, missing, permission, within
+from fleet_runner.core.netbox_init.wanted import Asked, wanted
+
+NOTHING = Asked("password", Writes())
+ALL = Asked(
+    "password",
+    Writes(cables=True, nodes=True, wishes=True),
+    token="own.token",
+    web_url="https://fleet.example/",
+    webhook_url="https://fleet.example:8490",
+    secret="secret",
+    templates={"dcim.site": "code", "dcim.rack": "code"},
+)
+EVERYTHING = {kind: frozenset({"view", "add", "change"}) for kind in Kind}
+
+
+def names(asked: Asked, kind: Kind) -> list[str]:
+    """Return the names of what is wanted of a kind."""
+    return [want.name for want in wanted(asked) if want.kind is kind and not want.only_there]
+
+
+def test_everything_that_is_made_bears_the_mark() -> None:
+    """A token aside, whose description is made with it: else a second run would take it for another's."""
+    for want in wanted(ALL):
+        if want.kind is not Kind.TOKEN:
+            assert MARK in str(want.fields[ABOUT[want.kind].mark]), want.name
+
+
+def test_descriptions_fit_into_netbox() -> None:
+    """It takes 200 characters of them, and 100 of a name."""
+    for want in wanted(ALL):
+        assert len(str(want.fields.get("description", ""))) <= 200, want.name
+        assert len(want.name) <= 100
+
+
+def test_names_are_one_kinds_alone() -> None:
+    """But those of export templates, of which each object type has one."""
+    found = wanted(ALL)
+    assert len({want.ref for want in found}) == len(found)
+
+
+def test_what_the_settings_do_not_ask_for_is_not_made() -> None:
+    """Without an address no link and no webhook, without a file no token."""
+    kinds = {want.kind for want in wanted(NOTHING)}
+    assert kinds.isdisjoint({Kind.CUSTOM_LINK, Kind.WEBHOOK, Kind.EVENT_RULE, Kind.TOKEN, Kind.EXPORT_TEMPLATE})
+    assert {want.kind for want in wanted(ALL)} == set(Kind)
+
+
+def test_people_write_only_what_is_theirs() -> None:
+    """State and since are read in pages; a wish is made there."""
+    editable = {want.name: want.fields["ui_editable"] for want in wanted(ALL) if want.kind is Kind.CUSTOM_FIELD}
+    assert editable == {
+        custom_fields.MANAGEMENT: "yes",
+        custom_fields.STATE: "no",
+        custom_fields.SINCE: "no",
+        custom_fields.WISH: "yes",
+        custom_fields.REASON: "yes",
+    }
+
+
+def test_links_and_webhook_go_where_the_settings_say() -> None:
+    """However their ends are written."""
+    by_kind = {want.kind: want for want in wanted(ALL)}
+    url = by_kind[Kind.CUSTOM_LINK].fields["link_url"]
+    assert url == "https://fleet.example/nodes/{{ object.name|urlencode }}"
+    assert by_kind[Kind.WEBHOOK].fields["payload_url"] == f"https://fleet.example:8490{pages.DOOR}"
+
+
+@pytest.mark.parametrize(
+    ("writes", "expected"),
+    [
+        (Writes(), set[str]()),
+        (Writes(cables=True), {"dcim.cable"}),
+        (Writes(wishes=True), {"dcim.device", "extras.journalentry"}),
+        (Writes(nodes=True), {"dcim.device", "extras.journalentry", "dcim.inventoryitem", "dcim.module"}),
+    ],
+)
+def test_the_user_may_write_what_the_settings_ask_and_nothing_more(writes: Writes, expected: set[str]) -> None:
+    """The other permissions are switched off where they were made, and a token that writes nothing may not write."""
+    rights = [want for want in account.wanted(writes, "password", "file") if want.kind is Kind.PERMISSION]
+    writing = [want for want in rights if not want.only_there and want.fields["actions"] != ["view"]]
+    assert {each for want in writing for each in want.fields["object_types"]} == expected
+    assert all("delete" not in want.fields["actions"] for want in rights if not want.only_there)
+    assert all(want.fields["constraints"] for want in writing)
+    assert {each for each, actions in needed(writes).items() if actions} == expected
+    token = account.wanted(writes, "password", "file")[-1]
+    assert token.fields["write_enabled"] is bool(expected) is writes.any
+
+
+def test_a_token_that_does_not_fit_is_said() -> None:
+    """Both what it lacks, and what it may beyond what is asked."""
+    fits = needed(Writes(cables=True))
+    assert unfit("f", Writes(cables=True), fits) == ()
+    assert unfit("f", Writes(), fits) == ("the token in f may change dcim.cable, which the settings do not ask for",)
+    (lacks,) = unfit("f", Writes(cables=True), needed(Writes()))
+    assert lacks.startswith("the token in f may not change dcim.cable;")
+
+
+def test_every_missing_permission_is_named_at_once() -> None:
+    """Also those of kinds that the token cannot see, and what waits for what it may not make."""
+    steps = plan(wanted(ALL), {})
+    nothing = {kind: frozenset[str]() for kind in Kind}
+    lacks = missing(within(steps, nothing))
+    assert set(lacks) == {permission(kind, action) for kind in Kind for action in ("view", "add")} | {GRANT}
+    assert missing(within(steps, EVERYTHING)) == ()
+    assert within(steps, EVERYTHING) == steps
+
+
+def test_what_needs_something_that_may_not_be_made_waits() -> None:
+    """The rest is done all the same."""
+    steps = within(plan(wanted(ALL), {}), EVERYTHING | {Kind.USER: frozenset({"view"})})
+    acts = {step.wanted.kind: step.act for step in steps}
+    assert acts[Kind.USER] is Act.LACKS
+    assert acts[Kind.PERMISSION] is acts[Kind.TOKEN] is Act.WAITS
+    assert acts[Kind.CUSTOM_FIELD] is Act.MAKE
+
+
+def test_a_change_needs_another_permission_than_making() -> None:
+    """Of what is there already, none."""
+    want = Wanted(Kind.TAG, "t", {"slug": "t"}, ("slug",))
+    row = {"id": 1, "name": "t", "slug": "old", "description": MARK}
+    (step,) = within(plan((want,), {Kind.TAG: [row]}), {Kind.TAG: frozenset({"view", "add"})})
+    assert step.lacks == ("extras.change_tag",)
+    (kept,) = within(plan((want,), {Kind.TAG: [row | {"slug": "t"}]}), {})
+    assert kept.act is Act.KEEP
+
+
+def test_a_plan_is_read_in_short_lines() -> None:
+    """Each fits on 80 columns."""
+    want = Wanted(Kind.TAG, "t", {"slug": "t"}, ("slug",))
+    row = {"id": 1, "name": "t", "slug": "old", "description": "by hand"}
+    steps = (*plan((want,), {Kind.TAG: [row]}), *within(plan(wanted(ALL), {}), EVERYTHING | {Kind.USER: frozenset()}))
+    told = [line for step in steps for line in telling.lines(step)]
+    assert "differs tag t" in told
+    assert "        slug is old, expected t" in told
+    assert "        for want of users.view_user, users.add_user" in told
+    assert "        for user fleet-runner" in told
+    assert "make    export template fleet-runner of dcim.site" in told
+    assert max(map(len, told)) <= 80
+    assert telling.summary(steps) == (
+        "14 to make, 1 of somebody else that differ, 1 the token may not make or change, 8 waiting for those"
+    )
+
+
+def test_advice_is_given_where_something_is_missing() -> None:
+    """And none where nothing is."""
+    steps = plan(wanted(ALL), {})
+    assert telling.advice(steps) == ""
+    lacks = within(steps, EVERYTHING | {Kind.TAG: frozenset({"view"})})
+    assert telling.advice(lacks) == "give the token's user extras.add_tag, then run it again"
+
+
+def test_a_plan_for_programs_says_the_same() -> None:
+    """Without secrets."""
+    steps = within(plan(wanted(ALL), {}), EVERYTHING | {Kind.USER: frozenset({"view"})})
+    plain = [telling.plain(step, "refused") for step in steps]
+    assert "secret" not in str([step["differences"] for step in plain])
+    by_kind = {step["kind"]: step for step in plain}
+    assert by_kind["users.user"]["lacks"] == ["users.add_user"]
+    assert by_kind["users.objectpermission"]["waits_for"] == "fleet-runner"
+    assert by_kind["extras.tag"] == {
+        "act": "make",
+        "kind": "extras.tag",
+        "name": "fleet-runner",
+        "object_type": None,
+        "id": None,
+        "differences": [],
+        "lacks": [],
+        "waits_for": None,
+        "why_not": "refused",
+    }
