@@ -1,6 +1,7 @@
 """What the inventory adds to the source of truth: groups by state, what its file composes, and a cache."""
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -155,8 +156,9 @@ def test_a_cache_is_read_until_it_is_renewed_and_makes_no_value_a_template(
     assert serial("--flush-cache") == "CHANGED"
     assert serial() == "CHANGED"
     other = tmp_path / "other"
-    other.symlink_to(lab.site)
-    assert serial(FLEET_SOURCE=str(other)) == "CHANGED"
+    shutil.copytree(lab.site, other)
+    (other / "devices.yml").write_text(devices.replace(first, "ANOTHER"))
+    assert serial(FLEET_SOURCE=str(other)) == "ANOTHER"
     assert len(list((tmp_path / "kept").iterdir())) == 2
 
 

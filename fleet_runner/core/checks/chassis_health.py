@@ -56,6 +56,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     observed = {
         "parts": len(parts),
         "told": sum(bool(part.health) for part in parts),
+        "serials": {
+            uri.rpartition("/")[2][:60]: serial[:60]
+            for uri, body in found.of("ComputerSystem").items()
+            if not _BOARD.search(uri) and (serial := text_in(body, "SerialNumber").strip())
+        },
         "clock_seconds_off": {name: round(off) for name, off in clocks.items()},
     }
     passed = f"the BMC calls {observed['told']} of {len(parts)} parts OK, and its clock is right"

@@ -84,8 +84,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
         findings += _bond((name, members), network.bonds.get(name), told, expected)
     unread = [text for each in known for text in _unread(each, wanted[each.name])]
     unread += [text for name in bonds if name in network.bonds for text in _untold(name, network.bonds[name])]
+    bonded = {member.name for bond in network.bonds.values() for member in bond.members}
     observed = {
         "interfaces": {each.name: f"{each.state} {each.speed_mbps or '?'} Mb/s" for each in known},
+        # A bond gives its members its own address.
+        "macs": {each.name: each.mac for each in known if each.mac and each.name not in bonded},
         "bonds": {name: [member.name for member in bond.members] for name, bond in network.bonds.items()},
         "grown": grown.grown,
         "looks": grown.looks,

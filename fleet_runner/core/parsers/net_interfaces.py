@@ -26,6 +26,7 @@ class Interface:
     mtu: int | None
     carrier_changes: int | None
     statistics: Mapping[str, int]
+    mac: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +66,5 @@ def _interface(name: str, found: files.Files) -> Interface:
         mtu=whole(found.get("mtu")),
         carrier_changes=whole(found.get("carrier_changes")),
         statistics=statistics,
+        mac=word(found.get("address")).lower(),
     )

@@ -27,7 +27,9 @@ INFINIBAND = (
 )
 
 INTERFACES = (
-    *(f"{NET}/{name}" for name in ("operstate", "carrier", "speed", "duplex", "mtu", "carrier_changes")),
+    *(f"{NET}/{name}" for name in (
+        "operstate", "carrier", "speed", "duplex", "mtu", "carrier_changes", "address",
+    )),
     *(f"{NET}/statistics/{name}" for name in (
         "rx_packets", "rx_errors", "tx_errors", "rx_crc_errors", "rx_missed_errors", "rx_dropped",
     )),

@@ -1,0 +1,1 @@
+"""What the fleet observed against what the source of truth says: differences for people to judge, never acted on."""
