@@ -46,7 +46,7 @@ def fabric_links(results: Iterable[Stored]) -> tuple[Difference, ...]:
 
 
 def each_fault_once(found: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Leave one difference of those that tell of one physical fault: a link has two ends, and a fabric sees it too."""
+    """Leave one difference of those that tell of one fault: a link has two ends, and its fabric sees it as well."""
     faults: dict[str, Difference] = {}
     for each in found:
         faults.setdefault(each.fault or f"{each.node} {each.kind} {each.name} {each.observed}", each)
@@ -63,7 +63,7 @@ def _device(expected: Expected, stored: Stored) -> Iterator[Difference]:
     told = sorted(set(_texts(stored.result.observed.get("serials")).values()))
     if told and expected.device.serial not in told:
         one = told[0] if len(told) == 1 else ""
-        yield _difference(stored, Kind.DEVICE, "serial number", expected.device.serial, " or ".join(told), one)
+        yield _difference(stored, (Kind.DEVICE, "serial number"), expected.device.serial, " or ".join(told), one)
 
 
 def _parts(expected: Expected, stored: Stored) -> Iterator[Difference]:
@@ -75,7 +75,7 @@ def _parts(expected: Expected, stored: Stored) -> Iterator[Difference]:
     for part in mine:
         if part.slot in by_slot and by_slot[part.slot] != part.serial:
             seen = by_slot[part.slot]
-            yield _difference(stored, Kind.PART, part.slot, part.serial, seen, seen)
+            yield _difference(stored, (Kind.PART, part.slot), part.serial, seen, seen)
     rest = [part for part in mine if part.slot not in by_slot]
     strange = sorted(set(listed.values()) - set(by_slot.values()) - {part.serial for part in mine})
     whole = stored.result.observed.get(count) == len(listed)
@@ -96,10 +96,10 @@ def _strangers(stored: Stored, parts: list[Part], strange: list[str], *, whole: 
     seen = " or ".join(strange)
     one = strange[0] if whole and len(parts) == len(strange) == 1 else ""
     for part in parts:
-        yield _difference(stored, Kind.PART, part.slot or "a part", part.serial, seen, one)
+        yield _difference(stored, (Kind.PART, part.slot or "a part"), part.serial, seen, one)
     if not parts:
         kind = PARTS[stored.result.check][0]
-        yield _difference(stored, Kind.PART, f"one more {kind}", "no such part", seen, "")
+        yield _difference(stored, (Kind.PART, f"one more {kind}"), "no such part", seen, "")
 
 
 def _guids(expected: Expected, stored: Stored) -> Iterator[Difference]:
@@ -118,7 +118,7 @@ def _ports(
 ) -> Iterator[Difference]:
     for name, value in seen.items():
         if name in known and known[name] != value.lower():
-            yield _difference(stored, kind, name, known[name], value.lower(), value.lower())
+            yield _difference(stored, (kind, name), known[name], value.lower(), value.lower())
 
 
 def _findings(stored: Stored) -> Iterator[Difference]:
@@ -140,9 +140,8 @@ def _findings(stored: Stored) -> Iterator[Difference]:
         )
 
 
-def _difference(  # noqa: PLR0913  a difference has this many parts
-    stored: Stored, kind: Kind, name: str, source: str | None, observed: str, proposed: str
-) -> Difference:
+def _difference(stored: Stored, what: tuple[Kind, str], source: str | None, observed: str, one: str) -> Difference:
+    kind, name = what
     return Difference(
         node=stored.node,
         kind=kind,
@@ -151,7 +150,7 @@ def _difference(  # noqa: PLR0913  a difference has this many parts
         at=stored.at,
         source=source or "",
         observed=observed,
-        proposed=proposable(proposed),
+        proposed=proposable(one),
     )
 
 

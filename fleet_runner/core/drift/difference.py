@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 PROPOSABLE = re.compile(r"[0-9A-Za-z][0-9A-Za-z ._:/+-]{0,49}", re.ASCII)
-"""What may go into a file that people open in a spreadsheet and import in NetBox, whose serials have 50 characters."""
+"""What may go into a file that people open in a spreadsheet; NetBox's serial numbers have 50 characters."""
 
 SHOWN = 60
 """Characters of a value; it comes from a node."""
@@ -26,7 +26,7 @@ class Kind(StrEnum):
 class Difference:
     """One thing of a node (`name`: a slot, an interface), what the source says of it and what `check` saw at `at`.
 
-    `source` is "" where the source leaves it empty. Where a check's finding says all of it, that is the `message`, and
+    `source` is "" where the source leaves it empty. Where a check's finding says it all, that is the `message`, and
     `fault` its key. `proposed` is the one value that the source should have, "" where a person must look first.
     """
 
