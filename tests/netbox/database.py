@@ -1,7 +1,7 @@
 """The objects of a stand-in NetBox: made, changed and deleted as NetBox allows, each time with its object change."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
@@ -10,14 +10,15 @@ from uuid import UUID
 
 from tests.netbox import special
 from tests.netbox.description import Model, models
-from tests.netbox.kinds import COMPONENTS, DEFAULTS, LET_GO, NULLS_ALIKE, OWNERS, PRINTED, UNIQUE
-from tests.netbox.values import InvalidError, check_custom_fields, value
+from tests.netbox.kinds import COMPONENTS, DEFAULTS, LET_GO, NULLS_ALIKE, OWNERS, PRINTED, PROFILES, UNIQUE
+from tests.netbox.values import InvalidError, UnfitError, check_custom_fields, value
 
 Row = dict[str, Any]
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 CHANGES = "core/object-changes"
-UNLOGGED = {CHANGES, "users/tokens", "core/object-types"}
+UNLOGGED = {CHANGES, "core/object-types", "users/groups", "users/permissions", "users/tokens", "users/users"}
+CASCADE = ("dcim/inventory-items", "dcim/modules", "dcim/interfaces", "dcim/front-ports", "dcim/rear-ports")
 
 
 class ProtectedError(Exception):
@@ -34,17 +35,29 @@ class Database:
         self.request = self.requests = 0
         self.user = 0
         self.watch: list[Callable[[Row], object]] = []
+        for number, name in enumerate(PROFILES, 1):
+            self.lists["dcim/module-type-profiles"][number] = self._new("dcim/module-type-profiles") | {
+                "id": number, "name": name, "created": EPOCH, "last_updated": EPOCH,
+            }  # fmt: skip
+            self.numbers["dcim/module-type-profiles"] = number
+
+    def _new(self, path: str) -> Row:
+        """Return an object of a list before anything is said of it."""
+        row = {name: deepcopy(shape.empty) for name, shape in models()[path].written.items()}
+        return row | DEFAULTS.get(path, {}) | {"id": 0, "tags": [], "custom_fields": {}}
 
     @contextmanager
-    def as_one(self, user: int) -> Iterator[None]:
-        """One request of a user: all that it changes, or nothing."""
+    def as_one(self, user: int, *, creating: bool = False) -> Iterator[None]:
+        """One request of a user: all that it changes, or nothing; ids are used up, unless objects were to be made."""
         before = {path: dict(rows) for path, rows in self.lists.items()}, dict(self.numbers)
         self.requests += 1
         self.request, self.user = self.requests, user
         try:
             yield
         except Exception:
-            self.lists, self.numbers = before[0], defaultdict(int, before[1])
+            self.lists = before[0]
+            if creating:  # all are checked before the first is made
+                self.numbers = defaultdict(int, before[1])
             raise
 
     def now(self) -> datetime:
@@ -63,57 +76,68 @@ class Database:
     def create(self, path: str, given: Mapping[str, Any], **more: Any) -> Row:
         """Make an object of what a client sends. Raises InvalidError."""
         model = models()[path]
-        row = {name: deepcopy(shape.empty) for name, shape in model.written.items()} | DEFAULTS.get(path, {})
-        row |= {"id": 0, "tags": [], "custom_fields": {}}
-        wrong = {name: ["This field is required."] for name in model.required if name not in given}
-        message = given.get("changelog_message", "")
+        only = more.pop("only", None)
+        given, asked = _only(given, only), given
+        row = self._new(path)
+        said = "This field is required." if only is None else "This field cannot be null."
+        wrong = {name: [said] for name in model.required if name not in given}
         row |= self._values(model, given, wrong, row)
+        wrong = self._taken(model, row, alone=True) | wrong
         if wrong:
             raise InvalidError(wrong)
         special.completed(self, path, row)
-        self._alone(model, row)
+        if taken := self._taken(model, row):
+            raise InvalidError(taken)
         self.numbers[path] += 1
         row |= {"id": self.numbers[path], **more}
         row["created"] = row["last_updated"] = self.now()
         self.lists[path][row["id"]] = row
+        self.note(path, row, "create", message=asked.get("changelog_message", ""))
         special.created(self, path, row)
-        self.note(path, row, "create", None, message)
         return row
 
-    def change(self, path: str, number: int, given: Mapping[str, Any]) -> Row:
-        """Change an object. Raises InvalidError."""
+    def change(self, path: str, number: int, given: Mapping[str, Any], only: Container[str] | None = None) -> Row:
+        """Change an object; of what is given, only these fields. Raises InvalidError."""
+        given, asked = _only(given, only), given
         model, old = models()[path], self.lists[path][number]
         wrong: dict[str, Any] = {}
         row = deepcopy(old) | self._values(model, given, wrong, old)
+        wrong = self._taken(model, row, alone=True) | wrong
         if wrong:
             raise InvalidError(wrong)
         special.completed(self, path, row)
-        self._alone(model, row)
+        if taken := self._taken(model, row):
+            raise InvalidError(taken)
+        before = special.data(self, path, old)
         row["last_updated"] = self.now()
         self.lists[path][number] = row
         special.changed(self, path, old, row)
-        self.note(path, row, "update", old, given.get("changelog_message", ""))
+        self.note(path, row, "update", before, asked.get("changelog_message", ""))
         return row
 
     def delete(self, path: str, number: int, message: str = "") -> None:
         """Delete an object with what belongs to it. Raises ProtectedError."""
         row = self.lists[path][number]
-        held: list[str] = []
-        for other, name, each in list(self._naming(path, number)):
-            if other in COMPONENTS and name in OWNERS:
-                if each["id"] in self.lists[other]:
-                    self.delete(other, each["id"])
-            elif name in LET_GO or (isinstance(each[name], list) and name != "object_types"):
-                kept = [one for one in each[name] if one != number] if isinstance(each[name], list) else None
-                self.touch(other, each["id"], **{name: kept})
-            else:
-                held.append(f"{self.printed(other, each)} ({each['id']})")
+        named = list(self._naming(path, number))
+        own = [(other, each["id"]) for other, name, each in named if _owned(other, name)]
+        free = [one for one in named if one[1] in LET_GO or isinstance(one[2][one[1]], list)]
+        held = [one for one in named if one not in free and (one[0], one[2]["id"]) not in own]
         if held:
-            text = f"Unable to delete object. {len(held)} dependent objects were found: {', '.join(held)}"
-            raise ProtectedError(text)
+            shown = ", ".join(f"{self.printed(other, each)} ({each['id']})" for other, _, each in held)
+            raise ProtectedError(f"Unable to delete object. {len(held)} dependent objects were found: {shown}")
+        for other, its_id in [*special.assigned(self, path, number), *sorted(own, key=_cascade)]:
+            if its_id in self.lists[other]:
+                self.delete(other, its_id)
+        before = special.data(self, path, row)
         special.deleted(self, path, row)
         del self.lists[path][number]
-        self.note(path, row, "delete", row, message)
+        self.note(path, row, "delete", before, message)
+        for other, name, each in free:
+            kept = [one for one in each[name] if one != number] if isinstance(each[name], list) else None
+            if path == "dcim/mac-addresses":  # NetBox notes no change of the interface
+                self.lists[other][each["id"]] = each | {name: kept}
+            else:
+                self.touch(other, each["id"], **{name: kept})
 
     def touch(self, path: str, number: int, **values: Any) -> None:
         """Change an object as a consequence of another change: nothing is checked."""
@@ -121,11 +145,12 @@ class Database:
         if old is not None:
             row = deepcopy(old) | values | {"last_updated": self.now()}
             self.lists[path][number] = row
-            self.note(path, row, "update", old)
+            self.note(path, row, "update", special.data(self, path, old))
 
-    def note(self, path: str, row: Row, action: str, old: Row | None, message: str = "") -> None:
-        """Write an object change, as NetBox does for every change."""
-        if path in UNLOGGED:
+    def note(self, path: str, row: Row, action: str, before: Row | None = None, message: str = "") -> None:
+        """Write an object change, as NetBox does for every change that changes something."""
+        after = None if action == "delete" else special.data(self, path, row)
+        if path in UNLOGGED or before == after:
             return
         user = self.get("users/users", self.user)
         self.numbers[CHANGES] += 1
@@ -140,8 +165,8 @@ class Database:
             "changed_object_id": row["id"],
             "object_repr": self.printed(path, row)[:200],
             "message": message or "",
-            "prechange_data": None if action == "create" else special.data(self, path, old or row),
-            "postchange_data": None if action == "delete" else special.data(self, path, row),
+            "prechange_data": before,
+            "postchange_data": after,
         }
         self.lists[CHANGES][change["id"]] = change
         for watcher in self.watch:
@@ -161,18 +186,24 @@ class Database:
                 found[name] = value(self, shape, given[name])
                 if name == "custom_fields":
                     found[name] = check_custom_fields(self, model.object_type, old["custom_fields"], found[name])
+            except UnfitError as error:
+                wrong |= error.detail
             except InvalidError as error:
                 wrong[name] = error.detail
         return found
 
-    def _alone(self, model: Model, row: Row) -> None:
+    def _taken(self, model: Model, row: Row, *, alone: bool = False) -> Row:
+        """Say which values another object has already: single fields first, as NetBox looks at them first."""
+        wrong: Row = {}
         for names in UNIQUE.get(model.path, ()):
             values = [row.get(name) for name in names]
-            if values[-1] in (None, "") or (model.path not in NULLS_ALIKE and None in values):
+            empty = values[-1] in (None, "") or (model.path not in NULLS_ALIKE and None in values)
+            if empty or (len(names) == 1) is not alone:
                 continue
             for other in self.lists[model.path].values():
                 if other["id"] != row["id"] and [other.get(name) for name in names] == values:
-                    raise InvalidError(special.taken(model, names))
+                    wrong |= special.taken(model, names)
+        return wrong
 
     def _naming(self, path: str, number: int) -> Iterator[tuple[str, str, Row]]:
         """Return the objects that name another, each with the field that does."""
@@ -182,3 +213,17 @@ class Database:
                 for name in names:
                     if row.get(name) == number or (isinstance(row.get(name), list) and number in row[name]):
                         yield other, name, row
+
+
+def _only(given: Mapping[str, Any], fields: Container[str] | None) -> Mapping[str, Any]:
+    """Return of what is sent what NetBox looks at: `fields=` in the address limits what is written, too."""
+    return given if fields is None else {name: each for name, each in given.items() if name in fields}
+
+
+def _owned(path: str, field: str) -> bool:
+    return (path in COMPONENTS and field in OWNERS) or (path == "dcim/locations" and field in {"site", "parent"})
+
+
+def _cascade(one: tuple[str, int]) -> tuple[int, int]:
+    """Return by what the components of an object that is deleted are ordered."""
+    return CASCADE.index(one[0]) if one[0] in CASCADE else len(CASCADE), one[1]

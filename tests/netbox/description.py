@@ -1,6 +1,7 @@
 """What the reduced OpenAPI description of NetBox says about each list, as the stand-in and the tests use it."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +26,7 @@ class Shape:
     empty: Any = None
     choices: Mapping[str, str] | None = None
     longest: int = 0
+    shortest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,17 @@ class Model:
         """Return the name of its kind of object, as "dcim.device"."""
         return object_type(self.path)
 
+    @property
+    def class_name(self) -> str:
+        """Return the name of its kind of object, as "DeviceType"."""
+        return self.schema.removesuffix("WithConfigContext")
+
+    @property
+    def words(self) -> str:
+        """Return the name of its kind of object, as "device type"."""
+        text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.class_name)
+        return " ".join(word if word.isupper() else word.lower() for word in _apart(text).split())
+
 
 def object_type(path: str) -> str:
     """Return "dcim.devicetype" for "dcim/device-types"."""
@@ -55,6 +68,10 @@ def object_type(path: str) -> str:
         if name.endswith(end):
             return f"{app}.{name.removesuffix(end)}{one}"
     return f"{app}.{name}"
+
+
+def _apart(text: str) -> str:
+    return text.replace("IPAddress", "IP Address").replace("MACAddress", "MAC Address")
 
 
 @cache
@@ -167,4 +184,11 @@ def _shape(schema: Json) -> Shape:
         return Shape("values", empty=())
     empties = {"string": "", "boolean": False, "integer": None, "number": None, "object": {}}
     empty = None if nullable else empties.get(schema.get("type", ""))
-    return Shape("value", schema.get("type", ""), nullable, empty, longest=schema.get("maxLength", 0))
+    return Shape(
+        "value",
+        schema.get("type", ""),
+        nullable,
+        empty,
+        longest=schema.get("maxLength", 0),
+        shortest=schema.get("minLength", 0),
+    )

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.netbox.database import Database, Row
 from tests.netbox.description import by_object_type, listed, models
-from tests.netbox.kinds import ORDER
+from tests.netbox.kinds import ORDER, interface_order, natural
 from tests.netbox.values import InvalidError
 
 PAGING = {"limit", "offset", "start", "fields", "omit", "brief", "ordering", "export", "format"}
@@ -24,6 +24,13 @@ LOOKUPS: Mapping[str, Callable[[Any, Any], bool]] = {
     "empty": lambda mine, asked: (mine in (None, "")) is asked,
 }
 ALL_OF = {"n"}
+NUMBERS = {"assigned_object_id", "changed_object_id", "termination_id", "component_id"}
+NAMING = {
+    "device": "dcim/devices", "site": "dcim/sites", "location": "dcim/locations", "rack": "dcim/racks",
+    "role": "dcim/device-roles", "device_type": "dcim/device-types", "manufacturer": "dcim/manufacturers",
+    "tenant": "tenancy/tenants", "interface": "dcim/interfaces", "tag": "extras/tags",
+}  # fmt: skip
+"""Filters that name an object of a list, by its slug or name, or with "_id" by its id."""
 RENAMED = {
     "time_after": ("time", "gte"), "time_before": ("time", "lte"),
     "created_after": ("created", "gte"), "created_before": ("created", "lte"),
@@ -55,14 +62,17 @@ def ordered(database: Database, path: str, rows: list[Row], asked: str = "") -> 
 
 
 def _key(database: Database, path: str, row: Row, field: str) -> Any:
-    if field == "name" and path in {"dcim/interfaces", "dcim/front-ports", "dcim/rear-ports", "dcim/inventory-items"}:
-        owner = database.lists["dcim/devices"][row["device"]]["name"] or ""
-        return (str(owner), str(row["name"]))
-    value = row.get(field)
-    return (
-        value is None,
-        "" if value is None else value if isinstance(value, (int, float, datetime)) else str(value),
-    )
+    """Return by what a row is ordered: an object that it names is ordered as in its own list."""
+    value = row.get(field.removesuffix("__id"))
+    shape = models()[path].written.get(field)
+    if shape is not None and shape.kind == "one" and listed(shape.of):
+        other = listed(shape.of)
+        named = database.get(other, value)
+        names = ORDER.get(other, ("name",))
+        return (named is None, *(_key(database, other, named, name.removeprefix("-")) for name in names if named))
+    if field == "_name":
+        return interface_order(str(row["name"]))
+    return (value is None, value) if isinstance(value, (int, float, datetime)) else natural(value)
 
 
 def _filtered(database: Database, path: str, rows: list[Row], name: str, asked: list[str]) -> list[Row]:
@@ -84,6 +94,8 @@ def _filtered(database: Database, path: str, rows: list[Row], name: str, asked: 
         raise NotImplementedError(
             f"the stand-in cannot filter {path} by {name}; teach it in tests/netbox/filtering.py"
         )
+    if base in NAMING or (base.endswith("_id") and base not in NUMBERS):
+        _known(database, path, name, base, asked)
     how = all if lookup in ALL_OF else any
     kept = []
     for row in rows:
@@ -93,6 +105,19 @@ def _filtered(database: Database, path: str, rows: list[Row], name: str, asked: 
         if how(any(LOOKUPS[lookup](value, each) for value in values) for each in wanted):
             kept.append(row)
     return kept
+
+
+def _known(database: Database, path: str, name: str, base: str, asked: list[str]) -> None:
+    """Refuse what a filter by another object names if there is none."""
+    del path
+    other = NAMING.get(base.removesuffix("_id"))
+    if other is None:
+        return
+    field = "id" if base.endswith("_id") else "slug" if "slug" in models()[other].written else "name"
+    there = {str(row[field]) for row in database.lists[other].values()} | {"null"}
+    if missing := [one for one in asked if one not in there]:
+        text = f"Select a valid choice. {missing[0]} is not one of the available choices."
+        raise InvalidError({name: [text]})
 
 
 def _like(values: list[Any], text: str, name: str, lookup: str) -> Any:
@@ -106,9 +131,12 @@ def _like(values: list[Any], text: str, name: str, lookup: str) -> Any:
         if kind is datetime:
             when = datetime.fromisoformat(text)
             return when if when.tzinfo else when.replace(tzinfo=UTC)
+        text = text.upper() if name.startswith("mac_address") else text
         return int(text) if kind is int else float(text) if kind is float else text
     except ValueError:
-        raise InvalidError({name: ["Enter a valid date/time." if kind is datetime else "Enter a number."]}) from None
+        raise InvalidError(
+            {name: ["Enter a valid date/time." if kind is datetime else "Enter a whole number."]}
+        ) from None
 
 
 def _reader(database: Database, path: str, base: str) -> Callable[[Row], Any] | None:
@@ -124,10 +152,18 @@ def _reader(database: Database, path: str, base: str) -> Callable[[Row], Any] | 
         return lambda row: list(row["object_types"])
     if base in {"changed_object_type_id", "object_type_id"}:
         return lambda row: _type_number(database, row)
+    if base == "mac_address" and path in {"dcim/interfaces", "dcim/devices"}:
+        return lambda row: _macs(database, path, row)
     if base == "cabled" and path != "dcim/cables":
-        return lambda row: _cabled(database, model.object_type, row)
+        return lambda row: bool(row.get("cable"))
     if base in {"device_id", "device", "interface_id"} and path in {"dcim/mac-addresses", "ipam/ip-addresses"}:
         return lambda row: _owner(database, row, base)
+    if base == "interface_id" and path == "dcim/cables":
+        return lambda row: [
+            end["object_id"]
+            for end in (*row["a_terminations"], *row["b_terminations"])
+            if end["object_type"] == "dcim.interface"
+        ]
     if base in {"device_id", "device"} and path == "dcim/cables":
         return lambda row: _devices(database, row, base)
     named = base.removesuffix("_id")
@@ -158,8 +194,14 @@ def _type_number(database: Database, row: Row) -> Any:
     return [kinds.index(each) + 1 for each in named]
 
 
-def _cabled(database: Database, kind: str, row: Row) -> bool:
-    return bool(database.where("dcim/cable-terminations", termination_type=kind, termination_id=row["id"]))
+def _macs(database: Database, path: str, row: Row) -> list[str]:
+    ports = [row] if path == "dcim/interfaces" else database.where("dcim/interfaces", device=row["id"])
+    kind = "dcim.interface"
+    found = (
+        database.where("dcim/mac-addresses", assigned_object_type=kind, assigned_object_id=port["id"])
+        for port in ports
+    )
+    return [mac["mac_address"] for some in found for mac in some]
 
 
 def _owner(database: Database, row: Row, base: str) -> Any:

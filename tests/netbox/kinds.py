@@ -1,5 +1,6 @@
 """What NetBox knows of its kinds of objects and does not describe: defaults, names, what is unique, what goes with what."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     },
     "extras/custom-links": {"enabled": True, "weight": 100, "button_class": "default"},
     "extras/event-rules": {"enabled": True},
-    "extras/export-templates": {"as_attachment": True},
+    "extras/export-templates": {"as_attachment": True, "environment_params": {}},
     "extras/journal-entries": {"kind": "info"},
     "extras/tags": {"color": "9e9e9e", "weight": 1000},
     "extras/webhooks": {
@@ -34,7 +35,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "ipam/ip-addresses": {"status": "active"},
     "users/permissions": {"enabled": True},
     "users/tokens": {"enabled": True, "write_enabled": True, "version": 2},
-    "users/users": {"is_active": True},
+    "users/users": {"is_active": True, "date_joined": "2026-01-01T00:00:00Z"},
 }  # fmt: skip
 """Values of fields that are not given, where that is not the empty one."""
 
@@ -101,9 +102,55 @@ TEMPLATES = {
 ORDER = {
     "core/object-changes": ("-time",),
     "dcim/cable-terminations": ("cable", "cable_end", "id"),
-    "extras/journal-entries": ("-created",),
+    "dcim/cables": ("id",),
+    "dcim/device-types": ("manufacturer", "model"),
+    "dcim/front-port-templates": ("device_type", "module_type", "name"),
+    "dcim/front-ports": ("device", "name"),
+    "dcim/interface-templates": ("device_type", "module_type", "name"),
+    "dcim/devices": ("name", "id"),
+    "dcim/interfaces": ("device", "_name"),
+    "dcim/inventory-items": ("device__id", "name"),
+    "dcim/locations": ("site", "name"),
+    "dcim/mac-addresses": ("mac_address",),
+    "dcim/module-bay-templates": ("device_type", "module_type", "name"),
+    "dcim/module-bays": ("device", "name"),
+    "dcim/module-types": ("profile", "manufacturer", "model"),
+    "dcim/modules": ("module_bay",),
+    "dcim/racks": ("site", "location", "name"),
+    "dcim/rear-port-templates": ("device_type", "module_type", "name"),
+    "dcim/rear-ports": ("device", "name"),
     "extras/config-contexts": ("weight", "name"),
-    "ipam/ip-addresses": ("address", "id"),
+    "extras/custom-fields": ("group_name", "weight", "name"),
+    "extras/custom-links": ("group_name", "weight", "name"),
+    "extras/journal-entries": ("-created",),
+    "extras/tags": ("weight", "name"),
+    "ipam/ip-addresses": ("address",),
     "users/tokens": ("-created",),
+    "users/users": ("username",),
 }
 """How a list is ordered, where that is not by name."""
+
+PROFILES = ("CPU", "Fan", "GPU", "Hard disk", "Memory", "Power supply", "Expansion card")
+"""Module type profiles that a new NetBox has."""
+
+INTERFACE = re.compile(
+    r"(?P<type>[^\d.:]+)?((?P<slot>\d+)/)?((?P<subslot>\d+)/)?((?P<position>\d+)/)?((?P<subposition>\d+)/)?"
+    r"(?P<id>\d+)?(:(?P<channel>\d+))?(\.(?P<vc>\d+))?(?P<remainder>.*)"
+)
+
+
+def natural(name: Any) -> tuple[Any, ...]:
+    """Return by what a name is ordered: numbers in it as numbers; nothing comes last."""
+    if name is None:
+        return (1,)
+    parts = re.split(r"(\d+)", str(name).lower())
+    return (0, tuple(int(part) if at % 2 else part for at, part in enumerate(parts)), str(name))
+
+
+def interface_order(name: str) -> tuple[Any, ...]:
+    """Return by what an interface's name is ordered: slot and position, then what kind it is, then its number."""
+    found = INTERFACE.match(name)
+    parts = found.groupdict() if found else {}
+    places = [int(parts[key]) if parts.get(key) else 9999 for key in ("slot", "subslot", "position", "subposition")]
+    numbers = [int(parts[key]) if parts.get(key) else -1 for key in ("id", "channel", "vc")]
+    return (*places, parts.get("type") or "", *numbers, natural(parts.get("remainder") or ""))

@@ -10,7 +10,12 @@ from tests.netbox.description import Model, Shape, by_object_type, listed, model
 
 Field = Callable[["Shown", Row], Any]
 
-PAGES = {"dcim/virtual-chassis": "dcim/virtual-chassis"}
+PAGES = {"extras/custom-field-choice-sets": "extras/custom-field-choices", "core/object-changes": "core/changelog"}
+"""Where the pages of a list are, if not where its API is."""
+
+APPS = {"dcim": "DCIM", "ipam": "IPAM"}
+KEPT_COUNTS = {"dcim/device-types": {"device_count"}, "dcim/module-types": {"module_count"}}
+"""Counts that NetBox keeps with the object."""
 
 
 class Shown:
@@ -26,12 +31,15 @@ class Shown:
         return {name: self._field(path, name, row) for name in shown if name in wanted and name not in set(omit)}
 
     def brief(self, schema: str, number: int | None) -> Row | None:
-        """Return an object as it is shown inside another."""
+        """Return an object as it is shown inside another: with counts that NetBox keeps, not those that it counts."""
         path = listed(schema)
         row = self.database.get(path, number) if path else None
         if row is None:
             return None
-        return {name: self._field(path, name, row) for name in nested(schema)}
+        names = nested(schema) if schema.startswith(("Brief", "Nested")) else brief_fields(models()[path])
+        counts = {name for name in names if name.endswith("_count") and (path, name) not in SPECIAL}
+        uncounted = counts - KEPT_COUNTS.get(path, set())
+        return {name: 0 if name in uncounted else self._field(path, name, row) for name in names}
 
     def named(self, kind: str, number: int | None) -> Row | None:
         """Return any object as it is shown inside another, by the name of its kind."""
@@ -39,7 +47,7 @@ class Shown:
         row = self.database.get(model.path, number) if model else None
         if model is None or row is None:
             return None
-        return self.row(model.path, row, _brief_fields(model))
+        return self.row(model.path, row, brief_fields(model))
 
     def _field(self, path: str, name: str, row: Row) -> Any:
         special_one = SPECIAL.get((path, name)) or SPECIAL.get(("", name))
@@ -54,7 +62,9 @@ class Shown:
         match shape.kind:
             case "choice":
                 return (
-                    None if value in (None, "") else {"value": value, "label": (shape.choices or {}).get(value, "")}
+                    None
+                    if value in (None, "")
+                    else {"value": value, "label": (shape.choices or {}).get(str(value), "")}
                 )
             case "one":
                 return self.brief(shape.of, value)
@@ -79,8 +89,9 @@ def stamp(when: datetime) -> str:
     return when.isoformat().replace("+00:00", "Z")
 
 
-def _brief_fields(model: Model) -> tuple[str, ...]:
-    name = f"Brief{model.schema.removesuffix('WithConfigContext')}"
+def brief_fields(model: Model) -> tuple[str, ...]:
+    """Return the fields of an object that is shown inside another, by its list."""
+    name = f"Brief{model.class_name}"
     if model.path in {"dcim/interfaces", "dcim/front-ports", "dcim/rear-ports"}:
         return ("id", "url", "display", "device", "name", "description", "cable", "_occupied")
     try:
@@ -94,7 +105,7 @@ def _url(shown: Shown, row: Row) -> str:
 
 
 def _display_url(shown: Shown, row: Row) -> str:
-    return f"{shown.url}/{row['']}/{row['id']}/"
+    return f"{shown.url}/{PAGES.get(row[''], row[''])}/{row['id']}/"
 
 
 def _display(shown: Shown, row: Row) -> str:
@@ -132,43 +143,31 @@ def _macs(shown: Shown, row: Row) -> Any:
     return [shown.brief("BriefMACAddress", each["id"]) for each in sorted(rows, key=lambda each: each["mac_address"])]
 
 
-def _end(shown: Shown, row: Row) -> Row | None:
-    found = shown.database.where(
-        "dcim/cable-terminations", termination_type=models()[row[""]].object_type, termination_id=row["id"]
-    )
-    return found[0] if found else None
-
-
 def _cable(shown: Shown, row: Row) -> Any:
-    end = _end(shown, row)
-    return shown.brief("BriefCable", end["cable"]) if end else None
+    return shown.brief("BriefCable", row.get("cable"))
 
 
-def _cable_end(shown: Shown, row: Row) -> Any:
-    end = _end(shown, row)
-    return end["cable_end"] if end else None
+def _peer_ends(shown: Shown, row: Row) -> list[Row]:
+    if not row.get("cable"):
+        return []
+    ends = shown.database.where("dcim/cable-terminations", cable=row["cable"])
+    return [end for end in ends if end["cable_end"] != row["cable_end"]]
 
 
 def _peers(shown: Shown, row: Row) -> list[Any]:
-    end = _end(shown, row)
-    if end is None:
-        return []
-    ends = shown.database.where("dcim/cable-terminations", cable=end["cable"])
-    return [
-        shown.named(other["termination_type"], other["termination_id"])
-        for other in ends
-        if other["cable_end"] != end["cable_end"]
-    ]
+    return [shown.named(end["termination_type"], end["termination_id"]) for end in _peer_ends(shown, row)]
 
 
 def _peers_type(shown: Shown, row: Row) -> str | None:
-    end = _end(shown, row)
-    ends = shown.database.where("dcim/cable-terminations", cable=end["cable"]) if end else []
-    return next((each["termination_type"] for each in ends if end and each["cable_end"] != end["cable_end"]), None)
+    return next((end["termination_type"] for end in _peer_ends(shown, row)), None)
 
 
-def _occupied(shown: Shown, row: Row) -> bool:
-    return bool(row.get("mark_connected")) or _end(shown, row) is not None
+def _occupied(_: Shown, row: Row) -> bool:
+    return bool(row.get("mark_connected") or row.get("cable"))
+
+
+def _cable_end(_: Shown, row: Row) -> Any:
+    return row.get("cable_end")
 
 
 def _ends(side: str) -> Field:
@@ -187,6 +186,42 @@ def _ends(side: str) -> Field:
 
 def _assigned(shown: Shown, row: Row) -> Any:
     return shown.named(row["assigned_object_type"], row["assigned_object_id"])
+
+
+def _depth(shown: Shown, row: Row) -> int:
+    """Count the objects above one of a tree."""
+    depth, above = 0, row["parent"]
+    while above is not None:
+        depth, above = depth + 1, shown.database.lists[row[""]][above]["parent"]
+    return depth
+
+
+def _endpoints(shown: Shown, row: Row) -> list[Any] | None:
+    """Return what a cable leads to; the stand-in does not follow it through panels."""
+    return _peers(shown, row) if _peers_type(shown, row) == "dcim.interface" else None
+
+
+def _endpoints_type(shown: Shown, row: Row) -> str | None:
+    return "dcim.interface" if _endpoints(shown, row) is not None else None
+
+
+def _reachable(shown: Shown, row: Row) -> bool:
+    cable = shown.database.get("dcim/cables", row.get("cable"))
+    return cable is not None and cable["status"] == "connected" and _endpoints(shown, row) is not None
+
+
+def _none(_: Shown, __: Row) -> int:
+    return 0
+
+
+def _addresses(shown: Shown, row: Row) -> int:
+    mine = {"assigned_object_type": "dcim.interface", "assigned_object_id": row["id"]}
+    return len(shown.database.where("ipam/ip-addresses", **mine))
+
+
+def _tagged(shown: Shown, row: Row) -> int:
+    rows = (each for some in shown.database.lists.values() for each in some.values())
+    return sum(row["id"] in each.get("tags", ()) for each in rows)
 
 
 def _terminated(shown: Shown, row: Row) -> Any:
@@ -210,6 +245,17 @@ def _secret(_: Shown, row: Row) -> Any:
     return row["plaintext"] if row.get("fresh") else None
 
 
+def _change_display(shown: Shown, row: Row) -> str:
+    model = by_object_type()[row["changed_object_type"]]
+    app = APPS.get(model.path.partition("/")[0], model.path.partition("/")[0].title())
+    done = {"create": "created", "update": "updated", "delete": "deleted"}[row["action"]]
+    return f"{app} | {model.words} {row['object_repr']} {done} by {row['user_name']}"
+
+
+def _data_type(_: Shown, row: Row) -> str:
+    return {"integer": "integer", "decimal": "decimal", "boolean": "boolean"}.get(row["type"], "string")
+
+
 def _choices_count(_: Shown, row: Row) -> int:
     return len(row["extra_choices"])
 
@@ -221,6 +267,13 @@ SPECIAL: Mapping[tuple[str, str], Field] = {
     ("", "custom_fields"): _custom_fields,
     ("dcim/devices", "primary_ip"): _primary_ip,
     ("dcim/devices", "config_context"): _config_context,
+    ("", "_depth"): _depth,
+    ("extras/tags", "tagged_items"): _tagged,
+    ("dcim/interfaces", "count_ipaddresses"): _addresses,
+    ("dcim/interfaces", "count_fhrp_groups"): _none,
+    ("dcim/interfaces", "connected_endpoints"): _endpoints,
+    ("dcim/interfaces", "connected_endpoints_type"): _endpoints_type,
+    ("dcim/interfaces", "connected_endpoints_reachable"): _reachable,
     ("dcim/interfaces", "mac_address"): _mac,
     ("dcim/interfaces", "mac_addresses"): _macs,
     **{
@@ -243,6 +296,8 @@ SPECIAL: Mapping[tuple[str, str], Field] = {
     ("extras/journal-entries", "assigned_object"): _assigned,
     ("extras/event-rules", "action_object"): _action_object,
     ("extras/custom-field-choice-sets", "choices_count"): _choices_count,
+    ("extras/custom-fields", "data_type"): _data_type,
+    ("core/object-changes", "display"): _change_display,
     ("core/object-changes", "changed_object"): _changed_object,
     ("users/tokens", "token"): _secret,
 }

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from copy import deepcopy
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tests.netbox.description import Model, Shape, by_object_type, listed, models
-from tests.netbox.kinds import TEMPLATES
+from tests.netbox.kinds import TEMPLATES, natural
 from tests.netbox.values import InvalidError
 
 if TYPE_CHECKING:
     from tests.netbox.database import Database, Row
 
 CABLED = ("dcim.interface", "dcim.frontport", "dcim.rearport")
-UNSHOWN = {"created", "id", "password", "plaintext", "url"}
+UNEXPORTED = {"dcim.cabletermination", "core.objectchange", "core.objecttype", "users.token"}
+UNSHOWN = {"created", "id", "last_updated"}
 
 
 def refers(shape: Shape, path: str) -> bool:
@@ -24,12 +27,13 @@ def refers(shape: Shape, path: str) -> bool:
 
 def taken(model: Model, names: tuple[str, ...]) -> Row:
     """Return how NetBox refuses a second object with the same values."""
-    kind = model.schema.removesuffix("WithConfigContext")
     if len(names) == 1:
-        return {names[0]: [f"{kind.lower()} with this {names[0]} already exists."]}
+        return {names[0]: [f"{model.words} with this {names[0].replace('_', ' ')} already exists."]}
     if model.path == "dcim/devices":
         return {"__all__": ["Device name must be unique per site."]}
-    return {"non_field_errors": [f"The fields {', '.join(names)} must make a unique set."]}
+    *first, last = [name.replace("_", " ").capitalize() for name in names]
+    words = model.words[:1].upper() + model.words[1:]
+    return {"__all__": [f"{words} with this {', '.join(first)} and {last} already exists."]}
 
 
 def completed(database: Database, path: str, row: Row) -> None:
@@ -50,6 +54,12 @@ def completed(database: Database, path: str, row: Row) -> None:
             _token(row)
         case "dcim/devices":
             _device(database, row)
+        case "extras/custom-fields" if row["type"] in {"select", "multiselect"} and row["choice_set"] is None:
+            raise InvalidError({"choice_set": ["Selection fields must specify a set of choices."]})
+        case "extras/journal-entries":
+            _entry(database, row)
+        case "extras/export-templates":
+            _object_types(row)
         case _:
             pass
 
@@ -58,7 +68,8 @@ def created(database: Database, path: str, row: Row) -> None:
     """Do what follows when an object is made."""
     if path == "dcim/devices":
         for source, (target, names) in TEMPLATES.items():
-            for template in database.where(source, device_type=row["device_type"]):
+            templates = database.where(source, device_type=row["device_type"])
+            for template in sorted(templates, key=lambda each: natural(each["name"])):
                 database.create(target, {"device": row["id"], **{name: template[name] for name in names}})
     elif path == "dcim/cables":
         _connect(database, row)
@@ -71,16 +82,20 @@ def changed(database: Database, path: str, old: Row, row: Row) -> None:
         _connect(database, row)
 
 
+def assigned(database: Database, path: str, number: int) -> list[tuple[str, int]]:
+    """Return the objects that are deleted with an object, as they are assigned to it."""
+    mine = {"assigned_object_type": models()[path].object_type, "assigned_object_id": number}
+    lists = ("extras/journal-entries", "dcim/mac-addresses", "ipam/ip-addresses")
+    return [(other, each["id"]) for other in lists for each in database.where(other, **mine)]
+
+
 def deleted(database: Database, path: str, row: Row) -> None:
     """Do what follows when an object is deleted."""
     if path == "dcim/cables":
         _disconnect(database, row["id"])
-    kind = models()[path].object_type
-    for end in database.where("dcim/cable-terminations", termination_type=kind, termination_id=row["id"]):
-        del database.lists["dcim/cable-terminations"][end["id"]]
-    for other in ("dcim/mac-addresses", "ipam/ip-addresses", "extras/journal-entries"):
-        for each in database.where(other, assigned_object_type=kind, assigned_object_id=row["id"]):
-            database.delete(other, each["id"])
+    mine = {"termination_type": models()[path].object_type, "termination_id": row["id"]}
+    for end in database.where("dcim/cable-terminations", **mine):
+        _remove_end(database, end)
 
 
 def printed(database: Database, path: str, row: Row) -> str | None:
@@ -93,10 +108,12 @@ def printed(database: Database, path: str, row: Row) -> str | None:
             maker = database.lists["dcim/manufacturers"][found["manufacturer"]]
             return f"{maker['name']} {found['model']} ({row['id']})"
         case "dcim/cable-terminations":
-            return f"Cable #{row['cable']} to {end_name(database, row)}"
+            cable = printed(database, "dcim/cables", database.lists["dcim/cables"][row["cable"]])
+            return f"Cable {cable} to {end_name(database, row)}"
         case "dcim/modules":
             bay = database.lists["dcim/module-bays"][row["module_bay"]]["name"]
-            return f"{bay}: {database.lists['dcim/module-types'][row['module_type']]['model']}"
+            model = database.lists["dcim/module-types"][row["module_type"]]["model"]
+            return f"{bay}: {model} ({row['asset_tag'] or row['id']})"
         case "extras/journal-entries":
             return f"{row['created']:%Y-%m-%d %H:%M:%S} ({row['kind'].title()})"
         case "extras/custom-fields":
@@ -114,11 +131,19 @@ def end_name(database: Database, end: Row) -> str:
 
 
 def data(database: Database, path: str, row: Row) -> Row:
-    """Return an object as an object change keeps it."""
-    kept = {name: each for name, each in row.items() if name not in UNSHOWN}
+    """Return an object as an object change keeps it; counts and some empty fields are left out here."""
+    kept = {name: _kept(each) for name, each in row.items() if name not in UNSHOWN}
     if "tags" in models()[path].written:
         kept["tags"] = sorted(database.lists["extras/tags"][each]["name"] for each in row["tags"])
+    if path == "dcim/cables":
+        for letter, side in (("A", "a_terminations"), ("B", "b_terminations")):
+            ends = database.where("dcim/cable-terminations", cable=row["id"], cable_end=letter)
+            kept[side] = [end["id"] for end in ends]
     return kept
+
+
+def _kept(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else deepcopy(value)
 
 
 def config_context(database: Database, device: Row) -> Row:
@@ -163,6 +188,20 @@ def _device(database: Database, row: Row) -> None:
             raise InvalidError({name: [text]})
 
 
+def _entry(database: Database, row: Row) -> None:
+    model = by_object_type().get(row["assigned_object_type"])
+    if model is None or database.get(model.path, row["assigned_object_id"]) is None:
+        app, name = row["assigned_object_type"].split(".")[0].upper(), model.words.capitalize() if model else "?"
+        text = f"Invalid assigned_object: {app} > {name} ID {row['assigned_object_id']}"
+        raise InvalidError({"non_field_errors": [text]})
+
+
+def _object_types(row: Row) -> None:
+    for kind in row["object_types"]:
+        if kind not in by_object_type() or kind in UNEXPORTED:
+            raise InvalidError({"object_types": [f"Invalid content type: {kind}"]})
+
+
 def _terminations(database: Database, row: Row) -> None:
     for side in ("a_terminations", "b_terminations"):
         for end in row[side]:
@@ -173,13 +212,12 @@ def _terminations(database: Database, row: Row) -> None:
                 "dcim/cable-terminations", termination_type=end["object_type"], termination_id=end["object_id"]
             ):
                 if other["cable"] != row["id"]:
-                    text = (
-                        f"Duplicate termination found for {end['object_type'].replace('.', ' ')} {end['object_id']}"
-                    )
+                    text = f"Duplicate termination found for {end['object_type']} {end['object_id']}"
                     raise InvalidError({"__all__": [f"{text}: cable {other['cable']}"]})
 
 
 def _connect(database: Database, cable: Row) -> None:
+    before = data(database, "dcim/cables", cable)
     for letter, side in (("A", "a_terminations"), ("B", "b_terminations")):
         for end in cable[side]:
             database.numbers["dcim/cable-terminations"] += 1
@@ -194,16 +232,28 @@ def _connect(database: Database, cable: Row) -> None:
                 "positions": None,
                 "created": database.now(),
                 "last_updated": database.now(),
-                "tags": [],
             }
             database.lists["dcim/cable-terminations"][number] = row
-            database.note("dcim/cable-terminations", row, "create", None)
+            database.note("dcim/cable-terminations", row, "create")
+            path = by_object_type()[end["object_type"]].path
+            database.touch(path, end["object_id"], cable=cable["id"], cable_end=letter)
+    database.note("dcim/cables", cable, "update", before)
 
 
 def _disconnect(database: Database, cable: int) -> None:
     for end in database.where("dcim/cable-terminations", cable=cable):
-        del database.lists["dcim/cable-terminations"][end["id"]]
-        database.note("dcim/cable-terminations", end, "delete", end)
+        _remove_end(database, end)
+
+
+def _remove_end(database: Database, end: Row) -> None:
+    """Take a cable off what it ends at; of that NetBox notes no change."""
+    path = by_object_type()[end["termination_type"]].path
+    if port := database.get(path, end["termination_id"]):
+        database.lists[path][port["id"]] = port | {"cable": None, "cable_end": None}
+    before = data(database, "dcim/cable-terminations", end)
+    name = printed(database, "dcim/cable-terminations", end)
+    del database.lists["dcim/cable-terminations"][end["id"]]
+    database.note("dcim/cable-terminations", end | {"": name}, "delete", before)
 
 
 def _token(row: Row) -> None:
@@ -213,3 +263,4 @@ def _token(row: Row) -> None:
     row["plaintext"] = row.pop("token", "") or secrets.token_hex(20)
     row["token"] = ""
     row["key"] = secrets.token_hex(6) if row["version"] == 2 else None
+    row["pepper_id"] = 1 if row["version"] == 2 else None

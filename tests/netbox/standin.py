@@ -59,6 +59,7 @@ class Standin:
         self.api = Api(self.database, url, version)
         self.lock = threading.RLock()
         self.requests: list[Request] = []
+        self.exchanges: list[tuple[str, str, Any, str, int, Any]] = []
         self.faults: list[Fault] = []
         self.before: deque[tuple[int, str, bytes]] = deque()
         self.change: Callable[[Any], Any] = lambda answer: answer
@@ -198,6 +199,10 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(text) if text else None
         request = Request(self.command, path, query, body, authorization, self.headers.get("if-match", ""))
         answer, fault = self.standin.answer(request)
+        told = answer.body if answer else None
+        told = json.loads(told) if answer and answer.kind == "application/json" and isinstance(told, str) else told
+        status = answer.status if answer else 0
+        self.standin.exchanges.append((self.command, self.path, body, request.if_match, status, told))
         if answer is None:
             self.close_connection = True
             return

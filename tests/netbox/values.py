@@ -20,6 +20,10 @@ class InvalidError(Exception):
         self.detail = detail
 
 
+class UnfitError(InvalidError):
+    """A value of the right form that NetBox refuses for the object as a whole."""
+
+
 def value(database: Database, shape: Shape, given: Any) -> Any:
     """Return a field's value as it is kept. Raises InvalidError."""
     match shape.kind:
@@ -67,9 +71,10 @@ def check_custom_fields(database: Database, object_type: str, old: Row, given: A
         raise InvalidError(["Invalid data format. Custom field data must be passed as a dictionary."])
     for name, each in given.items():
         if name not in known:
-            raise InvalidError([f"Unknown field name '{name}' in custom field data."])
+            raise InvalidError({name: f"Custom field '{name}' does not exist for this object type."})
+    for name, each in given.items():
         if problem := _custom(database, known[name], each):
-            raise InvalidError([f"Invalid value for custom field '{name}': {problem}"])
+            raise UnfitError({"__all__": [f"Invalid value for custom field '{name}': {problem}"]})
         kept[name] = each
     return kept
 
@@ -95,7 +100,7 @@ def _custom(database: Database, field: Row, given: Any) -> str:
             reading(given)
         except (TypeError, ValueError):
             shown = "(YYYY-MM-DD)" if kind == "date" else "(YYYY-MM-DD HH:MM:SS)"
-            return f"{kind.title()} values must be in ISO 8601 format {shown}."
+            return f"{'Date' if kind == 'date' else 'Date and time'} values must be in ISO 8601 format {shown}."
     return ""
 
 
@@ -122,6 +127,8 @@ def _plain(shape: Shape, given: Any) -> Any:
         case "string":
             if isinstance(given, (dict, list, bool)):
                 raise InvalidError(["Not a valid string."])
+            if shape.shortest and not str(given).strip():
+                raise InvalidError(["This field may not be blank."])
             if shape.longest and len(str(given)) > shape.longest:
                 raise InvalidError([f"Ensure this field has no more than {shape.longest} characters."])
             return str(given).strip()

@@ -1,0 +1,42 @@
+"""The stand-in answers what a real NetBox answered, exchange for exchange, and the product asks what it asked then.
+
+Recorded by tests/netbox/record.py; a scenario that changes is recorded again.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from tests.netbox import exchanging
+from tests.netbox.exchanging import Exchange
+from tests.netbox.scenarios import SCENARIOS, Site
+from tests.netbox.standin import serving
+
+
+@pytest.fixture(scope="module")
+def repeated() -> Iterator[Mapping[str, list[Exchange]]]:
+    """Every scenario, with the stand-in: one after the other, as they were recorded."""
+    found = {}
+    with serving() as standin:
+        for name, scenario in SCENARIOS.items():
+            standin.exchanges.clear()
+            scenario(Site(standin.url, standin.token))
+            found[name] = [exchanging.exchange(*each, standin.url) for each in standin.exchanges]
+    yield found
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_stand_in_answers_like_a_real_netbox(repeated: Mapping[str, list[Exchange]], name: str) -> None:
+    recorded = exchanging.load(name)
+    assert [each.request for each in repeated[name]] == [each.request for each in recorded]
+    for at, (mine, real) in enumerate(zip(repeated[name], recorded, strict=True)):
+        assert mine == real, f"{name}, exchange {at}: {real.request}"
+
+
+def test_nothing_is_recorded_that_no_scenario_asks() -> None:
+    assert {path.stem for path in exchanging.FOLDER.iterdir()} == set(SCENARIOS)
+
+
+def test_recordings_stay_small() -> None:
+    assert sum(path.stat().st_size for path in exchanging.FOLDER.iterdir()) <= 300_000
+    assert exchanging.FOLDER.joinpath("..", "openapi.json").stat().st_size <= 200_000
