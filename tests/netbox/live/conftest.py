@@ -1,0 +1,192 @@
+"""The NetBox at NETBOX_URL, held by others: a hall of the suite's own in it, and nothing left behind."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from fleet_runner.adapters import netbox
+from fleet_runner.core.errors import SourceError
+from fleet_runner.core.records import Fleet
+from tests.netbox.live.hall import Hall, build
+from tests.netbox.live.place import COUNTED, INIT, PATHS, Change, Place
+
+OLDEST = (4, 4)
+MADE_MARK = "netbox init"
+
+
+class Said(NamedTuple):
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def words(self) -> str:
+        """Return both outputs with their lines run together."""
+        return " ".join(f"{self.out} {self.err}".split())
+
+    @property
+    def json(self) -> Any:
+        """Return what was printed as JSON."""
+        return json.loads(self.out)
+
+
+Run = Callable[..., Said]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder: none runs unless it is asked for."""
+    for item in items:
+        if "live" in item.path.parts:
+            item.add_marker("netbox")
+
+
+@pytest.fixture(scope="session")
+def place() -> Iterator[Place]:
+    """A session with the NetBox; at the end everything in it is as it was, or the run has failed."""
+    url, token = os.environ.get("NETBOX_URL"), os.environ.get("NETBOX_TOKEN")
+    if not url or not token:
+        pytest.skip("NETBOX_URL and NETBOX_TOKEN (of a superuser) name no NetBox to try this against")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.skip("these tests share one NetBox: run them in one process, without -n")
+    there = Place(url, token)
+    version = there.ask("GET", "status")["netbox-version"]
+    if tuple(map(int, re.findall(r"\d+", version)[:2])) < OLDEST:
+        pytest.skip(f"{there.url} is NetBox {version}; fleet-runner is tried with 4.4 and later")
+    counts, mark = {path: there.count(path) for path in COUNTED}, there.last_change()
+    users = _users(there)
+    try:
+        yield there
+    finally:
+        there.clear()
+    _as_it_was(there, counts, there.changes_since(mark), users)
+
+
+def _users(there: Place) -> set[str]:
+    """Return the users there are; a token that may not see them is not a superuser's."""
+    return {row["username"] for row in there.rows("users/users")}
+
+
+def _as_it_was(there: Place, counts: dict[str, int], changes: list[Change], users: set[str]) -> None:
+    """Hold that every object which was changed by us was made by us, and is gone."""
+    made = {(each.kind, each.id) for each in changes if each.action == "create"}
+    gone = {(each.kind, each.id) for each in changes if each.action == "delete"}
+    me = {each.user for each in changes if each.name.startswith(there.prefix) and each.action == "create"}
+    mine = [each for each in changes if each.user in me or each.user not in users]
+    touched = [each for each in mine if (each.kind, each.id) not in made]
+    assert not touched, f"objects of others were changed: {touched[:10]}"
+    left = [each for each in mine if each.action == "create" and (each.kind, each.id) not in gone]
+    assert not left, f"left behind: {left[:10]}"
+    if len(mine) == len(changes):  # nobody else was at work
+        assert {path: there.count(path) for path in COUNTED} == counts
+
+
+@pytest.fixture(scope="session")
+def token_file(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The token in a file of mode 0600."""
+    return kept(tmp_path_factory.mktemp("token") / "token", place.token)
+
+
+def kept(file: Path, token: str) -> Path:
+    """Write a token into a file that only its owner may read."""
+    file.touch(mode=stat.S_IRUSR | stat.S_IWUSR)
+    file.write_text(f"{token}\n", encoding="utf-8")
+    return file
+
+
+def started(words: tuple[str, ...], folder: Path, **settings: str) -> Said:
+    """Run a command as a person does, in a folder of its own."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("FLEET_", "NETBOX_"))}
+    given = {f"FLEET_{name.upper()}": value for name, value in settings.items()}
+    command = [sys.executable, "-m", "fleet_runner", *words]
+    project = str(Path(__file__).resolve().parents[3])
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**clean, "COLUMNS": "80", "PYTHONPATH": project, **given},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def run(place: Place, token_file: Path, tmp_path: Path) -> Run:
+    """Run fleet-runner with this NetBox as its source of truth, and a store of its own."""
+
+    def typed(*words: str, **settings: str) -> Said:
+        own = {"source": place.url, "netbox_token_file": str(token_file), "state_dir": str(tmp_path / "state")}
+        return started(words, tmp_path, **{**own, **settings})
+
+    return typed
+
+
+class Prepared(NamedTuple):
+    """What `netbox init` did: what it said first, how it ended, and what it said when it was run again."""
+
+    check: list[dict[str, Any]]
+    made: list[dict[str, Any]]
+    said: Said
+    again: list[dict[str, Any]]
+
+    @property
+    def ready(self) -> bool:
+        """Whether all is there, be it that somebody else made it."""
+        return {step["act"] for step in self.again} == {"keep"}
+
+
+@pytest.fixture(scope="session")
+def prepared(place: Place, token_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
+    """The NetBox after `netbox init`; what that made is taken away again, what was there before is not."""
+    folder = tmp_path_factory.mktemp("init")
+    words = ("netbox", "init", "--url", place.url, "--token-file", str(token_file), "--json")
+    before = {kind: {row["id"] for row in place.rows(path)} for kind, path in PATHS.items()}
+    check = started((*words, "--check"), folder)
+    assert check.code == 0, check.err
+    try:
+        said = started(words, folder)
+        again = started((*words, "--check"), folder)
+        steps = check.json["steps"]
+        yield Prepared(steps, [step for step in steps if step["act"] == "make"], said, again.json["steps"])
+    finally:
+        _unmake(place, before, [step for step in check.json["steps"] if step["act"] == "make"])
+
+
+def _unmake(place: Place, before: dict[str, set[int]], made: list[dict[str, Any]]) -> None:
+    """Take away what init said that it makes, and is new."""
+    for kind in INIT:
+        names = {step["name"] for step in made if step["kind"] == kind}
+        new = [row for row in place.rows(PATHS[kind]) if row["id"] not in before[kind]] if names else []
+        place.remove(PATHS[kind], [row["id"] for row in new if {row.get("name"), row.get("username")} & names])
+
+
+@pytest.fixture(scope="session")
+def readable(place: Place, prepared: Prepared) -> None:
+    """Skip where this NetBox cannot be read as a fleet even without us."""
+    try:
+        netbox.load(place.url, place.token)
+    except SourceError as error:
+        pytest.skip(f"what this NetBox holds already contradicts itself, so no fleet can be read from it: {error}")
+
+
+@pytest.fixture(scope="session")
+def hall(place: Place, prepared: Prepared, readable: None) -> Hall:
+    """Two nodes, a leaf and a patch panel of our own, racked, addressed and cabled."""
+    return build(place)
+
+
+@pytest.fixture
+def fleet(place: Place, hall: Hall) -> Callable[[], Fleet]:
+    """Read the NetBox anew; what is ours is found by `Hall.of`."""
+    return lambda: netbox.load(place.url, place.token)
