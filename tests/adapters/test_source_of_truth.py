@@ -94,7 +94,9 @@ def with_device(**changes: object) -> Fleet:
         (with_device(context={"fleet_device": 1}), ["gpu-2", "fleet_device"]),
         (replace(GOOD, racks={"hall/A1": Rack("A1", "hall", 4)}), ["gpu-1", "8 units", "A1", "has 4"]),
         (
-            replace(GOOD, cables=(*GOOD.cables, Cable(Termination("gpu-1", "ib0"), Termination("gpu-2", "ib1")))),
+            replace(
+                GOOD, cables=(*GOOD.cables, Cable(Termination("gpu-1", "ib0"), Termination("gpu-2", "ib1"), "B"))
+            ),
             ["gpu-1 ib0", "already has the cable"],
         ),
     ],

@@ -15,6 +15,7 @@ from urllib3.exceptions import NewConnectionError
 from urllib3.exceptions import TimeoutError as UrllibTimeoutError
 from urllib3.util.retry import Retry
 
+from fleet_runner.adapters.netbox.refusals import said
 from fleet_runner.core.consistency import show
 from fleet_runner.core.errors import SourceError
 
@@ -222,7 +223,7 @@ class Client:
             return ForbiddenError(f"{text}; {needed}")
         if status in {CHANGED, *TRANSIENT}:
             return AgainError(f"{self.url}: {path} could not be changed now (HTTP {status})")
-        return RefusedError(f"NetBox refuses the change (HTTP {status}: {show(answer.text)})")
+        return RefusedError(f"NetBox refuses the change (HTTP {status}: {said(answer.text)})")
 
     def _not_netbox(self, path: str, answer: requests.Response) -> str:
         kind = answer.headers.get("content-type", "no content type")

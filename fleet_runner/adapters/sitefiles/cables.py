@@ -1,6 +1,6 @@
 """Cables of site files: `{a: {device, interface}, b: ...}`, or `[device, interface, device, interface]`.
 
-What several cables share on their way is told by `trunk`, `panels` and `cage`.
+What several cables share on their way is told by `trunk`, `panels` and `cage`, or as a whole by `carriers`.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from fleet_runner.core.records import CONNECTED, PANEL, REMOVED, Cable, Terminat
 
 CABLE_KEYS = NOTES | {
     "a", "b", "a_terminations", "b_terminations", "type", "label", "status", "color", "length", "length_unit",
-    "trunk", "panels", "cage",
+    "trunk", "panels", "cage", "carriers",
 }  # fmt: skip
 END_KEYS = frozenset({"device", "interface"})
 COMPACT = 4
@@ -60,8 +60,8 @@ def _full(row: Row) -> Iterator[Found[Cable]]:
 
 def _carriers(row: Row) -> tuple[str, ...]:
     """Return what the cable shares with others, coarse to fine."""
-    trunk, cage = row.text("trunk"), row.text("cage")
-    return (
+    trunk, cage, whole = row.text("trunk"), row.text("cage"), tuple(row.texts("carriers"))
+    return whole or (
         *([f"trunk {trunk}"] if trunk else []),
         *(f"{PANEL} {panel}" for panel in row.texts("panels")),
         *([f"cage {cage}"] if cage else []),

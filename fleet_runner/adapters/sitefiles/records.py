@@ -38,7 +38,7 @@ TEMPLATE_KEYS = NOTES | {"name", "type", "label", "enabled", "mgmt_only", "poe_m
 DEVICE_KEYS = NOTES | {
     "name", "device_type", "role", "site", "location", "rack", "position", "face", "status", "serial", "asset_tag",
     "oob_ip", "primary_ip", "primary_ip4", "primary_ip6", "tenant", "platform", "airflow", "custom_fields",
-    "interfaces", "inventory_items", "local_context_data", "config_context",
+    "interfaces", "without", "inventory_items", "local_context_data", "config_context",
 }  # fmt: skip
 INTERFACE_KEYS = NOTES | {"name", "type", "mac_address", "wwn", "label", "enabled", "mgmt_only", "mtu"}
 ITEM_KEYS = NOTES | {"name", "role", "part_id", "serial", "manufacturer", "label", "asset_tag", "status"}
@@ -129,6 +129,11 @@ def _templates(row: Row) -> list[Interface]:
 def _interfaces(row: Row, device_type: DeviceType | None) -> tuple[Interface, ...]:
     """Lay the device's interfaces over its type's; one that the type lacks needs a type of its own."""
     base = {interface.name: interface for interface in device_type.interfaces} if device_type else {}
+    for name in row.texts("without"):
+        if base.pop(name, None) is None and device_type:
+            row.wrong(
+                "without", f"device type {device_type.slug!r} has no interface {name!r} that it could be without"
+            )
     own: dict[str, Interface] = {}
     for entry in row.rows("interfaces", "an interface"):
         entry.only(INTERFACE_KEYS)

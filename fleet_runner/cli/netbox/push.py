@@ -1,7 +1,7 @@
 """fleet-runner netbox push: what a folder of site files says, made and corrected in a NetBox."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,10 +10,20 @@ from fleet_runner.cli.netbox.reaching import TokenFile, Url, reached
 from fleet_runner.cli.netbox.telling import progress
 from fleet_runner.cli.reading import Json
 from fleet_runner.cli.session import Exit, console, explained, print_json
+from fleet_runner.core.printable import printable
 from fleet_runner.core.push import Kind, Plan, Step
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.netbox.push import Pushed
 
 SHOWN = 20
 """Changes and conflicts of a kind that are told one by one; the rest is counted."""
+
+NAMED = 3
+"""New objects of a kind that are named."""
+
+LONGEST = 60
+"""Characters of a value that are shown."""
 
 LEFT = "what was written stays in NetBox, each object whole; push again to go on with the rest"
 
@@ -54,47 +64,51 @@ def push(
             {"planned": planned.steps, "done": pushed.done, "conflicts": pushed.conflicts, "notes": planned.notes}
         )
     else:
-        _tell(planned, pushed.done, pushed.conflicts, check=check)
-    if pushed.conflicts or (check and planned.steps):
+        _tell(planned, pushed, check=check)
+    if pushed.conflicts or pushed.waiting or (check and planned.steps):
         raise typer.Exit(Exit.NO)
 
 
-def _tell(planned: Plan, done: dict[Kind, int], conflicts: list[str], *, check: bool) -> None:
+def _tell(planned: Plan, pushed: "Pushed", *, check: bool) -> None:
+    fresh = {step.key[0] for step in planned.steps if step.kind is Kind.DEVICE and step.was is None}
     for kind in Kind:
         steps = [step for step in planned.steps if step.kind is kind]
-        new = [step for step in steps if step.was is None]
+        new = [step for step in steps if step.was is None or step.key[0] in fresh]
         if new:
-            names = ", ".join(_short(step) for step in new[:3])
-            more = ", …" if len(new) > 3 else ""
-            _line(f"{len(new)} new: {kind} {names}{more}")
-        changed = [step for step in steps if step.was is not None]
-        for step in changed[:SHOWN]:
-            _line(f"{step.name}: {_difference(step)}")
-        if len(changed) > SHOWN:
-            _line(f"... and {len(changed) - SHOWN} more changes of this kind")
-    for note in planned.notes:
-        _line(f"note: {note}")
-    for conflict in conflicts[:SHOWN]:
-        _line(conflict)
-    if len(conflicts) > SHOWN:
-        _line(f"... and {len(conflicts) - SHOWN} more that could not be written")
+            names = ", ".join(step.name.removeprefix(f"{kind} ") for step in new[:NAMED])
+            _line(f"{len(new):,} new: {kind} {names}{', …' if len(new) > NAMED else ''}")
+        _lines([f"{step.name}: {_difference(step)}" for step in steps if step not in new])
+    _lines([f"note: {note}" for note in planned.notes])
+    _lines(pushed.conflicts)
+    if pushed.waiting:
+        _line(f"{pushed.waiting:,} need what could not be written; push again once that is corrected")
     count = len(planned.steps)
     if not count:
-        _line("nothing to write: NetBox says what the folder says")
-    elif check:
-        _line(f"{count} to write; nothing was written")
+        _line("nothing to write" + (" but that" if pushed.conflicts else ": NetBox says what the folder says"))
     else:
-        _line(f"{sum(done.values())} of {count} written")
-
-
-def _short(step: Step) -> str:
-    return step.name.removeprefix(f"{step.kind} ")
+        _line(
+            f"{count:,} to write; nothing was written"
+            if check
+            else f"{sum(pushed.done.values()):,} of {count:,} written"
+        )
 
 
 def _difference(step: Step) -> str:
     was = step.was or {}
-    return ", ".join(f"{name} {value} (was {was.get(name)})" for name, value in step.values.items())
+    return ", ".join(f"{name} {_short(value)} (was {_short(was.get(name))})" for name, value in step.values.items())
+
+
+def _short(value: object) -> str:
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _lines(texts: list[str]) -> None:
+    for text in texts[:SHOWN]:
+        _line(text)
+    if len(texts) > SHOWN:
+        _line(f"... and {len(texts) - SHOWN:,} more like these")
 
 
 def _line(text: str) -> None:
-    console.print(text, markup=False, soft_wrap=True)
+    console.print(printable(text), markup=False, soft_wrap=True)

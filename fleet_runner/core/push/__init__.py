@@ -17,19 +17,18 @@ def plan(wanted: Fleet, has: Fleet, known: Known) -> Plan:
     `has` is what it says now, with all its device types. Nothing is ever taken out: neither an object that `wanted`
     lacks nor a value that it leaves empty.
     """
-    laid = cables.plan(wanted, has)
+    laid = cables.plan(wanted, has, devices.elsewhere(wanted, has))
     stand = devices.plan(wanted, has)
     steps = [*racks.steps(wanted, has, known), *stand.steps, *laid.steps]
     return Plan(
-        tuple(sorted((*_named(wanted, steps, known), *steps), key=lambda step: ORDER[step.kind])),
+        tuple(sorted((*_named(steps, known), *steps), key=lambda step: ORDER[step.kind])),
         (*stand.conflicts, *laid.conflicts),
         (*stand.notes, *laid.notes),
     )
 
 
-def _named(wanted: Fleet, steps: list[Step], known: Known) -> Iterator[Step]:
+def _named(steps: list[Step], known: Known) -> Iterator[Step]:
     """Return the tenants, roles and manufacturers that steps name and NetBox lacks."""
-    del wanted
     for kind, owner, field, there in (
         (Kind.TENANT, Kind.DEVICE, "tenant", known.tenants),
         (Kind.ROLE, Kind.DEVICE, "role", known.roles),

@@ -8,18 +8,21 @@ from fleet_runner.core.push.step import Kind, Plan, Step, changed, written
 from fleet_runner.core.records import Device, Fleet, Interface, Management
 
 DEVICE_FIELDS = (
-    "device_type", "role", "site", "rack", "position", "face", "status", "serial", "tenant", "management",
+    "device_type", "role", "rack", "position", "face", "status", "serial", "tenant", "management",
 )  # fmt: skip
 INTERFACE_FIELDS = ("kind", "guid", "mgmt_only")
 PART_FIELDS = ("kind", "model", "serial")
 
 
 def plan(wanted: Fleet, has: Fleet) -> Plan:
-    """Plan every device with what is in it."""
+    """Plan every device with what is in it; one that NetBox has at another site stays as it is."""
     steps: list[Step] = []
     conflicts: list[str] = []
     for device in wanted.devices.values():
         there = has.devices.get(device.name)
+        if there is not None and there.site != device.site:
+            conflicts.append(_elsewhere(device, there))
+            continue
         steps.extend(_device(device, there))
         steps.extend(_interfaces(device, _given(device, there, wanted, has)))
         steps.extend(_parts(device, there))
@@ -29,6 +32,19 @@ def plan(wanted: Fleet, has: Fleet) -> Plan:
             else:
                 conflicts.append(each)
     return Plan(tuple(steps), tuple(conflicts))
+
+
+def elsewhere(wanted: Fleet, has: Fleet) -> frozenset[str]:
+    """Return the devices that NetBox has at another site."""
+    there = has.devices
+    return frozenset(
+        name for name, device in wanted.devices.items() if name in there and there[name].site != device.site
+    )
+
+
+def _elsewhere(wanted: Device, has: Device) -> str:
+    text = f"device {wanted.name} stands in site {has.site} in NetBox, and in {wanted.site} in the folder"
+    return f"{text}; move it there if it is the same one, or rename one (its parts and cables are left, too)"
 
 
 def covered(wanted: Any, has: Any) -> bool:
@@ -41,22 +57,19 @@ def covered(wanted: Any, has: Any) -> bool:
 def _device(wanted: Device, has: Device | None) -> Iterator[Step]:
     key = (wanted.name,)
     if has is None:
-        values = dict(written(wanted, DEVICE_FIELDS))
+        values = {"site": wanted.site, **written(wanted, DEVICE_FIELDS)}
         if wanted.management is Management.FULL:
             del values["management"]  # as NetBox has it where nobody says anything
         if wanted.context:
             values["context"] = wanted.context
-        yield Step(Kind.DEVICE, key, _faced(values, ""))
+        yield Step(Kind.DEVICE, key, _faced(values, ""), site=wanted.site)
         return
     new, old = map(dict, changed(wanted, has, DEVICE_FIELDS))
     context = {name: value for name, value in wanted.context.items() if not covered({name: value}, has.context)}
     if context:
         new["context"], old["context"] = context, {name: has.context.get(name) for name in context}
-    if "rack" in new:
-        new.setdefault("site", wanted.site)  # racks of two sites may have one name
-        old.setdefault("site", has.site)
     if new:
-        yield Step(Kind.DEVICE, key, _faced(new, has.face), old)
+        yield Step(Kind.DEVICE, key, _faced(new, has.face), old, site=wanted.site)
 
 
 def _faced(values: dict[str, Any], face: str) -> dict[str, Any]:
@@ -107,7 +120,7 @@ def _addresses(wanted: Device, has: Device | None) -> Iterator[Step | str]:
         if not address or address == had:
             continue
         if interface is None:
-            yield f"device {wanted.name} has no interface that its address {address} could be assigned to; give it one"
+            yield f"device {wanted.name}: no interface that its address {address} could be assigned to; give it one"
         else:
             values = {"address": address, "interface": interface.name}
             yield Step(Kind.ADDRESS, (wanted.name, use), values, {"address": had} if had else None)

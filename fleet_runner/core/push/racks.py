@@ -21,11 +21,11 @@ def steps(wanted: Fleet, has: Fleet, known: Known) -> Iterator[Step]:
     for key, rack in wanted.racks.items():
         name = (rack.site, rack.name)
         if key not in has.racks:
-            yield Step(Kind.RACK, name, written(rack, RACK_FIELDS))
+            yield Step(Kind.RACK, name, written(rack, RACK_FIELDS), site=rack.site)
             continue
         new, old = changed(rack, has.racks[key], RACK_FIELDS)
         if new:
-            yield Step(Kind.RACK, name, new, old)
+            yield Step(Kind.RACK, name, new, old, site=rack.site)
     for slug, device_type in wanted.device_types.items():
         yield from _type(device_type, has.device_types.get(slug))
 

@@ -35,7 +35,7 @@ class Step:
 
     `key` is what people know it by: a name, or a site's rack, a device's interface. `values` are what is written, by
     the names that records have for them. `was` is what NetBox had for them; None where the object is new. `id` is
-    NetBox's, where its records tell it.
+    NetBox's, where its records tell it. `site` is where it stands, for locations, racks and devices.
     """
 
     kind: Kind
@@ -43,12 +43,15 @@ class Step:
     values: Values
     was: Values | None = None
     id: int | None = None
+    site: str = ""
 
     @property
     def name(self) -> str:
-        """Return what it is called: "device gpu-01", "cable gpu-01 ib0 – leaf-1 1"."""
+        """Return what it is called: "device gpu-01", "cable gpu-01 ib0 to leaf-1 1"."""
         ends = [" ".join(self.key[at : at + 2]) for at in range(0, len(self.key), 2)]
-        return f"{self.kind} {' – '.join(ends)}"
+        return (
+            f"{self.kind} {ends[0]} to {', '.join(ends[1:])}" if self.kind is Kind.CABLE else f"{self.kind} {ends[0]}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

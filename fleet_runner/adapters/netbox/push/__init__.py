@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox.client import Client, Patience
 from fleet_runner.adapters.netbox.push.addresses import ips, macs
-from fleet_runner.adapters.netbox.push.bodies import PATHS, body
+from fleet_runner.adapters.netbox.push.bodies import PATHS, sent
 from fleet_runner.adapters.netbox.push.ids import Ids
 from fleet_runner.adapters.netbox.push.sending import Sent, send
+from fleet_runner.core.custom_fields import MANAGEMENT
 from fleet_runner.core.errors import SourceError
 from fleet_runner.core.push import Plan, plan
 from fleet_runner.core.push.step import Kind, Step
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.records import Fleet, Management
 
 Tell = Callable[[str, int, int], None]
 """Told what is written, how much of it is, and how much of it there is."""
@@ -21,9 +21,13 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(slots=True)
 class Pushed:
-    """What came of a push: how many of each kind were written, and what was not and why."""
+    """What came of a push: how many of each kind were written, and what was not and why.
+
+    `waiting` counts what needs something that could not be written.
+    """
 
     done: dict[Kind, int] = field(default_factory=dict[Kind, int])
+    waiting: int = 0
     conflicts: list[str] = field(default_factory=list[str])
 
 
@@ -37,6 +41,10 @@ class Push:
     def plan(self, has: Fleet) -> Plan:
         """Plan what is missing and what differs in a NetBox that says `has`."""
         types = {**has.device_types, **self.ids.device_types(self.wanted.device_types)}
+        managed = [each for each in self.wanted.devices.values() if each.management is not Management.FULL]
+        if managed and not self.client.rows("extras/custom-fields", "id,name", name=[MANAGEMENT]):
+            text = f"it has no custom field {MANAGEMENT}, which {managed[0].name} needs"
+            raise SourceError(f"{self.client.url}: {text}; run fleet-runner netbox init first")
         return plan(self.wanted, replace(has, device_types=types), self.ids.known())
 
     def do(self, planned: Plan, tell: Tell) -> Pushed:
@@ -45,7 +53,11 @@ class Push:
         for kind in Kind:
             steps = [step for step in planned.steps if step.kind is kind]
             if steps:
-                self._kind(kind, steps, pushed, tell)
+                try:
+                    self._kind(kind, steps, pushed, tell)
+                except SourceError as error:
+                    done = f"{sum(pushed.done.values())} of {len(planned.steps)} are written"
+                    raise SourceError(f"{error}; {done}, push again to go on") from error
         return pushed
 
     def _kind(self, kind: Kind, steps: list[Step], pushed: Pushed, tell: Tell) -> None:
@@ -63,7 +75,7 @@ class Push:
         else:
             self._read(kind, steps)
             for some in ([s for s in steps if s.was is None], [s for s in steps if s.was is not None]):
-                pushed.conflicts += self._send(kind, some, count)
+                self._send(kind, some, pushed, count)
 
     def _read(self, kind: Kind, steps: Sequence[Step]) -> None:
         """Read the ids that steps of a kind will need."""
@@ -77,22 +89,21 @@ class Push:
         elif kind is Kind.DEVICE:
             self.ids.read_contexts([step.key[0] for step in steps if step.was and "context" in step.values])
 
-    def _send(self, kind: Kind, steps: Sequence[Step], count: Callable[[int], None]) -> list[str]:
+    def _send(self, kind: Kind, steps: Sequence[Step], pushed: Pushed, count: Callable[[int], None]) -> None:
         known = {step.name: step for step in steps}
-        sent: list[Sent] = []
-        conflicts: list[str] = []
-        ids = self.ids.of(kind) if kind is not Kind.CABLE else {}
+        ready: list[Sent] = []
         for step in steps:
             try:
-                sent.append(Sent(step.name, body(step, self.ids)))
-            except KeyError as error:
-                conflicts.append(f"{step.name}: NetBox lacks {error.args[0]}, which it needs; see what came before")
+                ready.append(sent(step, self.ids))
+            except KeyError:  # the id of something that could not be made
+                pushed.waiting += 1
 
         def made(each: Sent, number: int) -> None:
-            ids[known[each.name].key] = number
+            if kind is not Kind.CABLE:
+                self.ids.of(kind)[known[each.name].key] = number
             count(1)
 
-        return conflicts + send(self.client, PATHS[kind], sent, made)
+        pushed.conflicts += send(self.client, PATHS[kind], ready, made)
 
 
 @contextmanager

@@ -6,8 +6,9 @@ from typing import Any
 
 from fleet_runner.adapters.netbox.client import Json
 from fleet_runner.adapters.netbox.push.ids import Ids
+from fleet_runner.adapters.netbox.push.sending import Sent
 from fleet_runner.core.custom_fields import MANAGEMENT
-from fleet_runner.core.push.step import Kind, Step
+from fleet_runner.core.push.step import Kind, Step, Values
 
 PATHS = {
     Kind.SITE: "dcim/sites",
@@ -29,6 +30,7 @@ FIELDS = {
     Kind.TYPE: {"full_depth": "is_full_depth"},
     Kind.TEMPLATE: {"kind": "type"},
     Kind.INTERFACE: {"kind": "type", "guid": "wwn"},
+    Kind.DEVICE: {"context": "local_context_data", "management": "custom_fields"},
     Kind.PART: {"kind": "role", "model": "part_id"},
     Kind.CABLE: {"kind": "type"},
 }
@@ -41,17 +43,25 @@ REFERENCES = {
 }
 """Values that are names of other objects, which NetBox takes as ids."""
 
+OWNERS = {
+    Kind.LOCATION: ("site", Kind.SITE),
+    Kind.RACK: ("site", Kind.SITE),
+    Kind.TEMPLATE: ("device_type", Kind.TYPE),
+}
+"""What objects with two names are in; all others are in a device."""
+
 GREY = "9e9e9e"
 INTERFACE = "dcim.interface"
 _OTHER = re.compile(r"[^a-z0-9]+")
 
 
-def body(step: Step, ids: Ids) -> Json:
-    """Return what is sent for a new object, or for one that changes (its id included)."""
-    found = _values(step, ids)
-    if step.was is not None:
-        return {"id": number(step, ids), **found}
-    return {**_identity(step, ids), **found}
+def sent(step: Step, ids: Ids) -> Sent:
+    """Return what is sent for a new object, or for one that changes (its id included), and what that was before."""
+    found = _values(step, step.values, ids)
+    if step.was is None:
+        return Sent(step.name, {**_identity(step, ids), **found})
+    before = {name: value for name, value in step.was.items() if name != "context"}
+    return Sent(step.name, {"id": number(step, ids), **found}, _values(step, before, ids))
 
 
 def number(step: Step, ids: Ids) -> int:
@@ -59,11 +69,13 @@ def number(step: Step, ids: Ids) -> int:
     return step.id if step.id is not None else ids.of(step.kind)[step.key]
 
 
-def _values(step: Step, ids: Ids) -> Json:
+def _values(step: Step, values: Values, ids: Ids) -> Json:
     renamed, named = FIELDS.get(step.kind, {}), REFERENCES.get(step.kind, {})
     found: Json = {}
-    for field, value in step.values.items():
-        if field == "management":
+    for field, value in values.items():
+        if value is None:
+            found[renamed.get(field, field)] = None
+        elif field == "management":
             found["custom_fields"] = {MANAGEMENT: str(value)}
         elif field == "context":
             found["local_context_data"] = merged(ids.contexts.get(step.key[0], {}), value)
@@ -73,37 +85,31 @@ def _values(step: Step, ids: Ids) -> Json:
             found[renamed.get(field, field)] = ids.of(named[field])[value,]
         elif field in {"rack", "location"}:
             kind = Kind.RACK if field == "rack" else Kind.LOCATION
-            site = step.values["site"] if step.kind is Kind.DEVICE else step.key[0]
-            found[field] = ids.of(kind)[site, value]
+            found[field] = ids.of(kind)[step.site, value]
         else:
             found[renamed.get(field, field)] = value
     return found
 
 
 def _identity(step: Step, ids: Ids) -> Json:
-    """Return what a new object is known by."""
-    match step.kind, step.key:
-        case Kind.ROLE | Kind.PART_ROLE, (slug,):
-            return {"name": slug, "slug": slug, "color": GREY}
-        case Kind.SITE | Kind.TENANT | Kind.MANUFACTURER, (name,):
-            return {"name": name, "slug": slug_of(name, ids.slugs[step.kind])}
-        case Kind.TYPE, (slug,):
-            return {"slug": slug}
-        case Kind.DEVICE, (name,):
-            return {"name": name}
-        case Kind.LOCATION, (site, name):
-            return {"name": name, "slug": slug_of(name, ids.slugs[step.kind]), "site": ids.of(Kind.SITE)[site,]}
-        case Kind.RACK, (site, name):
-            return {"name": name, "site": ids.of(Kind.SITE)[site,]}
-        case Kind.TEMPLATE, (slug, name):
-            return {"device_type": ids.of(Kind.TYPE)[slug,], "name": name}
-        case Kind.CABLE, (device, interface, *far):
-            ends = [(device, interface), *zip(far[::2], far[1::2], strict=True)]
-            there = [{"object_type": INTERFACE, "object_id": ids.of(Kind.INTERFACE)[end]} for end in ends]
-            return {"a_terminations": there[:1], "b_terminations": there[1:]}
-        case _, (device, name):
-            return {"device": ids.of(Kind.DEVICE)[device,], "name": name}
-    raise ValueError(step.key)
+    """Return what a new object is known by: its name, and what it is in."""
+    kind, (first, *rest) = step.kind, step.key
+    name = rest[0] if rest else first
+    if kind is Kind.CABLE:
+        ends = zip(step.key[::2], step.key[1::2], strict=True)
+        there = [{"object_type": INTERFACE, "object_id": ids.of(Kind.INTERFACE)[end]} for end in ends]
+        return {"a_terminations": there[:1], "b_terminations": there[1:]}
+    if kind is Kind.TYPE:
+        return {"slug": name}
+    found: Json = {"name": name}
+    if kind in {Kind.ROLE, Kind.PART_ROLE}:
+        found |= {"slug": name, "color": GREY}
+    elif kind in ids.slugs and kind is not Kind.RACK:
+        found["slug"] = slug_of(name, ids.slugs[kind])
+    if rest:
+        field, owner = OWNERS.get(kind, ("device", Kind.DEVICE))
+        found[field] = ids.of(owner)[first,]
+    return found
 
 
 def slug_of(name: str, taken: set[str]) -> str:

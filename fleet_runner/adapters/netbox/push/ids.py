@@ -103,7 +103,7 @@ class Ids:
             rows = self.client.rows("dcim/devices", "id,name")
             return {(row["name"],): row["id"] for row in rows if row["name"]}
         if kind in PLACED:
-            rows = self.client.rows(PLACED[kind], "id,name,site" + (",slug" if kind is Kind.LOCATION else ""))
+            rows = self.client.rows(PLACED[kind], "id,name,site,slug")  # racks have no slug, and give none
             self.slugs[kind] = {row["slug"] for row in rows if "slug" in row}
             return {(row["site"]["name"], row["name"]): row["id"] for row in rows}
         path, name = NAMED[kind]
