@@ -16,6 +16,7 @@ from fleet_runner.cli import (
     checking,
     db,
     demo,
+    drift,
     firmware,
     lab,
     limits,
@@ -67,6 +68,7 @@ app.command("replay", rich_help_panel="Look")(stored.replaying)
 app.command("simulate", rich_help_panel="Look")(simulating.simulate)
 app.command("budget", rich_help_panel="Look")(limits.show_budget)
 app.command("baseline", rich_help_panel="Look")(baseline.baseline)
+app.command("drift", rich_help_panel="Look")(drift.drift)
 app.command("runners", rich_help_panel="Look")(queue.runners)
 app.command("allreduce", rich_help_panel="Work")(allreduce.allreduce)
 lab.app.command()(demo.demo)

@@ -1,0 +1,116 @@
+"""fleet-runner drift: what the fleet observed against what the source of truth says."""
+
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet_runner import source
+from fleet_runner.adapters import profiles, proposals
+from fleet_runner.adapters.store import Store
+from fleet_runner.cli.session import Exit, age, console, errors, known, opened, plain, print_json, split
+from fleet_runner.core.drift.compare import Expected, differences, each_fault_once, fabric_links
+from fleet_runner.core.drift.difference import Difference
+from fleet_runner.core.drift.tables import Tables, tables
+from fleet_runner.core.errors import EvidenceError, SettingsError
+from fleet_runner.core.printable import printable
+from fleet_runner.core.profile import hca_interfaces
+from fleet_runner.core.records import Fleet, nodes
+from fleet_runner.settings import Settings
+
+Nodes = Annotated[list[str] | None, typer.Argument(metavar="[NODE]...", help="nodes; all, and fabrics, if none")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+Propose = Annotated[
+    Path | None,
+    typer.Option(
+        "--propose", metavar="FOLDER", help="write what the source should say into a new folder, for review"
+    ),
+]
+
+DIFF = "site-files.diff"
+
+
+def drift(names: Nodes = None, *, json: Json = False, propose: Propose = None) -> None:
+    """Compare serial numbers, GUIDs, MACs, firmware and links as last observed with the source of truth.
+
+    Nothing is changed, here or there: --propose only writes a diff of site files, or tables for NetBox's import. Exit
+    code 1: something differs. What was not observed is no difference, and neither is what the source leaves empty.
+    """
+    with opened() as (settings, store):
+        fleet = source.read(settings)
+        for name in (chosen := split(names or ())):
+            known(store, name)
+        found = _found(settings, store, fleet, chosen)
+    differing = [each for each in found if not each.empty]
+    if json:
+        print_json({"differences": [_shown(each) for each in found]})
+    else:
+        _tell(found, differing)
+    if propose is not None:
+        _propose(settings, propose, found)
+    if differing:
+        raise typer.Exit(Exit.NO)
+
+
+def _found(settings: Settings, store: Store, fleet: Fleet, chosen: Collection[str]) -> tuple[Difference, ...]:
+    adapters = {name: _adapters(settings, name) for name in {device.device_type for device in nodes(fleet)}}
+    found: list[Difference] = []
+    with store.one_moment():
+        for device in nodes(fleet):
+            if not chosen or device.name in chosen:
+                expected = Expected(device, adapters[device.device_type])
+                found += differences(expected, store.latest_results(device.name))
+        for fabric in () if chosen else store.fabrics():
+            found += fabric_links(store.latest_results(fabric.name))
+    return each_fault_once(found)
+
+
+def _adapters(settings: Settings, device_type: str) -> Mapping[str, str]:
+    try:
+        return hca_interfaces(profiles.read(settings, device_type))
+    except (SettingsError, EvidenceError) as error:
+        errors.print(f"warning: {error}; GUIDs of {device_type} are not compared", markup=False, soft_wrap=True)
+        return {}
+
+
+def _tell(found: Collection[Difference], differing: Collection[Difference]) -> None:
+    now = time.time()
+    for each in differing:
+        line = f"{each.node} {each.kind}: {each.sentence} ({each.check}, {age(now - each.at)} ago)"
+        console.print(printable(line), markup=False, soft_wrap=True)
+    console.print(f"{len(differing)} differences" if differing else "nothing that was observed differs", style="dim")
+    if empty := len(found) - len(differing):
+        words = f"{empty} values were observed that the source leaves empty; --propose FOLDER writes them, too"
+        console.print(words, style="dim", soft_wrap=True)
+
+
+def _shown(each: Difference) -> dict[str, object]:
+    return {**plain(each), "sentence": each.sentence, "only_empty": each.empty}
+
+
+def _propose(settings: Settings, folder: Path, found: Collection[Difference]) -> None:
+    proposed = [each for each in found if each.proposed]
+    if not proposed:
+        errors.print("nothing to propose: no difference has one certain value", soft_wrap=True)
+        return
+    files, made, left = dict[str, str](), Tables(), list[str]()
+    if "://" in settings.source:
+        from fleet_runner.adapters.netbox import places  # noqa: PLC0415  its client is slow to load
+
+        there = places.places(settings.source, source.token(settings), {each.node for each in proposed})
+        made = tables(proposed, there)
+        left = [
+            f"{each.node} {each.name}: NetBox has no one place for it" for each in proposed if _key(each) not in there
+        ]
+    else:
+        files[DIFF], left = proposals.site_diff(Path(settings.source), proposed)
+    for path in proposals.write(folder, {name: text for name, text in files.items() if text}, made):
+        errors.print(f"{path}: written for review", markup=False, soft_wrap=True)
+    for sentence in left:
+        errors.print(f"not proposed: {sentence}", markup=False, soft_wrap=True)
+
+
+def _key(each: Difference) -> tuple[str, object, str]:
+    return each.node, each.kind, each.name
