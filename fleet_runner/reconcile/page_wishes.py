@@ -131,7 +131,8 @@ class Taker:
         why = refusal(page, node)
         if not self.store.take_wish(self.url, wish, self.now(), refusal=why, here=node is not None):
             return False
-        log.info("a wish was taken from NetBox", node=wish.name, wish=wish.wish, by=wish.by, refused=why)
+        refused = {"refused": why} if why else {}
+        log.info("a wish was taken from NetBox", node=wish.name, wish=wish.wish, by=wish.by, **refused)
         self.wake()
         return True
 

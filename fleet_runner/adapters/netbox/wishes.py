@@ -74,9 +74,13 @@ def empty(client: Client, seen: Seen) -> bool:
     except AgainError:
         return False
     with _shaped(client, DEVICES):
-        if any(row["id"] == device and row["custom_fields"][WISH] for row in rows):
-            text = f"{client.url}/{DEVICES}/{device}/: {WISH} is not emptied though NetBox took the change"
-            raise SourceError(f"{text}; look into its log")
+        held = {row["id"]: row["custom_fields"][WISH] for row in rows}
+    if device not in held:
+        text = f"{client.url}/{DEVICES}/{device}/: not in NetBox's answer: deleted meanwhile, or the token may not"
+        raise ForbiddenError(f"{text} change it; give the token's user dcim.change_device")
+    if held[device]:
+        text = f"{client.url}/{DEVICES}/{device}/: {WISH} is not emptied though NetBox took the change"
+        raise SourceError(f"{text}; look into its log")
     return True
 
 
