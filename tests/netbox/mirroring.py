@@ -1,0 +1,107 @@
+"""A store with nodes, a stand-in NetBox with their pages, and what tells it, with a clock of their own."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fleet_runner.adapters import netbox
+from fleet_runner.adapters.netbox.client import Client
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.actions import Decision, Move
+from fleet_runner.core.lifecycle import TRANSITIONS, Event
+from fleet_runner.core.records import Device, DeviceType, Fleet, Part
+from fleet_runner.core.runs import Wish
+from fleet_runner.reconcile.mirror.fields import FieldsTeller
+from fleet_runner.reconcile.mirror.journal import JournalTeller
+from fleet_runner.reconcile.mirror.serials import SerialsTeller
+from tests.netbox.site import put
+from tests.netbox.standin import TOKEN, Standin
+
+QUICK = netbox.Patience(connect_seconds=2, read_seconds=10, retries=1, backoff_seconds=0.01)
+NAMES = ("gpu-01", "gpu-02", "gpu-03")
+PARTS = (Part("GPU 1", "gpu", "H100", "S-1"), Part("HCA 1", "hca", "CX7", "C-1"))
+
+
+@dataclass(slots=True)
+class Told:
+    """A store and the NetBox that it is told to; `now` is everybody's clock."""
+
+    store: Store
+    standin: Standin
+    token: str = TOKEN
+    now: float = 1_763_800_000.0
+    fields: FieldsTeller = field(init=False)
+    journal: JournalTeller = field(init=False)
+    serials: SerialsTeller = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Open what tells it."""
+        common = (self.store, self.standin.url, self.session, lambda: self.now)
+        self.fields, self.journal, self.serials = (
+            FieldsTeller(*common),
+            JournalTeller(*common),
+            SerialsTeller(*common),
+        )
+
+    def session(self) -> Client:
+        """Open a session with the NetBox."""
+        return Client(self.standin.url, self.token, QUICK)
+
+    def turn(self, later: float = 10.0) -> int:
+        """Let some time pass, and each tell what is due; return how much was told."""
+        self.now += later
+        return self.fields.visit() + self.journal.visit() + self.serials.visit()
+
+    def move(self, node: str, event: Event) -> None:
+        """Move a node."""
+        row = self.store.node(node)
+        assert row is not None
+        self.store.apply(row, Decision((Move(TRANSITIONS[row.state, event], "runner"),), "", 0.0), self.now)
+
+    def say(self, node: str, reason: str) -> None:
+        """Have something happen to a node."""
+        self.store.leave_intent(node, Wish.HOLD, "ada", reason=reason, now=self.now)
+
+    def page(self, node: str) -> dict[str, Any]:
+        """Return the custom fields of a node's page."""
+        found: dict[str, Any] = self.standin.row("dcim/devices", name=node)["custom_fields"]
+        return found
+
+    def edit(self, node: str, **fields: Any) -> None:
+        """Have a person set custom fields of a node's page."""
+        number = self.standin.row("dcim/devices", name=node)["id"]
+        self.standin.edit("dcim/devices", number, by="maria", custom_fields=fields)
+
+    def once(self, act: Callable[[], object]) -> None:
+        """Have somebody else act right before the next change."""
+        acts = [act]
+        self.standin.meanwhile = lambda: acts.pop()() if acts else None
+
+    def entries(self, node: str) -> list[str]:
+        """Return the sentences in a node's journal, as they were written, oldest first."""
+        number = self.standin.row("dcim/devices", name=node)["id"]
+        rows = self.standin.rows("extras/journal-entries")
+        return [row["comments"].split("\n")[1] for row in rows if row["assigned_object_id"] == number]
+
+    def standing(self, of: str) -> str:
+        """Return why one kind of news waits."""
+        return self.store.tracker(f"netbox {of}").detail
+
+
+def fleet() -> Fleet:
+    """Return the fleet that the NetBox is about."""
+    kind = DeviceType("hgx", "Maker", "HGX", 8.0)
+    devices = {name: Device(name, "hgx", "gpu-server", "hall-1", parts=PARTS) for name in NAMES}
+    return Fleet(("hall-1",), {}, {"hgx": kind}, devices, ())
+
+
+@contextmanager
+def told(standin: Standin, folder: Path) -> Iterator[Told]:
+    """Set all of it up."""
+    put(standin, fleet())
+    with Store.create(f"sqlite:///{folder / 'fleet.db'}") as store:
+        made = Told(store, standin)
+        store.register(fleet().devices.values(), made.now)
+        yield made
