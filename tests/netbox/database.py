@@ -125,6 +125,7 @@ class Database:
         if held:
             shown = ", ".join(f"{self.printed(other, each)} ({each['id']})" for other, _, each in held)
             raise ProtectedError(f"Unable to delete object. {len(held)} dependent objects were found: {shown}")
+        special.unplugged(self, own)
         for other, its_id in [*special.assigned(self, path, number), *sorted(own, key=_cascade)]:
             if its_id in self.lists[other]:
                 self.delete(other, its_id)
@@ -152,6 +153,14 @@ class Database:
         after = None if action == "delete" else special.data(self, path, row)
         if path in UNLOGGED or before == after:
             return
+        self.write_change(
+            models()[path].object_type, row["id"], self.printed(path, row), action, (before, after), message
+        )
+
+    def write_change(
+        self, kind: str, number: int, name: str, action: str, data: tuple[Row | None, Row | None], message: str
+    ) -> None:
+        """Write an object change of any kind of object, also of one that has no list here."""
         user = self.get("users/users", self.user)
         self.numbers[CHANGES] += 1
         change = {
@@ -161,12 +170,12 @@ class Database:
             "user_name": user["username"] if user else "",
             "request_id": str(UUID(int=self.request, version=4)),
             "action": action,
-            "changed_object_type": models()[path].object_type,
-            "changed_object_id": row["id"],
-            "object_repr": self.printed(path, row)[:200],
+            "changed_object_type": kind,
+            "changed_object_id": number,
+            "object_repr": name[:200],
             "message": message or "",
-            "prechange_data": before,
-            "postchange_data": after,
+            "prechange_data": data[0],
+            "postchange_data": data[1],
         }
         self.lists[CHANGES][change["id"]] = change
         for watcher in self.watch:

@@ -18,6 +18,7 @@ REVERSE = {
     ("dcim/devices", "modulebays"): ("dcim/module-bays", "device"),
     ("dcim/devices", "frontports"): ("dcim/front-ports", "device"),
     ("dcim/devices", "rearports"): ("dcim/rear-ports", "device"),
+    ("dcim/front-ports", "mappings"): ("", ""),
     ("dcim/device-types", "interfacetemplates"): ("dcim/interface-templates", "device_type"),
 }
 """Objects by what they name, as a template reaches them."""
@@ -30,13 +31,10 @@ def rendered(database: Database, path: str, template: Row, rows: Iterable[Row]) 
     environment = SandboxedEnvironment(**(template["environment_params"] or {}))
     environment.undefined = StrictUndefined  # NetBox's is lenient: here a template must not name what is not there
     environment.filters |= {"placeholder": lambda value: value or "-"}
-    apps: dict[str, dict[str, Any]] = {}
+    apps: dict[str, dict[str, Kind]] = {}
     for model in models().values():
-        app, _, name = model.object_type.partition(".")
-        class_name = model.schema.removesuffix("WithConfigContext")
-        objects = Several(database, model.path, list(database.lists[model.path].values()))
-        apps.setdefault(app, {})[class_name] = type(name, (), {"objects": objects})
-    several = Several(database, path, list(rows))
+        apps.setdefault(model.path.partition("/")[0], {})[model.class_name] = Kind(database, model.path)
+    several = Several(database, path, filtering.ordered(database, path, list(rows)))
     return environment.from_string(template["template_code"]).render(**apps, queryset=several)
 
 
@@ -51,9 +49,12 @@ class One:
         model = models()[path]
         if name in {"pk", "id"}:
             return row["id"]
+        if (path, name) == ("dcim/front-ports", "mappings"):
+            return Mappings(row["rear_ports"])
         if (path, name) in REVERSE:
             other, field = REVERSE[path, name]
-            return Several(database, other, database.where(other, **{field: row["id"]}))
+            rows = database.where(other, **{field: row["id"]})
+            return Several(database, other, filtering.ordered(database, other, rows))
         if (path, name) in MADE:
             return MADE[path, name](self)
         if name.endswith("_id") and name.removesuffix("_id") in model.written:
@@ -83,34 +84,68 @@ class One:
         return special.config_context(self._database, self._row)
 
 
+class Kind:
+    """A model as a template sees it: what it has is defined."""
+
+    def __init__(self, database: Database, path: str) -> None:
+        self._database, self._path = database, path
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "objects":
+            return Several(self._database, self._path, list(self._database.lists[self._path].values()))
+        if name in models()[self._path].written or (self._path, name) in REVERSE:
+            return name
+        raise AttributeError(name)
+
+
+class Mapping:
+    """One rear port of a front port as a template sees it."""
+
+    def __init__(self, at: int, given: Row) -> None:
+        self.pk = at
+        self.rear_port_id, self.rear_port_position = given["rear_port"], given["rear_port_position"]
+        self.front_port_position = given["position"]
+
+
+class Mappings(list[Mapping]):
+    """The rear ports of a front port."""
+
+    def __init__(self, given: list[Row]) -> None:
+        super().__init__(Mapping(at, each) for at, each in enumerate(given))
+
+    def order_by(self, *_: str) -> list[Mapping]:
+        """Return them in the order in which they were given."""
+        return self
+
+
 class Several:
     """Objects of one list as a template sees them: a query set."""
 
-    def __init__(self, database: Database, path: str, rows: list[Row]) -> None:
-        self._database, self._path = database, path
-        self._rows = filtering.ordered(database, path, rows)
+    def __init__(self, database: Database, path: str, rows: list[Row], order: tuple[str, ...] = ()) -> None:
+        self._database, self._path, self._rows, self._order = database, path, rows, order
+        self.model = Kind(database, path)
 
     def __iter__(self) -> Iterator[One]:
-        return (One(self._database, self._path, row) for row in self._rows)
+        return (self._one(row) for row in self._rows)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __getitem__(self, at: Any) -> Any:
         found = self._rows[at]
-        return Several(self._database, self._path, found) if isinstance(at, slice) else self._one(found)
+        return self._with(found) if isinstance(at, slice) else self._one(found)
 
     def _one(self, row: Row) -> One:
         return One(self._database, self._path, row)
+
+    def _with(self, rows: list[Row]) -> "Several":
+        return Several(self._database, self._path, rows, self._order)
 
     def _same(self, *_: Any, **__: Any) -> "Several":
         return self
 
     all = select_related = prefetch_related = only = defer = iterator = distinct = restrict = annotate = _same
-
-    def annotate_config_context_data(self) -> "Several":
-        """Return the same devices: their contexts are made when they are asked for."""
-        return self
+    annotate_config_context_data = _same
 
     def rows(self) -> list[Row]:
         """Return them as they are kept."""
@@ -129,51 +164,64 @@ class Several:
         return bool(self._rows)
 
     def order_by(self, *names: str) -> "Several":
-        """Return them in another order."""
-        found = Several(self._database, self._path, self._rows)
-        found._rows = filtering.ordered(self._database, self._path, list(self._rows), ",".join(names))
-        return found
+        """Return them in another order; by what names them, only `values_list` looks at."""
+        own = [name.replace("pk", "id") for name in names if (self._path, name.split("__")[0]) not in REVERSE]
+        rows = filtering.ordered(self._database, self._path, list(self._rows), ",".join(own))
+        return Several(self._database, self._path, rows, names)
 
     def filter(self, **wanted: Any) -> "Several":
         """Return those with these values."""
-        rows = [row for row in self._rows if all(self._fits(row, name, each) for name, each in wanted.items())]
-        found = Several(self._database, self._path, [])
-        found._rows = rows
-        return found
+        return self._with([row for row in self._rows if self._fits_all(row, wanted)])
 
     def exclude(self, **wanted: Any) -> "Several":
         """Return those without these values."""
-        kept = {row["id"] for row in self.filter(**wanted)._rows}
-        found = Several(self._database, self._path, [])
-        found._rows = [row for row in self._rows if row["id"] not in kept]
-        return found
+        return self._with([row for row in self._rows if not self._fits_all(row, wanted)])
 
     def values_list(self, *names: str, flat: bool = False) -> list[Any]:
-        """Return values of each."""
-        rows = [tuple(self._at(row, name) for name in names) for row in self._rows]
+        """Return values of each, once for every object that names it where those are asked for, too."""
+        rows = [
+            tuple(self._at(one, name) for name in names) for row in self._rows for one in self._joined(row, names)
+        ]
         return [row[0] for row in rows] if flat else rows
 
     def values(self, *names: str) -> list[Row]:
         """Return values of each by their names."""
-        return [{name: self._at(row, name) for name in names} for row in self._rows]
+        return [dict(zip(names, row, strict=True)) for row in self.values_list(*names)]
+
+    def _joined(self, row: Row, names: tuple[str, ...]) -> list[tuple[One, str, One | None]]:
+        """Return an object with each of those that name it and are asked for, as a database joins them."""
+        one = self._one(row)
+        asked = {name.split("__")[0] for name in names if (self._path, name.split("__")[0]) in REVERSE}
+        if not asked:
+            return [(one, "", None)]
+        [reverse] = asked  # two at once would multiply: no template of ours does that
+        order = [name.removeprefix(f"{reverse}__") for name in self._order if name.startswith(f"{reverse}__")]
+        others = getattr(one, reverse).order_by(*(order or ["pk"]))
+        return [(one, reverse, other) for other in others] or [(one, reverse, None)]
+
+    def _fits_all(self, row: Row, wanted: Row) -> bool:
+        return all(self._fits(row, name, each) for name, each in wanted.items())
 
     def _fits(self, row: Row, name: str, wanted: Any) -> bool:
         base, _, lookup = name.rpartition("__")
         if lookup == "in":
-            return self._at(row, base) in list(wanted)
+            return self._at((self._one(row), "", None), base) in list(wanted)
         if lookup == "isnull":
-            return (self._at(row, base) is None) is wanted
-        return bool(self._at(row, name) == wanted)
+            return (self._at((self._one(row), "", None), base) is None) is wanted
+        return bool(self._at((self._one(row), "", None), name) == wanted)
 
-    def _at(self, row: Row, name: str) -> Any:
+    def _at(self, joined: tuple[One, str, One | None], name: str) -> Any:
         """Return a value by its way through references ("device__site__name")."""
-        value: Any = self._one(row)
-        for part in name.split("__"):
+        value: Any = joined[0]
+        parts = name.split("__")
+        if joined[1] and parts[0] == joined[1]:
+            value, parts = joined[2], parts[1:]
+        for part in parts:
             if isinstance(value, dict):
                 value = value.get(part)
             elif value is not None:
                 value = getattr(value, part)
-        return value._row["id"] if isinstance(value, One) else value
+        return value.pk if isinstance(value, One) else value
 
 
 def _one(database: Database, path: str, number: int | None) -> One | None:
@@ -206,6 +254,8 @@ def _cable(one: One) -> Any:
 MADE: dict[tuple[str, str], Callable[[One], Any]] = {
     ("dcim/interfaces", "mac_address"): _mac,
     ("dcim/devices", "primary_ip"): _primary,
+    ("dcim/devices", "config_context_data"): lambda one: special.config_contexts(one._database, one._row) or None,
+    ("ipam/ip-addresses", "family"): lambda one: 6 if ":" in one._row["address"] else 4,
     ("dcim/cable-terminations", "termination"): _termination,
     ("dcim/cable-terminations", "termination_type"): _kind,
     ("dcim/cable-terminations", "cable"): _cable,

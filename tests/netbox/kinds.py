@@ -81,7 +81,7 @@ OWNERS = ("device", "device_type", "module_type", "module", "module_bay")
 """Components are deleted with their owner."""
 
 LET_GO = frozenset(
-    {"primary_ip4", "primary_ip6", "oob_ip", "primary_mac_address", "virtual_chassis", "master", "role", "bundle"}
+    {"primary_ip4", "primary_ip6", "oob_ip", "primary_mac_address", "virtual_chassis", "role", "bundle"}
 )
 """References that are emptied when what they name is deleted; any other keeps it from being deleted."""
 

@@ -296,6 +296,48 @@ def people(site: Site) -> None:
     ask("GET", "status/", token="wrong")
 
 
+def panels(site: Site) -> None:
+    """Patch panels, a virtual chassis, and a cable through both."""
+    ask = site.ask
+    site.make("dcim/device-types", manufacturer=1, model="PP", slug="pp", u_height=1)
+    site.make("dcim/device-roles", name="Panel", slug="panel")
+    panel = site.make("dcim/devices", name="PP-A", device_type=2, role=3, site=1)
+    ask("POST", "dcim/rear-ports/", {"device": panel, "name": "R1", "type": "mpo", "positions": 2})
+    for at in (1, 2):
+        rear = [{"position": 1, "rear_port": 1, "rear_port_position": at}]
+        ask("POST", "dcim/front-ports/", {"device": panel, "name": f"F{at}", "type": "lc", "rear_ports": rear})
+    ask("GET", "dcim/front-ports/?fields=id,device,name,rear_ports")
+    ask("GET", "dcim/rear-ports/?fields=id,device,name,positions,front_ports")
+    ends = [{"object_type": "dcim.interface", "object_id": 5}], [{"object_type": "dcim.frontport", "object_id": 2}]
+    ask("POST", "dcim/cables/", {"a_terminations": ends[0], "b_terminations": ends[1], "type": "mmf"})
+    ask("GET", "dcim/interfaces/5/?fields=id,link_peers,connected_endpoints,connected_endpoints_reachable")
+    ask("GET", "dcim/cables/?fields=id,a_terminations,b_terminations,status,profile,bundle,type")
+    ask("POST", "dcim/virtual-chassis/", {"name": "stack"})
+    member = {"virtual_chassis": 1, "vc_position": 1}
+    ask("PATCH", "dcim/devices/2/?fields=id,virtual_chassis,vc_position", member)
+    ask("PATCH", "dcim/virtual-chassis/1/", {"master": 2})
+    ask("GET", "dcim/devices/?fields=id,virtual_chassis&virtual_chassis_id=1")
+
+
+def preparing(site: Site) -> None:
+    """Links, webhooks and event rules."""
+    ask = site.ask
+    link = {"name": "page", "object_types": ["dcim.device"], "link_text": "{{ object.name }}"}
+    ask("POST", "extras/custom-links/", link | {"link_url": "https://fleet.example/node/{{ object.name }}"})
+    hook = {"name": "bell", "payload_url": "https://fleet.example/signals/netbox", "secret": "made-up"}
+    ask("POST", "extras/webhooks/", hook)
+    rule = {"name": "bell", "object_types": ["dcim.device"], "event_types": ["object_updated"]}
+    ask("POST", "extras/event-rules/", rule | {"action_type": "webhook"})
+    action = {"action_type": "webhook", "action_object_type": "extras.webhook", "action_object_id": 1}
+    ask("POST", "extras/event-rules/", rule | action)
+    ask("POST", "extras/webhooks/", hook)
+    ask("PATCH", "extras/webhooks/1/?fields=id,description", {"description": "ours"})
+    ask("POST", "extras/tags/", {"name": "Spare", "slug": "spare"})
+    ask("GET", "extras/object-types/?fields=id")
+    ask("GET", "users/users/?username=reader&fields=id,username,is_active")
+    ask("GET", "users/permissions/?fields=id,name,users,object_types,actions,constraints")
+
+
 def deleting(site: Site) -> None:
     """Deletions, what goes with them and what they refuse."""
     ask = site.ask
@@ -326,5 +368,7 @@ SCENARIOS: Mapping[str, Callable[[Site], None]] = {
     "pages": pages,
     "exporting": exporting,
     "people": people,
+    "panels": panels,
+    "preparing": preparing,
     "deleting": deleting,
 }

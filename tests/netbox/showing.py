@@ -97,7 +97,7 @@ def brief_fields(model: Model) -> tuple[str, ...]:
     try:
         return nested(name)
     except KeyError:
-        return ("id", "url", "display")
+        return tuple(name for name in ("id", "url", "display", "name", "description") if name in model.shown)
 
 
 def _url(shown: Shown, row: Row) -> str:
@@ -252,6 +252,26 @@ def _change_display(shown: Shown, row: Row) -> str:
     return f"{app} | {model.words} {row['object_repr']} {done} by {row['user_name']}"
 
 
+def _members(shown: Shown, row: Row) -> list[Any]:
+    found = shown.database.where("dcim/devices", virtual_chassis=row["id"])
+    return [shown.brief("NestedDevice", each["id"]) for each in found]
+
+
+def _member_count(shown: Shown, row: Row) -> int:
+    return len(shown.database.where("dcim/devices", virtual_chassis=row["id"]))
+
+
+def _front_ports(shown: Shown, row: Row) -> list[Row]:
+    """Return a rear port's side of what its front ports say."""
+    found = [
+        {"position": rear["rear_port_position"], "front_port": port["id"], "front_port_position": rear["position"]}
+        for port in shown.database.lists["dcim/front-ports"].values()
+        for rear in port["rear_ports"]
+        if rear["rear_port"] == row["id"]
+    ]
+    return sorted(found, key=lambda each: int(each["position"]))
+
+
 def _data_type(_: Shown, row: Row) -> str:
     return {"integer": "integer", "decimal": "decimal", "boolean": "boolean"}.get(row["type"], "string")
 
@@ -297,6 +317,9 @@ SPECIAL: Mapping[tuple[str, str], Field] = {
     ("extras/event-rules", "action_object"): _action_object,
     ("extras/custom-field-choice-sets", "choices_count"): _choices_count,
     ("extras/custom-fields", "data_type"): _data_type,
+    ("dcim/virtual-chassis", "members"): _members,
+    ("dcim/virtual-chassis", "member_count"): _member_count,
+    ("dcim/rear-ports", "front_ports"): _front_ports,
     ("core/object-changes", "display"): _change_display,
     ("core/object-changes", "changed_object"): _changed_object,
     ("users/tokens", "token"): _secret,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.netbox.database import Database, Row
 
 CABLED = ("dcim.interface", "dcim.frontport", "dcim.rearport")
+MAPPINGS = "dcim.portmapping"
 UNEXPORTED = {"dcim.cabletermination", "core.objectchange", "core.objecttype", "users.token"}
 UNSHOWN = {"created", "id", "last_updated"}
 
@@ -73,6 +74,8 @@ def created(database: Database, path: str, row: Row) -> None:
                 database.create(target, {"device": row["id"], **{name: template[name] for name in names}})
     elif path == "dcim/cables":
         _connect(database, row)
+    elif path == "dcim/front-ports":
+        _map(database, row, [], row["rear_ports"])
 
 
 def changed(database: Database, path: str, old: Row, row: Row) -> None:
@@ -80,6 +83,8 @@ def changed(database: Database, path: str, old: Row, row: Row) -> None:
     if path == "dcim/cables" and any(old[side] != row[side] for side in ("a_terminations", "b_terminations")):
         _disconnect(database, row["id"])
         _connect(database, row)
+    elif path == "dcim/front-ports" and old["rear_ports"] != row["rear_ports"]:
+        _map(database, row, old["rear_ports"], row["rear_ports"])
 
 
 def assigned(database: Database, path: str, number: int) -> list[tuple[str, int]]:
@@ -87,6 +92,15 @@ def assigned(database: Database, path: str, number: int) -> list[tuple[str, int]
     mine = {"assigned_object_type": models()[path].object_type, "assigned_object_id": number}
     lists = ("extras/journal-entries", "dcim/mac-addresses", "ipam/ip-addresses")
     return [(other, each["id"]) for other in lists for each in database.where(other, **mine)]
+
+
+def unplugged(database: Database, ports: Iterable[tuple[str, int]]) -> None:
+    """Take cables off ports that are about to be deleted."""
+    for path, number in ports:
+        for end in database.where(
+            "dcim/cable-terminations", termination_type=models()[path].object_type, termination_id=number
+        ):
+            _remove_end(database, end)
 
 
 def deleted(database: Database, path: str, row: Row) -> None:
@@ -135,6 +149,7 @@ def data(database: Database, path: str, row: Row) -> Row:
     kept = {name: _kept(each) for name, each in row.items() if name not in UNSHOWN}
     if "tags" in models()[path].written:
         kept["tags"] = sorted(database.lists["extras/tags"][each]["name"] for each in row["tags"])
+    kept.pop("rear_ports", None)
     if path == "dcim/cables":
         for letter, side in (("A", "a_terminations"), ("B", "b_terminations")):
             ends = database.where("dcim/cable-terminations", cable=row["id"], cable_end=letter)
@@ -146,13 +161,18 @@ def _kept(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else deepcopy(value)
 
 
-def config_context(database: Database, device: Row) -> Row:
-    """Return a device's rendered config context: by weight, then by name, then the device's own."""
-    found: Row = {}
+def config_contexts(database: Database, device: Row) -> list[Row]:
+    """Return the data of the config contexts that are meant for a device, by weight, then by name."""
     contexts = database.lists["extras/config-contexts"].values()
-    for context in sorted(contexts, key=lambda each: (each["weight"], each["name"])):
-        if context["is_active"] and _meant(database, context, device):
-            found = merged(found, context["data"])
+    ordered = sorted(contexts, key=lambda each: (each["weight"], each["name"]))
+    return [each["data"] for each in ordered if each["is_active"] and _meant(database, each, device)]
+
+
+def config_context(database: Database, device: Row) -> Row:
+    """Return a device's rendered config context, with its own data last."""
+    found: Row = {}
+    for data_of_one in config_contexts(database, device):
+        found = merged(found, data_of_one)
     return merged(found, device["local_context_data"] or {})
 
 
@@ -200,6 +220,17 @@ def _object_types(row: Row) -> None:
     for kind in row["object_types"]:
         if kind not in by_object_type() or kind in UNEXPORTED:
             raise InvalidError({"object_types": [f"Invalid content type: {kind}"]})
+
+
+def _map(database: Database, port: Row, old: Iterable[Row], new: Iterable[Row]) -> None:
+    """Note what lies behind a front port: objects of a kind of their own, and nothing else is changed."""
+    for action, some in (("delete", old), ("create", new)):
+        for each in some:
+            rear = database.lists["dcim/rear-ports"][each["rear_port"]]["name"]
+            name = f"{port['name']}:{each['position']} to {rear}:{each['rear_port_position']}"
+            if action == "create":
+                database.numbers[MAPPINGS] += 1
+            database.write_change(MAPPINGS, database.numbers[MAPPINGS], name, action, (None, None), "")
 
 
 def _terminations(database: Database, row: Row) -> None:
