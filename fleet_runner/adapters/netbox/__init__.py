@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from fleet_runner.adapters.netbox import drafting, reading
-from fleet_runner.adapters.netbox.client import Client, Patience
+from fleet_runner.adapters.netbox.changes import Mark
+from fleet_runner.adapters.netbox.client import Patience
 from fleet_runner.adapters.netbox.drafting import fleet
 from fleet_runner.adapters.netbox.exports import TEMPLATES, Template
-from fleet_runner.adapters.netbox.snapshot import Mark, Snapshot
+from fleet_runner.adapters.netbox.snapshot import Snapshot, snapshot
 from fleet_runner.adapters.netbox.writing import Written, connect_cables
 from fleet_runner.core.records import Fleet
 
@@ -17,14 +17,4 @@ __all__ = [
 
 def load(url: str, token: str, patience: Patience | None = None, kept: Path | None = None) -> Fleet:
     """Read a NetBox. Raises SourceError for what cannot be read, and with every problem of what was."""
-    return drafting.fleet(snapshot(url, token, patience, kept), url)
-
-
-def snapshot(url: str, token: str, patience: Patience | None = None, kept: Path | None = None) -> Snapshot:
-    """Read a NetBox: only what changed since what is kept in a file, and everything where that is not known.
-
-    The file is shared by all processes of a machine. Raises SourceError.
-    """
-    del kept  # not yet
-    with Client(url, token, patience or Patience()) as client:
-        return Snapshot(reading.everything(reading.Lists(client)), None, client.sent, "everything")
+    return fleet(snapshot(url, token, patience, kept), url)

@@ -25,7 +25,7 @@ def fleet(snapshot: Snapshot, url: str) -> Fleet:
     """
     wrong: list[Problem] = []
     url = url.rstrip("/").removesuffix("/api")
-    draft = _draft(snapshot.rows, f"{url}/dcim", wrong)
+    draft = _draft(snapshot, f"{url}/dcim", wrong)
     if not wrong:
         wrong.extend(problems(draft))
     if wrong:
@@ -39,7 +39,9 @@ def revision(rows: Rows) -> str:
     return sha256(json.dumps(lists, sort_keys=True).encode()).hexdigest()
 
 
-def _draft(rows: Rows, base: str, wrong: list[Problem]) -> Draft:
+def _draft(snapshot: Snapshot, base: str, wrong: list[Problem]) -> Draft:
+    rows = snapshot.rows
+
     def each(path: str, make: Callable[[R], T], of: Iterable[R]) -> list[Found[T]]:
         return made(make, of, f"{base}/{path}", wrong)
 
@@ -57,7 +59,7 @@ def _draft(rows: Rows, base: str, wrong: list[Problem]) -> Draft:
         devices=each("devices", lambda row: records.device(row, inside), named),
         cables=designed,
         locations=_locations(racks),
-        notes=panels.note(lost),
+        notes=(*snapshot.notes, *panels.note(lost)),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from fleet_runner.adapters.netbox import exports, rest
 from fleet_runner.adapters.netbox.cables import touched
+from fleet_runner.adapters.netbox.changes import Due
 from fleet_runner.adapters.netbox.client import Client, Json
 from fleet_runner.adapters.netbox.exports import NAME, TEMPLATES, rendering
 from fleet_runner.adapters.netbox.rows import Row, Rows
@@ -71,6 +72,12 @@ LISTS = {
 }
 """By their name in `Rows`, in the order in which they are read."""
 
+PANELS = ("front_ports", "rear_ports")
+LATER = {"device_types", *PANELS}
+"""Lists of which it is only known from others what is to be read."""
+
+FEW = 200  # rows that are read by their ids; of more, the whole list costs less
+
 ENDS = "dcim/cable-terminations"
 PORTS = "dcim/interface-templates"
 
@@ -89,7 +96,7 @@ class Lists:
     def some(self, name: str, ids: Collection[int] | None = None) -> dict[int, Any]:
         """Read a list, or of it the rows with these ids that are still there, in the order of the ids."""
         found = [row for chosen in _chunks(ids) for row in self._rows(name, chosen)]
-        return {row.id: row for row in sorted(found, key=lambda row: row.id)}
+        return _ordered({row.id: row for row in found})
 
     def _rows(self, name: str, ids: list[int] | None) -> list[Any]:
         what = LISTS[name]
@@ -114,18 +121,59 @@ class Lists:
 
 
 def everything(lists: Lists) -> Rows:
-    """Read everything; the ports of patch panels only if a cable ends at one."""
-    read: dict[str, Any] = {}
-    for name in LISTS:
-        if name in {"front_ports", "rear_ports"} and not touched(read["cables"].values()):
-            continue
-        if name == "device_types":
-            continue
-        read[name] = lists.some(name)
-        if name == "devices":
-            used = {row.device_type_id for row in read["devices"].values()}
-            read["device_types"] = lists.some("device_types", used)
+    """Read everything: of device types those that devices have, and panels' ports only if a cable ends at one."""
+    read: dict[str, Any] = {name: lists.some(name) for name in LISTS if name not in LATER}
+    used = {row.device_type_id for row in read["devices"].values()}
+    ports = PANELS if touched(read["cables"].values()) else ()
+    read |= {"device_types": lists.some("device_types", used), **{name: lists.some(name) for name in ports}}
     return Rows(**read)
+
+
+def again(lists: Lists, rows: Rows, due: Due) -> Rows:
+    """Read again what is due of some rows."""
+    read: dict[str, Any] = {name: _renewed(lists, rows, due, name) for name in LISTS if name not in LATER}
+    used = {row.device_type_id for row in read["devices"].values()}
+    missing = used - set(rows.device_types) | (
+        used if "device_types" in due.whole else used & due.ids["device_types"]
+    )
+    types = {number: row for number, row in rows.device_types.items() if number in used}
+    read["device_types"] = _ordered({**types, **lists.some("device_types", missing)}) if missing else types
+    if touched(read["cables"].values()):
+        for name in PANELS:
+            first = not touched(rows.cables.values())
+            read[name] = lists.some(name) if first else _renewed(lists, rows, due, name)
+    _follow(read, due.ids["devices"])
+    return Rows(**read)
+
+
+def _renewed(lists: Lists, rows: Rows, due: Due, name: str) -> dict[int, Any]:
+    kept: dict[int, Any] = getattr(rows, name)
+    ids = due.ids[name]
+    if name in due.whole or len(ids) > FEW:
+        return lists.some(name)
+    if not ids:
+        return kept
+    left = {number: row for number, row in kept.items() if number not in ids}
+    return _ordered({**left, **lists.some(name, ids)})
+
+
+def _follow(read: dict[str, Any], ids: Collection[int]) -> None:
+    """Let what belongs to changed devices follow them: away with them, or under their new name."""
+    devices = read["devices"]
+    gone = {number for number in ids if number not in devices}
+    for name in ("interfaces", "inventory_items", "modules", *PANELS):
+        if gone and name in read:
+            read[name] = {number: row for number, row in read[name].items() if row.device not in gone}
+    changed = {number: devices[number].name or f"#{number}" for number in ids if number in devices}
+    for name in PANELS:
+        if changed and name in read:
+            read[name] = {
+                number: row._replace(panel=changed.get(row.device, row.panel)) for number, row in read[name].items()
+            }
+
+
+def _ordered(found: Mapping[int, R]) -> dict[int, R]:
+    return {number: found[number] for number in sorted(found)}
 
 
 def _chunks(ids: Collection[int] | None) -> list[list[int] | None]:
