@@ -82,12 +82,16 @@ def carry_out(client: Client, surveyed: Survey, keep: Callable[[str], object]) -
 
 
 def _rows(client: Client, kind: Kind, wanted: Sequence[Wanted]) -> list[Json]:
-    """Return what is called like what is wanted, with the fields that a plan looks at."""
+    """Return what is called like what is wanted, with the fields that a plan looks at.
+
+    Choice sets are read whole: fields of others have sets with names of others.
+    """
     about = ABOUT[kind]
     names, settled = {want.name for want in wanted}, {field for want in wanted for field in want.settled}
     which = {"object_types"} if any(want.of for want in wanted) else set[str]()
     fields = {"id", "last_updated", about.named, about.mark, *settled, *which}
-    return client.rows(kind, ",".join(sorted(fields)), **{about.named: sorted(names)})
+    called = {} if kind is Kind.CHOICE_SET else {about.named: sorted(names)}
+    return client.rows(kind, ",".join(sorted(fields)), **called)
 
 
 def _do(client: Client, step: Step, known: Mapping[Ref, int]) -> int:

@@ -51,7 +51,7 @@ def _add(client: Client, row: Json) -> Json:
         return client.add(Kind.TOKEN, [row], ",".join(("id", "key", *row)))[0]
     except ForbiddenError:
         text = f"{client.url}: NetBox lets this token make none for another user"
-        raise ForbiddenError(f"{text}; give its user the permission {GRANT}, then run it again") from None
+        raise ForbiddenError(f"{text}; give its user {' and '.join(GRANT)}, then run it again") from None
 
 
 def _numbers(version: str) -> tuple[int, ...]:

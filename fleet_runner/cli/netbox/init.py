@@ -124,12 +124,12 @@ def _unfit(url: str, own: Path | None, writes: Writes) -> tuple[str, ...]:
 
 
 def _show(survey: "Survey") -> None:
-    console.print(f"NetBox {survey.version} at {survey.url}: {telling.summary(survey.steps)}", markup=False)
-    for step in survey.steps:
-        for line in telling.lines(step) if step.act is not Act.KEEP else ():
-            console.print(line, markup=False, soft_wrap=True)
+    console.print(f"NetBox {survey.version} at {survey.url}", markup=False, soft_wrap=True)
+    console.print(telling.summary(survey.steps), markup=False)
+    for line in telling.lines(survey.steps):
+        console.print(line, markup=False, soft_wrap=True)
     if advice := telling.advice(survey.steps):
-        console.print(advice, markup=False, soft_wrap=True)
+        console.print(advice, markup=False)
 
 
 def _tell(done: "Done", *, quiet: bool) -> None:

@@ -30,13 +30,20 @@ READ = (
 """Objects that are read; what these refer to (tenants, addresses, roles) NetBox shows with them."""
 
 CHANGES = [
-    {"changed_object_type__app_label__in": ["dcim", "ipam", "tenancy", "virtualization"]},
+    {
+        "changed_object_type__app_label__in": [
+            "circuits", "core", "dcim", "ipam", "tenancy", "users", "virtualization", "vpn", "wireless",
+        ]
+    },
     {
         "changed_object_type__app_label": "extras",
-        "changed_object_type__model__in": ["configcontext", "configcontextprofile", "exporttemplate", "tag"],
+        "changed_object_type__model__in": [
+            "configcontext", "configcontextprofile", "customfield", "customfieldchoiceset", "exporttemplate",
+            "journalentry", "tag",
+        ],
     },
-]
-"""Changes that what is read may follow from; those of webhooks and users hold what is nobody's business."""
+]  # fmt: skip
+"""Changes that may be seen: all but those of webhooks and scripts, whose secrets stand in NetBox's change log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +111,13 @@ PARTS = Right(
 def wanted(writes: Writes, password: str, token: str = "") -> tuple[Wanted, ...]:
     """Return the user with its permissions, and its token where a file waits for one.
 
-    The password is nobody's: the user comes in by its token alone. A permission that the settings ask for no more
-    is switched off where it was made.
+    Rights are given to a user that `netbox init` made, and to nobody else of that name. The password is nobody's:
+    the user comes in by its token alone. A permission that the settings ask for no more is switched off where it was
+    made.
     """
     user = {"username": NAME, "password": password, "first_name": "Made by", "last_name": MARK}
     return (
-        Wanted(Kind.USER, NAME, user),
+        Wanted(Kind.USER, NAME, user, settled=("last_name",)),
         *(_permission(right) for right in READS),
         *(_permission(right) if yes else _lapsed(right) for right, yes in _asked(writes).items()),
         *([Wanted(Kind.TOKEN, token, {"user": Ref(Kind.USER, NAME), "write_enabled": writes.any})] if token else ()),

@@ -41,7 +41,7 @@ class About(NamedTuple):
 ABOUT: Mapping[Kind, About] = {
     Kind.CHOICE_SET: About("choice set", "extras.customfieldchoiceset", grow=frozenset({"extra_choices"})),
     Kind.CUSTOM_FIELD: About("custom field", "extras.customfield", mark="comments", grow=frozenset({"object_types"})),
-    Kind.TAG: About("tag", "extras.tag"),
+    Kind.TAG: About("tag", "extras.tag", named="slug"),
     Kind.CUSTOM_LINK: About("custom link", "extras.customlink", mark="link_text", grow=frozenset({"object_types"})),
     Kind.EXPORT_TEMPLATE: About("export template", "extras.exporttemplate"),
     Kind.WEBHOOK: About("webhook", "extras.webhook"),

@@ -15,7 +15,6 @@ TAG = Wanted(
     Kind.TAG,
     NAME,
     {"name": NAME, "slug": NAME, "description": f"Belongs to fleet-runner; made by {MARK}"},
-    settled=("slug",),
 )
 
 

@@ -14,6 +14,9 @@ Found = Mapping[Kind, Sequence[Row]]
 UNSAID = {"secret": "another", "template_code": "another version", "link_text": "another", "conditions": "others"}
 """Fields that no plan shows, for they are secret or long; and what it says of their value in NetBox."""
 
+SHOWN = 3
+"""Things of a list that a plan shows."""
+
 CHOICES = "extra_choices"
 
 
@@ -204,7 +207,9 @@ def _words(value: Any) -> str:
         named = (str(value[key]) for key in ("value", "name", "username", "display") if key in value)
         return next(named, ", ".join(f"{key} = {_words(each)}" for key, each in value.items()))
     if isinstance(value, list):
-        return ", ".join(_words(_value(each)) for each in value) or "nothing"
+        some = [_words(_value(each)) for each in value[:SHOWN]]
+        more = [f"{len(value) - SHOWN} more"] if len(value) > SHOWN else []
+        return ", ".join(some + more) or "nothing"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "nothing" if value in {None, ""} else str(value)

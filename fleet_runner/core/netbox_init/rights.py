@@ -12,8 +12,8 @@ May = Mapping[Kind, frozenset[str]]
 ACTIONS = {Act.MAKE: "add", Act.CHANGE: "change"}
 
 
-GRANT = "users.grant_token"
-"""What is needed beside users.add_token to make a token for somebody else; NetBox does not say who has it."""
+GRANT = ("users.add_token", "users.grant_token")
+"""What is needed to make a token for somebody else; as everybody may make their own, NetBox does not tell who may."""
 
 
 def within(steps: Iterable[Step], may: May) -> tuple[Step, ...]:
@@ -22,8 +22,12 @@ def within(steps: Iterable[Step], may: May) -> tuple[Step, ...]:
 
 
 def missing(steps: Iterable[Step]) -> tuple[str, ...]:
-    """Return every permission that is missing for a plan, each once."""
-    return tuple(sorted({each for step in steps for each in step.lacks}))
+    """Return every permission that is missing for a plan, each once; with any, those that NetBox does not tell of."""
+    steps = tuple(steps)
+    lacks = {each for step in steps for each in step.lacks}
+    if lacks and any(step.wanted.kind is Kind.TOKEN for step in steps):
+        lacks.update(GRANT)
+    return tuple(sorted(lacks))
 
 
 def permission(kind: Kind, action: str) -> str:
@@ -37,6 +41,4 @@ def _within(step: Step, may: May) -> Step:
     if step.act not in DUE:
         return step
     lacks = tuple(permission(kind, each) for each in ("view", ACTIONS[step.act]) if each not in may[kind])
-    if lacks and kind is Kind.TOKEN:
-        lacks = (*lacks, GRANT)
     return replace(step, act=Act.LACKS, lacks=lacks) if lacks else step

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from textwrap import wrap
 from typing import Any
 
 from fleet_runner.core.netbox_init.objects import ABOUT, Wanted
@@ -12,29 +14,30 @@ COUNTED = {
     Act.MAKE: "to make",
     Act.CHANGE: "to change",
     Act.KEEP: "there already",
-    Act.DIFFERS: "of somebody else that differ",
-    Act.LACKS: "the token may not make or change",
-    Act.WAITS: "waiting for those",
+    Act.DIFFERS: "of others differ",
+    Act.LACKS: "not allowed",
+    Act.WAITS: "waiting",
 }
+COLUMNS = 80
+INDENT = " " * 8
 
 
 def named(wanted: Wanted) -> str:
     """Return what an object is called in a line: "custom field fleet_state"."""
-    of = f" of {wanted.of}" if wanted.of else ""
-    return f"{ABOUT[wanted.kind].word} {wanted.name}{of}"
+    return f"{ABOUT[wanted.kind].word} {_name(wanted)}"
 
 
-def lines(step: Step) -> Iterator[str]:
-    """Say what is to be done with an object, and why."""
-    yield f"{step.act:8}{named(step.wanted)}"
-    for each in step.differences:
-        yield f"        {each.field} is {each.observed}, expected {each.expected}"
-    if step.act is Act.DIFFERS:
-        yield "        somebody else made it, so it stays; rename or correct it in NetBox"
-    if step.lacks:
-        yield f"        for want of {', '.join(step.lacks)}"
-    if step.waits_for is not None:
-        yield f"        for {ABOUT[step.waits_for.kind].word} {step.waits_for.name}"
+def lines(steps: Iterable[Step]) -> Iterator[str]:
+    """Say what is to be done and why, of objects for which it is the same together, and nothing of what is there."""
+    for _, same in groupby((step for step in steps if step.act is not Act.KEEP), _same):
+        some = list(same)
+        first = some[0]
+        word = ABOUT[first.wanted.kind].word + ("s" if len(some) > 1 else "")
+        text = f"{first.act:8}{word} {', '.join(_name(step.wanted) for step in some)}"
+        for sentence in (text, *(f"{INDENT}{each}" for each in _why(first))):
+            yield from wrap(
+                sentence, COLUMNS, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False
+            )
 
 
 def summary(steps: Iterable[Step]) -> str:
@@ -64,3 +67,22 @@ def plain(step: Step, why: str = "") -> dict[str, Any]:
         "waits_for": step.waits_for.name if step.waits_for is not None else None,
         "why_not": why or None,
     }
+
+
+def _name(wanted: Wanted) -> str:
+    return f"{wanted.name} of {wanted.of}" if wanted.of else wanted.name
+
+
+def _same(step: Step) -> object:
+    return step.act, step.wanted.kind, step.differences, step.lacks, step.waits_for
+
+
+def _why(step: Step) -> Iterator[str]:
+    for each in step.differences:
+        yield f"{each.field} is {each.observed}, expected {each.expected}"
+    if step.act is Act.DIFFERS:
+        yield "somebody else made it, so it stays; rename or correct it in NetBox"
+    if step.lacks:
+        yield f"for want of {', '.join(step.lacks)}"
+    if step.waits_for is not None:
+        yield f"for {ABOUT[step.waits_for.kind].word} {step.waits_for.name}"

@@ -116,10 +116,10 @@ def test_what_somebody_else_made_and_differs_is_said_and_left_alone() -> None:
 
 def test_what_needs_something_that_differs_waits_for_it() -> None:
     """A field with choices that lack ours would refuse states later."""
-    steps = plan((SET, FIELD), found(sets=[choices(mine=False, values="xyz")]))
+    steps = plan((SET, FIELD), found(sets=[choices(mine=False, values="wxyz")]))
     assert acts(*steps) == {"states": Act.DIFFERS, "state": Act.WAITS}
     assert steps[-1].waits_for == SET.ref
-    assert steps[0].differences[0].observed == "x, y, z"
+    assert steps[0].differences[0].observed == "w, x, y, 1 more"
 
 
 def test_of_several_with_a_name_ours_is_taken() -> None:

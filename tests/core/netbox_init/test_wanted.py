@@ -1,5 +1,7 @@
 """What is wanted of a NetBox for what the settings ask, and what a token may do of it."""
 
+from typing import Any
+
 import pytest
 
 from fleet_runner.core import custom_fields
@@ -20,12 +22,13 @@ ALL = Asked(
     secret="secret",
     templates={"dcim.site": "code", "dcim.rack": "code"},
 )
+WEBHOOK = Wanted(Kind.WEBHOOK, "w", {"payload_url": "https://new.example"}, ("payload_url",))
 EVERYTHING = {kind: frozenset({"view", "add", "change"}) for kind in Kind}
 
 
-def names(asked: Asked, kind: Kind) -> list[str]:
-    """Return the names of what is wanted of a kind."""
-    return [want.name for want in wanted(asked) if want.kind is kind and not want.only_there]
+def row(*, mine: bool = True, url: str = "https://old.example") -> dict[str, Any]:
+    """Return a webhook as NetBox gives it."""
+    return {"id": 1, "name": "w", "payload_url": url, "description": MARK if mine else "by hand"}
 
 
 def test_everything_that_is_made_bears_the_mark() -> None:
@@ -106,13 +109,16 @@ def test_a_token_that_does_not_fit_is_said() -> None:
 
 
 def test_every_missing_permission_is_named_at_once() -> None:
-    """Also those of kinds that the token cannot see, and what waits for what it may not make."""
+    """Also those of kinds that the token cannot see, of what waits, and those that NetBox does not tell of."""
     steps = plan(wanted(ALL), {})
     nothing = {kind: frozenset[str]() for kind in Kind}
-    lacks = missing(within(steps, nothing))
-    assert set(lacks) == {permission(kind, action) for kind in Kind for action in ("view", "add")} | {GRANT}
+    every = {permission(kind, action) for kind in Kind for action in ("view", "add")}
+    assert set(missing(within(steps, nothing))) == every | set(GRANT)
     assert missing(within(steps, EVERYTHING)) == ()
     assert within(steps, EVERYTHING) == steps
+    no_tag = EVERYTHING | {Kind.TAG: frozenset({"view"})}
+    assert missing(within(steps, no_tag)) == ("extras.add_tag", *GRANT)
+    assert missing(within(plan(wanted(NOTHING), {}), no_tag)) == ("extras.add_tag",)
 
 
 def test_what_needs_something_that_may_not_be_made_waits() -> None:
@@ -126,34 +132,50 @@ def test_what_needs_something_that_may_not_be_made_waits() -> None:
 
 def test_a_change_needs_another_permission_than_making() -> None:
     """Of what is there already, none."""
-    want = Wanted(Kind.TAG, "t", {"slug": "t"}, ("slug",))
-    row = {"id": 1, "name": "t", "slug": "old", "description": MARK}
-    (step,) = within(plan((want,), {Kind.TAG: [row]}), {Kind.TAG: frozenset({"view", "add"})})
-    assert step.lacks == ("extras.change_tag",)
-    (kept,) = within(plan((want,), {Kind.TAG: [row | {"slug": "t"}]}), {})
+    (step,) = within(plan((WEBHOOK,), {Kind.WEBHOOK: [row()]}), {Kind.WEBHOOK: frozenset({"view", "add"})})
+    assert step.lacks == ("extras.change_webhook",)
+    (kept,) = within(plan((WEBHOOK,), {Kind.WEBHOOK: [row(url="https://new.example")]}), {})
     assert kept.act is Act.KEEP
 
 
+def test_a_tag_is_known_by_its_slug() -> None:
+    """NetBox takes no second one of it, whatever its name; any tag of it will do."""
+    (step,) = plan((pages.TAG,), {Kind.TAG: [{"id": 1, "name": "Fleet", "slug": "fleet-runner", "description": ""}]})
+    assert step.act is Act.KEEP
+
+
+def test_no_right_is_given_to_a_user_that_somebody_else_made() -> None:
+    """Who has its password would have them."""
+    user = {"id": 7, "username": account.NAME, "last_name": ""}
+    steps = plan(account.wanted(Writes(), "password", "file"), {Kind.USER: [user]})
+    assert {step.wanted.kind: step.act for step in steps} == {
+        Kind.USER: Act.DIFFERS,
+        Kind.PERMISSION: Act.WAITS,
+        Kind.TOKEN: Act.WAITS,
+    }
+
+
 def test_a_plan_is_read_in_short_lines() -> None:
-    """Each fits on 80 columns."""
-    want = Wanted(Kind.TAG, "t", {"slug": "t"}, ("slug",))
-    row = {"id": 1, "name": "t", "slug": "old", "description": "by hand"}
-    steps = (*plan((want,), {Kind.TAG: [row]}), *within(plan(wanted(ALL), {}), EVERYTHING | {Kind.USER: frozenset()}))
-    told = [line for step in steps for line in telling.lines(step)]
-    assert "differs tag t" in told
-    assert "        slug is old, expected t" in told
+    """Each fits on 80 columns, and what is the same stands together."""
+    theirs = plan((WEBHOOK,), {Kind.WEBHOOK: [row(mine=False)]})
+    steps = (*theirs, *within(plan(wanted(ALL), {}), EVERYTHING | {Kind.USER: frozenset()}))
+    told = list(telling.lines(steps))
+    assert told[:3] == [
+        "differs webhook w",
+        "        payload_url is https://old.example, expected https://new.example",
+        "        somebody else made it, so it stays; rename or correct it in NetBox",
+    ]
     assert "        for want of users.view_user, users.add_user" in told
     assert "        for user fleet-runner" in told
-    assert "make    export template fleet-runner of dcim.site" in told
+    assert "make    export templates fleet-runner of dcim.site, fleet-runner of dcim.rack" in told
     assert max(map(len, told)) <= 80
-    assert telling.summary(steps) == (
-        "14 to make, 1 of somebody else that differ, 1 the token may not make or change, 8 waiting for those"
-    )
+    assert telling.summary(steps) == "14 to make, 1 of others differ, 1 not allowed, 8 waiting"
+    assert list(telling.lines(plan((WEBHOOK,), {Kind.WEBHOOK: [row(url="https://new.example")]}))) == []
 
 
 def test_advice_is_given_where_something_is_missing() -> None:
     """And none where nothing is."""
-    steps = plan(wanted(ALL), {})
+    steps = plan(wanted(NOTHING), {})
     assert telling.advice(steps) == ""
     lacks = within(steps, EVERYTHING | {Kind.TAG: frozenset({"view"})})
     assert telling.advice(lacks) == "give the token's user extras.add_tag, then run it again"
