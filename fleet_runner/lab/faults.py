@@ -157,6 +157,7 @@ FAULTS: dict[str, Fault] = {
     "dim_module": Fault("A lane of a rail's module receives too little light.", ("optics",), {"rail": 1}),
     "hot_module": Fault("A rail's module is too warm.", ("optics",), {"rail": 6}),
     "missing_gpu": Fault("One GPU is not found by the driver.", ("parts_gpu",), {"gpu": 5}),
+    "other_gpu": Fault("One GPU is another than the source of truth says.", ("parts_gpu",), {"gpu": 5}),
     "xid": Fault(
         "The driver logs an Xid (--code) of one GPU; with 79 the GPU is gone until the next boot.",
         ("xid", "parts_gpu"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.drift.compare import Expected, differences, each_fault_once, fabric_links
 from fleet_runner.core.drift.difference import Difference, Kind, proposable
+from fleet_runner.core.drift.tables import NEW_MAC, Place, tables
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.records import Device, Interface, Part
 from fleet_runner.core.runs import Stored
@@ -146,3 +147,31 @@ def test_once_what_is_proposed_is_in_the_source_nothing_differs(serials: list[st
     changed = {each.name: each.proposed for each in drift("parts_dimm", observed)}
     parts = tuple(replace(part, serial=changed.get(part.slot, part.serial)) for part in NODE.parts)
     assert drift("parts_dimm", observed, device=replace(NODE, parts=parts)) == []
+
+
+def test_tables_hold_ids_and_values_as_netbox_writes_them() -> None:
+    """What has no place there, and what is not certain, is in none; a MAC address it lacks is a new row."""
+    found = [
+        Difference("gpu-1", Kind.DEVICE, "serial number", "chassis_health", 1.0, "CH-1", "CH-2", "CH-2"),
+        Difference("gpu-1", Kind.PART, "SXM1", "parts_gpu", 1.0, "G1", "NEW", "NEW"),
+        Difference("gpu-1", Kind.PART, "SXM2", "parts_gpu", 1.0, "G2", "A or B", ""),
+        Difference("gpu-1", Kind.PART, "gone", "parts_gpu", 1.0, "G9", "N9", "N9"),
+        Difference("gpu-1", Kind.GUID, "ib0", "parts_hca", 1.0, "", "00000000000000a0", "00000000000000a0"),
+        Difference("gpu-1", Kind.MAC, "eth0", "nic_ports", 1.0, "", "02:00:00:00:00:02", "02:00:00:00:00:02"),
+        Difference("gpu-1", Kind.MAC, "eth1", "nic_ports", 1.0, "", "02:00:00:00:00:03", "02:00:00:00:00:03"),
+    ]
+    places = {
+        ("gpu-1", Kind.DEVICE, "serial number"): Place("dcim/devices", 1),
+        ("gpu-1", Kind.PART, "SXM1"): Place("dcim/inventory-items", 2),
+        ("gpu-1", Kind.PART, "SXM2"): Place("dcim/modules", 3),
+        ("gpu-1", Kind.GUID, "ib0"): Place("dcim/interfaces", 4),
+        ("gpu-1", Kind.MAC, "eth0"): Place("dcim/mac-addresses", 0),
+        ("gpu-1", Kind.MAC, "eth1"): Place("dcim/mac-addresses", 5),
+    }
+    assert tables(found, places) == {
+        "devices.csv": [("id", "serial"), ("1", "CH-2")],
+        "inventory-items.csv": [("id", "serial"), ("2", "NEW")],
+        "interfaces.csv": [("id", "wwn"), ("4", "00:00:00:00:00:00:00:A0")],
+        "new-mac-addresses.csv": [NEW_MAC, ("02:00:00:00:00:02", "gpu-1", "eth0", "true")],
+        "mac-addresses.csv": [("id", "mac_address"), ("5", "02:00:00:00:00:03")],
+    }

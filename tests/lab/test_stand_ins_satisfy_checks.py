@@ -163,6 +163,7 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
         ("swapped_cables", {}, {"cabling_infiniband": FAIL}),
         ("swapped_cables", {"with": "gpu-03"}, {"cabling_infiniband": FAIL}),
         ("missing_gpu", {}, {"parts_gpu": FAIL, "gpu_burn": FAIL, "dcgm": UNKNOWN}),
+        ("other_gpu", {}, {"parts_gpu": FAIL}),
         ("xid", {"code": 79}, {"xid": FAIL, "parts_gpu": FAIL, "gpu_burn": FAIL, "dcgm": UNKNOWN}),
         ("xid", {"code": 48}, {"xid": FAIL}),
         ("xid", {"code": 63}, {"gpu_errors": FAIL}),

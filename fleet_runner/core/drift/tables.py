@@ -38,11 +38,12 @@ def tables(found: Iterable[Difference], places: Places) -> Tables:
         if place is None:
             continue
         value = _written(each)
+        header: tuple[str, ...] = NEW_MAC
+        row: tuple[str, ...] = (value, each.node, each.name, "true")
+        file = "new-mac-addresses.csv"
         if place.id:
-            header: tuple[str, ...] = ("id", COLUMNS[place.path])
-            file, row = f"{place.path.rpartition('/')[2]}.csv", (str(place.id), value)
-        else:
-            header, file, row = NEW_MAC, "new-mac-addresses.csv", (value, each.node, each.name, "true")
+            header, row = ("id", COLUMNS[place.path]), (str(place.id), value)
+            file = f"{place.path.rpartition('/')[2]}.csv"
         made.setdefault(file, [header]).append(row)
     return made
 

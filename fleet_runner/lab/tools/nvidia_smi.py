@@ -15,6 +15,7 @@ BUSY_RISE = 27
 HOT_CELSIUS = 86
 SLOWDOWN_CELSIUS = 87  # T.Limit counts down to here; at 0 the GPU slows itself
 REMAP_PENDING, REMAP_FAILED = 63, 64  # Xids of the row remapper
+OTHER = 999  # the server that another GPU came from
 VOLATILE = {48: 1, 95: 1}
 """Xids that leave an uncorrectable error in this boot's counters."""
 
@@ -86,7 +87,7 @@ def _gpu(node: Node, gpu: int, running: list[tuple[str, int]]) -> str:
 \t\t<mig_devices>
 \t\t\tNone
 \t\t</mig_devices>
-\t\t<serial>{plan.gpu_serial(number, gpu)}</serial>
+\t\t<serial>{plan.gpu_serial(OTHER if _has(node, "other_gpu", gpu) else number, gpu)}</serial>
 \t\t<uuid>{plan.gpu_uuid(number, gpu)}</uuid>
 \t\t<minor_number>{gpu}</minor_number>
 \t\t<vbios_version>96.00.A5.00.01</vbios_version>
