@@ -24,7 +24,7 @@ PATHS = (
     "dcim/sites", "dcim/virtual-chassis",
     "extras/config-contexts", "extras/custom-field-choice-sets", "extras/custom-fields", "extras/custom-links",
     "extras/event-rules", "extras/export-templates", "extras/journal-entries", "extras/tags", "extras/webhooks",
-    "ipam/ip-addresses", "tenancy/tenant-groups", "tenancy/tenants",
+    "ipam/ip-addresses", "ipam/prefixes", "tenancy/tenant-groups", "tenancy/tenants",
     "users/groups", "users/permissions", "users/tokens", "users/users",
 )  # fmt: skip
 """Lists of objects, by their place below /api/."""
