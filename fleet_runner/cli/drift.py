@@ -80,9 +80,10 @@ def _tell(found: Collection[Difference], differing: Collection[Difference]) -> N
     for each in differing:
         line = f"{each.node} {each.kind}: {each.sentence} ({each.check}, {age(now - each.at)} ago)"
         console.print(printable(line), markup=False, soft_wrap=True)
-    console.print(f"{len(differing)} differences" if differing else "nothing that was observed differs", style="dim")
+    counted = "1 difference" if len(differing) == 1 else f"{len(differing)} differences"
+    console.print(counted if differing else "nothing that was observed differs", style="dim")
     if empty := len(found) - len(differing):
-        words = f"{empty} values were observed that the source leaves empty; --propose FOLDER writes them, too"
+        words = f"observed where the source says nothing: {empty}; --propose FOLDER writes these, too"
         console.print(words, style="dim", soft_wrap=True)
 
 
