@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from fleet_runner.adapters import netbox
@@ -97,11 +99,21 @@ def fleet() -> Fleet:
     return Fleet(("hall-1",), {}, {"hgx": kind}, devices, ())
 
 
+@cache
+def empty() -> bytes:
+    """Return an empty store: migrating once is enough."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "fleet.db"
+        Store.create(f"sqlite:///{path}").close()
+        return path.read_bytes()
+
+
 @contextmanager
 def told(standin: Standin, folder: Path) -> Iterator[Told]:
     """Set all of it up."""
     put(standin, fleet())
-    with Store.create(f"sqlite:///{folder / 'fleet.db'}") as store:
+    (folder / "fleet.db").write_bytes(empty())
+    with Store.open(f"sqlite:///{folder / 'fleet.db'}") as store:
         made = Told(store, standin)
         store.register(fleet().devices.values(), made.now)
         yield made
