@@ -50,6 +50,9 @@ OWNERS = {
 }
 """What objects with two names are in; all others are in a device."""
 
+SLUGGED = frozenset({Kind.SITE, Kind.LOCATION, Kind.TENANT, Kind.MANUFACTURER})
+"""Kinds that have a slug beside the name by which people know them."""
+
 GREY = "9e9e9e"
 INTERFACE = "dcim.interface"
 _OTHER = re.compile(r"[^a-z0-9]+")
@@ -104,8 +107,8 @@ def _identity(step: Step, ids: Ids) -> Json:
     found: Json = {"name": name}
     if kind in {Kind.ROLE, Kind.PART_ROLE}:
         found |= {"slug": name, "color": GREY}
-    elif kind in ids.slugs and kind is not Kind.RACK:
-        found["slug"] = slug_of(name, ids.slugs[kind])
+    elif kind in SLUGGED:
+        found["slug"] = slug_of(name, ids.slugs(kind))
     if rest:
         field, owner = OWNERS.get(kind, ("device", Kind.DEVICE))
         found[field] = ids.of(owner)[first,]

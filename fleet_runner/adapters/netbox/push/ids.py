@@ -28,7 +28,7 @@ class Ids:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.slugs: dict[Kind, set[str]] = {}
+        self._slugs: dict[Kind, set[str]] = {}
         self._of: dict[Kind, dict[Key, int]] = {}
         self._whole: set[str] = set()
         self.contexts: dict[str, Json] = {}  # what devices' local contexts say, of those that were asked for
@@ -38,6 +38,11 @@ class Ids:
         if kind not in self._of:
             self._of[kind] = self._read(kind)
         return self._of[kind]
+
+    def slugs(self, kind: Kind) -> set[str]:
+        """Return the slugs that objects of a kind have."""
+        self.of(kind)
+        return self._slugs[kind]
 
     def known(self) -> Known:
         """Return the names that a fleet does not tell."""
@@ -103,12 +108,13 @@ class Ids:
             rows = self.client.rows("dcim/devices", "id,name")
             return {(row["name"],): row["id"] for row in rows if row["name"]}
         if kind in PLACED:
-            rows = self.client.rows(PLACED[kind], "id,name,site,slug")  # racks have no slug, and give none
-            self.slugs[kind] = {row["slug"] for row in rows if "slug" in row}
+            slug = ",slug" if kind is Kind.LOCATION else ""
+            rows = self.client.rows(PLACED[kind], f"id,name,site{slug}")
+            self._slugs[kind] = {row["slug"] for row in rows if slug}
             return {(row["site"]["name"], row["name"]): row["id"] for row in rows}
         path, name = NAMED[kind]
         rows = self.client.rows(path, f"id,slug,{name}" if name != "slug" else "id,slug")
-        self.slugs[kind] = {row["slug"] for row in rows}
+        self._slugs[kind] = {row["slug"] for row in rows}
         return {(row[name],): row["id"] for row in rows}
 
 
