@@ -45,8 +45,8 @@ def _sync(settings: Settings, store: Store) -> None:
                 break
     _line(f"written: {', '.join(f'{count} {of}' for of, count in done.items())}")
     left = summary(settings, store)
-    if (counts := waiting(settings, store)) and not left:
-        left = [f"{counts}: another process writes now"]
+    if counts := waiting(settings, store):
+        left = [f"{counts} still" if left else f"{counts} still: another process writes now", *left]
     for sentence in left:
         _line(sentence)
     if left:
