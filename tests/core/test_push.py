@@ -30,8 +30,9 @@ PORTS = (
 )
 TYPE = DeviceType("hgx", "Maker", "HGX", 8.0, tuple(replace(port, mac=None, guid=None) for port in PORTS))
 NODE = Device(
-    "gpu-1", "hgx", "gpu-server", "hall", "A1", 1.0, serial="S1", oob_address="192.0.2.7", primary_address="192.0.2.8",
-    tenant="Acme", interfaces=PORTS, parts=(Part("GPU 0", "gpu", "H100", "G0"),), context={"a": {"b": 1}},
+    "gpu-1", "hgx", "gpu-server", "hall", "A1", 1.0, serial="S1", oob_address="192.0.2.7",
+    primary_address="192.0.2.8", tenant="Acme", interfaces=PORTS,
+    parts=(Part("GPU 0", "gpu", "H100", "G0"),), context={"a": {"b": 1}},
 )  # fmt: skip
 LEAF = Device("leaf-1", "hgx", "leaf", "hall", interfaces=TYPE.interfaces)
 ENDS = Termination("gpu-1", "ib0"), Termination("leaf-1", "ib0")
