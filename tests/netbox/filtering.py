@@ -158,6 +158,8 @@ def _reader(database: Database, path: str, base: str) -> Callable[[Row], Any] | 
         return lambda row: bool(row.get("cable"))
     if base in {"device_id", "device", "interface_id"} and path in {"dcim/mac-addresses", "ipam/ip-addresses"}:
         return lambda row: _owner(database, row, base)
+    if base == "address" and path == "ipam/ip-addresses":
+        return lambda row: [row["address"], row["address"].partition("/")[0]]
     if base == "interface_id" and path == "dcim/cables":
         return lambda row: [
             end["object_id"]
