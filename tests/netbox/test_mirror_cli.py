@@ -1,0 +1,165 @@
+"""netbox sync, netbox status and rma parts as a person types them, and what serve tells beside its work."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fleet_runner import settings as fleet_settings
+from fleet_runner.cli import main
+from fleet_runner.core.cases import Case, Replaced
+from fleet_runner.reconcile import mirroring
+from tests.netbox.mirroring import NAMES, Told, told
+from tests.netbox.standin import TOKEN, Standin
+from tests.waiting import until
+
+Type = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def mirror(standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
+    """A store and a NetBox that the settings name."""
+    (tmp_path / "token").write_text(TOKEN)
+    given = {
+        "SOURCE": standin.url, "NETBOX_TOKEN_FILE": str(tmp_path / "token"), "NETBOX_WRITE_NODES": "true",
+        "STATE_DIR": str(tmp_path),
+    }  # fmt: skip
+    for name, value in given.items():
+        monkeypatch.setenv(f"FLEET_{name}", value)
+    monkeypatch.chdir(tmp_path)
+    with told(standin, tmp_path) as made:
+        made.store.scan_mirror(standin.url)
+        yield made
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Type:
+    """Run a command; return its exit code and what it printed."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["fleet-runner", *words])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_what_would_be_written_is_shown_and_nothing_written(mirror: Told, typed: Type) -> None:
+    mirror.edit("gpu-02", fleet_state="debug")
+    mirror.say("gpu-01", "fan noise")
+    code, out, _ = typed("netbox", "sync", "--check")
+    assert code == 1
+    assert "gpu-01: fleet_state registered (is None), fleet_since 2025-11-22T08:26:40Z (is None)" in out
+    assert "gpu-02: not written: fleet_state is 'debug'" in out
+    assert "1 lines of history to write; nothing was written" in out
+    assert mirror.standin.changes == []
+
+
+def test_a_sync_writes_what_waits_and_a_second_one_nothing(mirror: Told, typed: Type) -> None:
+    mirror.say("gpu-01", "fan noise")
+    assert typed("netbox", "sync")[:2] == (0, "written: 3 states, 1 lines of history, 0 serial numbers\n")
+    assert mirror.entries("gpu-01") == ["ada asks: hold (fan noise)."]
+    assert typed("netbox", "sync")[:2] == (0, "written: 0 states, 0 lines of history, 0 serial numbers\n")
+    assert typed("netbox", "sync", "--check")[0] == 0
+    code, out, _ = typed("netbox", "status")
+    assert (code, "everything is written" in out, "journal: taken last" in out) == (0, True, True)
+
+
+def test_status_shows_what_is_in_conflict_and_what_failed_and_why(mirror: Told, typed: Type) -> None:
+    mirror.edit("gpu-02", fleet_state="debug")
+    mirror.standin.edit("dcim/devices", mirror.standin.row("dcim/devices", name="gpu-03")["id"], name="gpu-old")
+    code, out, _ = typed("netbox", "sync")
+    assert (code, "2 states to write still" in out) == (1, True)
+    for said in (out, typed("netbox", "status")[1]):
+        assert "gpu-02: fleet_state is 'debug', which was not written from here" in said
+        assert "gpu-03: NetBox has no device gpu-03 that this token may see: deleted or renamed there" in said
+    mirror.standin.fail(times=50, status=403)
+    assert "dcim.view_device" in typed("netbox", "sync")[1]
+    found = json.loads(typed("netbox", "status", "--json")[1])
+    assert [each["node"] for each in found["fields"]] == list(NAMES)
+    assert found["standings"][0]["tries"] == 1
+    assert TOKEN not in str(found)
+
+
+def test_settings_that_want_nothing_written_say_which(
+    mirror: Told, typed: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del mirror
+    monkeypatch.setenv("FLEET_NETBOX_WRITE_NODES", "false")
+    for command in ("sync", "status"):
+        code, _, err = typed("netbox", command)
+        assert (code, "netbox_write_nodes is off" in err) == (2, True)
+    monkeypatch.setenv("FLEET_SOURCE", "site")
+    assert "expected a NetBox's URL" in typed("netbox", "status")[2]
+
+
+def opened(mirror: Told) -> None:
+    """Open a case about a GPU."""
+    mirror.store.open_case(Case(0, "gpu-01", "Acme", "C-7", "ada", mirror.now, (Replaced("GPU 1", "S-1"),)))
+
+
+def serial(mirror: Told) -> str:
+    """Return the serial number of the GPU in NetBox."""
+    number = mirror.standin.row("dcim/devices", name="gpu-01")["id"]
+    [row] = [each for each in mirror.standin.rows("dcim/modules") if each["device"]["id"] == number]
+    return str(row["serial"])
+
+
+def test_a_part_that_came_in_is_shown_and_written_at_once(mirror: Told, typed: Type) -> None:
+    opened(mirror)
+    words = ("rma", "parts", "gpu-01", "--in", "GPU 1=S-9")
+    code, out, _ = typed(*words, "--check")
+    assert (code, "serial number S-9 is to be written: NetBox has S-1" in out) == (0, True)
+    assert (serial(mirror), mirror.store.serials_due()) == ("S-1", ())
+    code, out, _ = typed(*words)
+    assert (code, "gpu-01 GPU 1 has serial number S-9 now" in out) == (0, True)
+    assert (serial(mirror), mirror.store.serials_due()) == ("S-9", ())
+
+
+def test_a_part_that_came_in_while_netbox_was_away_is_kept_and_written_later(mirror: Told, typed: Type) -> None:
+    opened(mirror)
+    mirror.standin.fail(times=500, status=503)
+    code, out, err = typed("rma", "parts", "gpu-01", "--in", "GPU 1=S-9")
+    assert (code, "held against NetBox later" in err) == (0, True)
+    assert "serial number S-9 is kept, and written by serve later: " in out
+    [case] = mirror.store.cases("gpu-01")
+    assert case.parts == (Replaced("GPU 1", "S-1", "S-9"),)
+    mirror.standin.faults.clear()
+    code, out, _ = typed("netbox", "sync", "--check")
+    assert (code, "gpu-01 GPU 1: serial number S-9 is to be written: NetBox has S-1" in out) == (1, True)
+    assert typed("netbox", "sync")[0] == 0
+    assert serial(mirror) == "S-9"
+
+
+def test_a_serial_that_is_somebody_else_s_is_said(mirror: Told, typed: Type) -> None:
+    opened(mirror)
+    [row, *_] = mirror.standin.rows("dcim/modules")
+    mirror.standin.edit("dcim/modules", row["id"], serial="S-7")
+    out = typed("rma", "parts", "gpu-01", "--in", "GPU 1=S-9")[1]
+    assert "gpu-01 GPU 1 has S-7 there, so S-9 is not written" in out
+    assert serial(mirror) == "S-7"
+    assert "gpu-01 GPU 1: S-9 is not written: NetBox has S-7" in typed("netbox", "status")[1]
+
+
+def test_serve_tells_it_in_a_thread_that_outlives_every_trouble(
+    mirror: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on after an error that nobody thought of, and ends with serve."""
+    monkeypatch.setattr(mirroring, "PULSE", 0.02)
+    errors = [RuntimeError("nobody thought of it")]
+    scan = mirror.store.scan_mirror
+
+    def failing(url: str) -> None:
+        if errors:
+            raise errors.pop()
+        scan(url)
+
+    monkeypatch.setattr(type(mirror.store), "scan_mirror", lambda _, url: failing(url))
+    with mirroring.mirroring(fleet_settings.load(), mirror.store):
+        until(lambda: mirror.page("gpu-03")["fleet_state"] == "registered", "its page says nothing")
+    assert errors == []
