@@ -8,10 +8,11 @@ import os
 import secrets
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event, Thread
+from typing import NamedTuple
 
 import structlog
 
@@ -20,7 +21,7 @@ from fleet_runner.adapters.netbox import wishes
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, RefusedError
 from fleet_runner.adapters.netbox.wishes import Seen
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import FleetError, SettingsError, SourceError
+from fleet_runner.core.errors import FleetError, SettingsError, SourceError, StoreError
 from fleet_runner.core.page_wishes import Asked, Page, asked, mark, overwritten, refusal, told, waits
 from fleet_runner.core.records import NODE_ROLES
 from fleet_runner.core.tracking.patience import pause
@@ -50,8 +51,18 @@ CHUNK = 50
 TELLING = 60.0
 """Seconds for which a runner has the right to say a refusal: longer than its requests may take."""
 
+STUCK = 600.0
+"""Seconds until a field that could not be emptied is tried again, if its page stays as it is."""
+
 GRACE = 5.0
 """Seconds that a request under way is given at the end; what it leaves undone is found again."""
+
+
+class Stuck(NamedTuple):
+    """Why a page's field could not be emptied, and when that is tried again."""
+
+    why: str
+    until: float
 
 
 @dataclass(slots=True)
@@ -65,6 +76,7 @@ class Taker:
     now: Callable[[], float]
     holder: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}")
     trouble: str = ""
+    stuck: dict[Seen, Stuck] = field(default_factory=dict[Seen, Stuck])
 
     def visit(self, *, rung: bool = False) -> int:
         """Take what people ask for, if it is this runner's turn or it rang here; return how many wishes."""
@@ -84,23 +96,24 @@ class Taker:
 
     def _look(self, client: Client) -> int:
         """Take what stands in the pages, and say refusals that no history of a node can."""
-        taken, troubles = 0, list[str]()
+        taken, strange = 0, list[Seen]()
         for _ in range(ROUNDS):
             began = self.now()
             seen = wishes.waiting(client)
             self.store.wishes_gone(self.url, [each.page.device for each in seen], began, self.now())
             strange = [each for each in seen if waits(each.page, self.store.node(each.page.name))]
-            left = [each for each in seen if each not in strange]
-            troubles = [f"{each.page.name}: the source of truth was not read with this node yet" for each in strange]
-            done = [self._some(client, left[at : at + CHUNK], troubles) for at in range(0, len(left), CHUNK)]
+            self.stuck = {each: why for each, why in self.stuck.items() if each in seen and why.until > began}
+            left = [each for each in seen if each not in strange and each not in self.stuck]
+            done = [self._some(client, left[at : at + CHUNK]) for at in range(0, len(left), CHUNK)]
             taken += sum(count for count, _ in done)
             if not any(again for _, again in done):
                 break
         self._refuse(client)
-        self._say("; ".join(troubles))
+        waiting = [f"{each.page.name}: the source of truth was not read with this node yet" for each in strange]
+        self._say("; ".join([*waiting, *(each.why for each in self.stuck.values())]))
         return taken
 
-    def _some(self, client: Client, chunk: Sequence[Seen], troubles: list[str]) -> tuple[int, bool]:
+    def _some(self, client: Client, chunk: Sequence[Seen]) -> tuple[int, bool]:
         """Take the wishes of some pages; return how many, and whether one was changed meanwhile.
 
         Who asked is read before the page is read again: where that is as it was, the two belong together.
@@ -117,7 +130,8 @@ class Taker:
             try:
                 emptied = wishes.empty(client, each)
             except (RefusedError, ForbiddenError) as error:
-                troubles.append(f"{each.page.name}: the wish is taken and stands in its page still: {error}")
+                why = f"{each.page.name}: the wish is taken and stands in its page still: {error}"
+                self.stuck[each] = Stuck(why, self.now() + STUCK)
                 continue
             again = again or not emptied
             if emptied:
@@ -180,6 +194,8 @@ def taking(settings: Settings, store: Store) -> Iterator[None]:
             stop.set()
             bell.ring()
             thread.join(GRACE)
+            with suppress(StoreError):  # whoever begins next waits for the end of the lease
+                store.leave_tracker(NAME, given.holder)
 
 
 def _keep(given: Taker, bell: Bell, stop: Event) -> None:

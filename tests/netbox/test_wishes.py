@@ -1,132 +1,18 @@
 """Wishes in a NetBox's pages, taken from a stand-in: once, with who and when, and answered."""
 
-import shutil
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fleet_runner.adapters.netbox import Patience, wishes
+from fleet_runner.adapters.netbox import wishes
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.netbox.wishes import Seen
-from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import Decision, Move
 from fleet_runner.core.lifecycle import TRANSITIONS, Event, State
-from fleet_runner.core.records import Device, DeviceType, Fleet
-from fleet_runner.reconcile.page_wishes import NAME, ROUNDS, Taker
-from tests.netbox.site import put
-from tests.netbox.standin import Standin
-
-NAMES = ("gpu-1", "gpu-2", "gpu-3")
-SERVERS = {name: Device(name, "hgx", "gpu-server", "hall") for name in NAMES}
-FLEET = Fleet(
-    ("hall",),
-    {},
-    {"hgx": DeviceType("hgx", "NVIDIA", "HGX", 8.0, (), full_depth=True)},
-    SERVERS | {"leaf-1": Device("leaf-1", "hgx", "leaf", "hall")},
-    (),
-    "1",
-)
-MAY = {
-    "dcim.device": ("view", "change"),
-    "core.objectchange": ("view",),
-    "extras.journalentry": ("view", "add"),
-}
-IMPATIENT = Patience(2.0, 5.0, 0, 0.01)
-
-
-@dataclass
-class Desk:
-    """A NetBox, a store, and runners that take wishes from the one into the other."""
-
-    netbox: Standin
-    store: Store
-    may: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict(MAY))
-    woken: int = 0
-    now: float = 2e9
-
-    def __post_init__(self) -> None:
-        """Give the runners a token."""
-        put(self.netbox, FLEET)
-        self.store.register([each for each in FLEET.devices.values() if each.role == "gpu-server"], 1.0)
-        self.token = self.netbox.token_of("fleet-runner", self.may)
-
-    def runner(self) -> Taker:
-        """Another runner."""
-        return Taker(self.store, self.netbox.url, self.session, self.wake, self.clock)
-
-    def session(self) -> Client:
-        """A session of a runner's."""
-        return Client(self.netbox.url, self.token, IMPATIENT)
-
-    def wake(self) -> None:
-        """The reconciler's bell."""
-        self.woken += 1
-
-    def clock(self) -> float:
-        """The store's clock."""
-        self.now += 1.0
-        return self.now
-
-    def meanwhile(self, act: Callable[[], object]) -> None:
-        """Have somebody act right before the next change."""
-
-        def once() -> None:
-            self.netbox.meanwhile = lambda: None
-            act()
-
-        self.netbox.meanwhile = once
-
-    def device(self, name: str) -> int:
-        """The number of a device."""
-        return int(self.netbox.row("dcim/devices", name=name)["id"])
-
-    def ask(self, name: str, wish: str, reason: str = "", by: str = "alice") -> None:
-        """Set a device's fields as somebody would in its page."""
-        fields = {"fleet_wish": wish or None, "fleet_wish_reason": reason}
-        self.netbox.edit("dcim/devices", self.device(name), by=by, custom_fields=fields)
-
-    def stands(self, name: str) -> tuple[str, str]:
-        """What stands in a device's fields."""
-        held = self.netbox.row("dcim/devices", name=name)["custom_fields"]
-        return held["fleet_wish"] or "", held["fleet_wish_reason"] or ""
-
-    def asked(self, name: str = "gpu-1") -> list[tuple[str, str, str]]:
-        """Who asked what of a node, and why, oldest first."""
-        return [(each.by, each.wish.value, each.reason) for each in self.store.intents(name)]
-
-    def journal(self, name: str) -> list[str]:
-        """What stands in a device's journal."""
-        return [
-            row["comments"]
-            for row in self.netbox.rows("extras/journal-entries", assigned_object_id=self.device(name))
-        ]
-
-
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty store to copy: to make one takes longer than most tests."""
-    path = tmp_path_factory.mktemp("empty") / "fleet.db"
-    Store.create(f"sqlite:///{path}").close()
-    return path
-
-
-@pytest.fixture
-def store(empty: Path, tmp_path: Path) -> Iterator[Store]:
-    """A store of the test's own."""
-    shutil.copy(empty, tmp_path / "fleet.db")
-    with closing(Store.open(f"sqlite:///{tmp_path}/fleet.db")) as store:
-        yield store
-
-
-@pytest.fixture
-def desk(standin: Standin, store: Store) -> Desk:
-    """A NetBox in whose pages nobody asks for anything yet."""
-    return Desk(standin, store)
+from fleet_runner.core.records import Device
+from fleet_runner.reconcile.page_wishes import NAME, ROUNDS, STUCK
+from tests.netbox.asking import MAY, NAMES, Desk
 
 
 def test_a_wish_is_taken_with_who_asked_and_when_and_its_field_is_emptied(desk: Desk) -> None:
@@ -247,13 +133,13 @@ def test_who_asked_belongs_to_what_stands_there(desk: Desk, monkeypatch: pytest.
     assert desk.asked() == [("bob in NetBox", "reboot", "")]
 
 
-def test_a_token_that_may_not_read_the_change_log_takes_wishes_of_someone(standin: Standin, store: Store) -> None:
+def test_a_token_that_may_not_read_the_change_log_takes_wishes_of_someone(desk: Desk) -> None:
     """What stands there is one wish, however often the page changes otherwise, until it was gone."""
-    desk = Desk(standin, store, {key: value for key, value in MAY.items() if key != "core.objectchange"})
+    desk.token = desk.netbox.token_of("blind", {key: MAY[key] for key in MAY if key != "core.objectchange"})
     desk.ask("gpu-1", "hold")
-    standin.fail("^PATCH", times=ROUNDS, status=500)
+    desk.netbox.fail("^PATCH", times=ROUNDS, status=500)
     desk.runner().visit()
-    standin.edit("dcim/devices", desk.device("gpu-1"), serial="S9")
+    desk.netbox.edit("dcim/devices", desk.device("gpu-1"), serial="S9")
     desk.runner().visit(rung=True)
     assert desk.asked() == [("someone in NetBox", "hold", "")]
     desk.ask("gpu-1", "hold")
@@ -339,14 +225,21 @@ def test_a_netbox_without_the_field_says_what_makes_it(desk: Desk) -> None:
     assert "no custom field fleet_wish; `fleet-runner netbox init` makes it" in runner.trouble
 
 
-def test_a_page_that_the_token_may_not_change_keeps_no_other_one_back(standin: Standin, store: Store) -> None:
+def test_a_page_that_the_token_may_not_change_keeps_no_other_one_back(desk: Desk) -> None:
     """Its wish is taken once, and said to stand there still."""
-    desk = Desk(standin, store, {key: ("view",) if key == "dcim.device" else value for key, value in MAY.items()})
-    standin.token_of("fleet-runner", {"dcim.device": (("change",), {"name": "gpu-2"})})
+    desk.token = desk.netbox.token_of("narrow", MAY | {"dcim.device": ("view",)})
+    desk.netbox.token_of("narrow", {"dcim.device": (("change",), {"name": "gpu-2"})})
     desk.ask("gpu-1", "hold")
     desk.ask("gpu-2", "hold")
     runner = desk.runner()
     assert runner.visit() == 2
     assert "gpu-1: the wish is taken and stands in its page still" in runner.trouble
     assert (desk.stands("gpu-1")[0], desk.stands("gpu-2")[0]) == ("hold", "")
+    said = runner.trouble
+    desk.netbox.requests.clear()
     assert runner.visit() == 0
+    assert (len(desk.netbox.requests), runner.trouble) == (1, said)
+    desk.now += STUCK
+    desk.netbox.token_of("narrow", {"dcim.device": (("change",), {"name": "gpu-1"})})
+    assert runner.visit() == 0
+    assert (desk.stands("gpu-1")[0], runner.trouble) == ("", "")
