@@ -12,6 +12,9 @@ from fleet_runner.core.netbox_init.objects import ABOUT, Kind, Ref, Wanted
 from fleet_runner.core.netbox_init.plan import DUE, Act, Step, filled, ids, ours, plan
 from fleet_runner.core.netbox_init.rights import within
 
+EXTRAS = "extras/"
+"""The part of NetBox whose objects have a change log and entity tags; users and their rights have neither."""
+
 WHY = "fleet-runner netbox init"
 """What NetBox's change log says, from 4.4 on."""
 
@@ -89,14 +92,15 @@ def _rows(client: Client, kind: Kind, wanted: Sequence[Wanted]) -> list[Json]:
     about = ABOUT[kind]
     names, settled = {want.name for want in wanted}, {field for want in wanted for field in want.settled}
     which = {"object_types"} if any(want.of for want in wanted) else set[str]()
-    fields = {"id", "last_updated", about.named, about.mark, *settled, *which}
+    tagged = {"last_updated"} if kind.startswith(EXTRAS) else set[str]()
+    fields = {"id", *tagged, about.named, about.mark, *settled, *which}
     called = {} if kind is Kind.CHOICE_SET else {about.named: sorted(names)}
     return client.rows(kind, ",".join(sorted(fields)), **called)
 
 
 def _do(client: Client, step: Step, known: Mapping[Ref, int]) -> int:
     kind = step.wanted.kind
-    why = {"changelog_message": WHY} if kind.startswith("extras/") else {}
+    why = {"changelog_message": WHY} if kind.startswith(EXTRAS) else {}
     if step.act is Act.MAKE:
         row = {**filled(step.wanted.fields, known.__getitem__), **why}
         made = client.add(kind, [row], ",".join(("id", *row)))

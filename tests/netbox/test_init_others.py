@@ -1,0 +1,191 @@
+"""netbox init where somebody else was before, where the token may not, and where NetBox does not answer."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.adapters import new_secret
+from fleet_runner.adapters.netbox import tokens
+from fleet_runner.adapters.netbox.client import Client, Patience
+from fleet_runner.core.errors import SettingsError, SourceError
+from tests.netbox.standin import Standin
+from tests.netbox.test_init import MORE, Place, place
+
+__all__ = ["place"]
+
+SHOW = {
+    f"{app}.{model}": ("view",)
+    for app, model in (("extras", "customfield"), ("extras", "customfieldchoiceset"), ("extras", "tag"))
+}
+
+
+def test_what_somebody_else_made_is_said_and_stays_as_it_is(place: Place) -> None:
+    """The rest is made, and the command ends with 1."""
+    field = place.standin.add("extras/custom-fields", name="fleet_state", object_types=["dcim.device"], type="text")
+    hook = place.standin.add("extras/webhooks", name="fleet-runner", payload_url="https://elsewhere.example")
+    before = place.standin.row("extras/custom-fields", id=field), place.standin.row("extras/webhooks", id=hook)
+    said = place.init(**MORE)
+    assert said.code == 1
+    assert "differs custom field fleet_state\n        type is text, expected select" in said.out
+    assert "waits   event rule fleet-runner wishes\n        for webhook fleet-runner" in said.out
+    assert before == (
+        place.standin.row("extras/custom-fields", id=field),
+        place.standin.row("extras/webhooks", id=hook),
+    )
+    assert not place.standin.rows("extras/event-rules")
+    assert place.standin.row("extras/custom-fields", name="fleet_wish")
+    assert place.init("--check", **MORE).code == 0
+
+
+def test_a_field_and_a_tag_of_the_sites_own_are_used(place: Place) -> None:
+    """Whoever has looked after nodes by hand before has fleet_management already."""
+    choices = [["full", "Full"], ["customer", "Theirs"], ["none", "None"]]
+    own = place.standin.add("extras/custom-field-choice-sets", name="mgmt", extra_choices=choices)
+    place.standin.add(
+        "extras/custom-fields", name="fleet_management", object_types=["dcim.device"], type="select", choice_set=own
+    )
+    place.standin.add("extras/tags", name="Fleet", slug="fleet-runner")
+    said = place.init()
+    assert (said.code, said.err) == (0, "")
+    names = {row["name"] for row in place.standin.rows("extras/custom-field-choice-sets")}
+    assert names == {"mgmt", "fleet-runner states", "fleet-runner wishes"}
+
+
+def test_a_user_that_somebody_else_made_is_given_no_rights(place: Place) -> None:
+    place.standin.user("fleet-runner")
+    said = place.init()
+    assert said.code == 1
+    assert "differs user fleet-runner" in said.out
+    assert place.standin.rows("users/permissions") == []
+    assert len(place.standin.rows("users/tokens")) == 1
+    assert not (place.folder / "own.token").exists()
+
+
+def test_each_missing_permission_is_named_at_once(place: Place) -> None:
+    """And what the token may is done all the same."""
+    token = place.standin.token_of("maria", SHOW | {"extras.tag": ("view", "add")})
+    said = place.init(token=token)
+    assert said.code == 1
+    assert "made    tag fleet-runner" in said.out
+    told = " ".join(said.out.split())
+    advice = told[told.index("give the token's user") :]
+    for name in (
+        "extras.add_customfield",
+        "extras.add_customfieldchoiceset",
+        "extras.view_exporttemplate",
+        "extras.add_exporttemplate",
+        "users.add_user",
+        "users.add_objectpermission",
+        "users.grant_token",
+    ):
+        assert f"{name}," in advice, name
+    assert "extras.add_tag" not in advice
+    assert "extras.view_customfield," not in advice
+
+
+def test_with_what_was_advised_it_works(place: Place) -> None:
+    """No permission is named one at a time."""
+    token = place.standin.token_of("maria", SHOW)
+    steps = json.loads(place.init("--check", "--json", token=token, **MORE).out)["steps"]
+    lacks = {each for step in steps for each in step["lacks"]}
+    may: dict[str, set[str]] = {}
+    for each in lacks | {"users.add_token", "users.view_token"}:
+        app, _, name = each.partition(".")
+        action, _, model = name.partition("_")
+        may.setdefault(f"{app}.{model}", set()).add(action)
+    place.standin.token_of("maria", {kind: tuple(actions) for kind, actions in may.items()})
+    said = place.init(token=token, **MORE)
+    assert (said.code, said.err) == (0, "")
+
+
+def test_a_wrong_token_is_said_and_not_shown(place: Place) -> None:
+    said = place.init(token="wrong-token")
+    assert said.code == 3
+    assert "NetBox does not take this token (HTTP 403); write a valid one into its file" in said.err
+    assert "wrong-token" not in said.err
+
+
+def test_a_netbox_that_gives_up_on_the_way_is_gone_on_with_later(place: Place) -> None:
+    """What is done stays, and nothing is made twice."""
+    place.standin.fail("^POST /api/users/users/", times=1, dropped=True)
+    said = place.init()
+    assert said.code == 3
+    assert place.standin.row("extras/custom-fields", name="fleet_wish")
+    assert not (place.folder / "own.token").exists()
+    assert place.init().code == 0
+    assert len(place.standin.rows("users/users")) == 2
+
+
+def test_what_netbox_refuses_is_said_and_the_rest_done(place: Place) -> None:
+    """And what needs it is not tried."""
+    body = json.dumps([{"username": ["This name is reserved."]}]).encode()
+    place.standin.fail("^POST /api/users/users/", times=1, status=400, body=body)
+    said = place.init()
+    assert said.code == 1
+    assert "user fleet-runner: NetBox refuses the change (HTTP 400" in said.err
+    assert "permission fleet-runner reads: it needs fleet-runner, which is not made" in said.err
+    assert place.standin.row("extras/custom-fields", name="fleet_wish")
+    assert not (place.folder / "own.token").exists()
+
+
+def test_a_folder_of_site_files_is_no_netbox(place: Place) -> None:
+    said = place.init(source="site")
+    assert said.code == 2
+    assert "name a NetBox with --url" in said.err
+
+
+@pytest.mark.parametrize(
+    ("version", "starts", "sent"), [("4.6.8", "nbt_", "token"), ("4.5.0", "nbt_", "token"), ("4.4.10", "", "key")]
+)
+def test_a_token_is_made_as_the_netbox_knows_them(standin: Standin, version: str, starts: str, sent: str) -> None:
+    standin.known.append("key")
+    with Client(standin.url, standin.token, Patience()) as client:
+        made = tokens.make(client, version, {"user": standin.user("robot"), "write_enabled": False})
+    assert made.startswith(starts)
+    assert sent in standin.changes[-1].body[0]
+
+
+def test_a_netbox_without_peppers_makes_a_token_of_the_first_kind(standin: Standin) -> None:
+    body = b'[{"__all__": ["Unable to save v2 tokens: API_TOKEN_PEPPERS is not defined."]}]'
+    standin.fail("^POST /api/users/tokens/", times=1, status=400, body=body)
+    with Client(standin.url, standin.token, Patience()) as client:
+        made = tokens.make(client, "4.6.8", {"user": standin.user("robot"), "write_enabled": False})
+    assert not made.startswith("nbt_")
+    with Client(standin.url, made, Patience()) as client:
+        assert client.version() == "4.6.8"
+
+
+def test_who_may_make_no_token_for_others_is_told_what_it_takes(standin: Standin) -> None:
+    standin.fail("^POST /api/users/tokens/", times=1, status=403)
+    with (
+        Client(standin.url, standin.token, Patience()) as client,
+        pytest.raises(SourceError, match=r"users\.add_token and users\.grant_token"),
+    ):
+        tokens.make(client, "4.6.8", {"user": standin.user("robot"), "write_enabled": False})
+
+
+def test_a_version_that_is_none_is_said(standin: Standin) -> None:
+    with (
+        Client(standin.url, standin.token, Patience()) as client,
+        pytest.raises(SourceError, match="expected one such as"),
+    ):
+        tokens.make(client, "new", {"user": 1, "write_enabled": False})
+
+
+def test_a_secret_is_in_its_file_whole_or_there_is_none(tmp_path: Path) -> None:
+    """And none takes another's place."""
+    file = tmp_path / "new" / "secret"
+    with pytest.raises(SourceError), new_secret.kept(file):
+        raise SourceError("it was not made")
+    with new_secret.kept(file):
+        pass
+    assert list(file.parent.iterdir()) == []
+    with new_secret.kept(file) as keep:
+        keep("secret")
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("secret\n", 0o600)
+    with pytest.raises(SettingsError, match="there already"), new_secret.kept(file):
+        pass
+    with pytest.raises(SettingsError, match="name a file in a folder"), new_secret.kept(file / "below"):
+        pass
+    assert list(file.parent.iterdir()) == [file]
