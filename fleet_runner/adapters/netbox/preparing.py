@@ -47,7 +47,7 @@ def survey(client: Client, wanted: Sequence[Wanted]) -> Survey:
         with suppress(ForbiddenError):
             found[kind] = _rows(client, kind, [want for want in wanted if want.kind is kind])
     steps = plan(wanted, found)
-    due = {step.wanted.kind for step in steps if step.act in DUE}
+    due = dict.fromkeys(step.wanted.kind for step in steps if step.act in DUE)
     may = {kind: client.allowed(kind) | (frozenset({"view"}) if kind in found else frozenset()) for kind in due}
     return Survey(client.url, version, within(steps, may))
 
