@@ -1,20 +1,28 @@
 """Which source of truth the settings name: a folder of site files, or a NetBox."""
 
-from collections.abc import Collection
+from __future__ import annotations
+
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 
 from fleet_runner.adapters import sitefiles
 from fleet_runner.core.errors import SettingsError, SourceError
 from fleet_runner.core.placement import patterns, reaches
-from fleet_runner.core.records import Fleet
 from fleet_runner.settings import Settings, origin
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from fleet_runner.adapters.netbox import Snapshot
+    from fleet_runner.core.records import Fleet
 
 log = structlog.get_logger()
 
-Signature = tuple[tuple[str, int, int], ...]
+Signature = tuple[object, ...]
 
 
 def read(settings: Settings) -> Fleet:
@@ -29,7 +37,16 @@ def read(settings: Settings) -> Fleet:
         return sitefiles.load(folder)
     from fleet_runner.adapters import netbox  # noqa: PLC0415  its client is slow to load, and site folders need none
 
-    return netbox.load(settings.source, token(settings))
+    return netbox.fleet(follow(settings), settings.source)
+
+
+def follow(settings: Settings, before: Snapshot | None = None) -> Snapshot:
+    """Read the NetBox of the settings: only what changed since `before`, or since this machine read it last."""
+    from fleet_runner.adapters import netbox  # noqa: PLC0415  as above
+
+    said = sha256(settings.source.encode()).hexdigest()[:12]
+    kept = settings.state_dir / "cache" / f"netbox-{said}.json"
+    return netbox.snapshot(settings.source, token(settings), kept=kept, before=before)
 
 
 def may_be_told(settings: Settings) -> bool:
@@ -61,20 +78,37 @@ def token(settings: Settings) -> str:
 
 @dataclass(slots=True)
 class Reader:
-    """Reads the source of truth again and again; site files that nobody touched are not parsed twice."""
+    """Reads the source of truth again and again; what nobody changed is not made into a fleet twice.
+
+    `snapshot` is what a NetBox said last, also where no fleet can be made of it.
+    """
 
     settings: Settings
     fleet: Fleet | None = None
     signature: Signature = ()
+    snapshot: Snapshot | None = None
 
     def __call__(self) -> Fleet:
         """Return what the source says now."""
-        signature = _signature(self.settings.source)
-        if self.fleet is None or not signature or signature != self.signature:
-            first, self.fleet, self.signature = self.fleet is None, read(self.settings), signature
+        signature: Signature
+        if "://" in self.settings.source:
+            self.snapshot = follow(self.settings, self.snapshot)
+            signature = (self.snapshot.rows, self.snapshot.notes)
+        else:
+            signature = _signature(self.settings.source)
+        if self.fleet is None or signature != self.signature:
+            first, self.fleet = self.fleet is None, self._fleet()
+            self.signature = signature
             if first and (unknown := _unknown(self.settings, self.fleet)):
                 log.warning("runner_places names what no site and no rack matches; correct it", unknown=unknown)
         return self.fleet
+
+    def _fleet(self) -> Fleet:
+        if self.snapshot is None:
+            return read(self.settings)
+        from fleet_runner.adapters import netbox  # noqa: PLC0415  as above
+
+        return netbox.fleet(self.snapshot, self.settings.source)
 
 
 def _unknown(settings: Settings, fleet: Fleet) -> list[str]:
@@ -84,9 +118,7 @@ def _unknown(settings: Settings, fleet: Fleet) -> list[str]:
 
 
 def _signature(source: str) -> Signature:
-    """Return name, size and time of every site file; nothing for a NetBox, which is asked each time."""
-    if "://" in source:
-        return ()
+    """Return name, size and time of every site file."""
     try:
         files = [(path, path.stat()) for path in sorted(Path(source).rglob("*.y*ml"))]
     except OSError as error:

@@ -1,7 +1,7 @@
 """Everything that is kept of a NetBox at one moment: read whole, or kept and followed by NetBox's change log."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet_runner.adapters.netbox import changes, keeping, reading
@@ -18,7 +18,8 @@ WHOLE_SECONDS = 86_400.0
 class Snapshot:
     """What was read, from where its changes are asked for, in how many requests, and how ("nothing changed").
 
-    `mark` is None where the token may not see NetBox's change log. `notes` are sentences for NetBox's owner.
+    `mark` is None where the token may not see NetBox's change log. `notes` are sentences for NetBox's owner. `of` is
+    the fingerprint of the NetBox and the token.
     """
 
     rows: Rows
@@ -26,6 +27,7 @@ class Snapshot:
     requests: int
     how: str
     notes: tuple[str, ...] = ()
+    of: str = ""
 
 
 def snapshot(
@@ -45,12 +47,11 @@ def snapshot(
             return _told(lists, reading.everything(lists), None, "everything")
         print_ = keeping.fingerprint(client.url, token)
         with keeping.locked(kept):
-            base = (before.rows, before.mark) if before and before.mark else keeping.load(kept, print_)
-            found = _followed(lists, *base) if base and base[1] else None
-            found = found or _whole(lists)
+            base = keeping.load(kept, print_) if before is None or before.of != print_ else (before.rows, before.mark)
+            found = (_followed(lists, *base) if base else None) or _whole(lists)
             if found.mark and (base is None or found.mark != base[1]):
                 keeping.save(kept, print_, found.rows, found.mark)
-            return found
+            return replace(found, of=print_)
 
 
 def _followed(lists: Lists, rows: Rows, mark: Mark | None) -> Snapshot | None:
