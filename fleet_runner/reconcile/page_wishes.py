@@ -92,6 +92,8 @@ class Taker:
             self._say(str(error))
             return 0
         self.store.tracker_heard(NAME, self.now())
+        if self.trouble:  # of some pages alone: it is shown, and the next look is in its time
+            self.store.tracker_failed(NAME, self.trouble, self.now())
         return taken
 
     def _look(self, client: Client) -> int:

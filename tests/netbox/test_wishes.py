@@ -187,6 +187,7 @@ def test_a_wish_for_a_node_that_the_store_does_not_know_yet_waits_in_its_page(de
     runner = desk.runner()
     assert runner.visit() == 0
     assert runner.trouble == "gpu-9: the source of truth was not read with this node yet"
+    assert desk.store.tracker(NAME).detail == runner.trouble
     assert desk.stands("gpu-9")[0] == "certify"
     desk.store.register([Device("gpu-9", "hgx", "gpu-server", "hall")], 3.0)
     assert runner.visit() == 1

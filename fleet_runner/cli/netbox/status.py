@@ -15,6 +15,8 @@ from fleet_runner.settings import Settings, origin
 SHOWN = 20
 """Nodes of a kind that are told one by one; the rest is counted."""
 
+WISHES = "wishes"
+
 
 def wanted(settings: Settings) -> None:
     """Refuse settings under which no NetBox is told of nodes."""
@@ -38,7 +40,8 @@ def status(json: Annotated[bool, typer.Option("--json", help="print JSON instead
         _line(f"{url}: {waiting(settings, store) or 'everything is written'}")
         for what, standing in _standings(store).items():
             if standing.heard_at is not None:
-                _line(f"{what}: taken last {age(time.time() - standing.heard_at)} ago")
+                said = "looked for" if what == WISHES else "taken"
+                _line(f"{what}: {said} last {age(time.time() - standing.heard_at)} ago")
         for sentence in summary(settings, store):
             _line(sentence)
 
@@ -78,7 +81,7 @@ def summary(settings: Settings, store: Store) -> list[str]:
 
 
 def _standings(store: Store) -> dict[str, Standing]:
-    return {what: store.tracker(f"netbox {what}") for what in ("fields", "journal", "serials")}
+    return {what: store.tracker(f"netbox {what}") for what in ("fields", "journal", "serials", WISHES)}
 
 
 def _some(sentences: Iterable[str]) -> list[str]:
