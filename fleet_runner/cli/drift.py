@@ -11,13 +11,13 @@ from fleet_runner import source
 from fleet_runner.adapters import profiles, proposals
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import Exit, age, console, errors, known, opened, plain, print_json, split
-from fleet_runner.core.drift.compare import Expected, differences, each_fault_once, fabric_links
+from fleet_runner.core.drift.compare import Expected, dated, differences, each_fault_once, fabric_links
 from fleet_runner.core.drift.difference import Difference
 from fleet_runner.core.drift.tables import Tables, tables
 from fleet_runner.core.errors import EvidenceError, SettingsError
 from fleet_runner.core.printable import printable
 from fleet_runner.core.profile import hca_interfaces
-from fleet_runner.core.records import Fleet, nodes
+from fleet_runner.core.records import NODE_ROLES, Fleet, nodes
 from fleet_runner.settings import Settings
 
 Nodes = Annotated[list[str] | None, typer.Argument(metavar="[NODE]...", help="nodes; all, and fabrics, if none")]
@@ -58,10 +58,11 @@ def _found(settings: Settings, store: Store, fleet: Fleet, chosen: Collection[st
     adapters = {name: _adapters(settings, name) for name in {device.device_type for device in nodes(fleet)}}
     found: list[Difference] = []
     with store.one_moment():
-        for device in nodes(fleet):
-            if not chosen or device.name in chosen:
+        for row in store.nodes():
+            device = fleet.devices.get(row.name)
+            if device is not None and device.role in NODE_ROLES and (not chosen or row.name in chosen):
                 expected = Expected(device, adapters[device.device_type])
-                found += differences(expected, store.latest_results(device.name))
+                found += dated(differences(expected, store.latest_results(row.name)), row)
         for fabric in () if chosen else store.fabrics():
             found += fabric_links(store.latest_results(fabric.name))
     return each_fault_once(found)
@@ -78,7 +79,8 @@ def _adapters(settings: Settings, device_type: str) -> Mapping[str, str]:
 def _tell(found: Collection[Difference], differing: Collection[Difference]) -> None:
     now = time.time()
     for each in differing:
-        line = f"{each.node} {each.kind}: {each.sentence} ({each.check}, {age(now - each.at)} ago)"
+        before = f", before it came to {each.before}" if each.before else ""
+        line = f"{each.node} {each.kind}: {each.sentence} ({each.check}, {age(now - each.at)} ago{before})"
         console.print(printable(line), markup=False, soft_wrap=True)
     counted = "1 difference" if len(differing) == 1 else f"{len(differing)} differences"
     console.print(counted if differing else "nothing that was observed differs", style="dim")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.drift.compare import Expected, differences, each_fault_once, fabric_links
+from fleet_runner.core.drift.compare import Expected, dated, differences, each_fault_once, fabric_links
 from fleet_runner.core.drift.difference import Difference, Kind, proposable
 from fleet_runner.core.drift.tables import NEW_MAC, Place, tables
-from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.records import Device, Interface, Part
-from fleet_runner.core.runs import Stored
+from fleet_runner.core.runs import Node, Stored
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 
 GPUS = tuple(Part(f"SXM{number}", "gpu", "H100", f"G{number}") for number in range(3))
@@ -175,3 +175,21 @@ def test_tables_hold_ids_and_values_as_netbox_writes_them() -> None:
         "new-mac-addresses.csv": [NEW_MAC, ("02:00:00:00:00:02", "gpu-1", "eth0", "true")],
         "mac-addresses.csv": [("id", "mac_address"), ("5", "02:00:00:00:00:03")],
     }
+
+
+@pytest.mark.parametrize(
+    ("state", "since", "before", "proposed"),
+    [
+        (State.RMA, 51.0, "rma", ""),
+        (State.VERIFY, 51.0, "verify", ""),
+        (State.VERIFY, 50.0, "", "D9"),
+        (State.PRODUCTION, 51.0, "", "D9"),
+    ],
+)
+def test_what_was_seen_before_hands_were_at_the_node_is_shown_and_not_proposed(
+    state: State, since: float, before: str, proposed: str
+) -> None:
+    """A part that went back was exchanged, and the record too, before anybody looked at the node again."""
+    found = drift("parts_dimm", {"serials": {"A1": "D9"}, "dimms": 1})
+    [each] = dated(found, Node("gpu-1", "hgx", state, since, 1))
+    assert (each.before, each.proposed) == (before, proposed)

@@ -5,12 +5,14 @@ just not have been read. So every difference has something observed in it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
 from fleet_runner.core.drift.difference import SHOWN, Difference, Kind, proposable
+from fleet_runner.core.lifecycle import State
 from fleet_runner.core.records import Device, Part
-from fleet_runner.core.runs import Stored
+from fleet_runner.core.runs import Node, Stored
 from fleet_runner.core.verdicts import Remedy
 
 PARTS: Mapping[str, tuple[str, str]] = {
@@ -27,6 +29,12 @@ LINK = "cabling."
 """How findings about links begin."""
 
 
+HANDS = frozenset(
+    {State.REGISTERED, State.PROVISION, State.ONBOARD, State.VERIFY, State.TRIAGE, State.DEBUG, State.RMA}
+)
+"""States in which people change parts and cables, or have just done so."""
+
+
 class Expected(NamedTuple):
     """A device's record, and which interface each of its adapters is ("mlx5_0" -> "ib0")."""
 
@@ -38,6 +46,15 @@ def differences(expected: Expected, results: Iterable[Stored]) -> tuple[Differen
     """Return what differs by the newest results of one node's checks, in the order of the kinds."""
     found = (each for stored in results for each in _of(expected, stored))
     return tuple(sorted(found, key=lambda each: (list(Kind).index(each.kind), each.name)))
+
+
+def dated(found: Iterable[Difference], node: Node) -> tuple[Difference, ...]:
+    """Propose nothing that was seen before hands may have changed it: it may be the record that is newer."""
+    if node.state not in HANDS:
+        return tuple(found)
+    return tuple(
+        replace(each, before=node.state.value, proposed="") if each.at < node.since else each for each in found
+    )
 
 
 def fabric_links(results: Iterable[Stored]) -> tuple[Difference, ...]:

@@ -28,6 +28,7 @@ class Difference:
 
     `source` is "" where the source leaves it empty. Where a check's finding says it all, that is the `message`, and
     `fault` its key. `proposed` is the one value that the source should have, "" where a person must look first.
+    `before` names the state that the node has come to since, in which hands may have changed what was seen.
     """
 
     node: str
@@ -40,6 +41,7 @@ class Difference:
     proposed: str = ""
     message: str = ""
     fault: str = ""
+    before: str = ""
 
     @property
     def empty(self) -> bool:
