@@ -29,25 +29,20 @@ OWN: tuple[tuple[str, str, str], ...] = (
 """Lists in the order in which they can be emptied, and the field in which all that is ours begins with the prefix."""
 
 INIT = (
-    "extras.eventrule", "extras.webhook", "extras.customlink", "extras.exporttemplate", "extras.customfield",
-    "extras.customfieldchoiceset", "extras.tag", "users.token", "users.objectpermission", "users.group", "users.user",
+    "extras/event-rules", "extras/webhooks", "extras/custom-links", "extras/export-templates", "extras/custom-fields",
+    "extras/custom-field-choice-sets", "extras/tags", "users/tokens", "users/permissions", "users/users",
 )  # fmt: skip
-"""What `netbox init` makes, in the order in which it can be taken away."""
+"""Lists of what `netbox init` makes, in the order in which it can be taken away."""
 
-PATHS = {
-    "extras.eventrule": "extras/event-rules", "extras.webhook": "extras/webhooks",
-    "extras.customlink": "extras/custom-links", "extras.exporttemplate": "extras/export-templates",
-    "extras.customfield": "extras/custom-fields", "extras.customfieldchoiceset": "extras/custom-field-choice-sets",
-    "extras.tag": "extras/tags", "users.token": "users/tokens", "users.objectpermission": "users/permissions",
-    "users.group": "users/groups", "users.user": "users/users",
-}  # fmt: skip
+NAMED = ("name", "slug", "username", "description")
+"""The fields by one of which init knows what it made."""
 
 COUNTED = (
-    *(path for path, *_ in OWN), *PATHS.values(), "dcim/device-roles", "dcim/inventory-item-roles", "dcim/interfaces",
-    "dcim/inventory-items", "dcim/modules", "dcim/module-bays", "dcim/cables", "dcim/cable-terminations",
-    "dcim/front-ports", "dcim/rear-ports", "dcim/interface-templates", "extras/journal-entries",
+    "dcim/sites", "dcim/devices", "dcim/interfaces", "dcim/inventory-items", "dcim/mac-addresses", "dcim/cables",
+    "dcim/cable-terminations", "ipam/ip-addresses", "extras/journal-entries", "extras/custom-fields",
+    "extras/export-templates", "users/users", "users/tokens", "users/permissions",
 )  # fmt: skip
-"""Lists that are as long afterwards as they were before."""
+"""Lists that are as long afterwards as they were before: those that deleting could leave something in."""
 
 
 class Change(NamedTuple):

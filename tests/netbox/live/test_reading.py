@@ -15,7 +15,7 @@ from tests.netbox.live.hall import CONTEXT, Hall
 from tests.netbox.live.place import Place
 
 Read = Callable[[], Fleet]
-FEW = 500  # devices that are read through serializers within a test's time
+FEW = 200  # devices that are read through serializers within a test's time
 MOST = 3  # requests where nothing has changed
 
 
