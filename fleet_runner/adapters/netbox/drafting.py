@@ -1,6 +1,7 @@
 """A fleet out of what was read of a NetBox."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TypeVar
@@ -45,12 +46,13 @@ def _draft(snapshot: Snapshot, base: str, wrong: list[Problem]) -> Draft:
     def each(path: str, make: Callable[[R], T], of: Iterable[R]) -> list[Found[T]]:
         return made(make, of, f"{base}/{path}", wrong)
 
-    interfaces = [(row.device, records.interface(row)) for row in rows.interfaces.values()]
+    owners = _owners(rows)
+    interfaces = [(owners[row.id], records.interface(row)) for row in rows.interfaces.values()]
     inside = Inside(held(interfaces, lambda interface: interface.name), _parts(rows))
     wrong.extend(_nameless_nodes(rows.devices.values(), base))
     named = [row for row in rows.devices.values() if row.name]
     racks = each("racks", records.rack, rows.racks.values())
-    designed, lost = _cables(rows, f"{base}/cables", wrong)
+    designed, lost = _cables(rows, owners, f"{base}/cables", wrong)
     return Draft(
         sites=each("sites", lambda row: row.name, rows.sites.values()),
         roles=frozenset(row.role for row in named),
@@ -77,11 +79,34 @@ def _nameless_nodes(devices: Iterable[DeviceRow], base: str) -> Iterator[Problem
             yield Problem(f"{base}/devices/{row.id}/", f"a {row.role} has no name; name it")
 
 
-def _cables(rows: Rows, page: str, wrong: list[Problem]) -> tuple[list[Found[Cable]], list[Termination]]:
+def _owners(rows: Rows) -> Mapping[int, int]:
+    """Return the device that each interface is looked for at, by their ids.
+
+    Members of a virtual chassis answer as its master, so their interfaces are the master's, as in its page: all but
+    management ports, and those whose name is not the only one in the chassis.
+    """
+    masters = {row.virtual_chassis: row.id for row in rows.devices.values() if row.is_master and row.name}
+    answers = {row.id: masters.get(row.virtual_chassis, row.id) for row in rows.devices.values()}
+    chassis = set(masters.values())
+    names = Counter(
+        (master, row.name)
+        for row in rows.interfaces.values()
+        if (master := answers.get(row.device)) in chassis and (not row.mgmt_only or row.device == master)
+    )
+    return {
+        row.id: row.device if row.mgmt_only or names[master, row.name] > 1 else master
+        for row in rows.interfaces.values()
+        for master in (answers.get(row.device, row.device),)
+    }
+
+
+def _cables(
+    rows: Rows, owners: Mapping[int, int], page: str, wrong: list[Problem]
+) -> tuple[list[Found[Cable]], list[Termination]]:
     """Return the designed cables, and the interfaces whose way through patch panels leads nowhere."""
     names = {row.id: row.name for row in rows.devices.values()}
     known: Known = {
-        row.id: Termination(name, row.name) if (name := names[row.device]) else None
+        row.id: Termination(name, row.name) if (name := names[owners[row.id]]) else None
         for row in rows.interfaces.values()
         if row.device in names
     }
