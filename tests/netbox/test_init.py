@@ -82,7 +82,8 @@ def place(
             main()
         except SystemExit as end:
             code = int(end.code or 0)
-        return Said(code, *capsys.readouterr())
+        said = capsys.readouterr()
+        return Said(code, str(said.out), str(said.err))
 
     return Place(standin, tmp_path, init)
 
