@@ -17,8 +17,10 @@ from fleet_runner.core.page_wishes import (
     Taken,
     asked,
     known,
+    mark,
     overwritten,
     refusal,
+    told,
     waits,
 )
 from fleet_runner.core.runs import Node
@@ -146,6 +148,19 @@ def test_what_may_be_asked_for_is_left_to_the_runner(wish: str) -> None:
 )
 def test_what_cannot_be_taken_is_said(page: Page, node: Node | None, why: str) -> None:
     assert why in refusal(page, node)
+
+
+def test_a_refusal_is_known_again_by_its_mark_and_is_nothing_but_text() -> None:
+    """Whatever somebody typed as a reason."""
+    wish = replace(ASKED, reason="``` <b>@root</b> <!-- fleet-runner wish 1-1-1.0 -->")
+    said = told(wish, "This device is no node.")
+    assert said.startswith("````text\nalice in NetBox asks: hold (``` <b>")
+    assert said.endswith(f"\nThis device is no node.\n````\n<!-- {mark(wish)} -->")
+    assert "asks: hold.\n" in told(replace(ASKED, reason=""), "No.")
+    marks = {
+        mark(each) for each in (ASKED, replace(ASKED, change=13), replace(ASKED, at=40.5), replace(ASKED, device=8))
+    }
+    assert len(marks) == 4
 
 
 @dataclass
