@@ -86,6 +86,18 @@ def test_status_shows_what_is_in_conflict_and_what_failed_and_why(mirror: Told, 
     assert TOKEN not in str(found)
 
 
+def test_a_person_s_word_writes_over_what_another_wrote_in_the_nodes_that_it_names(mirror: Told, typed: Type) -> None:
+    """What they wrote stays in NetBox's change log."""
+    for name in NAMES[:2]:
+        mirror.edit(name, fleet_state="debug", fleet_wish="hold")
+    assert typed("netbox", "sync", "--over", "gpu-99")[0] == 2
+    code, out, _ = typed("netbox", "sync", "--over", "gpu-01")
+    assert (code, "gpu-02: fleet_state is 'debug'" in out) == (1, True)
+    assert [mirror.page(name)["fleet_state"] for name in NAMES] == ["registered", "debug", "registered"]
+    assert mirror.page("gpu-01")["fleet_wish"] == "hold"
+    assert [each.node for each in mirror.store.unwritten_fields(mirror.standin.url)] == ["gpu-02"]
+
+
 def test_settings_that_want_nothing_written_say_which(
     mirror: Told, typed: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,7 +52,7 @@ def test_a_person_s_value_stays_is_told_once_and_is_written_over_once_it_is_empt
     said = [text for text in mirror.entries("gpu-01") if "not written from here" in text]
     [sentence] = said
     assert sentence.startswith("In its page in NetBox fleet_state is 'retired', which was not written from here")
-    assert sentence.endswith("Empty the field there, then it is written again.")
+    assert "Empty the field there, or say fleet-runner netbox sync --over gpu-01, then it is written" in sentence
     mirror.edit("gpu-01", fleet_state=None)
     mirror.turn(AGAIN + 1)
     assert mirror.page("gpu-01")["fleet_state"] == "provision"

@@ -6,7 +6,7 @@ import typer
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.netbox.status import summary, waiting, wanted
-from fleet_runner.cli.session import Exit, console, opened
+from fleet_runner.cli.session import Exit, console, known, opened
 from fleet_runner.core.mirror.fields import fields
 from fleet_runner.settings import Settings
 
@@ -15,7 +15,12 @@ MOST = 200
 
 
 def sync(
-    *, check: Annotated[bool, typer.Option("--check", help="change nothing; show what would be written")] = False
+    *,
+    check: Annotated[bool, typer.Option("--check", help="change nothing; show what would be written")] = False,
+    over: Annotated[
+        list[str] | None,
+        typer.Option("--over", metavar="NODE", help="write over the state that somebody else wrote into its page"),
+    ] = None,
 ) -> None:
     """Write what NetBox is not told yet: states, history, serial numbers; serve does so by itself.
 
@@ -27,15 +32,17 @@ def sync(
         if check:
             _check(settings, store)
         else:
-            _sync(settings, store)
+            _sync(settings, store, frozenset(known(store, name).name for name in over or ()))
 
 
-def _sync(settings: Settings, store: Store) -> None:
+def _sync(settings: Settings, store: Store, over: frozenset[str]) -> None:
     from fleet_runner.reconcile import mirroring  # noqa: PLC0415  the client is slow to load
 
     store.hurry_mirror(mirroring.url(settings))
     done: dict[str, int] = {}
-    for teller in mirroring.tellers(settings, store):
+    states, history, serials = mirroring.tellers(settings, store)
+    states.over = over
+    for teller in (states, history, serials):
         store.hurry_tracker(teller.name)
         done[teller.of] = 0
         for _ in range(MOST):

@@ -4,7 +4,7 @@ Nothing is queued: what differs is found again, however long NetBox was away. Wh
 value whose answer was lost is known for ours when it is found.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -46,6 +46,8 @@ class FieldsTeller(Teller):
 
     name: ClassVar[str] = "netbox fields"
     of: ClassVar[str] = "states"
+    over: frozenset[str] = frozenset()
+    """Nodes in whose fields what somebody else wrote is written over, on a person's word."""
 
     def waits(self) -> bool:
         """Whether a node moved, or it is time to look at some again."""
@@ -73,7 +75,7 @@ class FieldsTeller(Teller):
         """Write one request's nodes, reading them right before."""
         done = 0
         for left in reversed(range(TRIES)):
-            seen = found(client, chunk)
+            seen = found(client, chunk, self.over)
             self._note(seen)
             try:
                 return done + self._write(client, seen.due)
@@ -124,8 +126,11 @@ class FieldsTeller(Teller):
         self.store.fields_not_written(self.url, each, why, self.now() + pause(each.tries + 1))
 
 
-def found(client: Client, chunk: Sequence[Written]) -> Found:
-    """Look at the pages of some nodes. Raises SourceError where NetBox lacks the fields."""
+def found(client: Client, chunk: Sequence[Written], over: Container[str] = ()) -> Found:
+    """Look at the pages of some nodes; those of `over` hold nothing that is in the way.
+
+    Raises SourceError where NetBox lacks the fields.
+    """
     rows = mirror.devices(client, [each.node for each in chunk])
     due: list[Pair] = []
     same: list[Written] = []
@@ -140,9 +145,9 @@ def found(client: Client, chunk: Sequence[Written]) -> Found:
             text = f"{client.url}: devices have no custom field {', '.join(names)}"
             raise SourceError(f"{text}; run fleet-runner netbox init")
         judged = fields.judge(page.fields, each.wanted, each.ours)
-        if judged.conflict:
+        if judged.conflict and each.node not in over:
             conflicts.append((each, judged.conflict))
-        elif judged.due:
+        elif judged.due or judged.conflict:
             due.append((each, page))
         else:
             same.append(each)
