@@ -1,6 +1,5 @@
 """Pushes into a stand-in NetBox: complete, repeated, interrupted, refused, and beside other people."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -74,7 +73,7 @@ def with_node(**changes: Any) -> Fleet:
 
 
 @pytest.fixture
-def filled(standin: Standin) -> Iterator[Standin]:
+def filled(standin: Standin) -> Standin:
     """A NetBox into which the fleet was pushed."""
     custom_fields(standin)
     assert push(standin, FLEET).conflicts == []
@@ -153,7 +152,7 @@ def test_a_customers_node_is_not_made_where_nothing_can_say_so(standin: Standin)
 
 
 def test_the_permission_that_is_missing_is_named(filled: Standin) -> None:
-    may = dict.fromkeys(("dcim.site", "dcim.rack", "dcim.location", "dcim.devicerole"), ("view",))
+    may: dict[str, Any] = dict.fromkeys(("dcim.site", "dcim.rack", "dcim.location"), ("view",))
     with pytest.raises(SourceError, match="HTTP 403"):
         push(filled, FLEET, filled.token_of("nobody", may))
     may = {path.object_type: ("view",) for path in models().values()}

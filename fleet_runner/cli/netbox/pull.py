@@ -49,7 +49,7 @@ def pull(
             console.print(f"{name}: {found.changes[name]}", markup=False, soft_wrap=True)
         for note in fleet.notes:
             console.print(f"note: {note}", markup=False, soft_wrap=True)
-        counted = f"{len(fleet.devices):,} devices, {len(fleet.cables):,} cables"
+        counted = f"{_count(len(fleet.devices), 'device')}, {_count(len(fleet.cables), 'cable')}"
         did = "would be written" if check or refused else "written"
         files = f"{len(due)} of {len(found.changes)} files {did}"
         console.print(
@@ -59,6 +59,10 @@ def pull(
         raise FleetError(_refusal(folder, found, refused))
     if check and due:
         raise typer.Exit(Exit.NO)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _refusal(folder: Path, found: pulling.Pull, refused: list[str]) -> str:
