@@ -93,7 +93,7 @@ def test_a_netbox_that_is_away_for_long_is_told_when_it_is_back(mirror: Told) ->
 
 
 @pytest.mark.parametrize("fault", [{"lost": True}, {"cut": True}, {"status": 504, "body": b"<h1>"}])
-def test_an_answer_that_is_lost_makes_no_conflict(mirror: Told, fault: dict[str, object]) -> None:
+def test_an_answer_that_is_lost_makes_no_conflict(mirror: Told, fault: dict[str, Any]) -> None:
     """The node moves on before the next try: what stands there is known for ours."""
     mirror.standin.fail("PATCH", **fault)
     mirror.turn()

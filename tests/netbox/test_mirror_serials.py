@@ -100,7 +100,8 @@ def test_a_slot_that_is_not_there_and_one_that_is_there_twice_are_said(mirror: T
 
 
 def test_a_device_that_is_gone_and_a_permission_that_is_missing_are_said(mirror: Told) -> None:
-    may = dict.fromkeys(("dcim.device", "dcim.module", "dcim.inventoryitem"), ("view",))
+    kinds: list[str] = ["dcim.device", "dcim.module", "dcim.inventoryitem"]
+    may = dict.fromkeys(kinds, ("view",))
     mirror.token = mirror.standin.token_of("reader", may)
     came(mirror, "GPU 1", "S-1", "S-9")
     mirror.turn()
