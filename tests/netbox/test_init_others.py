@@ -106,6 +106,30 @@ def test_a_wrong_token_is_said_and_not_shown(place: Place) -> None:
     assert "wrong-token" not in said.err
 
 
+def test_a_token_of_its_own_that_is_taken_no_more_is_said(place: Place) -> None:
+    """NetBox's administrator may have revoked it."""
+    place.init()
+    (place.folder / "own.token").write_text("revoked")
+    said = place.init()
+    assert said.code == 0
+    assert "own.token; move the file away and run this again" in said.err
+
+
+def test_what_netbox_drops_of_what_was_sent_is_said(place: Place) -> None:
+    place.init(netbox_write_nodes="true")
+    place.standin.change = lambda answer: [] if answer and isinstance(answer, list) else answer
+    said = place.init(netbox_write_nodes="false")
+    assert said.code == 1
+    assert "permission fleet-runner writes nodes: NetBox found it no more" in said.err
+    place.standin.change = lambda answer: (
+        [{"id": 1, "enabled": True}] if answer and isinstance(answer, list) and "enabled" in answer[0] else answer
+    )
+    said = place.init(netbox_write_nodes="true")
+    assert said.code == 0
+    said = place.init(netbox_write_nodes="false")
+    assert "writes nodes: NetBox took it and keeps enabled otherwise; look into its page" in said.err
+
+
 def test_a_netbox_that_gives_up_on_the_way_is_gone_on_with_later(place: Place) -> None:
     """What is done stays, and nothing is made twice."""
     place.standin.fail("^POST /api/users/users/", times=1, dropped=True)

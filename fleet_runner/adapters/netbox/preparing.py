@@ -9,7 +9,7 @@ from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenErr
 from fleet_runner.adapters.netbox.writing import tag
 from fleet_runner.core.netbox_init import pages
 from fleet_runner.core.netbox_init.objects import ABOUT, Kind, Ref, Wanted
-from fleet_runner.core.netbox_init.plan import DUE, Act, Step, filled, ids, ours, plan
+from fleet_runner.core.netbox_init.plan import DUE, Act, Step, filled, ids, lost, ours, plan
 from fleet_runner.core.netbox_init.rights import within
 
 EXTRAS = "extras/"
@@ -107,4 +107,8 @@ def _do(client: Client, step: Step, known: Mapping[Ref, int]) -> int:
     else:
         row = {"id": step.row["id"], **filled(step.change, known.__getitem__), **why}
         made = client.change(kind, [row], ",".join(row), [tag(step.row)] if step.row.get("last_updated") else [])
+    if not made:
+        raise RefusedError("NetBox found it no more, or may not let this token change it; run it again")
+    if lost_fields := lost(step.wanted, row, made[0]):
+        raise RefusedError(f"NetBox took it and keeps {', '.join(lost_fields)} otherwise; look into its page")
     return int(made[0]["id"])

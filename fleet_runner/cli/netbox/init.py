@@ -11,6 +11,7 @@ from fleet_runner import settings
 from fleet_runner.adapters import new_secret
 from fleet_runner.adapters.join import secrets
 from fleet_runner.cli.netbox.reaching import Url, reached
+from fleet_runner.cli.netbox.telling import progress
 from fleet_runner.cli.session import Exit, console, errors, print_json
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.netbox_init import account, telling
@@ -50,7 +51,9 @@ def init(
     admin = reached(url, token_file)
     with Client(*admin, Patience()) as client, ExitStack() as stack:
         secret = _secret(found, client)
-        survey = preparing.survey(client, wanted(_asked(found, own, secret)))
+        with progress() as tell:
+            tell("looking at what is there", 0, 0)
+            survey = preparing.survey(client, wanted(_asked(found, own, secret)))
         if not json:
             _show(survey)
         undone: dict[Ref, str] = {}
@@ -112,12 +115,15 @@ def _keep_secret(found: Settings, secret: str) -> None:
 def _unfit(url: str, own: Path | None, writes: Writes) -> tuple[str, ...]:
     """Say what is wrong with fleet-runner's own token, where it has one."""
     from fleet_runner.adapters.netbox import tokens  # noqa: PLC0415  as above
-    from fleet_runner.adapters.netbox.client import Client, Patience  # noqa: PLC0415  as above
+    from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Patience  # noqa: PLC0415  as above
 
     if own is None or not own.exists():
         return ()
-    with Client(*reached(url, own), Patience()) as client:
-        found = account.unfit(str(own), writes, tokens.may(client))
+    try:
+        with Client(*reached(url, own), Patience()) as client:
+            found = account.unfit(str(own), writes, tokens.may(client))
+    except ForbiddenError:
+        found = (f"NetBox does not take the token in {own}; move the file away and run this again",)
     for sentence in found:
         errors.print(f"warning: {sentence}", markup=False, soft_wrap=True)
     return found

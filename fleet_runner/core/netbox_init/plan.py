@@ -116,6 +116,15 @@ def filled(value: Any, ids: Callable[[Ref], Any]) -> Any:
     return value
 
 
+def lost(want: Wanted, sent: Row, answer: Row) -> tuple[str, ...]:
+    """Return the fields of what was sent that NetBox keeps otherwise, by its answer."""
+    return tuple(
+        name
+        for name in want.settled
+        if name in sent and _ordered(_plain(answer.get(name))) != _ordered(_plain(sent[name]))
+    )
+
+
 def ids(steps: Iterable[Step]) -> dict[Ref, int]:
     """Return the ids of what is there already."""
     return {step.wanted.ref: step.row["id"] for step in steps if step.row}
@@ -187,8 +196,8 @@ def _plain(value: Any) -> Any:
 
 
 def _ordered(value: Any) -> Any:
-    """Return a value as it is compared: lists of words in any order, text as NetBox trims it."""
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    """Return a value as it is compared: lists of words or ids in any order, text as NetBox trims it."""
+    if isinstance(value, list) and all(isinstance(each, str | int) for each in value):
         return sorted(value)
     return value.strip() if isinstance(value, str) else value
 

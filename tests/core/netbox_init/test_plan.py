@@ -6,7 +6,7 @@ import pytest
 
 from fleet_runner.core.netbox_init import fields
 from fleet_runner.core.netbox_init.objects import ABOUT, MARK, Kind, Ref, Wanted
-from fleet_runner.core.netbox_init.plan import Act, Found, Step, filled, ids, ours, plan, refs
+from fleet_runner.core.netbox_init.plan import Act, Found, Step, filled, ids, lost, ours, plan, refs
 
 SET = Wanted(
     Kind.CHOICE_SET, "states", {"name": "states", "extra_choices": [["a", "A"], ["b", "B"]]}, ("extra_choices",)
@@ -195,3 +195,12 @@ def test_only_a_mark_makes_an_object_ours() -> None:
     assert ours(Kind.TAG, {"description": f"Changed by me; made by {MARK}, long ago"})
     assert not ours(Kind.TAG, {"description": None})
     assert not ours(Kind.TAG, {})
+
+
+def test_what_netbox_keeps_otherwise_than_it_was_sent_is_found() -> None:
+    """It takes fields that it does not know, and drops them."""
+    sent = {"enabled": True, "actions": ["add", "view"], "users": [2, 1], "description": "words"}
+    answer = {"id": 9, "enabled": True, "actions": ["view", "add"], "users": [{"id": 1}, {"id": 2}]}
+    assert lost(RIGHT, sent, answer) == ()
+    assert lost(RIGHT, sent, answer | {"enabled": False, "users": []}) == ("enabled", "users")
+    assert lost(RIGHT, {"enabled": True}, {"id": 9, "enabled": True}) == ()
