@@ -28,6 +28,9 @@ NEEDED = ("ansible_collections/netbox/netbox/", "pytz/")
 TICK = os.sysconf("SC_CLK_TCK")
 OFTEN = 0.2  # seconds between two looks at the server's processes: one that ends takes its figures with it
 
+HEAD = "| way | s | requests | MB | CPU s | peak MB | NetBox CPU s | times |\n|---|" + "---:|" * 7
+"""Times the CPU of the NetBox for the first way."""
+
 OURS = ("templates", "rest", "kept", "unchanged", "one-changed")
 THEIRS = ("nb_inventory", "pynetbox-lists", "pynetbox-loop")
 
@@ -94,9 +97,8 @@ def main(asked: argparse.Namespace) -> None:
         if "nb_inventory" in asked.ways:
             _peers(folder / "peers")
             _measured("nb_inventory", url, folder, 1)  # it keeps the API's description from now on
-        print(f"{asked.servers} servers; load {' '.join(f'{load:.1f}' for load in os.getloadavg())}\n", flush=True)
-        print("| way | interfaces | s | requests | MB | CPU s | peak MB | NetBox CPU s |\n|---|" + "---:|" * 7)
-        whole = 0
+        print(f"{asked.servers} servers; load {_load()}\n\n{HEAD}", flush=True)
+        whole, least = 0, 0.0
         for way in asked.ways:
             if way == "one-changed":
                 _change(url, token)
@@ -104,8 +106,10 @@ def main(asked: argparse.Namespace) -> None:
             with server.watched():
                 seen = _measured(way, url, folder, part)
             whole = whole or seen["interfaces"]
-            _tell(way, seen, server.used() if asked.server_pids else None, whole)
-    print(f"\nload {' '.join(f'{load:.1f}' for load in os.getloadavg())} at the end")
+            times = whole / seen["interfaces"]
+            least = least or server.used()
+            _tell(way, seen, times, [times * server.used(), times * server.used() / least] if least else [])
+    print(f"\n{whole:,} interfaces; load {_load()} at the end")
 
 
 def _fill(records: netbox_fleet.Fleet, seed_with: str, folder: Path, url: str) -> None:
@@ -130,7 +134,7 @@ def _command(folder: Path, url: str, *words: str) -> list[str]:
 def _peers(folder: Path) -> None:
     """Have what is compared with, its versions and hashes pinned, without installing anything."""
     wheels = folder / "wheels"
-    lock = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "-r", str(PEERS)]
+    lock = [sys.executable, "-m", "pip", "download", "-qq", "--no-deps", "--require-hashes", "-r", str(PEERS)]
     _run([*lock, "--dest", str(wheels)])
     for wheel in wheels.glob("*.whl"):
         with zipfile.ZipFile(wheel) as inside:
@@ -157,17 +161,19 @@ def _change(url: str, token: str) -> None:
     device.update({"comments": "looked at" if device.comments == "" else ""})
 
 
-def _tell(way: str, seen: dict[str, Any], used: float | None, whole: int) -> None:
-    times = whole / seen["interfaces"]
+def _load() -> str:
+    return " ".join(f"{load:.1f}" for load in os.getloadavg())
+
+
+def _tell(way: str, seen: dict[str, Any], times: float, used: list[float]) -> None:
     cells = [
         f"{way} (a part, {times:.1f} times)" if times > 1 else way,
-        f"{seen['interfaces']:,}",
         f"{times * seen['seconds']:,.2f}",
         f"{times * seen['requests']:,.0f}",
         f"{times * seen['mb']:,.1f}",
         f"{times * seen['cpu']:,.2f}",
         f"{seen['peak_mb']:,.0f}",
-        "" if used is None else f"{times * used:,.2f}",
+        *(f"{each:,.2f}" for each in used),
     ]
     print(f"| {' | '.join(cells)} |", flush=True)
 
