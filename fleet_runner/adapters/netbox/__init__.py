@@ -6,7 +6,7 @@ from fleet_runner.adapters.netbox.changes import Mark
 from fleet_runner.adapters.netbox.client import Patience
 from fleet_runner.adapters.netbox.drafting import fleet
 from fleet_runner.adapters.netbox.exports import TEMPLATES, Template
-from fleet_runner.adapters.netbox.snapshot import Snapshot, snapshot
+from fleet_runner.adapters.netbox.snapshots import Snapshot, snapshot
 from fleet_runner.adapters.netbox.writing import Written, connect_cables
 from fleet_runner.core.records import Fleet
 

@@ -257,16 +257,19 @@ class _PatientAdapter(HTTPAdapter):
             raise requests.exceptions.InvalidURL(f"its list has more than {PAGES} pages")
         kwargs["timeout"] = self.limits
         answer = super().send(request, *args, **kwargs)
-        _known(answer.headers.get("API-Version", ""), "://".join(self.origin))
+        version = answer.headers.get("API-Version", "")
+        if _old(version):
+            answer.close()
+            oldest = ".".join(map(str, OLDEST))
+            url = "://".join(self.origin)
+            raise SourceError(f"{url}: is a NetBox {show(version)}, expected {oldest} or newer; upgrade it")
         return answer
 
 
-def _known(version: str, url: str) -> None:
-    """Refuse a NetBox that is too old for what is asked of it."""
+def _old(version: str) -> bool:
+    """Whether a NetBox is too old for what is asked of it; one that does not say is tried."""
     found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})", version)
-    if found and (int(found[1]), int(found[2])) < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        raise SourceError(f"{url}: is a NetBox {version}, expected {oldest} or newer; upgrade it")
+    return found is not None and (int(found[1]), int(found[2])) < OLDEST
 
 
 def permission(path: str, action: str) -> str:

@@ -10,7 +10,7 @@ from fleet_runner.adapters.netbox import panels, records
 from fleet_runner.adapters.netbox.cables import Known, cables, strands
 from fleet_runner.adapters.netbox.records import Inside, held, made
 from fleet_runner.adapters.netbox.rows import DeviceRow, Row, Rows
-from fleet_runner.adapters.netbox.snapshot import Snapshot
+from fleet_runner.adapters.netbox.snapshots import Snapshot
 from fleet_runner.core.consistency import Draft, Found, Location, Problem, problems, refusal, settle
 from fleet_runner.core.records import NODE_ROLES, Cable, Fleet, Part, Rack, Termination
 
