@@ -25,7 +25,7 @@ from fleet_runner.core.records import (
 )  # fmt: skip
 from tests.fleets import fleets
 from tests.netbox.description import models
-from tests.netbox.site import custom_fields
+from tests.netbox.site import custom_fields, put
 from tests.netbox.standin import TOKEN, Standin, serving
 
 PATIENCE = netbox.Patience(connect_seconds=5, read_seconds=30, retries=0)
@@ -143,6 +143,16 @@ def test_one_that_netbox_refuses_keeps_nothing_else_from_being_written(standin: 
     assert pushed.conflicts[0].startswith("device pdu-3: NetBox refuses the change (HTTP 400: status: ")
     assert pushed.waiting == 1  # its part
     assert len(netbox.load(standin.url, TOKEN, PATIENCE).devices) == 6
+
+
+def test_a_part_that_is_a_module_is_left_to_people(standin: Standin) -> None:
+    put(standin, FLEET)
+    parts = (Part("GPU 0", "gpu", "H100", "G9"), Part("HCA 0", "hca", "CX7", "C1"))
+    pushed = push(standin, with_node(parts=parts))
+    assert pushed.conflicts == [
+        "part gpu-1 GPU 0 is a module in NetBox; change it there, push changes inventory items alone"
+    ]
+    assert netbox.load(standin.url, TOKEN, PATIENCE).devices["gpu-1"].parts == (*NODE.parts, parts[1])
 
 
 def test_a_customers_node_is_not_made_where_nothing_can_say_so(standin: Standin) -> None:

@@ -95,8 +95,12 @@ class Push:
         for step in steps:
             try:
                 ready.append(sent(step, self.ids))
-            except KeyError:  # the id of something that could not be made
-                pushed.waiting += 1
+            except KeyError:  # the id of something that could not be made, or of a part that is no inventory item
+                if kind is Kind.PART and step.was is not None:
+                    text = f"{step.name} is a module in NetBox; change it there, push changes inventory items alone"
+                    pushed.conflicts.append(text)
+                else:
+                    pushed.waiting += 1
 
         def made(each: Sent, number: int) -> None:
             if kind is not Kind.CABLE:
