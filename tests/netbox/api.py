@@ -28,6 +28,7 @@ class Request:
     authorization: str = ""
     if_match: str = ""
     status: int = 0
+    write_enabled: bool = False
     problems: list[str] = field(default_factory=list[str])
 
     def __str__(self) -> str:
@@ -59,7 +60,7 @@ class Api:
     def __init__(self, database: Database, url: str, version: str) -> None:
         self.database, self.shown, self.url, self.version = database, Shown(database, url), url, version
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> Answer:  # noqa: PLR0911  one for each way in which it ends
         """Answer a request."""
         try:
             user = self._user(request)
@@ -77,6 +78,8 @@ class Api:
                 return Answer(
                     404, "<!DOCTYPE html><html><body>Page Not Found</body></html>", "text/html; charset=utf-8"
                 )
+            if request.method == "OPTIONS":
+                return self._options(request, model, user)
             request.problems = problems(request.method, request.path, request.query, request.body)
             with self.database.as_one(user["id"], creating=request.method == "POST"):
                 return self._answer(request, model, int(number) if number else None, user)
@@ -110,6 +113,15 @@ class Api:
                 if row is None:
                     raise RefusedError(404, f"No {model.class_name} matches the given query.")
                 return self._single(request, model, row)
+
+    def _options(self, request: Request, model: Model, user: Row) -> Answer:
+        """Say what a token may do in a list: the one place where NetBox says that without doing it."""
+        may: dict[str, Any] = {}
+        for method, name, action in (("POST", "post", "add"), ("PUT", "patch", "change")):
+            if name in model.methods and request.write_enabled and self._granted(model, action, user) is not None:
+                may[method] = {}
+        answer = {"name": f"{model.class_name} List", "description": "", "renders": [], "parses": []}
+        return Answer(200, answer | ({"actions": may} if may else {}))
 
     def _single(self, request: Request, model: Model, row: Row) -> Answer:
         if request.method != "GET":
@@ -179,7 +191,17 @@ class Api:
         if model.path == "users/tokens":
             made = [row | {"fresh": True} for row in made]
         shown = [self._row(request, model, row) for row in made]
+        if many and model.path == "dcim/devices":
+            shown = [self._uncounted(row, made[at:]) for at, row in enumerate(shown)]
         return Answer(201, shown) if many else Answer(201, shown[0], headers=_tagged(made[0]))
+
+    def _uncounted(self, shown: Row, later: list[Row]) -> Row:
+        """Show a device of several that are made as NetBox does: with counts from before it was saved."""
+        found = {name: 0 if name.endswith("_count") else each for name, each in shown.items()}
+        if kind := found.get("device_type"):
+            after = sum(row["device_type"] == kind["id"] for row in later)
+            found["device_type"] = kind | {"device_count": kind["device_count"] - after}
+        return found
 
     def _bulk_change(self, request: Request, model: Model, allowed: list[Row]) -> Answer:
         wanted = {each["id"]: each for each in _several(request.body)}  # a second row of the same id wins
@@ -227,7 +249,8 @@ class Api:
         for token in tokens:
             whole = f"nbt_{token['key']}.{token['plaintext']}" if token["version"] == 2 else token["plaintext"]
             if whole == text and token["enabled"]:
-                if request.method != "GET" and not token["write_enabled"]:
+                request.write_enabled = token["write_enabled"]
+                if request.method not in {"GET", "OPTIONS"} and not token["write_enabled"]:
                     raise RefusedError(403, "You do not have permission to perform this action.")
                 return self.database.lists["users/users"][token["user"]]
         raise RefusedError(403, f"Invalid v{2 if two else 1} token")
@@ -235,8 +258,20 @@ class Api:
     def _allowed(self, model: Model, action: str, user: Row) -> list[Row]:
         """Return the objects that a user may view, change or delete; 403 if there can be none."""
         rows = list(self.database.lists[model.path].values())
-        if user.get("is_superuser"):
+        fitting = self._granted(model, action, user)
+        if fitting is None:
+            raise RefusedError(403, "You do not have permission to perform this action.")
+        if not fitting:
             return rows
+        constraints = [one for each in fitting for one in _constraints(each["constraints"])]
+        every = exporting.Several(self.database, model.path, rows)
+        kept = {row["id"] for one in constraints for row in every.filter(**one).rows()}
+        return [row for row in rows if row["id"] in kept]
+
+    def _granted(self, model: Model, action: str, user: Row) -> list[Row] | None:
+        """Return the permissions that let a user do something: none need be for an administrator, None if none do."""
+        if user.get("is_superuser"):
+            return []
         fitting = [
             each
             for each in self.database.lists["users/permissions"].values()
@@ -245,12 +280,7 @@ class Api:
             and model.object_type in each["object_types"]
             and (user["id"] in each["users"] or set(user["groups"]) & set(each["groups"]))
         ]
-        if not fitting:
-            raise RefusedError(403, "You do not have permission to perform this action.")
-        constraints = [one for each in fitting for one in _constraints(each["constraints"])]
-        every = exporting.Several(self.database, model.path, rows)
-        kept = {row["id"] for one in constraints for row in every.filter(**one).rows()}
-        return [row for row in rows if row["id"] in kept]
+        return fitting or None
 
     def _object_types(self) -> list[Row]:
         found = [each.partition(".") for each in object_types()]

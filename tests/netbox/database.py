@@ -157,7 +157,7 @@ class Database:
             models()[path].object_type, row["id"], self.printed(path, row), action, (before, after), message
         )
 
-    def write_change(
+    def write_change(  # noqa: PLR0917  as many as a change has parts
         self, kind: str, number: int, name: str, action: str, data: tuple[Row | None, Row | None], message: str
     ) -> None:
         """Write an object change of any kind of object, also of one that has no list here."""

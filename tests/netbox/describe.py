@@ -1,7 +1,7 @@
 """Reduce a NetBox's OpenAPI description to what this project may ask: `python -m tests.netbox.describe SCHEMA`.
 
-SCHEMA is what `GET /api/schema/?format=json` answers; the result is tests/netbox/openapi.json. It holds the lists named
-here, with reading and bulk writing, the query parameters named here and every field, and no prose.
+SCHEMA is what `GET /api/schema/?format=json` answers; the result is tests/netbox/openapi.json. It holds the lists
+named here, with reading and bulk writing, the query parameters named here and every field, and no prose.
 """
 
 import json
@@ -38,13 +38,14 @@ PARAMETERS = frozenset(
     device device_id device_type device_type_id site site_id location location_id rack rack_id role role_id
     manufacturer manufacturer_id model part_number tenant tenant_id platform platform_id region_id module_id
     module_type_id module_bay_id profile_id group_id parent_id master_id virtual_chassis_id virtual_chassis_member_id
-    interface interface_id mac_address address parent assigned assigned_object_id assigned_object_type cabled mgmt_only
+    interface interface_id mac_address address parent assigned assigned_object_id assigned_object_type cabled
+    mgmt_only
     cable cable_id cable_end termination_type termination_id bundle_id component_type component_id
     object_type object_type_id object_types choice_set_id choice enabled action_type payload_url event_type
     changed_object_id changed_object_type changed_object_type_id action request_id time_after time_before user user_id
     user_name created_after created_before created_by created_by_id kind username key write_enabled permission_id
     app_label
-    """.split()
+    """.split()  # noqa: SIM905  a list of a hundred short names is read better so
 )
 """Query parameters, of each list that has them."""
 
@@ -121,6 +122,9 @@ class Reduction:
             return {"x-page-of": self._reference(base, write=False)}
         if name.startswith("Patched"):
             return {"x-part-of": self._reference(base, write=True)}
+        inner = base.removesuffix("Request").removeprefix("Brief")
+        if base.startswith("Brief") and not {inner, f"{inner}WithConfigContext"} & self.shown:
+            return {}  # of a list left out here
         if not write and base not in self.shown and not base.startswith(("Brief", "Nested", "Generic", "Integer")):
             return {}
         if base not in self.wanted:
@@ -151,7 +155,7 @@ def main() -> None:
     kept = reduced(json.loads(Path(sys.argv[1]).read_text("utf-8")))
     text = json.dumps(kept, separators=(",", ":"), sort_keys=False)
     DESCRIPTION.write_text(text + "\n", "utf-8")
-    print(
+    print(  # noqa: T201  it is a command
         f"{DESCRIPTION}: {len(text)} bytes, {len(kept['paths'])} paths, {len(kept['components']['schemas'])} schemas"
     )
 

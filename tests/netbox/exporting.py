@@ -44,7 +44,7 @@ class One:
     def __init__(self, database: Database, path: str, row: Row) -> None:
         self._database, self._path, self._row = database, path, row
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # noqa: PLR0911  one for each kind of attribute
         database, path, row = self._database, self._path, self._row
         model = models()[path]
         if name in {"pk", "id"}:

@@ -46,10 +46,17 @@ def found(database: Database, path: str, query: Mapping[str, list[str]]) -> list
     """Return the rows of a list that a client asks for; what NetBox does not know is ignored, as NetBox does."""
     rows: Iterable[Row] = database.lists[path].values()
     for name, asked in query.items():
-        known = name in models()[path].parameters or name.startswith("cf_")
+        known = name in models()[path].parameters or _is_custom(database, path, name)
         if name not in PAGING and known:
             rows = _filtered(database, path, list(rows), name, asked)
     return ordered(database, path, list(rows), query.get("ordering", [""])[0])
+
+
+def _is_custom(database: Database, path: str, name: str) -> bool:
+    """Say whether a filter is by a custom field that objects of a list have."""
+    field = name.removeprefix("cf_").partition("__")[0]
+    found = database.where("extras/custom-fields", name=field) if name.startswith("cf_") else []
+    return bool(found) and models()[path].object_type in found[0]["object_types"]
 
 
 def ordered(database: Database, path: str, rows: list[Row], asked: str = "") -> list[Row]:
@@ -87,6 +94,9 @@ def _filtered(database: Database, path: str, rows: list[Row], name: str, asked: 
             and each["action"] in BY_REQUEST[name]
         }
         return [row for row in rows if row["id"] in ids]
+    if name == "q":
+        words = [text.lower() for text in asked]
+        return [row for row in rows if any(word in _searched(path, row) for word in words)]
     base, _, lookup = name.partition("__")
     base, lookup = RENAMED.get(name, (base, lookup))
     read = _reader(database, path, base)
@@ -105,6 +115,11 @@ def _filtered(database: Database, path: str, rows: list[Row], name: str, asked: 
         if how(any(LOOKUPS[lookup](value, each) for value in values) for each in wanted):
             kept.append(row)
     return kept
+
+
+def _searched(path: str, row: Row) -> str:
+    """Return the text in which a general search looks."""
+    return str(row["comments"] if path == "extras/journal-entries" else row.get("name")).lower()
 
 
 def _known(database: Database, path: str, name: str, base: str, asked: list[str]) -> None:
@@ -139,7 +154,9 @@ def _like(values: list[Any], text: str, name: str, lookup: str) -> Any:
         ) from None
 
 
-def _reader(database: Database, path: str, base: str) -> Callable[[Row], Any] | None:
+def _reader(  # noqa: C901, PLR0911, PLR0912  one for each kind of filter
+    database: Database, path: str, base: str
+) -> Callable[[Row], Any] | None:
     """Return how a filter's value is read from a row."""
     model = models()[path]
     if base.startswith("cf_"):

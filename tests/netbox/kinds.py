@@ -1,4 +1,4 @@
-"""What NetBox knows of its kinds of objects and does not describe: defaults, names, what is unique, what goes with what."""
+"""What NetBox knows of its kinds of objects and does not describe: defaults, names, what is unique, what belongs."""
 
 import re
 from collections.abc import Mapping
@@ -74,7 +74,8 @@ NULLS_ALIKE = {"dcim/devices", "dcim/locations", "dcim/device-roles", "dcim/modu
 """Lists in which an empty field of several that are unique together is like another empty one."""
 
 COMPONENTS = (
-    "dcim/interfaces", "dcim/front-ports", "dcim/rear-ports", "dcim/module-bays", "dcim/modules", "dcim/inventory-items",
+    "dcim/interfaces", "dcim/front-ports", "dcim/rear-ports", "dcim/module-bays", "dcim/modules",
+    "dcim/inventory-items",
     "dcim/interface-templates", "dcim/front-port-templates", "dcim/rear-port-templates", "dcim/module-bay-templates",
 )  # fmt: skip
 OWNERS = ("device", "device_type", "module_type", "module", "module_bay")
@@ -110,7 +111,7 @@ ORDER = {
     "dcim/devices": ("name", "id"),
     "dcim/interfaces": ("device", "_name"),
     "dcim/inventory-items": ("device__id", "name"),
-    "dcim/locations": ("site", "name"),
+    "dcim/locations": ("name",),
     "dcim/mac-addresses": ("mac_address",),
     "dcim/module-bay-templates": ("device_type", "module_type", "name"),
     "dcim/module-bays": ("device", "name"),

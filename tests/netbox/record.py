@@ -1,7 +1,7 @@
 """Record what this project and a real NetBox say to each other: `python -m tests.netbox.record`, by hand.
 
-NETBOX_URL and NETBOX_TOKEN name a NetBox whose database is new and empty: ids are kept as they are, and everything that
-the scenarios make stays there. Each scenario of tests/netbox/scenarios.py becomes a file in tests/netbox/exchanges.
+NETBOX_URL and NETBOX_TOKEN name a NetBox whose database is new and empty: ids are kept as they are, and what the
+scenarios make stays there. Each scenario of scenarios.py and product.py becomes a file in tests/netbox/exchanges.
 """
 
 import http.client
@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 from tests.netbox import exchanging
 from tests.netbox.exchanging import Exchange
-from tests.netbox.scenarios import SCENARIOS, Site
+from tests.netbox.product import ALL
+from tests.netbox.scenarios import Site
 
 PASSED = ("Authorization", "Content-Type", "If-Match", "Accept")
 BODYLESS = 204
@@ -53,7 +54,7 @@ def recording(upstream: str, kept: list[Exchange]) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(text)
 
-        do_POST = do_PATCH = do_DELETE = do_GET  # noqa: N815  the names are http.server's
+        do_POST = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815  the names are http.server's
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name is http.server's
             """Say nothing."""
@@ -80,13 +81,13 @@ def main() -> int:
         status, said = Site(url, token).ask("GET", "status/")
         there = Site(url, token).ask("GET", "dcim/sites/?limit=1")[1]
         if status != http.client.OK or there["count"]:
-            print(f"{upstream}: not a NetBox with an empty database; give a new one", file=sys.stderr)
+            print(f"{upstream}: not a NetBox with an empty database; give a new one", file=sys.stderr)  # noqa: T201  it is a command
             return 1
-        for name, scenario in SCENARIOS.items():
+        for name, scenario in ALL.items():
             kept.clear()
             scenario(Site(url, token))
             path = exchanging.save(name, said["netbox-version"], kept)
-            print(f"{path.name}: {len(kept)} exchanges, {path.stat().st_size} bytes")
+            print(f"{path.name}: {len(kept)} exchanges, {path.stat().st_size} bytes")  # noqa: T201  it is a command
     return 0
 
 

@@ -121,7 +121,7 @@ def writing(site: Site) -> None:
     ask("PATCH", "dcim/devices/1/?fields=id,site", {"site": 99})
     ask("PATCH", "dcim/devices/1/?fields=id,site", {"site": {"slug": "elsewhere"}})
     ask("PATCH", "dcim/devices/1/?fields=id,status", {"status": {"value": "active"}})
-    ask("PATCH", "dcim/devices/1/?fields=id,custom_fields", {"custom_fields": {"fleet_wish": "hold"}})
+    ask("PATCH", "dcim/devices/1/?fields=id,custom_fields", {"custom_fields": {"site_wish": "hold"}})
     ask("POST", "dcim/sites/", {"name": "Hall"})
     ask("POST", "dcim/sites/", {"name": "Hall", "slug": "hall"})
     ask("POST", "dcim/sites/", [{"name": "Attic", "slug": "attic"}, {"name": "Hall", "slug": "hall"}])
@@ -150,24 +150,24 @@ def custom_fields(site: Site) -> None:
     ask = site.ask
     choices = [["hold", "Hold"], ["release", "Release"]]
     ask("POST", "extras/custom-field-choice-sets/", {"name": "wishes", "extra_choices": choices})
-    wish = {"name": "fleet_wish", "type": "select", "object_types": ["dcim.device"], "choice_set": 1, "label": "Wish"}
+    wish = {"name": "site_wish", "type": "select", "object_types": ["dcim.device"], "choice_set": 1, "label": "Wish"}
     ask("POST", "extras/custom-fields/", wish)
     ask("POST", "extras/custom-fields/", wish)
-    ask("POST", "extras/custom-fields/", {"name": "fleet_since", "type": "datetime", "object_types": ["dcim.device"]})
-    ask("POST", "extras/custom-fields/", {"name": "fleet_reason", "type": "text", "object_types": ["dcim.device"]})
+    ask("POST", "extras/custom-fields/", {"name": "site_since", "type": "datetime", "object_types": ["dcim.device"]})
+    ask("POST", "extras/custom-fields/", {"name": "site_reason", "type": "text", "object_types": ["dcim.device"]})
     ask("POST", "extras/custom-fields/", {"name": "bad", "type": "select", "object_types": ["dcim.device"]})
-    ask("GET", "extras/custom-fields/?name=fleet_wish&fields=id,name,choice_set,object_types,ui_editable")
+    ask("GET", "extras/custom-fields/?name=site_wish&fields=id,name,choice_set,object_types,ui_editable")
     ask("GET", "extras/custom-fields/?object_type=dcim.device&fields=id,name")
     short = "dcim/devices/?fields=id,custom_fields"
     ask("GET", short)
-    ask("PATCH", short, [{"id": 1, "custom_fields": {"fleet_wish": "hold", "fleet_reason": "why"}}])
-    ask("PATCH", short, [{"id": 1, "custom_fields": {"fleet_wish": "fly"}}])
-    ask("PATCH", short, [{"id": 1, "custom_fields": {"fleet_since": "yesterday"}}])
-    ask("PATCH", short, [{"id": 1, "custom_fields": {"fleet_since": "2026-02-01T10:00:00+00:00"}}])
-    ask("PATCH", short, [{"id": 1, "custom_fields": {"fleet_other": 1}}])
-    ask("PATCH", short, [{"id": 1, "custom_fields": {"fleet_reason": 7}}])
-    ask("PATCH", short, [{"id": 1, "custom_fields": {"fleet_wish": None, "fleet_reason": ""}}])
-    ask("GET", "dcim/devices/?cf_fleet_wish=hold&fields=id")
+    ask("PATCH", short, [{"id": 1, "custom_fields": {"site_wish": "hold", "site_reason": "why"}}])
+    ask("PATCH", short, [{"id": 1, "custom_fields": {"site_wish": "fly"}}])
+    ask("PATCH", short, [{"id": 1, "custom_fields": {"site_since": "yesterday"}}])
+    ask("PATCH", short, [{"id": 1, "custom_fields": {"site_since": "2026-02-01T10:00:00+00:00"}}])
+    ask("PATCH", short, [{"id": 1, "custom_fields": {"site_other": 1}}])
+    ask("PATCH", short, [{"id": 1, "custom_fields": {"site_reason": 7}}])
+    ask("PATCH", short, [{"id": 1, "custom_fields": {"site_wish": None, "site_reason": ""}}])
+    ask("GET", "dcim/devices/?cf_site_wish=hold&fields=id")
     ask("PATCH", "extras/custom-fields/1/?fields=id,label", {"label": "What to do"})
     ask("PATCH", "extras/custom-field-choice-sets/1/?fields=id,extra_choices", {"extra_choices": choices[:1]})
 
@@ -181,7 +181,7 @@ def changes(site: Site) -> None:
     ask("PATCH", "dcim/devices/1/?fields=id,serial", {"serial": "V1"})
     whole = f"{short},prechange_data,postchange_data"
     ask("GET", f"core/object-changes/?changed_object_type=dcim.device&changed_object_id=1&limit=1&fields={whole}")
-    ask("PATCH", "dcim/devices/1/?fields=id,custom_fields", {"custom_fields": {"fleet_wish": "hold"}})
+    ask("PATCH", "dcim/devices/1/?fields=id,custom_fields", {"custom_fields": {"site_wish": "hold"}})
     ask("GET", f"core/object-changes/?limit=1&fields={whole}")
     newest = ask("GET", "core/object-changes/?limit=1&fields=id")[1]["results"][0]["id"]
     ask("GET", f"core/object-changes/?id__gt={newest}&fields={short}")
@@ -213,9 +213,10 @@ def pages(site: Site) -> None:
     listed = "dcim/interfaces/?fields=id,name"
     for query in (
         "limit=2", "limit=2&offset=2", "limit=2&start=3", "limit=2&offset=99", "limit=0", "limit=-1", "limit=many",
-        "ordering=-id", "ordering=name,-id&limit=3", "id=1&id=4", "id=99", "id=text", "nonsense=1", "device_id=2", "device=gpu-1",
-        "device=nobody", "device_id=99", "name=ib0", "name__n=ib0", "name__ic=ETH", "cabled=true", "cabled=false",
-        "mac_address=02:00:00:00:00:0a", "type=1000base-t", "mgmt_only=true", "last_updated__gte=2020-01-01T00:00:00Z",
+        "ordering=-id", "ordering=name,-id&limit=3", "id=1&id=4", "id=99", "id=text", "nonsense=1", "device_id=2",
+        "device=gpu-1", "device=nobody", "device_id=99", "name=ib0", "name__n=ib0", "name__ic=ETH", "cabled=true",
+        "cabled=false", "mac_address=02:00:00:00:00:0a", "type=1000base-t", "mgmt_only=true",
+        "last_updated__gte=2020-01-01T00:00:00Z",
         "last_updated__gte=2120-01-01", "last_updated__gte=nonsense", "device_id=1&device_id=2&name=ib0", "site=hall",
     ):  # fmt: skip
         ask("GET", f"{listed}&{query}")
@@ -245,8 +246,11 @@ def pages(site: Site) -> None:
 def exporting(site: Site) -> None:
     """Export templates: made, rendered, missing and wrong."""
     ask = site.ask
-    code = "{% for d in queryset %}{{ d.name }}|{{ d.site.name }}|{{ d.site_id }}|{{ d.serial }}|{{ d.get_config_context() | tojson }};"
-    template = {"name": "mine", "object_types": ["dcim.device"], "template_code": code + "{% endfor %}"}
+    code = (
+        "{% for d in queryset %}{{ d.name }}|{{ d.site.name }}|{{ d.site_id }}|{{ d.serial }}|"
+        "{{ d.get_config_context() | tojson }};{% endfor %}"
+    )
+    template = {"name": "mine", "object_types": ["dcim.device"], "template_code": code}
     ask("POST", "extras/export-templates/", template)
     ask("GET", "dcim/devices/?export=mine")
     ask("GET", "dcim/devices/?export=mine&id=2")
@@ -256,8 +260,14 @@ def exporting(site: Site) -> None:
     ask("PATCH", "extras/export-templates/1/?fields=id,template_code", {"template_code": "[{{ queryset.count() }}]"})
     ask("GET", "dcim/devices/?export=mine")
     ask("PATCH", "extras/export-templates/1/?fields=id,template_code", {"template_code": "{% for x in %}"})
-    rows = "{% for c in queryset.values_list('id', 'cable_id', 'cable_end', 'termination_id') %}{{ c | join(',') }};{% endfor %}"
-    links = "{% for c in queryset.prefetch_related('terminations') %}{% for t in c.terminations.all() %}{{ t.cable_end }} {{ t.termination.device.name }} {{ t.termination.name }};{% endfor %}{% endfor %}"
+    rows = (
+        "{% for c in queryset.values_list('id', 'cable_id', 'cable_end', 'termination_id') %}"
+        "{{ c | join(',') }};{% endfor %}"
+    )
+    links = (
+        "{% for c in queryset.prefetch_related('terminations') %}{% for t in c.terminations.all() %}"
+        "{{ t.cable_end }} {{ t.termination.device.name }} {{ t.termination.name }};{% endfor %}{% endfor %}"
+    )
     for name, kind, text in (("ends", "dcim.cabletermination", rows), ("links", "dcim.cable", links)):
         ask("POST", "extras/export-templates/", {"name": name, "object_types": [kind], "template_code": text})
     ask("GET", "dcim/cables/?export=links")
@@ -276,7 +286,7 @@ def people(site: Site) -> None:
     ask("POST", "users/permissions/", changing | {"constraints": {"name": "leaf-1"}})
     first = ask("POST", "users/tokens/", {"user": 2, "version": 1, "write_enabled": False})[1]
     second = ask("POST", "users/tokens/", {"user": 2, "version": 2})[1]
-    ask("GET", f"users/tokens/?user_id=2&ordering=id&fields=id,version,write_enabled,user,token")
+    ask("GET", "users/tokens/?user_id=2&ordering=id&fields=id,version,write_enabled,user,token")
     old, new = str(first["token"]), f"nbt_{second['key']}.{second['token']}"
     for token in (old, new, "nbt_wrong.token", "wrong"):
         ask("GET", "dcim/devices/?fields=id,name", token=token)

@@ -37,7 +37,7 @@ def taken(model: Model, names: tuple[str, ...]) -> Row:
     return {"__all__": [f"{words} with this {', '.join(first)} and {last} already exists."]}
 
 
-def completed(database: Database, path: str, row: Row) -> None:
+def completed(database: Database, path: str, row: Row) -> None:  # noqa: C901  one case for each kind
     """Fill and check what depends on other values. Raises InvalidError."""
     match path:
         case "dcim/mac-addresses":
@@ -112,7 +112,7 @@ def deleted(database: Database, path: str, row: Row) -> None:
         _remove_end(database, end)
 
 
-def printed(database: Database, path: str, row: Row) -> str | None:
+def printed(database: Database, path: str, row: Row) -> str | None:  # noqa: PLR0911  one for each kind
     """Return how an object is shown in a word, None where that is one of its values."""
     match path:
         case "dcim/cables":
@@ -121,6 +121,8 @@ def printed(database: Database, path: str, row: Row) -> str | None:
             found = database.lists["dcim/device-types"][row["device_type"]]
             maker = database.lists["dcim/manufacturers"][found["manufacturer"]]
             return f"{maker['name']} {found['model']} ({row['id']})"
+        case "users/users" if row["first_name"] or row["last_name"]:
+            return f"{row['username']} ({row['first_name']} {row['last_name']})".replace("( ", "(").replace(" )", ")")
         case "dcim/cable-terminations":
             cable = printed(database, "dcim/cables", database.lists["dcim/cables"][row["cable"]])
             return f"Cable {cable} to {end_name(database, row)}"
@@ -281,6 +283,11 @@ def _remove_end(database: Database, end: Row) -> None:
     path = by_object_type()[end["termination_type"]].path
     if port := database.get(path, end["termination_id"]):
         database.lists[path][port["id"]] = port | {"cable": None, "cable_end": None}
+    side = f"{end['cable_end'].lower()}_terminations"
+    mine = {"object_type": end["termination_type"], "object_id": end["termination_id"]}
+    if cable := database.get("dcim/cables", end["cable"]):
+        kept = [each for each in cable[side] if each != mine]
+        database.lists["dcim/cables"][cable["id"]] = cable | {side: kept}
     before = data(database, "dcim/cable-terminations", end)
     name = printed(database, "dcim/cable-terminations", end)
     del database.lists["dcim/cable-terminations"][end["id"]]

@@ -55,8 +55,7 @@ class Standin:
 
     def __init__(self, url: str, version: str = VERSION) -> None:
         self.url, self.token = url, TOKEN
-        self.database = Database()
-        self.api = Api(self.database, url, version)
+        self.version = version
         self.lock = threading.RLock()
         self.requests: list[Request] = []
         self.exchanges: list[tuple[str, str, Any, str, int, Any]] = []
@@ -65,8 +64,15 @@ class Standin:
         self.change: Callable[[Any], Any] = lambda answer: answer
         self.meanwhile: Callable[[], object] = lambda: None
         self.known: list[str] = []
-        self.user("admin", is_superuser=True)
-        self._keep_token("admin", TOKEN)
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin with an empty NetBox again."""
+        with self.lock:
+            self.database = Database()
+            self.api = Api(self.database, self.url, self.version)
+            self.user("admin", is_superuser=True)
+            self._keep_token("admin", TOKEN)
 
     @property
     def asked(self) -> list[str]:
@@ -76,7 +82,7 @@ class Standin:
     @property
     def changes(self) -> list[Request]:
         """Return the requests that were to change something."""
-        return [request for request in self.requests if request.method != "GET"]
+        return [request for request in self.requests if request.method not in {"GET", "OPTIONS"}]
 
     def problems(self) -> list[str]:
         """Say what was asked that NetBox would not know; `known` are beginnings of lines that a test expects."""
@@ -99,9 +105,10 @@ class Standin:
     def token_of(
         self, name: str, may: Mapping[str, Any] | None = None, version: int = 1, *, write: bool = True
     ) -> str:
-        """Return a new token of a user who may do this: {"dcim.device": ("view", "change")}, or with constraints
-        {"dcim.device": (("change",), {"site__slug": "hall"})}.
-        """  # fmt: skip
+        """Return a new token of a user who may do something.
+
+        As {"dcim.device": ("view", "change")}, or where constrained {"dcim.device": (("change",), {"name": "sw"})}.
+        """
         with self.lock:
             user = self.user(name)
             for kind, actions in (may or {}).items():
@@ -208,7 +215,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         self._write(answer, cut=bool(fault and fault.cut))
 
-    do_POST = do_PATCH = do_DELETE = do_PUT = do_GET
+    do_POST = do_PATCH = do_DELETE = do_PUT = do_OPTIONS = do_GET  # noqa: N815  the names are http.server's
 
     def _write(self, answer: Answer, *, cut: bool) -> None:
         body = answer.body

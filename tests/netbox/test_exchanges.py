@@ -3,29 +3,30 @@
 Recorded by tests/netbox/record.py; a scenario that changes is recorded again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
 from tests.netbox import exchanging
 from tests.netbox.exchanging import Exchange
-from tests.netbox.scenarios import SCENARIOS, Site
+from tests.netbox.product import ALL
+from tests.netbox.scenarios import Site
 from tests.netbox.standin import serving
 
 
 @pytest.fixture(scope="module")
-def repeated() -> Iterator[Mapping[str, list[Exchange]]]:
+def repeated() -> Mapping[str, list[Exchange]]:
     """Every scenario, with the stand-in: one after the other, as they were recorded."""
     found = {}
     with serving() as standin:
-        for name, scenario in SCENARIOS.items():
+        for name, scenario in ALL.items():
             standin.exchanges.clear()
             scenario(Site(standin.url, standin.token))
             found[name] = [exchanging.exchange(*each, standin.url) for each in standin.exchanges]
-    yield found
+    return found
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", ALL)
 def test_the_stand_in_answers_like_a_real_netbox(repeated: Mapping[str, list[Exchange]], name: str) -> None:
     recorded = exchanging.load(name)
     assert [each.request for each in repeated[name]] == [each.request for each in recorded]
@@ -34,7 +35,7 @@ def test_the_stand_in_answers_like_a_real_netbox(repeated: Mapping[str, list[Exc
 
 
 def test_nothing_is_recorded_that_no_scenario_asks() -> None:
-    assert {path.stem for path in exchanging.FOLDER.iterdir()} == set(SCENARIOS)
+    assert {path.stem for path in exchanging.FOLDER.iterdir()} == set(ALL)
 
 
 def test_recordings_stay_small() -> None:

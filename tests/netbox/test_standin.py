@@ -18,8 +18,8 @@ PORTS = (
 )
 TYPE = DeviceType("hgx", "Maker", "HGX", 8.0, (Interface("ib0", "infiniband-ndr"),))
 NODE = Device(
-    "gpu-1", "hgx", "gpu-server", "hall", "A1", 1.0, serial="S1", oob_address="192.0.2.7", primary_address="192.0.2.8",
-    tenant="Acme", interfaces=PORTS, context={"a": {"b": 1}}, face="front",
+    "gpu-1", "hgx", "gpu-server", "hall", "A1", 1.0, serial="S1", oob_address="192.0.2.7",
+    primary_address="192.0.2.8", tenant="Acme", interfaces=PORTS, context={"a": {"b": 1}}, face="front",
     parts=(Part("GPU 1", "gpu", "H100", "G1"), Part("HCA 1", "hca", "CX7", "C1")),
 )  # fmt: skip
 LEAF = Device("leaf-1", "hgx", "leaf", "hall", interfaces=(Interface("ib0", "infiniband-ndr"),))
@@ -36,7 +36,7 @@ def ask(standin: Standin, method: str, path: str, body: Any = None, **headers: s
     """Ask the stand-in as any client would."""
     data = None if body is None else json.dumps(body).encode()
     told = {"Authorization": f"Token {TOKEN}", "Content-Type": "application/json", **headers}
-    request = urllib.request.Request(f"{standin.url}/api/{path}", data, told, method=method)
+    request = urllib.request.Request(f"{standin.url}/api/{path}", data, told, method=method)  # noqa: S310  loopback
     try:
         with urllib.request.urlopen(request) as answer:  # noqa: S310  the address is the stand-in's
             return answer.status, json.loads(answer.read() or b"null")
@@ -103,10 +103,10 @@ def test_a_token_may_do_what_its_user_may(standin: Standin) -> None:
 
 def test_an_export_template_is_rendered_over_the_rows_that_are_asked_for(standin: Standin) -> None:
     put(standin, FLEET)
-    code = "{% for d in queryset %}{{ d.name }} {{ d.site.name }} {{ d.custom_field_data.fleet_management }};{% endfor %}"
+    code = "{% for d in queryset %}{{ d.name }} {{ d.site.name }} {{ d.cf.fleet_management }};{% endfor %}"
     standin.add("extras/export-templates", name="mine", object_types=["dcim.device"], template_code=code)
     url = f"{standin.url}/api/dcim/devices/?export=mine&id=1"
-    request = urllib.request.Request(url, headers={"Authorization": f"Token {TOKEN}"})
+    request = urllib.request.Request(url, headers={"Authorization": f"Token {TOKEN}"})  # noqa: S310  loopback
     with urllib.request.urlopen(request) as answer:  # noqa: S310  the address is the stand-in's
         assert answer.read() == b"gpu-1 hall full;"
     assert ask(standin, "GET", "dcim/devices/?export=other")[0] == 404
