@@ -266,3 +266,18 @@ def test_the_runner_makes_no_second_fleet_of_what_nobody_changed(site: Standin, 
             reader()
     site.edit("dcim/devices", 1, name="gpu-1")
     assert reader().devices == first.devices
+
+
+def test_what_is_made_while_lists_are_read_is_read_as_well(site: Standin, kept: Path) -> None:
+    """An interface after its list, and the cable to it before that one."""
+
+    def somebody_cables(answer: Any) -> Any:
+        if "dcim/interfaces" in site.asked[-1] and len(site.database.lists["dcim/cables"]) == 1:
+            new = [site.add("dcim/interfaces", device=1, name=name, type="1000base-t") for name in ("new", "other")]
+            a, b = ([{"object_type": "dcim.interface", "object_id": number}] for number in new)
+            site.add("dcim/cables", a_terminations=a, b_terminations=b)
+        return answer
+
+    site.change = somebody_cables
+    found = netbox.load(site.url, TOKEN, QUICK, kept)
+    assert [str(cable.b) for cable in found.cables if cable.a.interface == "new"] == ["gpu-1 other"]

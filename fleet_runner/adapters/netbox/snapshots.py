@@ -83,7 +83,11 @@ def _whole(lists: Lists) -> Snapshot:
         mark = None
         text = "the token may not see NetBox's change log, so that everything is read each time"
         notes = (f"{lists.client.url}: {text}; give its user the permission core.view_objectchange",)
-    return _told(lists, reading.everything(lists), mark, "everything", notes)
+    rows = reading.everything(lists)
+    meanwhile = _followed(lists, rows, mark)  # a cable may be newer than the list of what it ends at
+    if meanwhile is not None:
+        rows, mark = meanwhile.rows, meanwhile.mark
+    return _told(lists, rows, mark, "everything", notes)
 
 
 def _told(lists: Lists, rows: Rows, mark: Mark | None, how: str, notes: tuple[str, ...] = ()) -> Snapshot:
