@@ -1,38 +1,47 @@
 """Where a NetBox keeps the values of devices that may differ from what was observed: lists and ids."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
-from fleet_runner.adapters.netbox import mirror
 from fleet_runner.adapters.netbox.client import Client, Json, Patience
 from fleet_runner.core.drift.difference import Kind
 from fleet_runner.core.drift.tables import Place, Places
 
-DEVICES, INTERFACES, MACS = "dcim/devices", "dcim/interfaces", "dcim/mac-addresses"
-Key = tuple[str, Kind, str]
+DEVICES, ITEMS, MODULES = "dcim/devices", "dcim/inventory-items", "dcim/modules"
+INTERFACES, MACS = "dcim/interfaces", "dcim/mac-addresses"
+
+TOGETHER = 50
+"""Devices that are asked for in one request."""
+
+Found = tuple[tuple[str, Kind, str], Place]
 
 
 def places(url: str, token: str, names: Collection[str], patience: Patience | None = None) -> Places:
     """Return the place of each value of some devices; a name that a device has twice has none. Raises SourceError."""
+    wanted = sorted(names)
+    found: list[Found] = []
     with Client(url, token, patience or Patience()) as client:
-        found = [each for name in sorted(names) for each in _of(client, name)]
+        for start in range(0, len(wanted), TOGETHER):
+            found += _of(client, wanted[start : start + TOGETHER])
     often = Counter(key for key, _ in found)
     return {key: place for key, place in found if often[key] == 1}
 
 
-def _of(client: Client, name: str) -> Iterator[tuple[Key, Place]]:
-    devices = [row for row in client.rows(DEVICES, "id,name", name=[name]) if row["name"] == name]
-    for device in devices:
-        yield (name, Kind.DEVICE, "serial number"), Place(DEVICES, device["id"])
-        for slot in mirror.slots(client, device["id"]):
-            yield (name, Kind.PART, slot.name), Place(slot.path, slot.id)
-        rows = client.rows(INTERFACES, "id,device,name,primary_mac_address", device_id=[device["id"]])
-        for row in rows:
-            if row["device"]["id"] == device["id"]:
-                yield from _port(name, row)
+def _of(client: Client, names: Sequence[str]) -> Iterator[Found]:
+    devices = {row["id"]: row["name"] for row in client.rows(DEVICES, "id,name", name=names) if row["name"] in names}
+    for number, name in devices.items():
+        yield (name, Kind.DEVICE, "serial number"), Place(DEVICES, number)
+    for row in _rows(client, ITEMS, "name", devices):
+        yield (devices[row["device"]["id"]], Kind.PART, row["name"]), Place(ITEMS, row["id"])
+    for row in _rows(client, MODULES, "module_bay", devices):
+        yield (devices[row["device"]["id"]], Kind.PART, row["module_bay"]["name"]), Place(MODULES, row["id"])
+    for row in _rows(client, INTERFACES, "name,primary_mac_address", devices):
+        mac = row["primary_mac_address"] or {"id": 0}
+        yield (devices[row["device"]["id"]], Kind.GUID, row["name"]), Place(INTERFACES, row["id"])
+        yield (devices[row["device"]["id"]], Kind.MAC, row["name"]), Place(MACS, mac["id"])
 
 
-def _port(device: str, row: Json) -> Iterator[tuple[Key, Place]]:
-    mac = row.get("primary_mac_address") or {"id": 0}
-    yield (device, Kind.GUID, row["name"]), Place(INTERFACES, row["id"])
-    yield (device, Kind.MAC, row["name"]), Place(MACS, mac["id"])
+def _rows(client: Client, path: str, fields: str, devices: Collection[int]) -> list[Json]:
+    """Return rows of some devices: an unknown filter is none to NetBox, which then gives those of all."""
+    rows = client.rows(path, f"id,device,{fields}", device_id=sorted(devices)) if devices else []
+    return [row for row in rows if row["device"]["id"] in devices]

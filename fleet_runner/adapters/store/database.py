@@ -1,4 +1,4 @@
-"""The database behind a URL, and everything SQLite and PostgreSQL do differently; no other file asks which it is."""
+"""The database behind a URL, and all that SQLite and PostgreSQL do differently; only `adapters.glance` asks, too."""
 
 import os
 import time
