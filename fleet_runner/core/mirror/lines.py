@@ -27,7 +27,7 @@ LONGEST_NAME = 200
 DANGER = frozenset({State.FIRMWARE_FAILED, State.TRIAGE, State.DEBUG, State.RMA})
 """States in which people have to do something."""
 
-_MARK = re.compile(rf"<!-- {MARKED} ([0-9]{{1,18}}-[0-9a-f]{{16}}) -->\s{{0,9}}\Z")
+_MARK = re.compile(rf"<!-- {MARKED} ([0-9]{{1,19}}-[0-9a-f]{{16}}) -->\s{{0,9}}\Z")
 
 
 def mark(entry: Entry) -> str:
