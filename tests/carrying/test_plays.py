@@ -114,6 +114,7 @@ def test_a_runner_that_comes_back_gives_up_at_once_what_its_killed_supervisor_le
     assert (folder / batches.TOLD).exists()
 
 
+@pytest.mark.nightly
 def test_a_frozen_supervisors_play_is_ended_and_it_writes_nothing_when_it_wakes(hall: Hall) -> None:
     mine = hall.settings("r1")
     hall.site.play("say one; until_ gate", "say two")
@@ -162,6 +163,7 @@ def test_a_database_that_is_away_for_a_moment_costs_nothing(hall: Hall) -> None:
     assert hall.look(hall.batch).rc == 0
 
 
+@pytest.mark.nightly
 def test_a_play_ends_by_itself_while_the_database_is_away_for_too_long_and_what_it_said_is_kept(hall: Hall) -> None:
     """It is ended before its lease is over; as nobody has closed its runs meanwhile, its end still counts."""
     mine = hall.settings("r1")

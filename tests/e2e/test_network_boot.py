@@ -19,7 +19,7 @@ from tests.booting.image import Image
 from tests.booting.machine import Machine
 from tests.waiting import until
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.timeout(1200), pytest.mark.nightly]
 
 KERNEL = "Linux version"
 """How a kernel begins to speak."""

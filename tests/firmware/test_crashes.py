@@ -19,7 +19,7 @@ from tests.firmware.chance import Scenario, scenarios
 from tests.firmware.stage import Stage
 
 AT_ONCE = 25
-ROUNDS = 3
+ROUNDS = 2
 """AT_ONCE scenarios each; of what is drawn a little cannot be used."""
 
 ALL_ROUNDS, ALL_SCENARIOS = 10, 200
