@@ -8,9 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fleet_runner.adapters.netbox import mirror as pages
 from fleet_runner.adapters.store import Store, mirrored
 from fleet_runner.core.lifecycle import Event
 from fleet_runner.reconcile.mirror.journal import SETTLES
+from fleet_runner.reconcile.mirror.teller import LEASE
 from tests.netbox.mirroring import NAMES, Told, told
 from tests.netbox.standin import Standin
 
@@ -48,12 +50,12 @@ def test_what_happens_is_told_with_who_and_when_and_once(mirror: Told) -> None:
 
 
 def test_many_lines_go_in_requests_that_netbox_bears(mirror: Told) -> None:
-    for number in range(60):
+    for number in range(30):
         mirror.say("gpu-01", f"a {number}")
         mirror.say("gpu-02", f"b {number}")
     mirror.turn()
-    assert mirror.entries("gpu-01") == [f"ada asks: hold (a {number})." for number in range(60)]
-    assert mirror.entries("gpu-02") == [f"ada asks: hold (b {number})." for number in range(60)]
+    assert mirror.entries("gpu-01") == [f"ada asks: hold (a {number})." for number in range(30)]
+    assert mirror.entries("gpu-02") == [f"ada asks: hold (b {number})." for number in range(30)]
     assert max(len(each.body) for each in mirror.standin.changes if each.method == "POST") == 50
 
 
@@ -101,7 +103,7 @@ def test_while_a_request_may_still_be_under_way_nothing_is_sent_again(mirror: To
 def test_hours_without_netbox_lose_nothing(mirror: Told) -> None:
     mirror.standin.fail(times=500, dropped=True)
     said = []
-    for hour in range(6):
+    for hour in range(3):
         mirror.say("gpu-01", f"hour {hour}")
         said.append(f"ada asks: hold (hour {hour}).")
         mirror.turn(3600)
@@ -165,6 +167,34 @@ def test_a_store_that_was_brought_back_tells_nothing_again(mirror: Told) -> None
     mirror.say("gpu-01", "after")
     mirror.turn()
     assert mirror.entries("gpu-01") == ["ada asks: hold (fan noise).", "ada asks: hold (after)."]
+
+
+def test_one_process_tells_at_a_time_and_another_goes_on_when_it_is_gone(mirror: Told) -> None:
+    mirror.say("gpu-01", "fan noise")
+    assert mirror.store.take_tracker("netbox journal", "other", mirror.now, LEASE) is not None
+    mirror.turn()
+    assert mirror.entries("gpu-01") == []
+    mirror.turn(LEASE)
+    assert mirror.entries("gpu-01") == ["ada asks: hold (fan noise)."]
+
+
+def test_a_process_that_slept_while_another_took_over_sends_nothing(
+    mirror: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror.say("gpu-01", "fan noise")
+    real = pages.devices
+
+    def slept(*given: Any) -> Any:
+        found = real(*given)
+        mirror.store.take_tracker("netbox journal", "other", mirror.now + LEASE + 1, LEASE)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pages, "devices", slept)
+        mirror.turn()
+    assert mirror.entries("gpu-01") == []
+    mirror.turn(3 * LEASE)
+    assert mirror.entries("gpu-01") == ["ada asks: hold (fan noise)."]
 
 
 @pytest.mark.nightly
