@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.netbox.database import Database, Row
-from tests.netbox.description import by_object_type, listed, models
+from tests.netbox.description import Shape, by_object_type, listed, models
 from tests.netbox.kinds import ORDER, interface_order, natural
 from tests.netbox.values import InvalidError
 
@@ -24,6 +24,7 @@ LOOKUPS: Mapping[str, Callable[[Any, Any], bool]] = {
     "empty": lambda mine, asked: (mine in (None, "")) is asked,
 }
 ALL_OF = {"n"}
+NOTHING = Shape("none")
 NUMBERS = {"assigned_object_id", "changed_object_id", "termination_id", "component_id"}
 NAMING = {
     "device": "dcim/devices", "site": "dcim/sites", "location": "dcim/locations", "rack": "dcim/racks",
@@ -186,6 +187,8 @@ def _reader(  # noqa: C901, PLR0911, PLR0912  one for each kind of filter
     if base in {"device_id", "device"} and path == "dcim/cables":
         return lambda row: _devices(database, row, base)
     named = base.removesuffix("_id")
+    if base != named and base not in model.shown and models()[path].shown.get(named, NOTHING).kind == "value":
+        return lambda row: row.get(named)
     shape = model.written.get(named) or model.shown.get(named)
     if base in model.shown or base in model.written:
         shape = model.written.get(base) or model.shown[base]

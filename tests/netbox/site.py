@@ -163,7 +163,7 @@ class _Site:
             self.make("dcim/inventory-items", device=device, name=part.slot, **values)
             return
         profile = self.named("dcim/module-type-profiles", MODULE_KINDS[part.kind])
-        maker = self.slugged("dcim/manufacturers", "Parts")
+        maker = self.slugged("dcim/manufacturers", f"Maker of {part.kind}")
         found = self.database.where("dcim/module-types", model=part.model, profile=profile)
         values = {"manufacturer": maker, "model": part.model, "profile": profile}
         kind = int(found[0]["id"]) if found else self.make("dcim/module-types", **values)

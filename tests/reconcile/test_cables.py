@@ -14,7 +14,8 @@ from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
-from tests.adapters.netbox_standin import TOKEN, Standin, as_netbox, serving
+from tests.netbox.site import put
+from tests.netbox.standin import TOKEN, Standin, serving
 from tests.reconcile.scripted import Scripted, all_good
 
 FABRIC = "infiniband.hall"
@@ -94,7 +95,11 @@ class Plant:
 
     def statuses(self) -> dict[int, str]:
         """What the NetBox has."""
-        return {row["id"]: row["status"]["value"] for row in self.standin.lists["cables"]}
+        return {row["id"]: row["status"]["value"] for row in self.standin.rows("dcim/cables")}
+
+    def written(self) -> list[int]:
+        """How many cables each change was of."""
+        return [len(request.body) for request in self.standin.changes]
 
 
 @pytest.fixture
@@ -102,7 +107,8 @@ def make(tmp_path: Path) -> Iterator[Callable[..., Plant]]:
     """Make a plant with the setting on or off."""
     token = tmp_path / "token"
     token.write_text(TOKEN)
-    with serving(as_netbox(FLEET)) as standin:
+    with serving() as standin:
+        put(standin, FLEET)
         stores: list[Store] = []
 
         def plant(*, write: bool = True) -> Plant:
@@ -131,7 +137,7 @@ def test_a_planned_cable_that_is_seen_is_connected_and_nothing_else_is_written(m
     assert plant.sweep() == {1: "connected", 2: "connected", 3: "connected"}
     for _ in range(2):
         assert plant.sweep(1) == {1: "connected", 2: "connected", 3: "connected"}
-    assert [len(body) for body in plant.standin.changed] == [1]
+    assert plant.written() == [1]
     assert len(plant.world.store.tickets()) == 1
 
 
@@ -139,7 +145,7 @@ def test_without_the_owners_word_nothing_is_written(make: Callable[..., Plant]) 
     plant = make(write=False)
     plant.serve()
     assert plant.sweep() == {1: "connected", 2: "planned", 3: "connected"}
-    assert plant.standin.changed == []
+    assert plant.written() == []
 
 
 def test_a_netbox_that_cannot_be_written_stops_no_tick_and_is_written_next_time(make: Callable[..., Plant]) -> None:
@@ -158,7 +164,7 @@ def test_a_netbox_that_cannot_be_written_stops_no_tick_and_is_written_next_time(
 
 def set_planned(standin: Standin) -> None:
     """Somebody plans the first cable anew."""
-    standin.lists["cables"][0]["status"] = {"value": "planned"}
+    standin.edit("dcim/cables", 1, status="planned")
 
 
 def test_a_folder_of_site_files_is_never_written() -> None:
@@ -170,8 +176,8 @@ def test_a_folder_of_site_files_is_never_written() -> None:
 def test_a_sweep_that_said_nothing_changes_nothing(make: Callable[..., Plant]) -> None:
     plant = make()
     plant.serve()
-    plant.standin.changed.clear()
+    plant.standin.requests.clear()
     set_planned(plant.standin)
     plant.world.engine = Scripted(lambda *_: ())
     assert plant.sweep()[1] == "planned"
-    assert plant.standin.changed == []
+    assert plant.written() == []
