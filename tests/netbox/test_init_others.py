@@ -130,6 +130,16 @@ def test_what_netbox_drops_of_what_was_sent_is_said(place: Place) -> None:
     assert "writes nodes: NetBox took it and keeps enabled otherwise; look into its page" in said.err
 
 
+@pytest.mark.parametrize("spoil", [[{"id": 1}], [{"name": "fleet-runner states", "extra_choices": 7}], [None]])
+def test_what_is_no_netboxs_object_is_said(place: Place, spoil: list[object]) -> None:
+    """A proxy, or a plugin, may answer in its place."""
+    place.standin.change = lambda answer: answer | {"results": spoil, "count": 1} if "results" in answer else answer
+    said = place.init("--check")
+    assert said.code == 3
+    assert "as NetBox 4 gives it" in said.err
+    assert "Traceback" not in said.err
+
+
 def test_a_netbox_that_gives_up_on_the_way_is_gone_on_with_later(place: Place) -> None:
     """What is done stays, and nothing is made twice."""
     place.standin.fail("^POST /api/users/users/", times=1, dropped=True)

@@ -1,15 +1,16 @@
 """What a NetBox has of what fleet-runner needs there, and the rest of it made."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from fleet_runner.adapters.netbox import tokens
 from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, Json, RefusedError
 from fleet_runner.adapters.netbox.writing import tag
+from fleet_runner.core.errors import SourceError
 from fleet_runner.core.netbox_init import pages
 from fleet_runner.core.netbox_init.objects import ABOUT, Kind, Ref, Wanted
-from fleet_runner.core.netbox_init.plan import DUE, Act, Step, filled, ids, lost, ours, plan
+from fleet_runner.core.netbox_init.plan import DUE, Act, Step, filled, ids, lost, ours, plan, refs
 from fleet_runner.core.netbox_init.rights import within
 
 EXTRAS = "extras/"
@@ -46,7 +47,8 @@ def survey(client: Client, wanted: Sequence[Wanted]) -> Survey:
             continue
         with suppress(ForbiddenError):
             found[kind] = _rows(client, kind, [want for want in wanted if want.kind is kind])
-    steps = plan(wanted, found)
+    with _readable(client):
+        steps = plan(wanted, found)
     due = dict.fromkeys(step.wanted.kind for step in steps if step.act in DUE)
     may = {kind: client.allowed(kind) | (frozenset({"view"}) if kind in found else frozenset()) for kind in due}
     return Survey(client.url, version, within(steps, may))
@@ -71,17 +73,29 @@ def carry_out(client: Client, surveyed: Survey, keep: Callable[[str], object]) -
     for step in surveyed.steps:
         if step.act not in DUE:
             continue
+        if needed := sorted(refs(step.change or step.wanted.fields) - known.keys()):
+            yield Done(step, f"it needs {needed[0].name}, which is not made")
+            continue
         try:
             if step.wanted.kind is Kind.TOKEN:
                 keep(tokens.make(client, surveyed.version, filled(step.wanted.fields, known.__getitem__)))
             else:
-                known[step.wanted.ref] = _do(client, step, known)
-        except KeyError as error:
-            yield Done(step, f"it needs {error.args[0].name}, which is not made")
+                with _readable(client):
+                    known[step.wanted.ref] = _do(client, step, known)
         except (AgainError, ForbiddenError, RefusedError) as error:
             yield Done(step, str(error))
         else:
             yield Done(step)
+
+
+@contextmanager
+def _readable(client: Client) -> Iterator[None]:
+    """Say in one sentence that something is not as NetBox gives it."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        text = f"an object is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
+        raise SourceError(f"{client.url}: {text}") from error
 
 
 def _rows(client: Client, kind: Kind, wanted: Sequence[Wanted]) -> list[Json]:
