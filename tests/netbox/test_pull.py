@@ -153,7 +153,7 @@ def test_a_netbox_is_pulled_and_pushed_by_hand(source: Standin, typed: Typed, tm
         Exit.NO, "device gpu-1: serial S2 (was S1) 1 to write; nothing was written",
     )  # fmt: skip
     told = json.loads(typed("netbox", "push", "site", "--json").out)
-    assert (told["done"], told["conflicts"]) == ({"device": 1}, [])
+    assert (told["done"], told["conflicts"], told["waiting"]) == ({"device": 1}, [], 0)
     assert netbox.load(source.url, TOKEN).devices["gpu-1"].serial == "S2"
 
     (tmp_path / "site" / "cables").mkdir()

@@ -60,9 +60,8 @@ def push(
                 with explained(LEFT):
                     pushed = opened.do(planned, tell)
     if json:
-        print_json(
-            {"planned": planned.steps, "done": pushed.done, "conflicts": pushed.conflicts, "notes": planned.notes}
-        )
+        told = {"planned": planned.steps, "notes": planned.notes, "done": pushed.done}
+        print_json({**told, "conflicts": pushed.conflicts, "waiting": pushed.waiting})
     else:
         _tell(planned, pushed, check=check)
     if pushed.conflicts or pushed.waiting or (check and planned.steps):
@@ -74,10 +73,11 @@ def _tell(planned: Plan, pushed: "Pushed", *, check: bool) -> None:
     for kind in Kind:
         steps = [step for step in planned.steps if step.kind is kind]
         new = [step for step in steps if step.was is None or step.key[0] in fresh]
+        other = [step for step in steps if step.was is not None and step.key[0] not in fresh]
         if new:
             names = ", ".join(step.name.removeprefix(f"{kind} ") for step in new[:NAMED])
             _line(f"{len(new):,} new: {kind} {names}{', …' if len(new) > NAMED else ''}")
-        _lines([f"{step.name}: {_difference(step)}" for step in steps if step not in new])
+        _lines([f"{step.name}: {_difference(step)}" for step in other])
     _lines([f"note: {note}" for note in planned.notes])
     _lines(pushed.conflicts)
     if pushed.waiting:
@@ -86,11 +86,8 @@ def _tell(planned: Plan, pushed: "Pushed", *, check: bool) -> None:
     if not count:
         _line("nothing to write" + (" but that" if pushed.conflicts else ": NetBox says what the folder says"))
     else:
-        _line(
-            f"{count:,} to write; nothing was written"
-            if check
-            else f"{sum(pushed.done.values()):,} of {count:,} written"
-        )
+        done = "nothing was written" if check else f"{sum(pushed.done.values()):,} written"
+        _line(f"{count:,} to write; {done}")
 
 
 def _difference(step: Step) -> str:
