@@ -113,7 +113,8 @@ def waits(page: Page, node: Node | None) -> bool:
 def refusal(page: Page, node: Node | None) -> str:
     """Return why a wish cannot be left for the runner, "" where it can: then the runner answers it."""
     if page.role not in NODE_ROLES:
-        return f"This device is no node: nodes have the role {_listed(NODE_ROLES)}, this is a {_short(page.role)}."
+        role = f"nodes have the role {_listed(NODE_ROLES)}, this is a {_short(page.role)}"
+        return f"This device is no node: {role}. Empty its field if the wish is still there."
     if page.wish not in WISHES:
         return f"'{_short(page.wish)}' cannot be asked for in NetBox; expected {_listed(WISHES)}."
     if node is not None and node.state is State.RETIRED:

@@ -112,7 +112,7 @@ class Taker:
                 break
         self._refuse(client)
         waiting = [f"{each.page.name}: the source of truth was not read with this node yet" for each in strange]
-        self._say("; ".join([*waiting, *(each.why for each in self.stuck.values())]))
+        self._say("; ".join([*waiting, *(each.why for each in self.stuck.values() if each.why)]))
         return taken
 
     def _some(self, client: Client, chunk: Sequence[Seen]) -> tuple[int, bool]:
@@ -132,7 +132,8 @@ class Taker:
             try:
                 emptied = wishes.empty(client, each)
             except (RefusedError, ForbiddenError) as error:
-                why = f"{each.page.name}: the wish is taken and stands in its page still: {error}"
+                ours = each.page.role in NODE_ROLES  # what is no node need not be ours to change
+                why = f"{each.page.name}: the wish is taken and stands in its page still: {error}" if ours else ""
                 self.stuck[each] = Stuck(why, self.now() + STUCK)
                 continue
             again = again or not emptied

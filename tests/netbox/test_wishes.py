@@ -160,6 +160,20 @@ def test_what_is_no_node_is_answered_once_in_its_journal(desk: Desk) -> None:
     assert desk.store.refused_wishes(desk.netbox.url) == ()
 
 
+def test_what_is_no_node_need_not_be_ours_to_change(desk: Desk) -> None:
+    """Its field stays full: that is asked of whoever asked, and is no trouble."""
+    desk.token = desk.netbox.token_of("narrow", MAY | {"dcim.device": ("view",)})
+    desk.netbox.token_of("narrow", {"dcim.device": (("change",), {"role__slug": "gpu-server"})})
+    desk.ask("leaf-1", "hold")
+    runner = desk.runner()
+    assert (runner.visit(), runner.visit(), runner.trouble) == (1, 0, "")
+    [said] = desk.journal("leaf-1")
+    assert "Empty its field if the wish is still there." in said
+    desk.ask("leaf-1", "")
+    desk.ask("leaf-1", "hold")
+    assert runner.visit() == 1
+
+
 def test_what_cannot_be_asked_for_is_answered_in_the_history_of_the_node(desk: Desk) -> None:
     """A site may have added to the choices; a retired node decides nothing any more."""
     choices = desk.netbox.row("extras/custom-field-choice-sets", name="fleet_wish")
