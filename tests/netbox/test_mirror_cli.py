@@ -87,6 +87,14 @@ def test_status_shows_what_is_in_conflict_and_what_failed_and_why(mirror: Told, 
     assert TOKEN not in str(found)
 
 
+def test_a_sync_looks_at_every_page_again(mirror: Told, typed: Type) -> None:
+    """Serve would within the hour."""
+    typed("netbox", "sync")
+    mirror.edit("gpu-02", fleet_state="debug")
+    code, out, _ = typed("netbox", "sync")
+    assert (code, "gpu-02: fleet_state is 'debug'" in out) == (1, True)
+
+
 def test_a_person_s_word_writes_over_what_another_wrote_in_the_nodes_that_it_names(mirror: Told, typed: Type) -> None:
     """What they wrote stays in NetBox's change log."""
     for name in NAMES[:2]:

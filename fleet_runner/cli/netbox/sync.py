@@ -41,7 +41,7 @@ def _sync(settings: Settings, store: Store, over: frozenset[str]) -> None:
     store.hurry_mirror(mirroring.url(settings))
     done: dict[str, int] = {}
     states, history, serials = mirroring.tellers(settings, store)
-    states.over = over
+    states.over, states.anew = over, store.clock()
     for teller in (states, history, serials):
         store.hurry_tracker(teller.name)
         done[teller.of] = 0

@@ -49,6 +49,9 @@ class FieldsTeller(Teller):
     over: frozenset[str] = frozenset()
     """Nodes in whose fields what somebody else wrote is written over, on a person's word."""
 
+    anew: float = 0.0
+    """A moment: what was compared before it is compared again."""
+
     def waits(self) -> bool:
         """Whether a node moved, or it is time to look at some again."""
         return bool(self._due())
@@ -69,7 +72,8 @@ class FieldsTeller(Teller):
 
     def _due(self) -> list[Written]:
         now = self.now()
-        return [each for each in self.store.unwritten_fields(self.url, now - LOOK) if each.due_at <= now]
+        before = max(now - LOOK, self.anew)
+        return [each for each in self.store.unwritten_fields(self.url, before) if each.due_at <= now]
 
     def _some(self, client: Client, chunk: Sequence[Written]) -> int:
         """Write one request's nodes, reading them right before."""
