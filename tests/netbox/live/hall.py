@@ -37,8 +37,8 @@ class Hall:
         return [self.name("gpu-1"), self.name("gpu-2")]
 
     def of(self, fleet: Fleet) -> tuple[dict[str, Device], dict[str, Cable]]:
-        """Return what of a fleet is ours: devices by name, cables by label."""
-        devices = {name: device for name, device in fleet.devices.items() if name.startswith(self.place.prefix)}
+        """Return what of a fleet stands in the hall: devices by name, cables by label."""
+        devices = {name: device for name, device in fleet.devices.items() if device.site == self.site}
         cables = {cable.label: cable for cable in fleet.cables if cable.a.device in devices}
         return devices, cables
 
