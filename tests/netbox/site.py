@@ -49,7 +49,12 @@ class _Site:
         return int(found[0]["id"]) if found else self.make(path, name=name, **more)
 
     def slugged(self, path: str, name: str, **more: Any) -> int:
-        return self.named(path, name, slug=slug(name), **more)
+        """Return the id of an object with this name; names that give one slug get several."""
+        taken = {row["slug"] for row in self.database.lists[path].values()}
+        free = next(
+            each for at in range(len(taken) + 1) if (each := slug(name) + (f"-{at}" if at else "")) not in taken
+        )
+        return self.named(path, name, slug=free, **more)
 
     def custom_fields(self) -> None:
         for name, (kind, choices) in FIELDS.items():
@@ -144,13 +149,14 @@ class _Site:
         for field, address in given.items():
             if not address:
                 continue
-            if not ports:
-                ports = [{"id": self.make("dcim/interfaces", device=number, name="lo", type="virtual")}]
             whole = f"{address}/{64 if ':' in address else 24}"
-            owner = {"assigned_object_type": "dcim.interface", "assigned_object_id": ports[0]["id"]}
+            owner = {"assigned_object_type": "dcim.interface", "assigned_object_id": ports[0]["id"]} if ports else {}
             its_id = self.named_address(whole, owner)
             name = field if field == "oob_ip" else f"primary_ip{6 if ':' in address else 4}"
-            self.database.change("dcim/devices", number, {name: its_id})
+            if ports:
+                self.database.change("dcim/devices", number, {name: its_id})
+            else:  # a device without interfaces cannot be given one, but a fleet's can have one
+                self.database.touch("dcim/devices", number, **{name: its_id})
 
     def named_address(self, address: str, owner: Mapping[str, Any]) -> int:
         return self.make("ipam/ip-addresses", address=address, **owner)

@@ -3,14 +3,17 @@
 import json
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 from fleet_runner.adapters import netbox
 from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
+from tests.fleets import fleets
 from tests.netbox.site import put
-from tests.netbox.standin import TOKEN, Standin
+from tests.netbox.standin import TOKEN, Standin, serving
 
 PORTS = (
     Interface("ib0", "infiniband-ndr", guid="0002c90300a1b2c3"),
@@ -126,3 +129,14 @@ def test_what_goes_wrong_once_is_tried_again(standin: Standin, how: dict[str, An
     put(standin, FLEET)
     standin.fail(r"^GET /api/dcim/devices/", **how)
     assert len(netbox.load(standin.url, TOKEN, netbox.Patience(2, 5, 2, 0.01)).devices) == 2
+
+
+@given(fleet=fleets())
+@settings(max_examples=15, deadline=None)
+def test_any_fleet_that_a_netbox_can_hold_is_read_back(fleet: Fleet) -> None:
+    with serving() as standin:
+        put(standin, fleet)
+        found = netbox.load(standin.url, TOKEN)
+        assert standin.problems() == []
+    cables = tuple(replace(cable, id=None) for cable in found.cables)
+    assert replace(found, revision="", cables=cables) == fleet
