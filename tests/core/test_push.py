@@ -239,6 +239,8 @@ def test_trunks_and_panels_are_said_not_to_be_made(number: int, said: str) -> No
     cables.append(Cable(Termination("gpu-1", "eth0"), Termination("leaf-1", "eth0"), carriers=("panel P",)))
     [note] = plan(replace(FLEET, cables=tuple(cables[:number])), FLEET, KNOWN).notes
     assert note.startswith(said)
+    breakout = replace(FLEET.cables[0], carriers=("cable C1",))
+    assert plan(replace(FLEET, cables=(breakout,)), EMPTY, Known()).notes == ()
     same = replace(FLEET, cables=tuple(cables))
     assert plan(same, same, KNOWN).notes == ()
 

@@ -1,18 +1,22 @@
 """A NetBox pulled into a folder: what is read there is the same fleet, and nothing of anybody's is lost."""
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from fleet_runner.adapters import netbox, sitefiles
 from fleet_runner.adapters.sitefiles import pulling
 from fleet_runner.adapters.sitefiles.pulling import Change
+from fleet_runner.cli.netbox import telling
 from fleet_runner.cli.session import Exit
 from fleet_runner.core.errors import SourceError
 from fleet_runner.core.records import Cable, Fleet, Interface, Termination
@@ -204,3 +208,15 @@ def test_an_interface_of_another_kind_than_its_types_keeps_it(tmp_path: Path) ->
     fleet = replace(FLEET, devices={**FLEET.devices, "leaf-1": turned})
     pulling.write(pulling.plan(fleet, tmp_path, URL))
     assert sitefiles.load(tmp_path).devices["leaf-1"].interfaces == turned.interfaces
+
+
+def test_what_takes_long_is_told_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = StringIO()
+    monkeypatch.setattr(telling, "errors", Console(file=shown, force_terminal=True, width=80))
+    monkeypatch.setattr(telling, "SOON", 0.0)
+    with telling.progress() as tell:
+        tell("cable", 10, 2000)
+        until = time.monotonic() + 10
+        while "cable: 10 of 2,000" not in shown.getvalue():
+            assert time.monotonic() < until, shown.getvalue()
+            time.sleep(0.01)

@@ -56,12 +56,14 @@ def _taken(near: Termination, far: Termination, end: Termination, has: Cable) ->
 
 def _carried(wanted: Fleet, there: Mapping[Ends, Cable]) -> Iterator[str]:
     """Say that trunks, panels and cages are not made, where NetBox's cable does not pass them already."""
-    lost = [
-        cable
-        for cable in wanted.cables
-        if cable.carriers and (_ends(cable) not in there or there[_ends(cable)].carriers != cable.carriers)
-    ]
+    lost = [(cable, carrier) for cable in wanted.cables for carrier in _lost(cable, there.get(_ends(cable)))[:1]]
     if lost:
-        many = f"{len(lost)} cables pass" if len(lost) > 1 else "1 cable passes"
-        text = f"{many} trunks, panels or cages (first: {lost[0].a} to {lost[0].b}, {lost[0].carriers[0]})"
+        (cable, carrier), many = lost[0], f"{len(lost)} cables pass" if len(lost) > 1 else "1 cable passes"
+        text = f"{many} trunks, panels or cages (first: {cable.a} to {cable.b}, {carrier})"
         yield f"{text}; push makes none of these: in NetBox such a cable runs straight"
+
+
+def _lost(wanted: Cable, has: Cable | None) -> list[str]:
+    """Return what NetBox's cable does not pass; a breakout is the cable that its links share."""
+    passed = has.carriers if has else ()
+    return [each for each in wanted.carriers if each not in passed and not each.startswith("cable ")]
