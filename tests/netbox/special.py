@@ -236,6 +236,8 @@ def _map(database: Database, port: Row, old: Iterable[Row], new: Iterable[Row]) 
 
 
 def _terminations(database: Database, row: Row) -> None:
+    if not row["id"] and not (row["a_terminations"] and row["b_terminations"]):
+        raise InvalidError({"__all__": ["Must define A and B terminations when creating a new cable."]})
     for side in ("a_terminations", "b_terminations"):
         for end in row[side]:
             model = by_object_type().get(end["object_type"])

@@ -122,6 +122,7 @@ def test_a_used_interface_cannot_be_cabled_again(standin: Standin) -> None:
     status, said = ask(standin, "POST", "dcim/cables/", {"a_terminations": [end], "b_terminations": [other]})
     assert status == 400
     assert "Duplicate termination found" in str(said)
+    assert ask(standin, "POST", "dcim/cables/", {"a_terminations": [other]})[0] == 400
 
 
 @pytest.mark.parametrize("how", [{"status": 503}, {"dropped": True}, {"lost": True}])
