@@ -1,6 +1,7 @@
 """What a person asks for in a page of a NetBox that others hold: taken once, with who asked, and answered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,16 +16,18 @@ from tests.netbox.live.place import Place
 
 
 @pytest.fixture
-def taker(place: Place, hall: Hall, fleet: Callable[[], Fleet], complete: Prepared) -> Taker:
+def taker(
+    place: Place, hall: Hall, fleet: Callable[[], Fleet], complete: Prepared, tmp_path: Path
+) -> Iterator[Taker]:
     """What takes wishes, with a store of our nodes; skips where somebody else's wishes would be taken as well."""
     others = place.rows("dcim/devices", cf_fleet_wish__empty="false", fields="id,name,custom_fields")
     if theirs := [row["name"] for row in others if row["custom_fields"]["fleet_wish"]]:
         pytest.skip(f"somebody asks for something in the pages of {theirs[:3]}, which is not ours to take")
     devices, _ = hall.of(fleet())
-    store = Store.create("sqlite://")
-    store.register([devices[name] for name in hall.nodes], store.clock())
     token = complete.token_file.read_text("utf-8").strip()
-    return Taker(store, place.url, lambda: Client(place.url, token, Patience()), lambda: None, store.clock)
+    with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as store:
+        store.register([devices[name] for name in hall.nodes], store.clock())
+        yield Taker(store, place.url, lambda: Client(place.url, token, Patience()), lambda: None, store.clock)
 
 
 def ask(place: Place, hall: Hall, name: str, wish: str, reason: str) -> None:
