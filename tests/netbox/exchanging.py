@@ -78,6 +78,8 @@ def load(name: str) -> list[Exchange]:
 
 def _normal(value: Any, url: str, name: str = "") -> Any:  # noqa: PLR0911  one for each kind of value
     match value:
+        case {"value": choice, "label": label} if len(value) == len(("value", "label")):  # thousands of them
+            return f"{choice} ({label})"
         case dict():
             return {key: _normal(each, url, key) for key, each in _compact(value).items() if key not in UNDESCRIBED}
         case list() if name in UNORDERED:

@@ -39,5 +39,5 @@ def test_nothing_is_recorded_that_no_scenario_asks() -> None:
 
 
 def test_recordings_stay_small() -> None:
-    assert sum(path.stat().st_size for path in exchanging.FOLDER.iterdir()) <= 320_000
+    assert sum(path.stat().st_size for path in exchanging.FOLDER.iterdir()) <= 300_000
     assert exchanging.FOLDER.joinpath("..", "openapi.json").stat().st_size <= 200_000
