@@ -72,8 +72,9 @@ def token(settings: Settings) -> str:
         )
     try:
         return file.read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise SettingsError(f"netbox_token_file {file}: {error.strerror}; expected a file with the token") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise SettingsError(f"netbox_token_file {file}: {reason}; expected a file with the token") from error
 
 
 @dataclass(slots=True)

@@ -43,6 +43,13 @@ def test_a_netbox_needs_its_token(values: dict[str, Path], words: str) -> None:
         source.read(Settings(source="https://netbox.example", **values))
 
 
+def test_a_token_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    values = {"netbox_token_file": tmp_path / "token"}
+    values["netbox_token_file"].write_bytes(b"\xff\xfe")
+    with pytest.raises(SettingsError, match="token: it is not text; expected a file with the token"):
+        source.read(Settings(source="https://netbox.example", **values))
+
+
 def test_places_that_the_source_does_not_know_are_told_once(site: Path) -> None:
     """A runner with a typing error there would reach nothing, without a word."""
     reader = Reader(Settings(source=str(site), runner_places="hall-1, hall-*/*, hal-1, hall-1/r99"))

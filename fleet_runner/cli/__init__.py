@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Callable
 
-import structlog
 import typer
 
 from fleet_runner.cli import (
@@ -20,6 +19,7 @@ from fleet_runner.cli import (
     firmware,
     lab,
     limits,
+    logs,
     netbox,
     policy,
     queue,
@@ -90,7 +90,7 @@ app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated dat
 
 def main() -> None:
     """Run a command; an error a person can act on is one line and an exit code, never a traceback."""
-    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))  # standard output is for answers
+    logs.begin()
     try:
         _answer()
     except (StoreError, SourceError, BmcError) as error:

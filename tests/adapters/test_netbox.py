@@ -140,6 +140,13 @@ def test_a_certificate_that_nobody_trusts_is_said(standin: Standin) -> None:
         netbox.load(standin.url.replace("http:", "https:"), TOKEN, QUICK)
 
 
+def test_a_file_of_certificates_that_is_not_there_is_said(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but an error of the source of truth: with that the fleet goes on."""
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
+    with pytest.raises(SourceError, match="look whether REQUESTS_CA_BUNDLE names a file"):
+        netbox.load(standin.url.replace("http:", "https:"), TOKEN, QUICK)
+
+
 def test_a_netrc_does_not_replace_the_token(
     standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -194,6 +194,9 @@ class Client:
             raise SourceError(f"{text}; name the file of its CA in REQUESTS_CA_BUNDLE") from None
         except requests.exceptions.RequestException as error:
             raise SourceError(self._unreached(path, _reason(error))) from None
+        except OSError as error:  # before anything is sent: the file of CAs is not there
+            text = f"{self.url}: cannot be asked for {path} ({show(error)})"
+            raise SourceError(f"{text}; look whether REQUESTS_CA_BUNDLE names a file that can be read") from None
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
             text = f"{self.url}: {path} is not a list as NetBox 4 gives it; check that source is a NetBox's address"
             raise SourceError(text) from None
