@@ -68,6 +68,7 @@ def place() -> Iterator[Place]:
     try:
         yield there
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # asked to end already: what is left would stay for ever
         there.clear()
         signal.signal(signal.SIGTERM, was)
     _as_it_was(there, counts, there.changes_since(mark), users)

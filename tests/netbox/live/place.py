@@ -45,8 +45,11 @@ COUNTED = (
 """Lists that are as long afterwards as they were before: those that deleting could leave something in."""
 
 
-CHANGE_FIELDS = "id,user_name,action,changed_object_type,changed_object_id,object_repr"
-"""Not what changed itself: NetBox 4.6 answers a list with a front port's mapping in it by an error (HTTP 500)."""
+CHANGE_FIELDS = "id,user_name,action,changed_object_type,changed_object_id,object_repr,postchange_data"
+"""Not what changed itself: NetBox 4.6 answers a list with a front port's mapping in it by an error (HTTP 500).
+
+NetBox 4.4 does not say how an object is shown; its name stands in its data.
+"""
 
 
 class Change(NamedTuple):
@@ -177,7 +180,7 @@ class Place:
                     row["action"]["value"],
                     row["changed_object_type"],
                     row["changed_object_id"],
-                    row["object_repr"],
+                    str(row.get("object_repr") or (row["postchange_data"] or {}).get("name") or ""),
                 )
                 for row in new
             ]
