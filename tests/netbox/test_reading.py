@@ -1,6 +1,8 @@
 """A NetBox is read by export templates or through its serializers, and comes out the same."""
 
+import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -67,6 +69,30 @@ def test_a_template_that_is_another_is_read_past_and_told(standin: Standin, code
     assert (
         "its export templates of dcim/devices are not those of this version; run `fleet-runner netbox init`" in note
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "column", "cell"),
+    [("sites", 0, [1]), ("sites", 1, None), ("devices", 2, {}), ("devices", 26, ["x"]), ("cables", 7, "1")],
+)
+def test_a_template_that_somebody_edited_is_read_past_and_told(
+    standin: Standin, path: str, column: int, cell: object
+) -> None:
+    """It still says our version, and what it gives would end the runner."""
+    put(standin, FLEET)
+    install(standin)
+
+    def edited(answer: Any) -> Any:
+        if f"dcim/{path}/?export" not in standin.asked[-1]:
+            return answer
+        found = json.loads(answer)
+        found["columns"][column] = [cell] * len(found["columns"][0])
+        return json.dumps(found)
+
+    standin.change = edited
+    found = netbox.load(standin.url, TOKEN, QUICK)
+    assert found.devices == FLEET.devices
+    assert f"its export templates of dcim/{path} are not those of this version" in found.notes[0]
 
 
 @pytest.mark.parametrize(("status", "kind"), [(500, "application/json"), (404, "text/html"), (200, "text/csv")])

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from fleet_runner.adapters.netbox import exports, rest
+from fleet_runner.adapters.netbox import exports, rest, shapes
 from fleet_runner.adapters.netbox.cables import touched
 from fleet_runner.adapters.netbox.changes import Due
 from fleet_runner.adapters.netbox.client import Client, Json
@@ -15,6 +16,9 @@ from fleet_runner.core.errors import SourceError
 
 MANY = 100  # ids named in one address: enough to be quick, few enough for any server
 R = TypeVar("R", bound=Row)
+
+WRONG = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+"""What comes of an answer that is not NetBox's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +105,29 @@ class Lists:
     def _rows(self, name: str, ids: list[int] | None) -> list[Any]:
         what = LISTS[name]
         try:
-            rendered = self._rendered(name, ids) if self.templates and name not in self.old else None
-            if rendered is not None:
-                return exports.read(what.object_type, rendered)
-            return list(_rows(self.client, name, ids))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            found = self._rendered(name, ids) if self.templates and name not in self.old else None
+            if found is None:
+                found = list(_rows(self.client, name, ids))
+                shapes.check(found)
+        except WRONG as error:
             text = f"{what.path} is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
             raise SourceError(f"{self.client.url}: {text}") from error
+        return found
 
-    def _rendered(self, name: str, ids: list[int] | None) -> Mapping[str, Any] | None:
+    def _rendered(self, name: str, ids: list[int] | None) -> list[Any] | None:
+        """Return what a list's template gives; nothing where there is none, or one that somebody edited."""
         what = LISTS[name]
         answer = self.client.render(what.path, NAME, **({} if ids is None else {"id": ids}))
-        rendered = rendering(TEMPLATES[what.object_type], answer)
         if answer is None:
             self.templates = False
-        elif rendered is None:
-            self.old.append(name)
-        return rendered
+            return None
+        with suppress(*WRONG):
+            if (rendered := rendering(TEMPLATES[what.object_type], answer)) is not None:
+                found = exports.read(what.object_type, rendered)
+                shapes.check(found)
+                return found
+        self.old.append(name)
+        return None
 
 
 def everything(lists: Lists) -> Rows:
