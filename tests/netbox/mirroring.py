@@ -18,6 +18,7 @@ from fleet_runner.core.runs import Wish
 from fleet_runner.reconcile.mirror.fields import FieldsTeller
 from fleet_runner.reconcile.mirror.journal import JournalTeller
 from fleet_runner.reconcile.mirror.serials import SerialsTeller
+from tests.netbox.api import Answer, Request
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
 
@@ -75,6 +76,17 @@ class Told:
         """Have a person set custom fields of a node's page."""
         number = self.standin.row("dcim/devices", name=node)["id"]
         self.standin.edit("dcim/devices", number, by="maria", custom_fields=fields)
+
+    def breaks(self, method: str, node: str) -> None:
+        """Have each change of a kind that is about a node's device be an error in NetBox."""
+        number, real = self.standin.row("dcim/devices", name=node)["id"], self.standin.api.answer
+
+        def answer(request: Request) -> Answer:
+            about = [row.get("assigned_object_id", row.get("id")) for row in request.body or ()]
+            broken = request.method == method and number in about
+            return Answer(500, {"error": "broken"}) if broken else real(request)
+
+        self.standin.api.answer = answer  # type: ignore[method-assign]  # as nothing but a program's error does it
 
     def once(self, act: Callable[[], object]) -> None:
         """Have somebody else act right before the next change."""

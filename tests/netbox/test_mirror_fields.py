@@ -116,6 +116,38 @@ def test_a_device_that_is_renamed_or_deleted_keeps_no_other_back(mirror: Told) -
     assert states(mirror) == ["registered"] * 3
 
 
+def test_a_retired_node_whose_device_is_deleted_is_no_trouble(mirror: Told) -> None:
+    """That is how nodes end: nobody has to hear of it for ever."""
+    mirror.turn()
+    mirror.move("gpu-01", Event.RETIRE)
+    mirror.standin.remove("dcim/devices", mirror.standin.row("dcim/devices", name="gpu-01")["id"])
+    for _ in range(3):
+        mirror.turn(LOOK + 1)
+    assert mirror.store.unwritten_fields(mirror.standin.url) == ()
+    assert mirror.store.untold_lines(mirror.standin.url) == ()
+
+
+def test_a_program_that_writes_there_again_and_again_is_told_of_once(mirror: Told) -> None:
+    mirror.turn()
+    for second in range(10, 15):
+        mirror.edit("gpu-01", fleet_since=f"2025-01-01T00:00:{second}Z")
+        mirror.turn(LOOK + 1)
+    mirror.turn()
+    assert len(mirror.entries("gpu-01")) == 1
+    [now] = [each.conflict for each in mirror.store.unwritten_fields(mirror.standin.url)]
+    assert now == "fleet_since is '2025-01-01T00:00:14Z'"
+
+
+def test_a_device_at_which_netbox_fails_keeps_no_other_back(mirror: Told) -> None:
+    """Be it that each change of it is an error there, or that a program changes it all the time."""
+    mirror.breaks("PATCH", "gpu-01")
+    for _ in range(6):
+        mirror.turn(61.0)
+    assert states(mirror) == [None, "registered", "registered"]
+    assert "HTTP 500" in mirror.standing("fields")
+    assert [each.node for each in mirror.store.unwritten_fields(mirror.standin.url) if each.detail] == ["gpu-01"]
+
+
 def test_a_device_that_is_deleted_while_it_is_written_is_said(mirror: Told) -> None:
     number = mirror.standin.row("dcim/devices", name="gpu-03")["id"]
     mirror.once(lambda: mirror.standin.remove("dcim/devices", number))

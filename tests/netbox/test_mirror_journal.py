@@ -136,6 +136,16 @@ def test_a_device_that_is_deleted_while_it_is_told_keeps_no_other_back(mirror: T
     assert [each.node for each in mirror.store.untold_lines(mirror.standin.url)] == ["gpu-01"]
 
 
+def test_a_device_at_which_netbox_fails_keeps_no_other_back(mirror: Told) -> None:
+    mirror.breaks("POST", "gpu-01")
+    for name in NAMES:
+        mirror.say(name, "noise")
+    for _ in range(9):
+        mirror.turn(SETTLES + 1)
+    assert [len(mirror.entries(name)) for name in NAMES] == [0, 1, 1]
+    assert "HTTP 500" in mirror.standing("journal")
+
+
 def test_a_permission_that_is_missing_is_named_and_given_nothing_is_doubted(mirror: Told) -> None:
     may = {"dcim.device": ("view", "change")}
     mirror.token = mirror.standin.token_of("writer", may)

@@ -100,11 +100,14 @@ def wrote(connection: Connection, url: str, given: Iterable[Written], now: float
 
 
 def conflicting(connection: Connection, url: str, each: Written, conflict: str, moments: tuple[float, float]) -> bool:
-    """Note what of somebody else's is in the way, and say so in the history, once; False where it was said."""
+    """Note what of somebody else's is in the way, and say so in the history; False where something was before.
+
+    What else is written there until that is settled is not said: it may be a program that writes every minute.
+    """
     now, due_at = moments
     what = untrusted.words(conflict)
     _put(connection, url, each.node, {"conflict": what, "due_at": due_at, "detail": ""})
-    if each.conflict == what:
+    if each.conflict:
         return False
     said = (
         f"In its page in NetBox {what}, which was not written from here: it is left as it is. "

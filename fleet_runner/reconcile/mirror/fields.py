@@ -14,6 +14,7 @@ from fleet_runner.adapters.netbox import mirror
 from fleet_runner.adapters.netbox.client import AgainError, Client, RefusedError
 from fleet_runner.adapters.netbox.mirror import CHUNK, Page
 from fleet_runner.core.errors import SourceError
+from fleet_runner.core.lifecycle import State
 from fleet_runner.core.mirror import fields
 from fleet_runner.core.mirror.standing import Written
 from fleet_runner.core.tracking.patience import pause
@@ -76,19 +77,20 @@ class FieldsTeller(Teller):
         return [each for each in self.store.unwritten_fields(self.url, before) if each.due_at <= now]
 
     def _some(self, client: Client, chunk: Sequence[Written]) -> int:
-        """Write one request's nodes, reading them right before."""
-        done = 0
+        """Write one request's nodes, reading them right before; one that hinders the others is singled out."""
         for left in reversed(range(TRIES)):
             seen = found(client, chunk, self.over)
             self._note(seen)
             try:
-                return done + self._write(client, seen.due)
-            except AgainError:
-                if not left:
+                return self._write(client, seen.due)
+            except AgainError as error:
+                if not left and len(chunk) == 1:
+                    self._failed(chunk[0], str(error))
                     raise
-                names = {each.node for each in chunk}
-                chunk = self.store.mirrored_fields(self.url, names)
-        return done
+                again = self.store.mirrored_fields(self.url, {each.node for each in chunk})
+                chunk = sorted(again, key=lambda each: each.tries)
+        half = len(chunk) // 2
+        return self._some(client, chunk[:half]) + self._some(client, chunk[half:])
 
     def _note(self, seen: Found) -> None:
         now = self.now()
@@ -141,6 +143,9 @@ def found(client: Client, chunk: Sequence[Written], over: Container[str] = ()) -
     conflicts: list[tuple[Written, str]] = []
     lost: list[tuple[Written, str]] = []
     for each in chunk:
+        if not rows[each.node] and each.wanted.state == State.RETIRED:
+            same.append(each)  # a page that is gone has nothing to say
+            continue
         if len(rows[each.node]) != 1:
             lost.append((each, absent(each.node, len(rows[each.node]))))
             continue

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from fleet_runner.adapters.netbox import mirror
-from fleet_runner.adapters.netbox.client import Client, ForbiddenError, RefusedError
+from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, RefusedError
 from fleet_runner.adapters.netbox.mirror import CHUNK
+from fleet_runner.core.lifecycle import State
 from fleet_runner.core.mirror import lines
 from fleet_runner.core.mirror.standing import Told
 from fleet_runner.core.runs import Entry
@@ -56,7 +57,9 @@ class JournalTeller(Teller):
         return told
 
     def _due(self) -> list[Told]:
-        return [each for each in self.store.untold_lines(self.url) if each.due_at <= self.now()][:CHUNK]
+        """Return the nodes of the next request; one that failed before is alone, so that it hinders no other."""
+        due = [each for each in self.store.untold_lines(self.url) if each.due_at <= self.now()]
+        return [each for each in due if not each.tries][:CHUNK] or due[:1]
 
     def _some(self, client: Client, due: Sequence[Told]) -> int:
         """Tell one request's lines."""
@@ -64,7 +67,9 @@ class JournalTeller(Teller):
         room = CHUNK
         found = mirror.devices(client, [each.node for each in due])
         for each in due:
-            if len(found[each.node]) != 1:
+            if not found[each.node] and self._retired(each.node):  # its page is gone, and the history here stays
+                self.store.lines_told(self.name, self.url, {each.node: each.newest}, self.now())
+            elif len(found[each.node]) != 1:
                 self._failed(each, absent(each.node, len(found[each.node])))
             elif room:
                 next_ = self.store.lines(each, room)
@@ -78,6 +83,10 @@ class JournalTeller(Teller):
             if sent:
                 fresh.append(replace(letter, lines=sent))
         return told + self._send(client, [letter for letter in fresh if self._settled(letter)])
+
+    def _retired(self, name: str) -> bool:
+        node = self.store.node(name)
+        return node is not None and node.state is State.RETIRED
 
     def _known(self, client: Client, letters: Sequence[Letter]) -> frozenset[str]:
         """Look for lines whose answer was lost; return their marks."""
@@ -122,6 +131,10 @@ class JournalTeller(Teller):
             return self._send(client, letters[:half]) + self._send(client, letters[half:])
         except ForbiddenError:
             self.store.lines_not_taken(self.url, [letter.of for letter in letters])
+            raise
+        except AgainError as error:
+            for letter in letters:
+                self._failed(letter.of, str(error))
             raise
         return self._told(letters, lines.marks(there))
 

@@ -54,8 +54,9 @@ class SerialsTeller(Teller):
         for left in reversed(range(TRIES)):
             try:
                 return self._try(client, device, due)
-            except AgainError:
+            except AgainError as error:
                 if not left:
+                    self._failed(due, str(error))
                     raise
         return 0
 

@@ -128,16 +128,18 @@ def test_what_was_sent_is_ours_until_an_answer_came_and_no_list_without_end(stoc
     assert stocked.mirrored_fields(URL, ["gpu-01"])[0].asked == ()
 
 
-def test_a_conflict_is_a_line_of_the_history_once_until_it_is_another(stocked: Store) -> None:
+def test_a_conflict_is_a_line_of_the_history_once_until_it_is_settled(stocked: Store) -> None:
     stocked.scan_mirror(URL)
-    for what in ("fleet_state is 'x'", "fleet_state is 'x'", "fleet_state is 'y'"):
+    for what in ("fleet_state is 'x'", "fleet_state is 'x'", "fleet_state is 'y'", "fleet_state is 'z'"):
         [each] = stocked.mirrored_fields(URL, ["gpu-01"])
         stocked.fields_conflict(URL, each, what, (700.0, 1000.0))
+        if what.endswith("'y'"):
+            stocked.fields_written("netbox fields", URL, [each], 800.0)
     said = [entry.sentence for entry in stocked.history("gpu-01", kind="netbox")]
     assert [sentence[:45] for sentence in said] == [
-        f"In its page in NetBox fleet_state is '{each}', whi"[:45] for each in "xy"
+        f"In its page in NetBox fleet_state is '{each}', whi"[:45] for each in "xz"
     ]
-    assert stocked.unwritten_fields(URL)[0].conflict == "fleet_state is 'y'"
+    assert stocked.unwritten_fields(URL)[0].conflict == "fleet_state is 'z'"
 
 
 def test_fabrics_have_no_page(stocked: Store) -> None:
