@@ -198,6 +198,15 @@ def test_pages_without_an_end_are_given_up(
     assert "its list has more than 5 pages" in refusal(standin)
 
 
+@pytest.mark.parametrize(("bound", "said"), [("BYTES", "than 9 bytes"), ("BODY_SECONDS", "than -1 seconds")])
+def test_an_answer_without_an_end_is_given_up(
+    standin: Standin, monkeypatch: pytest.MonkeyPatch, bound: str, said: str
+) -> None:
+    """One that never ends, or comes by a byte a minute, holds neither memory nor the runner."""
+    monkeypatch.setattr(client, bound, 9 if bound == "BYTES" else -1.0)
+    assert f"its list takes more {said}" in refusal(standin)
+
+
 def test_a_list_that_changes_while_it_is_read_is_read_again(standin: Standin) -> None:
     short = {"count": 2, "next": None, "results": [{"id": 1, "name": "hall"}]}
     standin.before.append((200, "application/json", json.dumps(short).encode()))

@@ -1,9 +1,11 @@
 """Lists of a NetBox's REST API, read patiently or changed; and said plainly why that could not be done."""
 
 import re
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -11,7 +13,7 @@ import pynetbox
 import requests
 from pynetbox.core.query import Request
 from requests.adapters import HTTPAdapter
-from urllib3.exceptions import NewConnectionError
+from urllib3.exceptions import HTTPError, NewConnectionError
 from urllib3.exceptions import TimeoutError as UrllibTimeoutError
 from urllib3.util.retry import Retry
 
@@ -23,6 +25,8 @@ Json = dict[str, Any]
 
 PAGE = 1000  # rows; a page of 50, NetBox's own default, costs three times as much per row
 PAGES = 10_000  # of one list: more than any fleet has, and an end to a list that has none
+BYTES = 1 << 29  # of one list: interfaces of 20,000 servers are a fifth of it
+BODY_SECONDS = 600.0  # until an answer that has begun is there
 OLDEST = (4, 2)  # before it, an interface had one MAC address and no object for it
 ATTEMPTS = 3  # at a list that others change while it is read
 TRANSIENT = (429, 500, 502, 503, 504)
@@ -173,7 +177,7 @@ class Client:
             raise self._refused(path, error.req) from None
 
     def _request(self, path: str, filters: Json) -> Any:
-        self._adapter.pages = 0
+        self._adapter.pages = self._adapter.bytes = 0
         return Request(
             base=f"{self._api.base_url}/{path}",
             filters=filters,
@@ -238,7 +242,7 @@ class _PatientAdapter(HTTPAdapter):
 
     def __init__(self, url: str, patience: Patience) -> None:
         self.origin = urlsplit(url)[:2]
-        self.pages = 0
+        self.pages = self.bytes = 0
         self.sent = 0
         self.limits = (patience.connect_seconds, patience.read_seconds)
         retries = Retry(
@@ -258,7 +262,7 @@ class _PatientAdapter(HTTPAdapter):
         self.sent += 1
         if self.pages > PAGES:
             raise requests.exceptions.InvalidURL(f"its list has more than {PAGES} pages")
-        kwargs["timeout"] = self.limits
+        kwargs |= {"timeout": self.limits, "stream": True}
         answer = super().send(request, *args, **kwargs)
         version = answer.headers.get("API-Version", "")
         if _old(version):
@@ -266,7 +270,23 @@ class _PatientAdapter(HTTPAdapter):
             oldest = ".".join(map(str, OLDEST))
             url = "://".join(self.origin)
             raise SourceError(f"{url}: is a NetBox {show(version)}, expected {oldest} or newer; upgrade it")
+        answer.raw = self._body(answer)
         return answer
+
+    def _body(self, answer: requests.Response) -> BytesIO:
+        """Return what an answer holds, which is neither too long nor without an end."""
+        body, until = BytesIO(), time.monotonic() + BODY_SECONDS
+        try:
+            while part := answer.raw.read1(1 << 16, decode_content=True):
+                self.bytes += body.write(part)
+                if self.bytes > BYTES or time.monotonic() > until:
+                    answer.close()
+                    limit = f"{BYTES} bytes" if self.bytes > BYTES else f"{BODY_SECONDS:.0f} seconds"
+                    raise requests.exceptions.InvalidURL(f"its list takes more than {limit}")
+        except HTTPError as error:
+            raise requests.exceptions.ConnectionError(error, request=answer.request) from error
+        body.seek(0)
+        return body
 
 
 def _old(version: str) -> bool:
