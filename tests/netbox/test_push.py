@@ -11,7 +11,7 @@ from fleet_runner.adapters.netbox import push as pushing
 from fleet_runner.adapters.netbox.push import Pushed
 from fleet_runner.adapters.netbox.refusals import LONGEST, said
 from fleet_runner.core.errors import SourceError
-from fleet_runner.core.push import Plan
+from fleet_runner.core.push import Kind, Plan
 from fleet_runner.core.records import (
     Cable,
     Device,
@@ -179,6 +179,57 @@ def test_what_somebody_else_changed_meanwhile_is_not_written_over(filled: Standi
         pushed = opened.do(found, lambda *_: None)
     assert pushed.conflicts == ["device gpu-1: somebody else changed it meanwhile; push again"]
     assert filled.row("dcim/devices", name="gpu-1")["serial"] == "S9"
+
+
+def test_addresses_that_somebody_else_gave_meanwhile_stay(filled: Standin) -> None:
+    eth0 = (PORTS[0], replace(PORTS[1], mac="02:00:00:00:00:02"), PORTS[2])
+    fleet = with_node(interfaces=eth0, primary_address="2001:db8::9", oob_address="192.0.2.8")
+    device = filled.row("dcim/devices", name="gpu-1")["id"]
+    port = filled.row("dcim/interfaces", name="eth0", device=device)["id"]
+    mine = {"assigned_object_type": "dcim.interface", "assigned_object_id": port}
+    free = filled.add("ipam/ip-addresses", address="192.0.2.8/24")
+    with pushing.opened(filled.url, TOKEN, fleet, PATIENCE) as opened:
+        found = opened.plan(netbox.load(filled.url, TOKEN, PATIENCE))
+        mac = filled.add("dcim/mac-addresses", mac_address="02:00:00:00:00:77", **mine)
+        filled.edit("dcim/interfaces", port, by="maria", primary_mac_address=mac)
+        address = filled.add("ipam/ip-addresses", address="2001:db8::a/64", **mine)
+        filled.edit("dcim/devices", device, by="maria", primary_ip6=address)
+        leaf = filled.row("dcim/devices", name="leaf-1")["id"]
+        theirs = filled.row("dcim/interfaces", name="eth0", device=leaf)["id"]
+        taken = {**mine, "assigned_object_id": theirs}
+
+        def take() -> None:
+            if filled.requests[-1].path == "ipam/ip-addresses":
+                filled.edit("ipam/ip-addresses", free, by="maria", **taken)
+
+        filled.meanwhile = take
+        pushed = opened.do(found, lambda *_: None)
+    text = "somebody else changed it meanwhile; push again"
+    assert sorted(pushed.conflicts) == [
+        f"IP address gpu-1 oob: {text}",
+        f"IP address gpu-1 primary: {text}",
+        f"MAC address gpu-1 eth0: {text}",
+    ]
+    assert filled.row("ipam/ip-addresses", id=free)["assigned_object_id"] == theirs
+    now = netbox.load(filled.url, TOKEN, PATIENCE).devices["gpu-1"]
+    assert (now.primary_address, now.oob_address) == ("2001:db8::a", "192.0.2.7")
+    assert now.interfaces[1].mac == "02:00:00:00:00:77"
+
+
+def test_two_pushes_at_once_make_nothing_twice(standin: Standin) -> None:
+    custom_fields(standin)
+    standin.add("dcim/inventory-item-roles", name="gpu", slug="gpu")
+    more = with_node(parts=(*NODE.parts, Part("GPU 1", "gpu", "H100", "G1")))
+    for fleet in (FLEET, more):  # a new device, and one that is there
+        has = netbox.load(standin.url, TOKEN, PATIENCE)
+        with pushing.opened(standin.url, TOKEN, fleet, PATIENCE) as one:
+            first = one.plan(has)
+            with pushing.opened(standin.url, TOKEN, fleet, PATIENCE) as other:
+                second = other.plan(has)
+                assert one.do(first, lambda *_: None).conflicts == []
+                assert other.do(second, lambda *_: None).done.get(Kind.PART, 0) == 0
+        assert bare(netbox.load(standin.url, TOKEN, PATIENCE)) == fleet
+        assert push(standin, fleet) == Pushed()
 
 
 def test_a_change_right_before_the_write_is_seen_by_its_entity_tag(filled: Standin) -> None:

@@ -37,6 +37,7 @@ class Push:
     def __init__(self, client: Client, wanted: Fleet) -> None:
         self.client, self.wanted = client, wanted
         self.ids = Ids(client)
+        self._unmade: set[str] = set()  # new devices that are not made yet, or that NetBox did not take
 
     def plan(self, has: Fleet) -> Plan:
         """Plan what is missing and what differs in a NetBox that says `has`."""
@@ -50,11 +51,14 @@ class Push:
     def do(self, planned: Plan, tell: Tell) -> Pushed:
         """Write what is planned; raise SourceError where NetBox cannot be written at all."""
         pushed = Pushed(conflicts=list(planned.conflicts))
+        self._unmade = {step.key[0] for step in planned.steps if step.kind is Kind.DEVICE and step.was is None}
         for kind in Kind:
             steps = [step for step in planned.steps if step.kind is kind]
-            if steps:
+            ready = [step for step in steps if self._unmade.isdisjoint(_inside(step))]
+            pushed.waiting += len(steps) - len(ready)
+            if ready:
                 try:
-                    self._kind(kind, steps, pushed, tell)
+                    self._kind(kind, ready, pushed, tell)
                 except SourceError as error:
                     done = f"{sum(pushed.done.values())} of {len(planned.steps)} are written"
                     raise SourceError(f"{error}; {done}, push again to go on") from error
@@ -93,6 +97,9 @@ class Push:
         known = {step.name: step for step in steps}
         ready: list[Sent] = []
         for step in steps:
+            if kind is Kind.PART and step.was is None and step.key in self.ids.of(kind):  # NetBox would take two
+                pushed.conflicts.append(f"{step.name}: somebody else made it meanwhile; push again")
+                continue
             try:
                 ready.append(sent(step, self.ids))
             except KeyError:  # the id of something that could not be made, or of a part that is no inventory item
@@ -103,11 +110,20 @@ class Push:
                     pushed.waiting += 1
 
         def made(each: Sent, number: int) -> None:
+            if kind is Kind.DEVICE:
+                self._unmade.discard(known[each.name].key[0])
             if kind is not Kind.CABLE:
                 self.ids.of(kind)[known[each.name].key] = number
             count(1)
 
         pushed.conflicts += send(self.client, PATHS[kind], ready, made)
+
+
+def _inside(step: Step) -> tuple[str, ...]:
+    """Return the devices that something is put into: who did not make them may be one of two pushes at once."""
+    if step.kind is Kind.CABLE:
+        return step.key[::2]
+    return step.key[:1] if step.kind in {Kind.INTERFACE, Kind.MAC, Kind.ADDRESS, Kind.PART} else ()
 
 
 @contextmanager

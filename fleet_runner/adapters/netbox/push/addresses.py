@@ -1,6 +1,6 @@
 """MAC and IP addresses: objects of their own in NetBox, assigned to an interface and then named by its owner."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from ipaddress import ip_address, ip_network
 
 from fleet_runner.adapters.netbox.client import Client, Json
@@ -12,6 +12,8 @@ from fleet_runner.core.errors import SourceError
 from fleet_runner.core.push.step import Kind, Step
 
 MACS, IPS = "dcim/mac-addresses", "ipam/ip-addresses"
+FIRST = "primary_mac_address"
+FREE = {"assigned_object_id": None}
 
 Tell = Callable[[int], None]
 
@@ -21,11 +23,13 @@ def macs(client: Client, ids: Ids, steps: Sequence[Step], tell: Tell) -> list[st
     found = ids.read_interfaces({step.key[0] for step in steps})
     there = _assigned(client, [found[step.key] for step in steps if step.key in found])
     named: dict[str, tuple[int, int]] = {}  # what an interface is called: its id, and that of its address
+    before: dict[str, int | None] = {}  # likewise, and that of the first address it had
     new: list[Sent] = []
     for step in steps:
         if step.key not in found:
             continue
         mac, owner = step.values["mac"], found[step.key]
+        before[step.name] = there.get((owner, step.was["mac"])) if step.was else None
         if (number := there.get((owner, mac))) is not None:
             named[step.name] = owner, number
         else:
@@ -37,7 +41,8 @@ def macs(client: Client, ids: Ids, steps: Sequence[Step], tell: Tell) -> list[st
 
     conflicts = send(client, MACS, new, made)
     firsts = [
-        Sent(name, {"id": owner, "primary_mac_address": number}) for name, (owner, number) in sorted(named.items())
+        Sent(name, {"id": owner, FIRST: number}, {FIRST: before[name]})
+        for name, (owner, number) in sorted(named.items())
     ]
     return conflicts + send(client, "dcim/interfaces", firsts, lambda *_: tell(1))
 
@@ -58,12 +63,13 @@ def ips(client: Client, ids: Ids, steps: Sequence[Step], tell: Tell) -> list[str
     """Assign addresses to interfaces of their devices, then name them there as primary or out-of-band."""
     interfaces = ids.read_interfaces({step.key[0] for step in steps})
     devices = ids.of(Kind.DEVICE)
-    there = _there(client, [step.values["address"] for step in steps])
+    there = _there(client, [each["address"] for step in steps for each in (step.values, step.was) if each])
     masks = Masks(client)
     mine: dict[str, set[int]] = {}
     for (device, _), number in interfaces.items():
         mine.setdefault(device, set()).add(number)
     use: dict[str, tuple[int, str, int]] = {}
+    before: dict[str, Mapping[str, int | None]] = {}
     send_new, send_old, conflicts = [], [], []
     for step in steps:
         owner = (step.key[0], step.values["interface"])
@@ -73,12 +79,14 @@ def ips(client: Client, ids: Ids, steps: Sequence[Step], tell: Tell) -> list[str
         family = "oob_ip" if step.key[1] == "oob" else f"primary_ip{ip_address(address).version}"
         target = {"assigned_object_type": INTERFACE, "assigned_object_id": interfaces[owner]}
         found = there.get(address, [])
-        assigned = next((row for row in found if row["assigned_object_id"] in mine[step.key[0]]), None)
+        assigned = _mine(found, mine[step.key[0]])
+        had = there.get(step.was["address"], []) if step.was else []
+        before[step.name] = _before(step, family, _mine(had, mine[step.key[0]]))
         free = next((row for row in found if row["assigned_object_id"] is None), None)
         if assigned is not None:
             use[step.name] = devices[step.key[0],], family, assigned["id"]
         elif free is not None:
-            send_old.append((step, family, Sent(step.name, {"id": free["id"], **target})))
+            send_old.append((step, family, Sent(step.name, {"id": free["id"], **target}, FREE)))
         elif found:
             text = f"{step.name}: NetBox has {address} at something else (#{found[0]['id']}); unassign it there"
             conflicts.append(f"{text}, or correct the folder")
@@ -92,10 +100,25 @@ def ips(client: Client, ids: Ids, steps: Sequence[Step], tell: Tell) -> list[str
             use[each.name] = (*owners[each.name], number)
 
         conflicts += send(client, IPS, [each for _, _, each in some], made)
-    named = [Sent(name, {"id": owner, family: number}) for name, (owner, family, number) in sorted(use.items())]
+    named = [
+        Sent(name, {"id": owner, family: number}, before[name])
+        for name, (owner, family, number) in sorted(use.items())
+    ]
     for family in ("oob_ip", "primary_ip4", "primary_ip6"):  # a device once a request: of two the last one would win
         conflicts += send(client, "dcim/devices", [each for each in named if family in each.body], lambda *_: tell(1))
     return conflicts
+
+
+def _mine(rows: Iterable[Json], interfaces: Collection[int]) -> Json | None:
+    return next((row for row in rows if row["assigned_object_id"] in interfaces), None)
+
+
+def _before(step: Step, family: str, had: Json | None) -> Mapping[str, int | None]:
+    """Return what the device's field held when it was compared; nothing where the other family's was seen."""
+    if step.was is None:
+        return {family: None}
+    same = step.key[1] == "oob" or family.endswith(str(ip_address(step.was["address"]).version))
+    return {family: had["id"]} if same and had is not None else {}
 
 
 def _there(client: Client, wanted: Sequence[str]) -> dict[str, list[Json]]:
