@@ -17,7 +17,7 @@ from typing import NamedTuple
 import structlog
 
 from fleet_runner.adapters.bell import WISHES, Bell, hearing, ring
-from fleet_runner.adapters.netbox import wishes
+from fleet_runner.adapters.netbox import mirror, wishes
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, RefusedError
 from fleet_runner.adapters.netbox.wishes import Seen
 from fleet_runner.adapters.store import Store
@@ -25,6 +25,7 @@ from fleet_runner.core.errors import FleetError, SettingsError, SourceError, Sto
 from fleet_runner.core.page_wishes import Asked, Page, asked, mark, overwritten, refusal, told, waits
 from fleet_runner.core.records import NODE_ROLES
 from fleet_runner.core.tracking.patience import pause
+from fleet_runner.reconcile.mirror.fields import absent
 from fleet_runner.reconcile.mirroring import session, url
 from fleet_runner.settings import Settings, origin
 
@@ -59,7 +60,7 @@ GRACE = 5.0
 
 
 class Stuck(NamedTuple):
-    """Why a page's field could not be emptied, and when that is tried again."""
+    """Why a page's wish cannot be taken or its field not be emptied, and when that is tried again."""
 
     why: str
     until: float
@@ -120,12 +121,17 @@ class Taker:
 
         Who asked is read before the page is read again: where that is as it was, the two belong together.
         """
+        names = {each.page.name for each in chunk if each.page.role in NODE_ROLES}
+        pages = mirror.devices(client, names) if names else {}
         logs = {each.page.device: wishes.changes(client, each.page.device) for each in chunk}
         still = {each.page.device: each for each in wishes.waiting(client, sorted(logs))}
         taken, again = 0, False
         for each in chunk:
             if still.get(each.page.device) != each:
                 again = True
+                continue
+            if (count := len(pages.get(each.page.name, ()))) > 1:  # whoever may change one need not have the other
+                self.stuck[each] = Stuck(f"{absent(each.page.name, count)}; the wish waits", self.now() + EVERY)
                 continue
             wish = asked(each.page, logs[each.page.device])
             taken += self._take(each.page, wish)
@@ -162,8 +168,11 @@ class Taker:
         """Say in NetBox why wishes cannot be taken, for devices whose history is not kept here."""
         for each in self.store.refused_wishes(self.url):
             if self.store.begin_refusal(self.url, each.wish, self.now(), TELLING):
-                if not wishes.said(client, each.wish.device, mark(each.wish)):
-                    wishes.say(client, each.wish.device, told(each.wish, each.why))
+                try:
+                    if not wishes.said(client, each.wish.device, mark(each.wish)):
+                        wishes.say(client, each.wish.device, told(each.wish, each.why))
+                except RefusedError as error:  # its device is gone: there is no page left to say it in
+                    log.warning("why a wish was refused could not be said", device=each.wish.name, why=str(error))
                 self.store.refusal_told(self.url, each.wish, self.now())
 
     def _say(self, trouble: str) -> None:

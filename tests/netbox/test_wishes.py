@@ -160,6 +160,54 @@ def test_what_is_no_node_is_answered_once_in_its_journal(desk: Desk) -> None:
     assert desk.store.refused_wishes(desk.netbox.url) == ()
 
 
+def test_what_was_deleted_before_it_could_be_answered_is_done_with(desk: Desk) -> None:
+    """Nobody hears of it again and again, and the answers to others go on."""
+    desk.ask("leaf-1", "hold")
+    desk.netbox.fail("^POST", status=503)
+    runner = desk.runner()
+    runner.visit()
+    desk.netbox.remove("dcim/devices", desk.device("leaf-1"))
+    desk.now += 100.0
+    runner.visit(rung=True)
+    assert (desk.store.tracker(NAME).detail, runner.trouble) == ("", "")
+    assert desk.store.refused_wishes(desk.netbox.url) == ()
+
+
+def test_a_wish_in_one_of_two_pages_of_a_name_waits(desk: Desk) -> None:
+    """Who may make a device at one site need not have a say in the node of that name at another."""
+    row = desk.netbox.row("dcim/devices", name="gpu-1")
+    same = {key: row[key]["id"] for key in ("device_type", "role")}
+    other = desk.netbox.add("dcim/sites", name="other", slug="other")
+    twin = desk.netbox.add("dcim/devices", name="gpu-1", site=other, **same)
+    desk.netbox.edit("dcim/devices", twin, by="mallory", custom_fields={"fleet_wish": "hold"})
+    runner = desk.runner()
+    assert runner.visit() == 0
+    assert runner.trouble == "NetBox has 2 devices gpu-1; give each a name of its own; the wish waits"
+    assert desk.asked() == []
+    desk.netbox.edit("dcim/devices", twin, name="gpu-2b", custom_fields={"fleet_wish": None})
+    desk.ask("gpu-1", "release")
+    assert runner.visit() == 1
+    assert desk.asked() == [("alice in NetBox", "release", "")]
+
+
+def test_a_field_that_netbox_does_not_empty_keeps_no_other_wish_back(desk: Desk) -> None:
+    desk.ask("gpu-1", "hold")
+    desk.ask("gpu-2", "hold")
+    desk.netbox.change = lambda answer: (
+        [
+            row | {"custom_fields": {"fleet_wish": "hold"}} if row["id"] == desk.device("gpu-1") else row
+            for row in answer
+        ]
+        if isinstance(answer, list)
+        else answer
+    )
+    runner = desk.runner()
+    assert runner.visit() == 2
+    assert "gpu-1: the wish is taken and stands in its page still" in runner.trouble
+    assert "not emptied though NetBox took the change" in runner.trouble
+    assert desk.asked("gpu-2") == [("alice in NetBox", "hold", "")]
+
+
 def test_what_is_no_node_need_not_be_ours_to_change(desk: Desk) -> None:
     """Its field stays full: that is asked of whoever asked, and is no trouble."""
     desk.token = desk.netbox.token_of("narrow", MAY | {"dcim.device": ("view",)})

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, Json
+from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, Json, RefusedError
 from fleet_runner.adapters.netbox.writing import tag
 from fleet_runner.core.custom_fields import REASON, WISH
 from fleet_runner.core.errors import SourceError
@@ -80,7 +80,7 @@ def empty(client: Client, seen: Seen) -> bool:
         raise ForbiddenError(f"{text} change it; give the token's user dcim.change_device")
     if held[device]:
         text = f"{client.url}/{DEVICES}/{device}/: {WISH} is not emptied though NetBox took the change"
-        raise SourceError(f"{text}; look into its log")
+        raise RefusedError(f"{text}; look into its log")
     return True
 
 
