@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import changes, keeping, snapshots
 from fleet_runner.adapters.netbox.changes import Mark, begin, go_on
+from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.core.errors import SourceError
 from fleet_runner.settings import Settings
 from fleet_runner.source import Reader
+from tests.netbox import api
 from tests.netbox.database import ProtectedError
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin, serving
@@ -186,10 +188,79 @@ def test_everything_is_read_again_each_day(site: Standin, kept: Path, monkeypatc
     assert read(site, kept).how == "everything"
 
 
-def test_changed_rights_mean_everything(site: Standin, kept: Path) -> None:
-    """What a token may see is in no other line of the log."""
-    log = [change(1) | {"changed_object_type": "users.objectpermission"}]
-    assert changes.due(log, read(site).rows).everything
+def narrowed(site: Standin, *, log: bool = True) -> tuple[str, int]:
+    """A token that sees every device, and its permission to see them."""
+    more = ("core.objectchange",) if log else ()
+    token = site.token_of("reader", dict.fromkeys((*netbox.TEMPLATES, *ELSE, *more), ("view",)))
+    [right] = [each for each in site.rows("users/permissions") if each["object_types"] == ["dcim.device"]]
+    return token, int(right["id"])
+
+
+@pytest.mark.parametrize("touched", [None, "serial"])
+def test_devices_that_a_token_may_see_no_more_are_no_smaller_fleet(
+    site: Standin, kept: Path, monkeypatch: pytest.MonkeyPatch, touched: str | None
+) -> None:
+    """NetBox logs no change of permissions; it is found when everything is read, or one of them was changed."""
+    token, right = narrowed(site)
+    first = read(site, kept, token)
+    site.edit("users/permissions", right, constraints={"name": "none"})
+    if touched:
+        site.edit("dcim/devices", 1, serial="NEW")
+    else:
+        monkeypatch.setattr(snapshots, "WHOLE_SECONDS", 0.0)
+    with pytest.raises(SourceError, match=r"shows 2 devices no more \(first: .*dcim\.view_device for them again"):
+        netbox.snapshot(site.url, token, QUICK, kept, first)
+    kept.unlink()
+    assert netbox.snapshot(site.url, token, QUICK, kept, first).rows.devices == {}
+
+
+def test_a_device_that_moved_out_of_a_tokens_sight_is_away(site: Standin, kept: Path) -> None:
+    """Its change is in the log; the others stay."""
+    token, right = narrowed(site)
+    site.edit("users/permissions", right, constraints={"status": "active"})
+    read(site, kept, token)
+    site.edit("dcim/devices", 1, status="offline")
+    for how in ("everything", "nothing changed"):
+        found = read(site, kept, token)
+        assert (set(found.rows.devices), found.how) == ({2}, how)
+
+
+def test_without_the_log_an_empty_fleet_is_refused(site: Standin, kept: Path) -> None:
+    """Of a runner that has seen another; who starts with an empty NetBox has an empty fleet."""
+    token, right = narrowed(site, log=False)
+    first = read(site, kept, token)
+    site.edit("users/permissions", right, constraints={"name": "none"})
+    with pytest.raises(SourceError, match="shows 2 devices no more"):
+        netbox.snapshot(site.url, token, QUICK, kept, first)
+    assert read(site, kept, token).rows.devices == {}
+
+
+def test_a_restored_netbox_may_have_fewer_devices(site: Standin, kept: Path) -> None:
+    read(site, kept)
+    log, devices = site.database.lists["core/object-changes"], site.database.lists["dcim/devices"]
+    del log[max(log)]
+    site.database.lists["dcim/cables"].clear()
+    del devices[max(devices)]
+    assert set(read(site, kept).rows.devices) == {1}
+
+
+def test_a_runner_reads_everything_again_when_its_kept_file_is_deleted(site: Standin, kept: Path) -> None:
+    """As its owner is told to do after a change past the log."""
+    first = read(site, kept)
+    assert netbox.snapshot(site.url, TOKEN, QUICK, kept, first).how == "nothing changed"
+    kept.unlink()
+    again = netbox.snapshot(site.url, TOKEN, QUICK, kept, first)
+    assert again.how == "everything"
+    assert kept.exists()
+
+
+def test_a_log_that_comes_in_short_pages_is_read_whole(site: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a NetBox whose MAX_PAGE_SIZE is small."""
+    monkeypatch.setattr(api, "MAX_PAGE", 7)
+    with Client(site.url, TOKEN, QUICK) as client:
+        found = [row["id"] for row in client.newest(changes.PATH, "id", 30)]
+    newest = site.database.numbers["core/object-changes"]
+    assert found == [*range(newest, newest - 30, -1)]
 
 
 def test_a_token_that_may_not_see_the_log_reads_everything_and_is_told(site: Standin, kept: Path) -> None:

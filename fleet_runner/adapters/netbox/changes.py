@@ -9,6 +9,7 @@ from fleet_runner.adapters.netbox.rows import Rows
 
 FIELDS = "id,time,request_id,action,changed_object_type,changed_object_id"
 PATH = "core/object-changes"
+DEVICE = "dcim.device"
 MOST = 1000  # changes looked at; after more, everything is read again
 OPEN_SECONDS = 900.0  # that a change may be written before it can be seen: a long import is one transaction
 OPEN_MOST = 10_000  # changes that are waited for; a log with wider gaps is another one
@@ -61,9 +62,6 @@ NAMED: Mapping[str, tuple[str, ...]] = {
 }
 """Objects that rows name, or that config contexts ask for: those lists are read again, unless it was just made."""
 
-RIGHTS = frozenset({"users.group", "users.objectpermission", "users.user"})
-"""What a token may see has changed, so everything is read again."""
-
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -86,14 +84,14 @@ class Mark:
 
 @dataclass(slots=True)
 class Due:
-    """What is to be read again: of some lists the rows with these ids, others whole, or everything."""
+    """What is to be read again: of some lists the rows with these ids, others whole; `deleted` are devices."""
 
     ids: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     whole: set[str] = field(default_factory=set[str])
-    everything: bool = False
+    deleted: set[int] = field(default_factory=set[int])
 
     def __bool__(self) -> bool:
-        return self.everything or bool(self.whole) or any(self.ids.values())
+        return bool(self.whole) or any(self.ids.values())
 
     def __str__(self) -> str:
         some = {name: f"{len(ids)} {name}" for name, ids in self.ids.items() if ids}
@@ -156,10 +154,10 @@ def due(log: Iterable[Json], rows: Rows) -> Due:
     for change in log:
         kind, number = change["changed_object_type"], change["changed_object_id"]
         made = change["action"]["value"] == "create"
-        if kind in RIGHTS:
-            found.everything = True
         if kind in OWN:
             found.ids[OWN[kind]].add(number)
+        if kind == DEVICE and change["action"]["value"] == "delete":
+            found.deleted.add(number)
         if kind in INSIDE:
             found.whole.add(INSIDE[kind])
         if kind in NAMED and not made:
@@ -168,6 +166,11 @@ def due(log: Iterable[Json], rows: Rows) -> Due:
         found.ids["devices"].update(_addressed(rows, number) if kind == "ipam.ipaddress" else ())
         found.ids["interfaces"].update(_named_by_mac(rows, number) if kind == "dcim.macaddress" else ())
     return found
+
+
+def same(log: Iterable[Json], mark: Mark) -> bool:
+    """Whether a mark's own change stands in a log, which then is that of the same database."""
+    return any(row["id"] == mark.change and _told(row) == mark.told for row in log)
 
 
 def _ends(rows: Rows) -> Mapping[tuple[str, int], list[int]]:

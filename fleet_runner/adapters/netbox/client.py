@@ -161,12 +161,18 @@ class Client:
     def newest(self, path: str, fields: str, most: int, **filters: Any) -> list[Json]:
         """Return the newest rows of a list, at most so many, the newest first. Raises SourceError."""
         request = self._request(path, {"fields": fields, "ordering": "-id", **filters})
-        request.limit, request.offset = most, 0  # one page
+        found: list[Json] = []
         try:
             with self._plainly(path):
-                return [dict(row) for row in request.get()]
+                while len(found) < most:  # a NetBox whose MAX_PAGE_SIZE is small gives fewer at once
+                    request.limit, request.offset = most - len(found), len(found)
+                    page = [dict(row) for row in request.get()]
+                    found += page
+                    if not page or len(found) >= int(request.count):
+                        break
         except pynetbox.RequestError as error:
             raise self._refused(path, error.req) from None
+        return found
 
     def _read(self, path: str, filters: Json) -> tuple[list[Json], int]:
         request = self._request(path, filters)

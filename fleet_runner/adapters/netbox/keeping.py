@@ -136,8 +136,8 @@ def _row(form: Any, row: list[Any]) -> Any:
             return form(*row)
 
 
-def save(file: Path, print_: str, kept: Rows, mark: Mark) -> None:
-    """Write a file whole or not at all, for this user only; where that fails, the log says so."""
+def save(file: Path, print_: str, kept: Rows, mark: Mark) -> bool:
+    """Write a file whole or not at all, for this user only; return whether that went well. The log says why not."""
     lists = {name: list(getattr(kept, name).values()) for name in FORMS}
     body = json.dumps({"mark": asdict(mark), "rows": lists}, separators=(",", ":")).encode()
     head = json.dumps({"form": FORM, "of": print_, "sum": sha256(body).hexdigest()}).encode()
@@ -153,3 +153,5 @@ def save(file: Path, print_: str, kept: Rows, mark: Mark) -> None:
         log.warning("what was read of NetBox cannot be kept", file=str(file), why=error.strerror)
         if new:
             Path(new).unlink(missing_ok=True)
+        return False
+    return True

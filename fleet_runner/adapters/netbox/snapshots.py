@@ -3,12 +3,15 @@
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fleet_runner.adapters.netbox import changes, keeping, reading
 from fleet_runner.adapters.netbox.changes import Mark
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Patience
 from fleet_runner.adapters.netbox.reading import Lists
 from fleet_runner.adapters.netbox.rows import Rows
+from fleet_runner.core.consistency import show
+from fleet_runner.core.errors import SourceError
 
 WHOLE_SECONDS = 86_400.0
 """After which everything is read again: a change that NetBox does not log (made in its database) is seen by then."""
@@ -19,7 +22,7 @@ class Snapshot:
     """What was read, from where its changes are asked for, in how many requests, and how ("nothing changed").
 
     `mark` is None where the token may not see NetBox's change log. `notes` are sentences for NetBox's owner. `of` is
-    the fingerprint of the NetBox and the token.
+    the fingerprint of the NetBox and the token; `filed` says that a file keeps it.
     """
 
     rows: Rows
@@ -28,6 +31,7 @@ class Snapshot:
     how: str
     notes: tuple[str, ...] = ()
     of: str = ""
+    filed: bool = False
 
 
 def snapshot(
@@ -47,11 +51,47 @@ def snapshot(
             return _told(lists, reading.everything(lists), None, "everything")
         print_ = keeping.fingerprint(client.url, token)
         with keeping.locked(kept):
-            base = keeping.load(kept, print_) if before is None or before.of != print_ else (before.rows, before.mark)
-            found = (_followed(lists, *base) if base else None) or _whole(lists)
+            base = _base(kept, print_, before)
+            found = _followed(lists, *base) if base else None
+            if found is None:
+                found = _whole(lists)
+                if base:
+                    _present(lists, *base, found, kept)
+            filed = before.filed if before else bool(base)
             if found.mark and (base is None or found.mark != base[1]):
-                keeping.save(kept, print_, found.rows, found.mark)
-            return replace(found, of=print_)
+                filed = keeping.save(kept, print_, found.rows, found.mark)
+            return replace(found, of=print_, filed=filed)
+
+
+def _base(kept: Path, print_: str, before: Snapshot | None) -> tuple[Rows, Mark | None] | None:
+    """Return what changes are asked for since: `before`, unless somebody deleted the file that kept it."""
+    if before is None or before.of != print_ or (before.filed and not kept.exists()):
+        return keeping.load(kept, print_)
+    return before.rows, before.mark
+
+
+def _present(lists: Lists, rows: Rows, mark: Mark | None, found: Snapshot, kept: Path) -> None:
+    """Refuse a fleet that lacks devices which nobody deleted or moved: the token may see fewer than before.
+
+    NetBox's change log has no line of permissions. Without the log, only a fleet that is empty now is refused; in
+    another log, of a database that was restored, there is nothing to look for.
+    """
+    gone = sorted(rows.devices.keys() - found.rows.devices.keys())
+    seen = mark is not None and found.mark is not None
+    if not gone or (not seen and found.rows.devices):
+        return
+    some = gone[: reading.MANY]
+    if mark is not None and seen:
+        since: dict[str, Any] = {"changed_object_type": changes.DEVICE, "changed_object_id": some}
+        log = lists.client.newest(changes.PATH, changes.FIELDS, changes.MOST, id__gte=mark.first, **since)
+        changed = {row["changed_object_id"] for row in log if row["changed_object_type"] == changes.DEVICE}
+        some = [number for number in some if number not in changed]
+        if not some or not changes.same(lists.client.newest(changes.PATH, changes.FIELDS, 1, id=mark.change), mark):
+            return
+    first = show(rows.devices[some[0]].name or f"#{some[0]}")
+    text = f"shows {len(gone)} devices no more (first: {first}), and its change log does not say why"
+    next_step = "give the token's user the permission dcim.view_device for them again"
+    raise SourceError(f"{lists.client.url}: {text}; {next_step}, or, if they are to be away, delete {kept}")
 
 
 def _followed(lists: Lists, rows: Rows, mark: Mark | None) -> Snapshot | None:
@@ -68,11 +108,12 @@ def _followed(lists: Lists, rows: Rows, mark: Mark | None) -> Snapshot | None:
         return None
     fresh, mark = followed
     due = changes.due(fresh, rows)
-    if due.everything:
-        return None
     if not due:
         return _told(lists, rows, mark, "nothing changed")
-    return _told(lists, reading.again(lists, rows, due), mark, str(due))
+    read = reading.again(lists, rows, due)
+    if rows.devices.keys() - read.devices.keys() - due.deleted:
+        return None  # it was changed, and is not shown any more: others may be hidden as well
+    return _told(lists, read, mark, str(due))
 
 
 def _whole(lists: Lists) -> Snapshot:
