@@ -61,6 +61,20 @@ def test_what_would_be_written_is_shown_and_nothing_written(mirror: Told, typed:
     assert mirror.standin.changes == []
 
 
+def test_what_others_wrote_there_moves_no_terminal(mirror: Told, typed: Type) -> None:
+    opened(mirror)
+    mirror.standin.fail(times=500, status=503)
+    typed("rma", "parts", "gpu-01", "--in", "GPU 1=S-9")
+    mirror.standin.faults.clear()
+    for row in mirror.standin.rows("dcim/modules"):
+        mirror.standin.edit("dcim/modules", row["id"], serial="S\x1b[2J")
+    code, out, _ = typed("netbox", "sync", "--check")
+    assert (code, "serial number S-9 is not to be written: NetBox has S\ufffd[2J" in out) == (1, True)
+    _, out, err = typed("netbox", "sync")
+    assert "NetBox has S\ufffd[2J" in out
+    assert "\x1b" not in out + err
+
+
 def test_a_sync_writes_what_waits_and_a_second_one_nothing(mirror: Told, typed: Type) -> None:
     mirror.say("gpu-01", "fan noise")
     assert typed("netbox", "sync")[:2] == (0, "written: 3 states, 1 lines of history, 0 serial numbers\n")

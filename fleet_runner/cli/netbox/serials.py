@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import console
 from fleet_runner.core.mirror.serials import Due
+from fleet_runner.core.printable import printable
 from fleet_runner.settings import Settings
 
 
@@ -44,4 +45,4 @@ def write(settings: Settings, store: Store, given: Sequence[Due]) -> None:
 
 
 def _line(text: str) -> None:
-    console.print(text, markup=False, soft_wrap=True)
+    console.print(printable(text), markup=False, soft_wrap=True)

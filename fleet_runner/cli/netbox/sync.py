@@ -8,6 +8,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.netbox.status import summary, waiting, wanted
 from fleet_runner.cli.session import Exit, console, known, opened
 from fleet_runner.core.mirror.fields import fields
+from fleet_runner.core.printable import printable
 from fleet_runner.settings import Settings
 
 MOST = 200
@@ -86,4 +87,4 @@ def _check(settings: Settings, store: Store) -> None:
 
 
 def _line(text: str) -> None:
-    console.print(text, markup=False, soft_wrap=True)
+    console.print(printable(text), markup=False, soft_wrap=True)
