@@ -13,7 +13,7 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from fleet_runner.cli import app, main
+from fleet_runner.cli import command_line, main
 from fleet_runner.core.firmware import bios
 from fleet_runner.lab.redfish import Durations, Emulator, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
@@ -75,7 +75,7 @@ def test_every_command_exists_with_its_options(page: str) -> None:
     """As the command line itself reads it; none is run."""
     assert len(commands(page)) > 15
     for words in commands(page):
-        command: Any = get_command(app)
+        command: Any = get_command(command_line())
         rest = shlex.split(words)[1:]
         while known := getattr(command, "commands", None):
             assert rest, words

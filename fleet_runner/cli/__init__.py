@@ -2,90 +2,101 @@
 
 import os
 import sys
-from collections.abc import Callable
+from importlib import import_module
+from typing import NamedTuple
 
 import typer
 
-from fleet_runner.cli import (
-    allreduce,
-    baseline,
-    boot,
-    bundle,
-    cabling,
-    checking,
-    db,
-    demo,
-    drift,
-    firmware,
-    lab,
-    limits,
-    logs,
-    netbox,
-    policy,
-    queue,
-    reading,
-    rma,
-    running,
-    schedules,
-    signals,
-    simulating,
-    stored,
-    ticket,
-    wiping,
-    wishing,
-)
+from fleet_runner.cli import logs
 from fleet_runner.cli.session import Exit, errors
 from fleet_runner.core.errors import BmcError, FleetError, SourceError, StoreError
 
-app = typer.Typer(
-    name="fleet-runner",
-    help="Takes GPU servers from the loading dock into production and keeps them there.",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Settings: `fleet.toml` in the working directory or where FLEET_CONFIG points. "
-    "Exit codes: 0 done, 1 the answer is no, 2 unusable input, 3 trouble, 4 not answered in time.",
-)
 
-_PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Look": (
-        reading.status, reading.node, reading.history, reading.explain, reading.evidence, reading.tickets,
-        stored.results,
-    ),
-    "Ask": (
-        wishing.certify, wishing.hold, wishing.maintenance, wishing.release, wishing.cancel, wishing.reboot,
-        wishing.triage, wishing.debug, wishing.repaired, wishing.retry, wiping.wipe, wishing.retire, wishing.run,
-    ),
-    "Work": (running.tick, running.serve),
-}  # fmt: skip
+class Named(NamedTuple):
+    """A command: under which heading help lists it, its function or group ("module:name"), and a group's help."""
 
-for panel, commands in _PANELS.items():
-    for command in commands:
-        app.command(rich_help_panel=panel)(command)
-app.command("bundle", rich_help_panel="Look")(bundle.bundle)
-app.command("replay", rich_help_panel="Look")(stored.replaying)
-app.command("simulate", rich_help_panel="Look")(simulating.simulate)
-app.command("budget", rich_help_panel="Look")(limits.show_budget)
-app.command("baseline", rich_help_panel="Look")(baseline.baseline)
-app.command("drift", rich_help_panel="Look")(drift.drift)
-app.command("runners", rich_help_panel="Look")(queue.runners)
-app.command("allreduce", rich_help_panel="Work")(allreduce.allreduce)
-lab.app.command()(demo.demo)
-app.add_typer(boot.app, name="boot", rich_help_panel="Work", help="Serve nodes that boot over the network.")
-app.add_typer(cabling.app, name="cabling", rich_help_panel="Work", help="Hold cables against their design.")
-app.add_typer(checking.app, name="check", rich_help_panel="Look", help="Ask nodes questions.")
-app.add_typer(db.app, name="db", rich_help_panel="Work", help="See, save, move and bound the store.")
-app.add_typer(firmware.app, name="firmware", rich_help_panel="Work", help="Bring firmware to what is pinned.")
-app.add_typer(netbox.app, name="netbox", rich_help_panel="Work", help="Work with the NetBox that a site has.")
-app.add_typer(queue.app, name="queue", rich_help_panel="Look", help="See and steer what runs and waits.")
-app.add_typer(schedules.app, name="schedules", rich_help_panel="Look", help="See and steer what comes by the clock.")
-app.add_typer(signals.app, name="signals", rich_help_panel="Work", help="Take what is pushed, and raise alarms.")
-app.add_typer(policy.app, name="policy", rich_help_panel="Look", help="See what follows from which fault.")
-app.add_typer(ticket.app, name="ticket", rich_help_panel="Look", help="What technicians have to do, and who is told.")
-app.add_typer(limits.app, name="breaker", rich_help_panel="Look", help="What stops automation when too much fails.")
-app.add_typer(rma.app, name="rma", rich_help_panel="Ask", help="Follow what goes back to its vendor.")
-app.add_typer(lab.app, name="lab", rich_help_panel="Work", help="A simulated data centre on this computer.")
+    panel: str
+    place: str
+    help: str = ""
+
+
+COMMANDS = {
+    "status": Named("Look", "reading:status"),
+    "node": Named("Look", "reading:node"),
+    "history": Named("Look", "reading:history"),
+    "explain": Named("Look", "reading:explain"),
+    "evidence": Named("Look", "reading:evidence"),
+    "tickets": Named("Look", "reading:tickets"),
+    "results": Named("Look", "stored:results"),
+    "certify": Named("Ask", "wishing:certify"),
+    "hold": Named("Ask", "wishing:hold"),
+    "maintenance": Named("Ask", "wishing:maintenance"),
+    "release": Named("Ask", "wishing:release"),
+    "cancel": Named("Ask", "wishing:cancel"),
+    "reboot": Named("Ask", "wishing:reboot"),
+    "triage": Named("Ask", "wishing:triage"),
+    "debug": Named("Ask", "wishing:debug"),
+    "repaired": Named("Ask", "wishing:repaired"),
+    "retry": Named("Ask", "wishing:retry"),
+    "wipe": Named("Ask", "wiping:wipe"),
+    "retire": Named("Ask", "wishing:retire"),
+    "run": Named("Ask", "wishing:run"),
+    "tick": Named("Work", "running:tick"),
+    "serve": Named("Work", "running:serve"),
+    "bundle": Named("Look", "bundle:bundle"),
+    "replay": Named("Look", "stored:replaying"),
+    "simulate": Named("Look", "simulating:simulate"),
+    "budget": Named("Look", "limits:show_budget"),
+    "baseline": Named("Look", "baseline:baseline"),
+    "drift": Named("Look", "drift:drift"),
+    "runners": Named("Look", "queue:runners"),
+    "allreduce": Named("Work", "allreduce:allreduce"),
+    "boot": Named("Work", "boot:app", "Serve nodes that boot over the network."),
+    "cabling": Named("Work", "cabling:app", "Hold cables against their design."),
+    "check": Named("Look", "checking:app", "Ask nodes questions."),
+    "db": Named("Work", "db:app", "See, save, move and bound the store."),
+    "firmware": Named("Work", "firmware:app", "Bring firmware to what is pinned."),
+    "netbox": Named("Work", "netbox:app", "Work with the NetBox that a site has."),
+    "queue": Named("Look", "queue:app", "See and steer what runs and waits."),
+    "schedules": Named("Look", "schedules:app", "See and steer what comes by the clock."),
+    "signals": Named("Work", "signals:app", "Take what is pushed, and raise alarms."),
+    "policy": Named("Look", "policy:app", "See what follows from which fault."),
+    "ticket": Named("Look", "ticket:app", "What technicians have to do, and who is told."),
+    "breaker": Named("Look", "limits:app", "What stops automation when too much fails."),
+    "rma": Named("Ask", "rma:app", "Follow what goes back to its vendor."),
+    "lab": Named("Work", "lab:app", "A simulated data centre on this computer."),
+}
+"""Every command by its name, in the order of help."""
+
+
+def command_line(first: str = "") -> typer.Typer:
+    """Return the command line; where its first word is a command's name, with that one alone.
+
+    To import them all takes a second, and three of four commands need a third of that.
+    """
+    app = typer.Typer(
+        name="fleet-runner",
+        help="Takes GPU servers from the loading dock into production and keeps them there.",
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Settings: `fleet.toml` in the working directory or where FLEET_CONFIG points. "
+        "Exit codes: 0 done, 1 the answer is no, 2 unusable input, 3 trouble, 4 not answered in time.",
+    )
+    app.callback()(_nothing)
+    for name, named in {first: COMMANDS[first]}.items() if first in COMMANDS else COMMANDS.items():
+        module, _, attribute = named.place.partition(":")
+        found = getattr(import_module(f"{__name__}.{module}"), attribute)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name, rich_help_panel=named.panel, help=named.help)
+        else:
+            app.command(name, rich_help_panel=named.panel)(found)
+    return app
+
+
+def _nothing() -> None:
+    """Keep one command alone from being taken for the whole line."""
 
 
 def main() -> None:
@@ -115,7 +126,7 @@ def main() -> None:
 def _answer() -> None:
     """What is still to be written is written here, where it can be told that it could not."""
     try:
-        app(prog_name="fleet-runner")
+        command_line(next(iter(sys.argv[1:]), ""))(prog_name="fleet-runner")
     finally:
         sys.stdout.flush()
 

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from fleet_runner.cli.demo import demo
 from fleet_runner.lab import down as ending
 from fleet_runner.lab import faults as catalogue
 from fleet_runner.lab import jobs
@@ -144,3 +145,6 @@ def job_start(node: Node, folder: Dir = HERE) -> None:
 def job_stop(node: Node, folder: Dir = HERE) -> None:
     """Stop the jobs of a node."""
     console.print(f"{node}: {jobs.stop(open_lab(folder), node)} job(s) stopped")
+
+
+app.command()(demo)

@@ -9,17 +9,18 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
-from fleet_runner import settings
-from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import FleetError
-from fleet_runner.core.runs import Node
 from fleet_runner.core.schedules.times import UNITS
-from fleet_runner.settings import Settings
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
+    from fleet_runner.core.runs import Node
+    from fleet_runner.settings import Settings
 
 console = Console(highlight=False, soft_wrap=False, emoji=False)
 errors = Console(stderr=True, highlight=False, emoji=False)
@@ -40,8 +41,11 @@ class Exit(IntEnum):
 
 
 @contextmanager
-def opened(*, create: bool = False) -> Iterator[tuple[Settings, Store]]:
+def opened(*, create: bool = False) -> "Iterator[tuple[Settings, Store]]":
     """Open the settings' store for the length of a command."""
+    from fleet_runner import settings  # noqa: PLC0415  a third of a second, which commands without a store spare
+    from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
+
     for sentence in settings.strays():
         errors.print(f"warning: {sentence}", markup=False, soft_wrap=True)
     found = settings.load()
@@ -62,7 +66,7 @@ def explained(sentence: str) -> Iterator[None]:
         raise
 
 
-def known(store: Store, name: str) -> Node:
+def known(store: "Store", name: str) -> "Node":
     """Return a node by name, or say which names are near."""
     node = store.node(name)
     if node is None:

@@ -108,7 +108,7 @@ def test_a_tick_that_hangs_ends_with_the_second_signal(start: Start, tmp_path: P
     assert "Traceback" not in serve.said
 
 
-@pytest.mark.parametrize("module", ["fleet_runner.core.errors", "sqlalchemy.engine", "fleet_runner.cli.reading"])
+@pytest.mark.parametrize("module", ["fleet_runner.core.errors", "sqlalchemy.engine", "fleet_runner.cli.board"])
 def test_an_early_ctrl_c_prints_no_traceback(start: Start, module: str) -> None:
     """While modules load, whichever; before the first of ours Ctrl-C is Python's own."""
     command = start((sys.executable, "-X", "importtime", "-m", "fleet_runner", "status"))
