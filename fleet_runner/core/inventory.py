@@ -12,6 +12,12 @@ from fleet_runner.core.records import PLANNED, Device, Fleet, Interface, Part, T
 CONTEXT_MAY_SET = frozenset({"fleet_bmc_url", "fleet_environment"})
 """The only `fleet_` variables that a config context owns; the others are computed, and it cannot replace them."""
 
+GROUPS = ("condition_", "device_type_", "location_", "rack_", "role_", "site_", "state_", "tenant_")
+"""How the inventory's groups begin."""
+
+TAKEN = frozenset({"all", "fabrics", "localhost", "nodes", "ungrouped"})
+"""Names that Ansible or the inventory give another meaning."""
+
 OBSERVERS = 3
 """Nodes that a fabric is read through, one after the other, until one can."""
 
@@ -38,7 +44,8 @@ def plain(name: str) -> str:
 def view(fleet: Fleet) -> dict[str, Any]:
     """Return all of the inventory that comes from the source: {"hosts": {name: variables}, "groups": {name: hosts}}.
 
-    Fabrics are hosts without an address: they are read through the nodes in them.
+    Fabrics are hosts without an address: they are read through the nodes in them. A switch or the like whose name is
+    taken is left out: as a host it would be in the way of everything, or everything delegated to localhost go there.
     """
     found = fabric_hostvars(fleet)
     return {"hosts": {**found, **all_hostvars(fleet)}, "groups": {**groups(fleet), "fabrics": list(found)}}
@@ -56,6 +63,11 @@ def standing_groups(members: Iterable[str], rows: Iterable[tuple[str, str, str]]
     return found
 
 
+def taken(name: str) -> bool:
+    """Whether Ansible or the inventory gives a name another meaning: `--limit rack_A03` must never be a node."""
+    return name in TAKEN or name.startswith(GROUPS)
+
+
 def reserved(name: str) -> bool:
     """Whether a variable of this name is fleet-runner's own, so that a config context cannot set it."""
     return name.startswith("fleet_") and name not in CONTEXT_MAY_SET
@@ -64,7 +76,7 @@ def reserved(name: str) -> bool:
 def groups(fleet: Fleet) -> dict[str, list[str]]:
     """Return the devices of each group, by name; `nodes` holds those with a lifecycle and is always there."""
     found: dict[str, list[str]] = {"nodes": [device.name for device in nodes(fleet)]}
-    for name in sorted(fleet.devices):
+    for name in _hosts(fleet):
         for group in _groups_of(fleet, fleet.devices[name]):
             found.setdefault(group, []).append(name)
     return found
@@ -102,9 +114,9 @@ def hostvars(fleet: Fleet, device: Device, known_links: Links | None = None) -> 
 
 
 def all_hostvars(fleet: Fleet) -> dict[str, dict[str, Any]]:
-    """Return the host variables of every device, by name."""
+    """Return the host variables of every device that can be a host, by name."""
     seen = links(fleet)
-    return {name: hostvars(fleet, fleet.devices[name], seen) for name in sorted(fleet.devices)}
+    return {name: hostvars(fleet, fleet.devices[name], seen) for name in _hosts(fleet)}
 
 
 def fabric(fleet: Fleet) -> dict[str, Any]:
@@ -139,6 +151,10 @@ def bmc_url(address: str) -> str:
     """Return the BMC's URL for an out-of-band address, with or without its mask."""
     bare = address.partition("/")[0]
     return f"https://[{bare}]" if ":" in bare else f"https://{bare}"
+
+
+def _hosts(fleet: Fleet) -> list[str]:
+    return sorted(name for name in fleet.devices if not taken(name))
 
 
 def _groups_of(fleet: Fleet, device: Device) -> list[str]:

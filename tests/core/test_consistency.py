@@ -163,6 +163,7 @@ def test_the_ends_of_a_cable_are_ordered() -> None:
         (devices(replace(NODE, name="gpu 1")), "devices:1.name", "cannot be an Ansible host"),
         (devices(replace(NODE, name="localhost")), "devices:1.name", "cannot be an Ansible host"),
         (devices(replace(NODE, name="rack_A03")), "devices:1.name", "cannot be an Ansible host"),
+        (devices(replace(NODE, name="state_rma")), "devices:1.name", "cannot be an Ansible host"),
         (devices(replace(NODE, context={"fleet_x": 1})), "devices:1.context", "sets 'fleet_x', which fleet-runner"),
         (devices(replace(NODE, rack=None)), "devices:1.position", "position 1 but no rack"),
         (devices(replace(NODE, position=0.5)), "devices:1.position", "would fill U0.5 to U7.5, rack 'A1' has U1 to"),

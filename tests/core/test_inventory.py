@@ -95,6 +95,13 @@ def test_all_of_it_is_json_and_the_same_one_by_one(fleet: Fleet) -> None:
     assert set(fabric["devices"]) == set(fleet.devices)
 
 
+@pytest.mark.parametrize("name", ["all", "fabrics", "localhost", "nodes", "rack_A03", "state_rma", "tenant_x"])
+def test_a_device_whose_name_means_something_else_to_ansible_is_no_host(name: str) -> None:
+    named = replace(FLEET, devices={**FLEET.devices, name: replace(LEAF, name=name, primary_address="192.0.2.1")})
+    assert inventory.view(named) == inventory.view(FLEET)
+    assert name in inventory.fabric(named)["devices"]
+
+
 def test_the_variables_of_one_node() -> None:
     found = inventory.hostvars(FLEET, GPU)
     device = found.pop("fleet_device")

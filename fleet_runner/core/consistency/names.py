@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from fleet_runner.core.consistency.draft import Draft, Found
 from fleet_runner.core.consistency.problem import Problem, show
-from fleet_runner.core.inventory import group_name, reserved
+from fleet_runner.core.inventory import group_name, reserved, taken
 from fleet_runner.core.order import natural
 from fleet_runner.core.records import NODE_ROLES, Device, DeviceType, Rack, rack_key
 
@@ -22,12 +22,6 @@ NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """A node's name becomes an Ansible host and part of a path, so it has none of their special characters."""
 
 LISTED = 5  # known names that a problem lists instead of counting them
-
-GROUPS = ("device_type_", "rack_", "role_", "site_")
-"""How the inventory's groups begin."""
-
-TAKEN = frozenset({"all", "localhost", "nodes", "ungrouped"})
-"""Names that Ansible or the inventory give another meaning."""
 
 
 def problems(draft: Draft) -> Iterator[Problem]:
@@ -92,17 +86,12 @@ def _references(draft: Draft) -> Iterator[Problem]:
         if role not in draft.roles:
             text = f"device {show(device.name)} has unknown role {show(role)}"
             yield unknown(where("role"), text, role, draft.roles)
-        if role in NODE_ROLES and (not NODE_NAME.fullmatch(device.name) or _taken(device.name)):
+        if role in NODE_ROLES and (not NODE_NAME.fullmatch(device.name) or taken(device.name)):
             text = f"node {show(device.name)} cannot be an Ansible host; expected letters, digits, '.', '_' and '-'"
             yield Problem(where("name"), text)
         for key in sorted(filter(reserved, device.context)):
             text = f"device {show(device.name)} sets {show(key)}, which fleet-runner computes; take it out"
             yield Problem(where("context"), text)
-
-
-def _taken(name: str) -> bool:
-    """Whether Ansible or the inventory gives a name another meaning: `--limit rack_A03` must never be a node."""
-    return name in TAKEN or name.startswith(GROUPS)
 
 
 def _shared(devices: Iterable[Found[Device]]) -> Iterator[Problem]:

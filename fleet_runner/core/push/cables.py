@@ -1,6 +1,6 @@
 """Cables that a NetBox lacks, or has with another label, type or status."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from fleet_runner.core.breakouts import laid
 from fleet_runner.core.push.step import Kind, Plan, Step, changed, written
@@ -11,7 +11,7 @@ FIELDS = ("label", "kind", "status")
 Ends = frozenset[Termination]
 
 
-def plan(wanted: Fleet, has: Fleet, left: Collection[str]) -> Plan:
+def plan(wanted: Fleet, has: Fleet, left: frozenset[str]) -> Plan:
     """Plan every cable but those of devices that are left as they are.
 
     One where NetBox has another is a conflict, since nothing is taken out.
@@ -20,7 +20,7 @@ def plan(wanted: Fleet, has: Fleet, left: Collection[str]) -> Plan:
     used = _at(has.cables)
     steps: list[Step] = []
     conflicts: list[str] = []
-    for near, far in laid(cable for cable in wanted.cables if not {cable.a.device, cable.b.device} & {*left}):
+    for near, far in laid(cable for cable in wanted.cables if left.isdisjoint((cable.a.device, cable.b.device))):
         missing = [end for cable, end in far if _ends(cable) not in there]
         taken = next((end for end in (near, *missing) if end in used), None)
         if not missing:
