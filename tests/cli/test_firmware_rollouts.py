@@ -204,11 +204,11 @@ def test_show_tells_each_waves_progress_and_every_reason(typed: Type, store: Sto
     assert said.code == 0
     for text in (
         "rollout 1 stopped: t, BMC 1.2",
-        "stopped: gpu-2 of the canary failed (0 s ago)",
+        "stopped: gpu-2 of the canary failed (",
         "canary: 1 failed, 1 out",
         "wave 1: 2 waiting",
         "failed: gpu-2: BMC is rolled back to 1.1",
-        "out: gpu-1: in firmware for 0 s, it burns",
+        "out: gpu-1: in firmware for ",
         "skipped, it is customer-managed",
     ):
         assert text in said.words

@@ -143,7 +143,7 @@ def test_a_process_that_nobody_took_note_of_is_seen(plugin: Callable[[str], Modu
 
 def test_this_machine_is_judged(readings: dict[str, Reading]) -> None:
     """From its own processes, load and files to an answer."""
-    expected = asked("processes", {"load_max": 100_000, "zombies_max": 100_000})
+    expected = asked("processes", {"load_max": 100_000, "zombies_max": 100_000, "tenants_under": []})
     assert run(CHECKS["processes"], readings, expected).verdict is Verdict.PASS
 
 
