@@ -18,6 +18,14 @@ GROUPS = ("condition_", "device_type_", "location_", "rack_", "role_", "site_", 
 TAKEN = frozenset({"all", "fabrics", "localhost", "nodes", "ungrouped"})
 """Names that Ansible or the inventory give another meaning."""
 
+OF_PAGES = frozenset({
+    "ansible_become", "ansible_become_method", "ansible_become_user", "ansible_host", "ansible_port",
+    "ansible_python_interpreter", "ansible_shell_type", "ansible_user",
+})  # fmt: skip
+"""Ansible's own variables that a config context of a NetBox may set; others choose what runs on the controller."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9./:_-]{0,200}", re.ASCII)
+
 OBSERVERS = 3
 """Nodes that a fabric is read through, one after the other, until one can."""
 
@@ -61,6 +69,20 @@ def standing_groups(members: Iterable[str], rows: Iterable[tuple[str, str, str]]
         if node in known:
             found.setdefault(group_name(kind, value), []).append(node)
     return found
+
+
+def disarm(hosts: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Take out of host variables what only people who write files on the controller may set; return their names.
+
+    Whoever may edit a device's page may set its config context: "ansible_connection: local" in it is a command here.
+    """
+    lost: set[str] = set()
+    for variables in hosts.values():
+        for name in [name for name in variables if name.startswith("ansible_")]:
+            if name not in OF_PAGES or not _PLAIN.fullmatch(str(variables[name])):
+                del variables[name]
+                lost.add(name)
+    return sorted(lost)
 
 
 def taken(name: str) -> bool:

@@ -102,6 +102,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
         fleet = source.read(configured)
         view = {**ansible_view.view(fleet), "fabric": _offer(fleet, configured.state_dir / "cache")}
+        if "://" in configured.source and (lost := ansible_view.disarm(view["hosts"])):
+            text = f"the NetBox's config contexts set {', '.join(lost)} to what could run something here"
+            Display().warning(f"{text}; left out. Set it in group_vars or host_vars beside the inventory")
         if self.get_option("cache"):
             self.cache[key] = view
         return view

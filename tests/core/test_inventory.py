@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -93,6 +94,15 @@ def test_all_of_it_is_json_and_the_same_one_by_one(fleet: Fleet) -> None:
     assert json.loads(json.dumps(fabric)) == fabric
     assert len(fabric["links"]) == len(fleet.cables)
     assert set(fabric["devices"]) == set(fleet.devices)
+
+
+def test_a_page_sets_no_variable_that_runs_something_on_the_controller() -> None:
+    mine = {"ansible_user": "fleet", "ansible_port": 2222, "ansible_become": True, "other": "-x"}
+    bad = {"ansible_connection": "local", "ansible_ssh_args": "-o ProxyCommand=x", "ansible_host": "-oProxyCommand=x"}
+    hosts: dict[str, dict[str, Any]] = {"gpu-1": {**mine, **bad}, "gpu-2": {"ansible_host": "2001:db8::1"}}
+    assert inventory.disarm(hosts) == ["ansible_connection", "ansible_host", "ansible_ssh_args"]
+    assert hosts == {"gpu-1": mine, "gpu-2": {"ansible_host": "2001:db8::1"}}
+    assert inventory.disarm(hosts) == []
 
 
 @pytest.mark.parametrize("name", ["all", "fabrics", "localhost", "nodes", "rack_A03", "state_rma", "tenant_x"])

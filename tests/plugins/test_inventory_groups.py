@@ -13,10 +13,12 @@ from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import Decision, SetCondition
 from fleet_runner.core.lifecycle import Condition
-from fleet_runner.core.records import nodes
+from fleet_runner.core.records import Device, DeviceType, Fleet, nodes
 from fleet_runner.core.runs import Held
 from fleet_runner.lab import site
 from fleet_runner.lab.folder import Lab
+from tests.netbox.site import put
+from tests.netbox.standin import TOKEN, serving
 from tests.playing import Ansible
 
 HOSTILE = "{{ lookup('pipe', 'id') }}"
@@ -171,3 +173,17 @@ def test_links_that_were_dropped_meanwhile_make_a_cache_of_no_use(ansible: Ansib
     links.unlink()
     asked(ansible, "--list", "-i", file)
     assert links.is_file()
+
+
+def test_a_page_of_a_netbox_chooses_nothing_that_runs_on_the_controller(ansible: Ansible, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    context = {"ansible_connection": "local", "ansible_user": "fleet", "motd": HOSTILE}
+    node = Device("gpu-1", "hgx", "gpu-server", "hall", context=context)
+    with serving() as standin:
+        put(standin, Fleet(("hall",), {}, {"hgx": DeviceType("hgx", "Maker", "HGX", 8.0)}, {"gpu-1": node}, ()))
+        there = {"FLEET_SOURCE": standin.url, "FLEET_NETBOX_TOKEN_FILE": str(tmp_path / "token")}
+        answer = ansible("ansible-inventory", "--host", "gpu-1", **there)
+    assert "config contexts set ansible_connection" in " ".join(answer.stderr.split())
+    found = json.loads(answer.stdout)
+    assert (found["ansible_user"], found["motd"]) == ("fleet", HOSTILE)
+    assert "ansible_connection" not in found
