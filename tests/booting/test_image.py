@@ -40,6 +40,7 @@ def test_the_image_is_what_its_manifest_says(boot_image: Image) -> None:
     assert {"cloud-init:all", "openssh-server:amd64", "python3:amd64"} <= found.manifest.packages.keys()
 
 
+@pytest.mark.nightly
 def test_a_second_play_changes_nothing(boot_image: Image) -> None:
     assert "changed=0" in image.play(boot_image.images)
     assert (boot_image.images / boot_image.name).resolve() == boot_image.folder

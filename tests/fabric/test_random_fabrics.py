@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -125,6 +126,7 @@ def spare(fabric: Fabric) -> frozenset[Port]:
     return frozenset(Port(each, str(used[each] + more)) for each in switches for more in range(1, SPARE_PORTS + 1))
 
 
+@pytest.mark.nightly
 @settings(max_examples=FABRICS, deadline=None)
 @given(FABRIC, PLUGS, FORM)
 def test_the_plan_restores_the_design_with_the_fewest_touches(
@@ -144,6 +146,7 @@ def test_the_plan_restores_the_design_with_the_fewest_touches(
     assert all(fault.steps for fault in verdicts.faults)
 
 
+@pytest.mark.nightly
 @settings(max_examples=FABRICS // 3, deadline=None)
 @given(FABRIC, DEVICES, FORM)
 def test_the_plan_restores_the_design_where_devices_were_exchanged_too(

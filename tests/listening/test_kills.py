@@ -13,6 +13,7 @@ from queue import Queue
 from threading import Event, Thread
 
 import httpx
+import pytest
 
 from fleet_runner.adapters.store import Store
 from tests.listening.hearing import LONG, fleet_of, give, push, stocked, xid
@@ -106,6 +107,7 @@ def test_a_listener_killed_in_a_batch_loses_nothing_that_it_took_and_doubles_not
             assert second.end(signal.SIGTERM) == 0
 
 
+@pytest.mark.nightly
 def test_two_listeners_with_one_store_are_as_one(tmp_path: Path) -> None:
     """Each line goes to both, at once: it is one signal; what one raised the other one takes back."""
     every = lines()

@@ -40,7 +40,13 @@ def sent(play: Play) -> list[str]:
     return [each["action"] for each in play.seen("power")]
 
 
-@pytest.mark.parametrize(("remedy", "action"), [("REBOOT", "GracefulRestart"), ("POWER_CYCLE", "PowerCycle")])
+@pytest.mark.parametrize(
+    ("remedy", "action"),
+    [
+        ("REBOOT", "GracefulRestart"),
+        pytest.param("POWER_CYCLE", "PowerCycle", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_remedy_is_what_the_bmc_is_asked_for(play: Play, remedy: str, action: str) -> None:
     """The fault is looked for afterwards, in the same state."""
     assert play("reboot", remedy)["rebooted"].verdict is Verdict.PASS
