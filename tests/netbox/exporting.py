@@ -242,8 +242,8 @@ def _primary(one: One) -> Any:
     return one.primary_ip4 or one.primary_ip6
 
 
-def _kind(one: One) -> Any:
-    app, _, name = one._row["termination_type"].partition(".")
+def _kind(one: One, field: str = "termination_type") -> Any:
+    app, _, name = one._row[field].partition(".")
     return type("ContentType", (), {"app_label": app, "model": name})
 
 
@@ -257,6 +257,7 @@ MADE: dict[tuple[str, str], Callable[[One], Any]] = {
     ("dcim/devices", "config_context_data"): lambda one: special.config_contexts(one._database, one._row) or None,
     ("ipam/ip-addresses", "family"): lambda one: 6 if ":" in one._row["address"] else 4,
     ("dcim/cable-terminations", "termination"): _termination,
+    ("core/object-changes", "changed_object_type"): lambda one: _kind(one, "changed_object_type"),
     ("dcim/cable-terminations", "termination_type"): _kind,
     ("dcim/cable-terminations", "cable"): _cable,
     ("dcim/cable-terminations", "cable_id"): lambda one: one._row["cable"],

@@ -9,7 +9,7 @@ import pytest
 
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import tokens
-from fleet_runner.adapters.netbox.changes import OWN
+from fleet_runner.adapters.netbox.changes import INSIDE, NAMED, OWN
 from fleet_runner.adapters.netbox.client import Client, Patience
 from fleet_runner.adapters.netbox.reading import LISTS
 from fleet_runner.cli import main
@@ -156,6 +156,19 @@ def test_the_token_reads_all_that_the_product_reads(place: Place) -> None:
     place.standin.edit("users/permissions", right["id"], enabled=False)
     assert netbox.load(place.standin.url, place.own).devices == FLEET.devices
     assert set(READ) >= {each.object_type for each in LISTS.values()} >= set(OWN)
+
+
+def test_the_token_sees_the_changes_that_matter_and_no_ones_secrets(place: Place) -> None:
+    """NetBox's change log holds the keys of VPNs, wireless networks and FHRP groups in plain text."""
+    place.init()
+    needed = {*OWN, *INSIDE, *NAMED, "ipam.ipaddress", "dcim.macaddress"}
+    hidden = {"vpn.ikepolicy", "wireless.wirelesslan", "ipam.fhrpgroup", "extras.webhook", "extras.script"}
+    for number, kind in enumerate(sorted(needed | hidden)):
+        place.standin.database.write_change(kind, number, "", "update", ({}, {}), "")
+    with Client(place.standin.url, place.own, Patience()) as client:
+        seen = {row["changed_object_type"] for row in client.newest("core/object-changes", "changed_object_type", 90)}
+    assert needed <= seen
+    assert not hidden & seen
 
 
 def test_the_token_writes_what_the_settings_ask_and_nothing_more(place: Place) -> None:

@@ -30,20 +30,19 @@ READ = (
 """Objects that are read; what these refer to (tenants, addresses, roles) NetBox shows with them."""
 
 CHANGES = [
+    {"changed_object_type__app_label__in": ["core", "dcim", "virtualization"]},
     {
-        "changed_object_type__app_label__in": [
-            "circuits", "core", "dcim", "ipam", "tenancy", "users", "virtualization", "vpn", "wireless",
-        ]
-    },
-    {
-        "changed_object_type__app_label": "extras",
+        "changed_object_type__app_label__in": ["extras", "ipam", "tenancy"],
         "changed_object_type__model__in": [
-            "configcontext", "configcontextprofile", "customfield", "customfieldchoiceset", "exporttemplate",
-            "journalentry", "tag",
+            "configcontext", "customfield", "exporttemplate", "journalentry", "tag",
+            "ipaddress", "tenant", "tenantgroup",
         ],
     },
 ]  # fmt: skip
-"""Changes that may be seen: all but those of webhooks and scripts, whose secrets stand in NetBox's change log."""
+"""Changes that may be seen: of what is read and what that depends on.
+
+Webhooks, scripts, VPNs, wireless networks and FHRP groups are not: NetBox's change log holds their secrets.
+"""
 
 
 @dataclass(frozen=True, slots=True)
