@@ -32,7 +32,7 @@ FROZEN = 30.0
 """Seconds after which a PostgreSQL ends the transaction of a process that does nothing in the middle of one."""
 
 SETTLING = 0.5
-"""Seconds to wait for those who write to a table: they and who comes after them would wait as long."""
+"""Seconds to wait for those who write to a table."""
 
 _IDLE = f"-c idle_in_transaction_session_timeout={round(FROZEN * 1000)}"
 
@@ -114,13 +114,29 @@ def agreed(connection: Connection, now: float) -> float:
 
 
 def settle(connection: Connection, table: Table) -> None:
-    """Wait a moment for all who write to a table, so that nobody adds a row before its newest any more.
+    """Wait a moment for all who write to a table now: what they add has lower numbers than what comes after them.
 
-    With SQLite only one writes at a time. Whoever writes slowly there is not waited for: StoreError, try again.
+    Nobody else waits. With SQLite only one writes at a time. Whoever writes for long is not waited for: StoreError.
     """
-    if connection.dialect.name == "postgresql":
-        connection.execute(text(f"SET LOCAL lock_timeout = '{round(SETTLING * 1000)}ms'"))
-        connection.execute(text(f'LOCK TABLE "{table.name}" IN SHARE MODE'))
+    if connection.dialect.name != "postgresql":
+        return
+    writing, until = _writing(connection, table), time.monotonic() + SETTLING
+    while writing:
+        if time.monotonic() > until:
+            why = f"store: a process is writing to {table.name} for more than {SETTLING:g} s"
+            raise StoreError(f"{why}; wait for it, then run it again")
+        time.sleep(SETTLING / 50)
+        writing &= _writing(connection, table)
+
+
+def _writing(connection: Connection, table: Table) -> frozenset[str]:
+    """Return the transactions that may have added rows which nobody else sees yet."""
+    locks = (
+        "SELECT virtualtransaction FROM pg_locks WHERE mode = 'RowExclusiveLock' "
+        "AND relation = CAST(:name AS regclass) AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    found = connection.execute(text(locks), {"name": f'"{table.name}"'})
+    return frozenset(found.scalars())
 
 
 def ring(connection: Connection, word: str) -> None:

@@ -35,8 +35,9 @@ def begin(connection: Connection, url: str, bound: int) -> None:
 
 def bound(connection: Connection) -> int:
     """Return the newest line of the journal, once no line can come before it any more."""
+    newest = int(connection.execute(select(func.coalesce(func.max(journal.c.id), 0))).scalar_one())
     database.settle(connection, journal)
-    return int(connection.execute(select(func.coalesce(func.max(journal.c.id), 0))).scalar_one())
+    return newest
 
 
 def behind(connection: Connection, url: str) -> bool:

@@ -19,7 +19,6 @@ class MirrorMethods:
         with self._database.read() as connection:
             if not mirrored.behind(connection, url):
                 return
-        with self._database.write() as connection:  # alone: all who write history wait for it
             until = mirrored.bound(connection)
         with self._database.write() as connection:
             mirrored.begin(connection, url, until)

@@ -1,9 +1,12 @@
 """How far a NetBox is told: from when on, which lines, and what is looked for after a store was brought back."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
 import pytest
 from sqlalchemy import text
 
-from fleet_runner.adapters.store import Store, history, mirrored
+from fleet_runner.adapters.store import Store, database, history, mirrored
 from fleet_runner.adapters.store.database import connect
 from fleet_runner.core.errors import ConflictError, StoreError
 from fleet_runner.core.fabrics import FABRIC
@@ -61,17 +64,36 @@ def test_another_netbox_is_told_from_when_on_it_is_one(stocked: Store) -> None:
 def test_a_line_that_is_written_down_late_is_not_passed_over(postgresql_urls: UrlMaker) -> None:
     """Two write at once: the one with the lower number ends last. Nobody waits for it longer than a moment."""
     url = postgresql_urls()
-    slow = connect(url)
-    with Store.open(url) as store:
+    with closing(connect(url)) as slow, Store.open(url) as store:
         store.register([device("gpu-01"), device("gpu-02")], 100.0)
         store.scan_mirror(URL)
         with slow.write() as connection:
             history.add(connection, [Entry(0, "gpu-01", 200.0, "condition", "Late.", "ada")])
             store.leave_intent("gpu-02", Wish.HOLD, "bob", now=200.0)
-            with pytest.raises(StoreError, match="another process holds its lock"):
+            with pytest.raises(StoreError, match="a process is writing to journal for more than"):
                 store.scan_mirror(URL)
             assert told(store) == {}
         store.scan_mirror(URL)
+        assert told(store) == {"gpu-01": ["Late."], "gpu-02": ["bob asks: hold."]}
+
+
+def test_nobody_waits_while_one_that_writes_is_waited_for(
+    postgresql_urls: UrlMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A frozen runner in the middle of writing must not hold up the ticks of the others."""
+    monkeypatch.setattr(database, "SETTLING", 20.0)
+    url = postgresql_urls()
+    with closing(connect(url)) as slow, Store.open(url) as store, ThreadPoolExecutor(1) as pool:
+        store.register([device("gpu-01"), device("gpu-02")], 100.0)
+        store.scan_mirror(URL)
+        with slow.write() as connection:
+            history.add(connection, [Entry(0, "gpu-01", 200.0, "condition", "Late.", "ada")])
+            store.leave_intent("gpu-02", Wish.HOLD, "bob", now=200.0)
+            scan = pool.submit(store.scan_mirror, URL)
+            with pytest.raises(TimeoutError):
+                scan.result(1.0)
+            store.leave_intent("gpu-02", Wish.RELEASE, "bob", now=201.0)
+        scan.result(20.0)
         assert told(store) == {"gpu-01": ["Late."], "gpu-02": ["bob asks: hold."]}
     slow.close()
 
