@@ -1,6 +1,7 @@
 """A NetBox pulled into a folder: what is read there is the same fleet, and nothing of anybody's is lost."""
 
 import json
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -99,6 +100,30 @@ def test_a_file_that_somebody_edited_is_told_from_one_that_nobody_did(tmp_path: 
     assert changes["devices/more.yml"] is Change.FOREIGN
 
 
+def test_a_copy_of_a_pull_one_from_elsewhere_and_links_are_somebodys_own(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("precious")
+    folder = tmp_path / "site"
+    pulling.write(pulling.plan(FLEET, folder, URL))
+    shutil.copytree(folder, folder / "old")
+    changed = replace(FLEET, sites=("hall", "hall-2"))
+    assert pulling.plan(changed, folder, f"{URL}/").changes["sites.yml"] is Change.CHANGED
+    assert pulling.plan(changed, folder, "https://other.example").changes["sites.yml"] is Change.EDITED
+    assert {pulling.plan(changed, folder, URL).changes[f"old/{name}.yml"] for name in ("sites", "cables")} == {
+        Change.FOREIGN
+    }
+    (folder / "sites.yml").rename(tmp_path / "sites.yml")
+    for to in ("sites.yml", "nowhere.yml"):
+        (folder / "sites.yml").unlink(missing_ok=True)
+        (folder / "sites.yml").symlink_to(tmp_path / to)
+        assert pulling.plan(changed, folder, URL).changes["sites.yml"] is Change.EDITED
+    (folder / "devices.yml").chmod(0o600)
+    (folder / ".devices.yml.part").symlink_to(tmp_path / "precious")
+    pulling.write(pulling.plan(replace(FLEET, devices={"leaf-1": LEAF}, cables=()), folder, URL))
+    assert (tmp_path / "precious").read_text() == "precious"
+    assert not (folder / "devices.yml").is_symlink()
+    assert (folder / "devices.yml").stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize(
     ("fleet", "said"),
     [
@@ -151,7 +176,7 @@ def test_a_netbox_is_pulled_and_pushed_by_hand(source: Standin, typed: Typed, tm
     path.write_text(path.read_text().replace("serial: S1", "serial: S2"))
     refused = typed("netbox", "pull", "site")
     assert refused.code == Exit.USAGE
-    assert "devices.yml was edited since it was pulled" in " ".join(refused.err.split())
+    assert "devices.yml is not as a pull from there wrote it" in " ".join(refused.err.split())
     checked = typed("netbox", "push", "site", "--check")
     assert (checked.code, checked.words) == (
         Exit.NO, "device gpu-1: serial S2 (was S1) 1 to write; nothing was written",
@@ -163,7 +188,7 @@ def test_a_netbox_is_pulled_and_pushed_by_hand(source: Standin, typed: Typed, tm
     (tmp_path / "site" / "cables").mkdir()
     (tmp_path / "site" / "cables" / "mine.yml").write_text("[]\n")
     refused = typed("netbox", "pull", "site", "--force")
-    assert "cables/mine.yml is a site file that no pull wrote" in " ".join(refused.err.split())
+    assert "cables/mine.yml is a site file that no pull from there wrote" in " ".join(refused.err.split())
     (tmp_path / "site" / "cables" / "mine.yml").unlink()
     assert typed("netbox", "pull", "site", "--force").code == Exit.OK
     assert json.loads(typed("netbox", "pull", "site", "--json").out)["files"]["devices.yml"] == "same"

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -10,12 +11,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fleet_runner.adapters.sitefiles import load, writing
-from fleet_runner.adapters.sitefiles.folder import SUFFIXES
+from fleet_runner.adapters.sitefiles.folder import KINDS, SUFFIXES
 from fleet_runner.core.errors import SourceError
 from fleet_runner.core.records import Fleet
 
-MARK = re.compile(r"# Pulled from .{1,500}; sha256 of the lines below: ([0-9a-f]{64})\. Edit freely: .*\n")
+MARK = re.compile(r"# Pulled from (.{1,500}); sha256 of the lines below: ([0-9a-f]{64})\. Edit freely: .*\n")
 """The first line of a file that was pulled: whoever edits the rest has it told from one that nobody did."""
+
+
+NAMES = frozenset(f"{kind}.yml" for kind in KINDS)
+"""The files that a pull writes."""
 
 
 class Change(StrEnum):
@@ -47,9 +52,8 @@ def plan(fleet: Fleet, folder: Path, source: str) -> Pull:
     texts = writing.texts(fleet)
     _prove(fleet, texts, source)
     whole = {name: _marked(text, source) for name, text in texts.items()}
-    return Pull(
-        folder, whole, {**_here(folder, whole), **{name: _change(folder / name, whole[name]) for name in whole}}
-    )
+    mine = {name: _change(folder / name, whole[name], source) for name in whole}
+    return Pull(folder, whole, {**_here(folder, whole, source), **mine})
 
 
 def write(pull: Pull) -> None:
@@ -58,7 +62,11 @@ def write(pull: Pull) -> None:
         pull.folder.mkdir(parents=True, exist_ok=True)
         for name in pull.of(Change.NEW, Change.CHANGED, Change.EDITED):
             part = pull.folder / f".{name}.part"  # hidden: no site file until it has its name
-            part.write_text(pull.whole[name], "utf-8")
+            part.unlink(missing_ok=True)  # of a pull that was interrupted, or a link that somebody laid
+            with part.open("x", encoding="utf-8") as stream:
+                stream.write(pull.whole[name])
+            if (pull.folder / name).is_file():
+                shutil.copymode(pull.folder / name, part)
             part.replace(pull.folder / name)
         for name in pull.of(Change.GONE):
             (pull.folder / name).unlink(missing_ok=True)
@@ -105,34 +113,40 @@ def _marked(text: str, source: str) -> str:
     return f"{first} Edit freely: a pull then asks before it writes over this file.\n{text}"
 
 
-def _here(folder: Path, whole: Mapping[str, str]) -> dict[str, Change]:
-    """Return what is to become of site files in a folder that would be read beside those written."""
+def _here(folder: Path, whole: Mapping[str, str], source: str) -> dict[str, Change]:
+    """Return what is to become of site files in a folder that would be read beside those written.
+
+    A copy of a pulled file elsewhere in the folder is its owner's.
+    """
     found: dict[str, Change] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         hidden = any(part.startswith(".") for part in Path(name).parts)
         if path.suffix in SUFFIXES and not hidden and name not in whole:
-            found[name] = Change.GONE if _untouched(path) else Change.FOREIGN
+            gone = name in NAMES and _untouched(path, source)
+            found[name] = Change.GONE if gone else Change.FOREIGN
     return found
 
 
-def _change(path: Path, whole: str) -> Change:
-    if not path.exists():
+def _change(path: Path, whole: str, source: str) -> Change:
+    if not os.path.lexists(path):
         return Change.NEW
     if _read(path) == whole:
         return Change.SAME
-    return Change.CHANGED if _untouched(path) else Change.EDITED
+    return Change.CHANGED if _untouched(path, source) else Change.EDITED
 
 
-def _untouched(path: Path) -> bool:
-    """Whether a file is as a pull wrote it."""
+def _untouched(path: Path, source: str) -> bool:
+    """Whether a file is as a pull from the same source wrote it, and no link."""
     found = _read(path)
     mark = MARK.match(found)
-    return mark is not None and sha256(found[mark.end() :].encode()).hexdigest() == mark[1]
+    if mark is None or path.is_symlink() or mark[1].rstrip("/") != source.rstrip("/"):
+        return False
+    return sha256(found[mark.end() :].encode()).hexdigest() == mark[2]
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8") if path.is_file() else ""
     except (OSError, UnicodeDecodeError):
         return ""

@@ -12,6 +12,7 @@ from fleet_runner.cli.netbox.telling import progress
 from fleet_runner.cli.reading import Json
 from fleet_runner.cli.session import Exit, console, print_json
 from fleet_runner.core.errors import FleetError
+from fleet_runner.core.printable import printable
 
 Folder = Annotated[Path, typer.Argument(help="a folder for site files, new or pulled before", metavar="FOLDER")]
 
@@ -48,7 +49,7 @@ def pull(
         for name in sorted({*due, *refused}):
             console.print(f"{name}: {found.changes[name]}", markup=False, soft_wrap=True)
         for note in fleet.notes:
-            console.print(f"note: {note}", markup=False, soft_wrap=True)
+            console.print(printable(f"note: {note}"), markup=False, soft_wrap=True)
         counted = f"{_count(len(fleet.devices), 'device')}, {_count(len(fleet.cables), 'cable')}"
         did = "would be written" if check or refused else "written"
         files = f"{len(due)} of {len(found.changes)} files {did}"
@@ -68,7 +69,7 @@ def _count(number: int, what: str) -> str:
 def _refusal(folder: Path, found: pulling.Pull, refused: list[str]) -> str:
     foreign = found.of(Change.FOREIGN)
     if foreign:
-        text = f"{folder / foreign[0]} is a site file that no pull wrote, and would be read beside them"
+        text = f"{folder / foreign[0]} is a site file that no pull from there wrote, and would be read beside them"
         return f"{text}; name another folder, or take it out. Nothing was written"
-    text = f"{folder / refused[0]} was edited since it was pulled, or by no pull at all"
+    text = f"{folder / refused[0]} is not as a pull from there wrote it: edited, a link, or from elsewhere"
     return f"{text}; push it first, take it out, or write over it with --force. Nothing was written"
