@@ -133,7 +133,8 @@ def _writing(connection: Connection, table: Table) -> frozenset[str]:
     """Return the transactions that may have added rows which nobody else sees yet."""
     locks = (
         "SELECT virtualtransaction FROM pg_locks WHERE mode = 'RowExclusiveLock' "
-        "AND relation = CAST(:name AS regclass) AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        "AND relation = CAST(:name AS regclass) "
+        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     )
     found = connection.execute(text(locks), {"name": f'"{table.name}"'})
     return frozenset(found.scalars())
