@@ -13,7 +13,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import Exit, age, console, errors, known, opened, plain, print_json, split
 from fleet_runner.core.drift.compare import Expected, dated, differences, each_fault_once, fabric_links
 from fleet_runner.core.drift.difference import Difference
-from fleet_runner.core.drift.tables import Tables, tables
+from fleet_runner.core.drift.tables import Tables, importable, tables
 from fleet_runner.core.errors import EvidenceError, SettingsError
 from fleet_runner.core.printable import printable
 from fleet_runner.core.profile import hca_interfaces
@@ -81,7 +81,7 @@ def _tell(found: Collection[Difference], differing: Collection[Difference]) -> N
     for each in differing:
         before = f", before it came to {each.before}" if each.before else ""
         line = f"{each.node} {each.kind}: {each.sentence} ({each.check}, {age(now - each.at)} ago{before})"
-        console.print(printable(line), markup=False, soft_wrap=True)
+        console.print(printable(" ".join(line.split())), markup=False, soft_wrap=True)
     counted = "1 difference" if len(differing) == 1 else f"{len(differing)} differences"
     console.print(counted if differing else "nothing that was observed differs", style="dim")
     if empty := len(found) - len(differing):
@@ -102,17 +102,20 @@ def _propose(settings: Settings, folder: Path, found: Collection[Difference]) ->
     if "://" in settings.source:
         from fleet_runner.adapters.netbox import places  # noqa: PLC0415  its client is slow to load
 
-        there = places.places(settings.source, source.token(settings), {each.node for each in proposed})
+        names = {each.node for each in proposed}
+        there = importable(places.places(settings.source, source.token(settings), names))
         made = tables(proposed, there)
         left = [
-            f"{each.node} {each.name}: NetBox has no one place for it" for each in proposed if _key(each) not in there
+            f"{each.node} {each.name}: NetBox has no one place for it, or its name is no plain one"
+            for each in proposed
+            if _key(each) not in there
         ]
     else:
         files[DIFF], left = proposals.site_diff(Path(settings.source), proposed)
     for path in proposals.write(folder, {name: text for name, text in files.items() if text}, made):
         errors.print(f"{path}: written for review", markup=False, soft_wrap=True)
     for sentence in left:
-        errors.print(f"not proposed: {sentence}", markup=False, soft_wrap=True)
+        errors.print(printable(f"not proposed: {sentence}"), markup=False, soft_wrap=True)
 
 
 def _key(each: Difference) -> tuple[str, object, str]:

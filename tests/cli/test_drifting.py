@@ -21,7 +21,7 @@ from tests.cli.conftest import Type
 from tests.playing import PROJECT
 
 NODE = "gpu-01"
-SERIALS = ["1650000000100", "NEW\x1b[31m1"]
+SERIALS = ["1650000000100", "NEW\x1b[31m1\ngpu-02 part: all is well"]
 MOVED = Finding("cabling.moved", "gpu-01 ib0", "gpu-01 ib0 leads elsewhere", Remedy.RECABLE, "cabling/a")
 
 
@@ -67,6 +67,7 @@ def test_each_difference_is_a_line_with_both_values_and_its_age(store: Store, ty
     assert "(parts_gpu, 7 min ago)" in said.words
     assert "gpu-01 link: gpu-01 ib0 leads elsewhere (cabling_infiniband, 7 min ago)" in said.words
     assert "\x1b[31m" not in said.out
+    assert "\ngpu-02" not in said.out
     assert said.words.endswith("2 differences")
     assert typed("drift", "gpu-02").code == 0
     assert typed("drift", "gpu-99").code == 2

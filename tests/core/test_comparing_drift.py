@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.drift.compare import Expected, dated, differences, each_fault_once, fabric_links
 from fleet_runner.core.drift.difference import Difference, Kind, proposable
-from fleet_runner.core.drift.tables import NEW_MAC, Place, tables
+from fleet_runner.core.drift.tables import NEW_MAC, Place, importable, tables
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.records import Device, Interface, Part
 from fleet_runner.core.runs import Node, Stored
@@ -175,6 +175,15 @@ def test_tables_hold_ids_and_values_as_netbox_writes_them() -> None:
         "new-mac-addresses.csv": [NEW_MAC, ("02:00:00:00:00:02", "gpu-1", "eth0", "true")],
         "mac-addresses.csv": [("id", "mac_address"), ("5", "02:00:00:00:00:03")],
     }
+
+
+def test_a_name_that_a_spreadsheet_would_run_is_in_no_table() -> None:
+    names = ("=HYPERLINK(1)", "@SUM(1)", "+1", "-1", "\t=1", "eth0")
+    found = [Difference("gpu-1", Kind.MAC, name, "nic_ports", 1.0, "", "02:00", "02:00") for name in names]
+    there = {("gpu-1", Kind.MAC, name): Place("dcim/mac-addresses", 0) for name in names}
+    assert tables(found, importable(there))["new-mac-addresses.csv"] == [NEW_MAC, ("02:00", "gpu-1", "eth0", "true")]
+    known = {("gpu-1", Kind.MAC, "=1"): Place("dcim/mac-addresses", 7)}
+    assert importable(known) == known
 
 
 @pytest.mark.parametrize(

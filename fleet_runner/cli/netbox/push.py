@@ -108,4 +108,4 @@ def _lines(texts: list[str]) -> None:
 
 
 def _line(text: str) -> None:
-    console.print(printable(text), markup=False, soft_wrap=True)
+    console.print(printable(" ".join(text.split())), markup=False, soft_wrap=True)

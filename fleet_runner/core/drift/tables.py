@@ -30,6 +30,11 @@ NEW_MAC = ("mac_address", "device", "interface", "is_primary")
 Tables = dict[str, list[tuple[str, ...]]]
 
 
+def importable(places: Places) -> Places:
+    """Return places without those whose row would name an interface that a spreadsheet takes for a formula."""
+    return {key: place for key, place in places.items() if place.id or key[2][:1].isalnum()}
+
+
 def tables(found: Iterable[Difference], places: Places) -> Tables:
     """Return the rows to import by file, each with its header; what has no place in NetBox is left out."""
     made: Tables = {}
