@@ -24,7 +24,7 @@ from fleet_runner.reconcile.carrying import Carrier, one_turn
 from fleet_runner.reconcile.leaving import leave
 from fleet_runner.reconcile.schedules import by_the_clock
 from fleet_runner.reconcile.world import Report, World
-from fleet_runner.settings import Settings, load
+from fleet_runner.settings import Settings, load, origin
 from fleet_runner.source import Reader
 
 if TYPE_CHECKING:
@@ -143,7 +143,10 @@ def sending(world: World) -> Iterator[None]:
 
 @contextmanager
 def mirroring(world: World) -> Iterator[None]:
-    """Tell the NetBox of nodes beside the work, where the settings say so."""
+    """Tell the NetBox of nodes beside the work, where the settings say so and there is one."""
+    if world.settings.netbox_write_nodes and "://" not in world.settings.source:
+        where = f"{origin('netbox_write_nodes')}, and source is the folder {world.settings.source}"
+        _say(f"netbox_write_nodes is on, {where}: no NetBox is told")
     if not world.settings.netbox_write_nodes or "://" not in world.settings.source:
         yield
         return

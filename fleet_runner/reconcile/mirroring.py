@@ -10,7 +10,7 @@ from fleet_runner import source
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.netbox.writing import QUICK
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import FleetError, StoreError
+from fleet_runner.core.errors import FleetError
 from fleet_runner.reconcile.mirror.fields import FieldsTeller
 from fleet_runner.reconcile.mirror.journal import JournalTeller
 from fleet_runner.reconcile.mirror.serials import SerialsTeller
@@ -55,25 +55,16 @@ def mirroring(settings: Settings, store: Store) -> Iterator[None]:
         thread.join(GRACE)
 
 
-def turn(given: Sequence[Teller]) -> int:
-    """Let each teller tell what is due; return of how much. What one fails at keeps no other one back."""
-    done = 0
-    for teller in given:
-        try:
-            done += teller.visit()
-        except StoreError as error:
-            log.warning("a NetBox was told nothing", of=teller.name, error=str(error))
-    return done
-
-
 def _tell(given: Sequence[Teller], stop: Event) -> None:
+    """Let each teller tell what is due, again and again; what one fails at keeps no other one back."""
     while not stop.is_set():
-        try:
-            turn(given)
-        except FleetError as error:
-            if not stop.is_set():
-                log.error("a NetBox was told nothing", error=str(error))  # noqa: TRY400  the sentence says it
-        except Exception:
-            if not stop.is_set():
-                log.exception("a NetBox was told nothing")
+        for teller in given:
+            try:
+                teller.visit()
+            except FleetError as error:
+                if not stop.is_set():
+                    log.error("a NetBox was told nothing", of=teller.name, error=str(error))  # noqa: TRY400  the sentence says it
+            except Exception:
+                if not stop.is_set():
+                    log.exception("a NetBox was told nothing", of=teller.name)
         stop.wait(PULSE)

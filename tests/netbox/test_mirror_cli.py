@@ -3,13 +3,16 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from fleet_runner import settings as fleet_settings
-from fleet_runner.cli import main
+from fleet_runner.cli import main, running
 from fleet_runner.core.cases import Case, Replaced
 from fleet_runner.reconcile import mirroring
+from fleet_runner.reconcile.mirror.fields import FieldsTeller
 from tests.netbox.mirroring import NAMES, Told, told
 from tests.netbox.standin import TOKEN, Standin
 from tests.waiting import until
@@ -198,3 +201,25 @@ def test_serve_tells_it_in_a_thread_that_outlives_every_trouble(
     with mirroring.mirroring(fleet_settings.load(), mirror.store):
         until(lambda: mirror.page("gpu-03")["fleet_state"] == "registered", "its page says nothing")
     assert errors == []
+
+
+def test_an_error_that_nobody_thought_of_keeps_no_other_news_back(
+    mirror: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirroring, "PULSE", 0.02)
+    monkeypatch.setattr(FieldsTeller, "waits", lambda _: 1 // 0)
+    mirror.say("gpu-01", "fan noise")
+    with mirroring.mirroring(fleet_settings.load(), mirror.store):
+        until(lambda: mirror.entries("gpu-01") == ["ada asks: hold (fan noise)."], "its journal says nothing")
+
+
+def test_serve_says_that_where_a_folder_is_the_source_no_netbox_is_told(
+    mirror: Told, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FLEET_SOURCE", "site")
+    world: Any = SimpleNamespace(settings=fleet_settings.load(), store=mirror.store)
+    with running.mirroring(world):
+        pass
+    said = capsys.readouterr().out
+    assert said.startswith("netbox_write_nodes is on, from the variable FLEET_NETBOX_WRITE_NODES, and source is the")
+    assert said.endswith("site: no NetBox is told\n")
