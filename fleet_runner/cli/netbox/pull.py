@@ -21,15 +21,17 @@ def pull(
     folder: Folder,
     *,
     check: Annotated[bool, typer.Option("--check", help="only say what would be written; 1 if anything")] = False,
-    force: Annotated[bool, typer.Option("--force", help="write over files that somebody edited")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="write over what somebody wrote or edited; no copy is kept")
+    ] = False,
     url: Url = "",
     token_file: TokenFile = None,
     json: Json = False,
 ) -> None:
     """Write site files from a NetBox: reading them gives what reading the NetBox gives.
 
-    The same NetBox gives the same files. One that somebody edited since it was pulled is not written over unless
-    told; site files that no pull wrote are never touched, and a folder that has any is refused.
+    The same NetBox gives the same files. One that somebody edited since it was pulled, or wrote by hand, is not
+    written over without --force. Site files of other names are never touched, and a folder that has any is refused.
     """
     from fleet_runner.adapters import netbox  # noqa: PLC0415  its client is slow to load
 
