@@ -323,6 +323,15 @@ def test_who_waits_for_another_process_uses_what_it_read(site: Standin, kept: Pa
     assert read(site, kept).how == "nothing changed"
 
 
+def test_a_runner_that_knows_the_fleet_waits_for_no_other_process(site: Standin, kept: Path) -> None:
+    """Somebody may have stopped that one in the middle of its reading."""
+    first = read(site, kept)
+    with keeping.locked(kept), pytest.MonkeyPatch.context() as patch, structlog.testing.capture_logs() as said:
+        patch.setattr("time.sleep", lambda _: pytest.fail("it waits"))
+        assert netbox.snapshot(site.url, TOKEN, QUICK, kept, first).how == "nothing changed"
+    assert said == []
+
+
 def test_the_runner_makes_no_second_fleet_of_what_nobody_changed(site: Standin, tmp_path: Path) -> None:
     """One request a time; a contradiction is refused until it is corrected."""
     (tmp_path / "token").write_text(TOKEN, "utf-8")

@@ -55,8 +55,11 @@ def fingerprint(url: str, token: str) -> str:
 
 
 @contextlib.contextmanager
-def locked(file: Path) -> Iterator[None]:
-    """Let one process at a time read what a file keeps; who waits too long, or cannot lock, goes on without."""
+def locked(file: Path, *, wait: bool = True) -> Iterator[None]:
+    """Let one process at a time read what a file keeps; who waits too long, or cannot lock, goes on without.
+
+    Who knows already what was read need not `wait`: a process that somebody stopped holds up no runner.
+    """
     try:
         file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         lock = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -65,20 +68,21 @@ def locked(file: Path) -> Iterator[None]:
         yield
         return
     try:
-        _wait(lock, file)
+        _wait(lock, file, LOCK_SECONDS if wait else 0.0)
         yield
     finally:
         os.close(lock)
 
 
-def _wait(lock: int, file: Path) -> None:
-    until = time.monotonic() + LOCK_SECONDS
+def _wait(lock: int, file: Path, seconds: float) -> None:
+    until = time.monotonic() + seconds
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() > until:
-                log.warning("another process reads NetBox for long; it is read here as well", file=str(file))
+            if time.monotonic() >= until:
+                if seconds:
+                    log.warning("another process reads NetBox for long; it is read here as well", file=str(file))
                 return
             time.sleep(LOOK_SECONDS)
         except OSError as error:

@@ -50,7 +50,7 @@ def snapshot(
         if kept is None:
             return _told(lists, reading.everything(lists), None, "everything")
         print_ = keeping.fingerprint(client.url, token)
-        with keeping.locked(kept):
+        with keeping.locked(kept, wait=before is None):
             base = _base(kept, print_, before)
             found = _followed(lists, *base) if base else None
             if found is None:
