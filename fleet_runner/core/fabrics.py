@@ -36,7 +36,14 @@ class Fabric:
 def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
     """Return every fabric, by name: "infiniband.SITE", and ".SWITCH" behind it where that would name several."""
     cables = infiniband(fleet)
-    found = [_fabric(fleet, members, cables) for members in _joined(fleet, cables)]
+    joined = _joined(fleet, cables)
+    of = {switch: number for number, members in enumerate(joined) for switch in members}
+    ports: list[set[Termination]] = [set() for _ in joined]
+    for cable in cables:
+        for near, far in ((cable.a, cable.b), (cable.b, cable.a)):
+            if near.device in of and far.device not in of and far.device in fleet.devices:
+                ports[of[near.device]].add(far)
+    found = [_fabric(fleet, members, ends) for members, ends in zip(joined, ports, strict=True)]
     alike = Counter(each.name for each in found)
     named = [
         replace(each, name=f"{each.name}.{_plain(min(each.switches))}") if alike[each.name] > 1 else each
@@ -73,26 +80,21 @@ def _joined(fleet: Fleet, cables: Iterable[Cable]) -> list[frozenset[str]]:
         for end in ends:
             beside.setdefault(end, set()).update(ends)
     found: list[frozenset[str]] = []
-    left = set(beside)
-    while left:
-        members, ahead = set[str](), [min(left)]
+    done = set[str]()
+    for first in sorted(beside):
+        if first in done:
+            continue
+        members, ahead = set[str](), [first]
         while ahead:
             switch = ahead.pop()
             if switch not in members:
                 members.add(switch)
                 ahead += beside[switch]
-        left -= members
+        done |= members
         found.append(frozenset(members))
     return found
 
 
-def _fabric(fleet: Fleet, switches: frozenset[str], cables: Iterable[Cable]) -> Fabric:
+def _fabric(fleet: Fleet, switches: frozenset[str], ports: Iterable[Termination]) -> Fabric:
     site = fleet.devices[min(switches)].site
-    ports = {
-        end
-        for cable in cables
-        if cable.a.device in switches or cable.b.device in switches
-        for end in (cable.a, cable.b)
-        if end.device not in switches and end.device in fleet.devices
-    }
     return Fabric(f"infiniband.{_plain(site)}", site, switches, tuple(sorted(ports)))
