@@ -143,7 +143,7 @@ class Client:
             raise self._refused("status", error.req) from None
 
     def render(self, path: str, template: str, **filters: Any) -> object:
-        """Return what an export template makes of a list; nothing where NetBox has none that gives JSON."""
+        """Return what an export template makes of a list: None where there is none, "" where it fails."""
         request = self._request(path, {"export": template, **filters})
         try:
             with self._plainly(path):
@@ -152,10 +152,10 @@ class Client:
                 except pynetbox.ContentError as error:
                     if "html" in error.req.headers.get("content-type", "html"):
                         raise  # a page to log in at
-                    return None
+                    return ""
         except pynetbox.RequestError as error:
             if error.req.status_code in {NOT_FOUND, FAILED}:
-                return None
+                return None if error.req.status_code == NOT_FOUND else ""
             raise self._refused(path, error.req) from None
 
     def newest(self, path: str, fields: str, most: int, **filters: Any) -> list[Json]:
