@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import chain, islice
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -178,9 +179,27 @@ class Client:
         request = self._request(path, filters)
         try:
             with self._plainly(path):
-                return [dict(row) for row in request.get()], int(request.count)
+                rows = request.get()
+                first = list(islice(rows, 1))
+                if (count := int(request.count)) > PAGE:
+                    return self._long(path, filters)
+                return [dict(row) for row in chain(first, rows)], count
         except pynetbox.RequestError as error:
             raise self._refused(path, error.req) from None
+
+    def _long(self, path: str, filters: Json) -> tuple[list[Json], int]:
+        """Read a list of many pages, each from the last row of the one before: a row that is deleted moves others."""
+        request = self._request(path, {**filters, "ordering": "id"})
+        found: list[Json] = []
+        while True:
+            request.offset = max(len(found) - 1, 0)
+            page = [dict(row) for row in request.get()]
+            if page[:1] != found[-1:] and found:
+                return [], int(request.count)
+            more = page[1:] if found else page
+            found += more
+            if not more or len(found) >= int(request.count):
+                return found, int(request.count)
 
     def _request(self, path: str, filters: Json) -> Any:
         self._adapter.pages = self._adapter.bytes = 0
