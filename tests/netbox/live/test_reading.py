@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -159,7 +160,9 @@ def test_a_missing_permission_is_named(place: Place, hall: Hall) -> None:
         actions=["view"],
         users=[user["id"]],
     )
-    token = place.make("users/tokens", user=user["id"], write_enabled=False)
-    secret = f"nbt_{token['key']}.{token['token']}" if token.get("version") == 2 else token["key"] or token["token"]
+    mine = token_hex(20)  # which no later answer tells, and of which 4.4 has another name
+    word = "key" if place.ask("GET", "status")["netbox-version"].startswith("4.4") else "token"
+    token = place.make("users/tokens", user=user["id"], write_enabled=False, **{word: mine})
+    secret = f"nbt_{token['key']}.{mine}" if "pepper_id" in token and token["version"] > 1 else mine
     with pytest.raises(SourceError, match=r"interface|cable|inventory"):
         netbox.load(place.url, secret)
