@@ -239,7 +239,7 @@ def _termination(one: One) -> Any:
 
 
 def _primary(one: One) -> Any:
-    return one.primary_ip4 or one.primary_ip6
+    return one.primary_ip6 or one.primary_ip4
 
 
 def _kind(one: One, field: str = "termination_type") -> Any:

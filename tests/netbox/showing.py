@@ -113,7 +113,7 @@ def _display(shown: Shown, row: Row) -> str:
 
 
 def _primary_ip(shown: Shown, row: Row) -> Any:
-    return shown.brief("BriefIPAddress", row["primary_ip4"] or row["primary_ip6"])
+    return shown.brief("BriefIPAddress", row["primary_ip6"] or row["primary_ip4"])
 
 
 def _config_context(shown: Shown, row: Row) -> Any:

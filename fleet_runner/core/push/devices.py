@@ -121,6 +121,9 @@ def _addresses(wanted: Device, has: Device | None) -> Iterator[Step | str]:
             continue
         if interface is None:
             yield f"device {wanted.name}: no interface that its address {address} could be assigned to; give it one"
+        elif use == "primary" and had and (":" in had) != (":" in address):
+            text = f"device {wanted.name}: its primary address is {had} in NetBox, which of two families shows one"
+            yield f"{text}; empty it there, then push {address}"
         else:
             values = {"address": address, "interface": interface.name}
             yield Step(Kind.ADDRESS, (wanted.name, use), values, {"address": had} if had else None)

@@ -114,11 +114,10 @@ def _mine(rows: Iterable[Json], interfaces: Collection[int]) -> Json | None:
 
 
 def _before(step: Step, family: str, had: Json | None) -> Mapping[str, int | None]:
-    """Return what the device's field held when it was compared; nothing where the other family's was seen."""
+    """Return what the device's field held when it was compared; nothing where its object is not found."""
     if step.was is None:
         return {family: None}
-    same = step.key[1] == "oob" or family.endswith(str(ip_address(step.was["address"]).version))
-    return {family: had["id"]} if same and had is not None else {}
+    return {family: had["id"]} if had is not None else {}
 
 
 def _there(client: Client, wanted: Sequence[str]) -> dict[str, list[Json]]:
