@@ -226,13 +226,12 @@ def test_a_device_at_another_site_is_left_with_all_that_is_in_it() -> None:
 
 
 def test_a_primary_address_of_the_other_family_is_a_conflict() -> None:
-    """NetBox has one of each and shows one of them: the second push would write it again, and every one after that."""
+    """NetBox has one of each and shows one of them: every push would write it again."""
     found = plan(with_node(primary_address="2001:db8::8"), FLEET, KNOWN)
     assert found.steps == ()
-    assert found.conflicts == (
-        "device gpu-1: its primary address is 192.0.2.8 in NetBox, which of two families shows one; "
-        "empty it there, then push 2001:db8::8",
-    )
+    [conflict] = found.conflicts
+    assert conflict.startswith("device gpu-1: its primary address is 192.0.2.8 in NetBox, which of two families")
+    assert conflict.endswith("; empty it there, then push 2001:db8::8")
 
 
 def test_an_address_without_an_interface_is_a_conflict() -> None:
