@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from fleet_runner.adapters import sitefiles
-from fleet_runner.core.errors import SettingsError, SourceError
+from fleet_runner.core.errors import SettingsError, SourceAwayError, SourceError
 from fleet_runner.core.placement import patterns, reaches
 from fleet_runner.settings import Settings, origin
 
@@ -25,8 +25,12 @@ log = structlog.get_logger()
 Signature = tuple[object, ...]
 
 
-def read(settings: Settings) -> Fleet:
-    """Read everything the source of truth says, or raise SourceError with all that is wrong with it."""
+def read(settings: Settings, *, as_kept: bool = False) -> Fleet:
+    """Read everything the source of truth says, or raise SourceError with all that is wrong with it.
+
+    With `as_kept` a NetBox is not asked where this machine keeps what it said: what a runner starts works with what
+    the runner knows.
+    """
     if "://" not in settings.source:
         folder = Path(settings.source)
         if not folder.exists():
@@ -37,16 +41,32 @@ def read(settings: Settings) -> Fleet:
         return sitefiles.load(folder)
     from fleet_runner.adapters import netbox  # noqa: PLC0415  its client is slow to load, and site folders need none
 
-    return netbox.fleet(follow(settings), settings.source)
+    kept = netbox.as_kept(settings.source, token(settings), _kept(settings)) if as_kept else None
+    return netbox.fleet(kept or follow(settings), settings.source)
 
 
 def follow(settings: Settings, before: Snapshot | None = None) -> Snapshot:
-    """Read the NetBox of the settings: only what changed since `before`, or since this machine read it last."""
+    """Read the NetBox of the settings: only what changed since `before`, or since this machine read it last.
+
+    Where it is away and nothing was read before, what this machine keeps will do; the log says so.
+    """
     from fleet_runner.adapters import netbox  # noqa: PLC0415  as above
 
+    secret = token(settings)
+    try:
+        return netbox.snapshot(settings.source, secret, kept=_kept(settings), before=before)
+    except SourceAwayError as error:
+        found = netbox.as_kept(settings.source, secret, _kept(settings)) if before is None else None
+        if found is None:
+            raise
+        log.warning("the NetBox is away; what this machine read of it last is in use", why=str(error))
+        return found
+
+
+def _kept(settings: Settings) -> Path:
+    """Return the file that keeps what was read of a NetBox."""
     said = sha256(settings.source.encode()).hexdigest()[:12]
-    kept = settings.state_dir / "cache" / f"netbox-{said}.json"
-    return netbox.snapshot(settings.source, token(settings), kept=kept, before=before)
+    return settings.state_dir / "cache" / f"netbox-{said}.json"
 
 
 def may_be_told(settings: Settings) -> bool:

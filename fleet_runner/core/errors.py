@@ -16,6 +16,10 @@ class SourceError(FleetError):
     """The source of truth cannot be read, or contradicts itself."""
 
 
+class SourceAwayError(SourceError):
+    """The source of truth gives no answer now; what it said before may be as true as ever."""
+
+
 class StoreError(FleetError):
     """The store cannot be read or written; nothing was half-written."""
 

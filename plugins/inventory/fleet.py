@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,9 +99,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         kept = self.cache.get(key) if self.get_option("cache") and may_be_old else None
         if kept is not None and (not kept["fabric"] or Path(kept["fabric"]).is_file()):
             return dict(kept)
+        import structlog  # noqa: PLC0415  as above
+
         from fleet_runner import source  # noqa: PLC0415  as above
 
-        fleet = source.read(configured)
+        if not structlog.is_configured():  # standard output is for what ansible-inventory prints
+            structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+        fleet = source.read(configured, as_kept="FLEET_BATCH" in os.environ)
         view = {**ansible_view.view(fleet), "fabric": _offer(fleet, configured.state_dir / "cache")}
         if "://" in configured.source and (lost := ansible_view.disarm(view["hosts"])):
             text = f"the NetBox's config contexts set {', '.join(lost)} to what could run something here"

@@ -74,7 +74,7 @@ def test_every_page_is_read(standin: Standin) -> None:
 
 
 def test_a_refused_token_says_so_and_is_not_shown(standin: Standin) -> None:
-    assert "NetBox refuses to show dcim/sites to this token (HTTP 403)" in refusal(standin, "another-token")
+    assert "does not take the token (HTTP 403); write another into its file" in refusal(standin, "another-token")
     standin.before.append((401, "application/json", b"{}"))
     assert "HTTP 401" in refusal(standin)
 

@@ -6,12 +6,13 @@ from fleet_runner.adapters.netbox.changes import Mark
 from fleet_runner.adapters.netbox.client import Patience
 from fleet_runner.adapters.netbox.drafting import fleet
 from fleet_runner.adapters.netbox.exports import TEMPLATES, Template
-from fleet_runner.adapters.netbox.snapshots import Snapshot, snapshot
+from fleet_runner.adapters.netbox.snapshots import Snapshot, as_kept, snapshot
 from fleet_runner.adapters.netbox.writing import Written, connect_cables
 from fleet_runner.core.records import Fleet
 
 __all__ = [
-    "TEMPLATES", "Mark", "Patience", "Snapshot", "Template", "Written", "connect_cables", "fleet", "load", "snapshot",
+    "TEMPLATES", "Mark", "Patience", "Snapshot", "Template", "Written", "as_kept", "connect_cables", "fleet", "load",
+    "snapshot",
 ]  # fmt: skip
 
 

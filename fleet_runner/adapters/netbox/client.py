@@ -20,7 +20,7 @@ from urllib3.util.retry import Retry
 
 from fleet_runner.adapters.netbox.refusals import said
 from fleet_runner.core.consistency import show
-from fleet_runner.core.errors import SourceError
+from fleet_runner.core.errors import SourceAwayError, SourceError
 
 Json = dict[str, Any]
 
@@ -33,6 +33,7 @@ ATTEMPTS = 3  # at a list that others change while it is read
 TRANSIENT = (429, 500, 502, 503, 504)
 REFUSED = (401, 403)
 NOT_FOUND = 404
+BAD_TOKEN = re.compile("invalid (v[12] )?token|token expired", re.IGNORECASE)
 FAILED = 500  # a template, in what it says
 CHANGED = 412  # since the entity tag that was sent
 
@@ -222,7 +223,7 @@ class Client:
             text = f"{self.url}: cannot trust its certificate ({show(_reason(error))})"
             raise SourceError(f"{text}; name the file of its CA in REQUESTS_CA_BUNDLE") from None
         except requests.exceptions.RequestException as error:
-            raise SourceError(self._unreached(path, _reason(error))) from None
+            raise SourceAwayError(self._unreached(path, _reason(error))) from None
         except OSError as error:  # before anything is sent: the file of CAs is not there
             text = f"{self.url}: cannot be asked for {path} ({show(error)})"
             raise SourceError(f"{text}; look whether REQUESTS_CA_BUNDLE names a file that can be read") from None
@@ -237,6 +238,8 @@ class Client:
 
     def _refused(self, path: str, answer: requests.Response) -> SourceError:
         status = answer.status_code
+        if status in REFUSED and BAD_TOKEN.search(answer.text[:1000]):
+            return ForbiddenError(f"{self.url}: does not take the token (HTTP {status}); write another into its file")
         if status in REFUSED:
             needed = f"the permission {permission(path, 'view')}"
             next_step = f"give the token's user {needed}, or write a valid token into its file"
@@ -245,7 +248,8 @@ class Client:
         if status == NOT_FOUND:
             text = f"{self.url}: has no {path} (HTTP 404); check that source is the address of a NetBox 4"
             return SourceError(text)
-        return SourceError(f"{self.url}: {path} gave HTTP {status}; look into NetBox's log, then read again")
+        kind = SourceAwayError if status in TRANSIENT else SourceError
+        return kind(f"{self.url}: {path} gave HTTP {status}; look into NetBox's log, then read again")
 
     def _unchanged(self, path: str, answer: requests.Response, action: str = "change") -> SourceError:
         status = answer.status_code

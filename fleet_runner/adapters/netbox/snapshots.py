@@ -63,6 +63,14 @@ def snapshot(
             return replace(found, of=print_, filed=filed)
 
 
+def as_kept(url: str, token: str, file: Path) -> Snapshot | None:
+    """Return what a file keeps of a NetBox, which is not asked; None where it keeps nothing that can be used."""
+    with Client(url, token, Patience()) as client:
+        print_ = keeping.fingerprint(client.url, token)
+    found = keeping.load(file, print_)
+    return None if found is None else Snapshot(*found, 0, "as it was kept", of=print_, filed=True)
+
+
 def _base(kept: Path, print_: str, before: Snapshot | None) -> tuple[Rows, Mark | None] | None:
     """Return what changes are asked for since: `before`, unless somebody deleted the file that kept it."""
     if before is None or before.of != print_ or (before.filed and not kept.exists()):
