@@ -200,3 +200,10 @@ def test_a_plan_for_programs_says_the_same() -> None:
         "waits_for": None,
         "why_not": "refused",
     }
+
+
+def test_each_object_is_called_by_its_kind_and_name() -> None:
+    """A template of a list by the list, too: all of them have one name."""
+    called = [telling.named(step.wanted) for step in plan((WEBHOOK,), {})]
+    assert len(called) == 1
+    assert called[0].startswith("webhook ")
