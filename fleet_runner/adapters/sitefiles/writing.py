@@ -1,7 +1,7 @@
 """A fleet as the texts of site files, in an order and form that stay the same."""
 
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_address
+from ipaddress import ip_interface
 from typing import Any
 
 import yaml
@@ -67,7 +67,7 @@ def _device_type(device_type: DeviceType) -> Row:
 def _device(device: Device, device_type: DeviceType) -> Row:
     templates = {interface.name: interface for interface in device_type.interfaces}
     mine = {interface.name for interface in device.interfaces}
-    version = ip_address(device.primary_address).version if device.primary_address else 4
+    version = ip_interface(device.primary_address).version if device.primary_address else 4
     customer = device.management is not Management.FULL
     return _given(
         name=device.name,
