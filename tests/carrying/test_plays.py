@@ -80,6 +80,7 @@ def test_a_supervisor_that_never_came_up_keeps_nothing(hall: Hall, monkeypatch: 
     assert not hall.folder(mine, hall.batch).exists()
 
 
+@pytest.mark.nightly
 def test_a_killed_supervisors_play_ends_with_its_lease_and_its_runs_are_lost(hall: Hall) -> None:
     """Nobody asks it to: its warden does, in the middle of a task."""
     mine = hall.settings("r1")

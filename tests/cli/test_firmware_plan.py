@@ -179,6 +179,7 @@ def test_a_bmc_that_does_not_answer_is_trouble_with_an_open_flash_too(plan: Plan
     assert "and the BMC does not say how far it is: " in said.words
 
 
+@pytest.mark.nightly
 def test_why_nothing_is_known_is_said_once(plan: Plan, machine: Bench) -> None:
     machine.bmc.stop()
     assert "BIOS settings: not known either, for the same reason" in plan(bios=SETTINGS).words

@@ -47,7 +47,7 @@ def checked(there: Hall, folder: Path, devices: tuple[str, ...], form: str) -> t
     return answer.code, json.loads(answer.out)
 
 
-@pytest.mark.parametrize("form", ["json", "json0"])
+@pytest.mark.parametrize("form", [pytest.param("json", marks=pytest.mark.nightly), "json0"])
 def test_two_servers_and_a_switch_tell_of_a_swap(tmp_path: Path, form: str) -> None:
     with hall((*SERVERS, SWITCH)) as there:
         there.plug(DESIGNED)

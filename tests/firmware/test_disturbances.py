@@ -90,6 +90,7 @@ def slow_inventory(seconds: float) -> list[dict[str, object]]:
     return [{"when": when, "what": {"delay": {"seconds": seconds}}}]
 
 
+@pytest.mark.nightly
 def test_a_look_may_take_longer_than_a_lease_lasts(tmp_path: Path) -> None:
     with benched(tmp_path, ("BMC",), slow_inventory(0.2)) as bench:
         report = bench.drive(lease_seconds=1.0, pace=replace(PACE, stable=1), seconds=60.0)

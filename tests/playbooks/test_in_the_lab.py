@@ -164,6 +164,7 @@ def test_faults_beside_each_other_are_each_found_with_their_remedy(ansible: Ansi
         assert set(verdicts(play(ansible, stage, "gpu-01")[1]).values()) == {Verdict.PASS}
 
 
+@pytest.mark.nightly
 def test_a_wrong_version_is_brought_to_its_pin_and_the_node_boots_anew_for_that(ansible: Ansible, lab: Lab) -> None:
     """By hand, as a flash is written down in the store; the run after it sends nothing and boots nothing."""
     with hardware.changing(lab, "gpu-01") as state:
@@ -239,7 +240,9 @@ def profile() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("stage", "how"), [("reboot", "image"), ("provision", "network")])
+@pytest.mark.parametrize(
+    ("stage", "how"), [pytest.param("reboot", "image", marks=pytest.mark.nightly), ("provision", "network")]
+)
 def test_a_boot_is_made_once_however_often_the_stage_is_run_for_the_same_state(
     ansible: Ansible, lab: Lab, stage: str, how: str
 ) -> None:

@@ -82,6 +82,7 @@ def test_a_node_without_a_bmc_in_the_source_of_truth_reboots_itself(play: Play) 
     assert len(play.seen("reboot")) == 1
 
 
+@pytest.mark.nightly
 def test_standby_power_is_taken_away_where_the_profile_says_so(play: Play) -> None:
     """All of it goes, the BMC's own as well, and the node comes back."""
     words = ("-e", json.dumps({"network_boot_ac": True}))

@@ -104,6 +104,7 @@ def test_by_hand_it_stays_to_the_end_and_tells_how_far_it_is(hall: Hall) -> None
     assert "changed=0" in hall.play()
 
 
+@pytest.mark.nightly
 def test_by_hand_nothing_begins_where_tenants_may_use_a_node_unless_it_is_named(hall: Hall) -> None:
     """What is under way there is followed to its end."""
     with Store.open(hall.bench.store) as store:

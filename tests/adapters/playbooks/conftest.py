@@ -143,6 +143,9 @@ class Site:
 
 
 EITHER = pytest.mark.parametrize("site", ["cold", "warm"], indirect=True)
+WARM_AND_AT_NIGHT_COLD = pytest.mark.parametrize(
+    "site", [pytest.param("cold", marks=pytest.mark.nightly), "warm"], indirect=True
+)
 """A test that must hold whether Ansible is started for each play or plays are forked from a parent."""
 
 

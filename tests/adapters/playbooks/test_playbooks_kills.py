@@ -13,7 +13,7 @@ from fleet_runner.adapters import batches, playbooks, processes
 from fleet_runner.adapters.playbooks import BatchState
 from fleet_runner.core import lifecycle
 from fleet_runner.core.lifecycle import Stage
-from tests.adapters.playbooks.conftest import B1, EITHER, Site
+from tests.adapters.playbooks.conftest import B1, EITHER, WARM_AND_AT_NIGHT_COLD, Site
 
 HANGING = "say in; (trap '' TERM; setsid sh -c 'trap \"\" TERM; while :; do sleep 0.1; done') & sleep 600; say late"
 """A task that hangs with a child in a session of its own that will not be asked to end."""
@@ -89,7 +89,7 @@ def test_two_launches_at_once_start_a_batch_once(site: Site) -> None:
     assert sorted(site.witness()) == ["gpu-01", "gpu-02"]
 
 
-@EITHER
+@WARM_AND_AT_NIGHT_COLD
 def test_the_deadline_ends_a_hung_task_and_its_children(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The play hangs in a task with a child that ignores SIGTERM in a session of its own."""
     work = lifecycle.STAGES[Stage.VERIFY]
@@ -103,7 +103,7 @@ def test_the_deadline_ends_a_hung_task_and_its_children(site: Site, monkeypatch:
     assert site.witness() == ["in"]
 
 
-@EITHER
+@WARM_AND_AT_NIGHT_COLD
 def test_a_running_batch_is_stopped_by_its_supervisor(site: Site) -> None:
     site.play(HANGING)
     playbooks.launch(site.settings, site.batch(B1))

@@ -203,7 +203,10 @@ def test_a_name_of_no_node_or_of_several_is_an_error_and_drains_nothing(cluster:
     assert [cluster.state(node) for node in cluster.nodes] == ["idle", "idle"]
 
 
-@pytest.mark.parametrize(("daemon", "hint"), [("slurmctld", "is slurmctld up?"), ("munged", "is munged up")])
+@pytest.mark.parametrize(
+    ("daemon", "hint"),
+    [pytest.param("slurmctld", "is slurmctld up?", marks=pytest.mark.nightly), ("munged", "is munged up")],
+)
 def test_a_scheduler_that_does_not_answer_is_told_in_time(cluster: real.Cluster, daemon: str, hint: str) -> None:
     """Nobody is called idle, or in use, by guess."""
     cluster.stop(daemon)

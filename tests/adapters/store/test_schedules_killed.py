@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from sqlalchemy import text
 
 from fleet_runner.adapters.store import Store
@@ -108,6 +109,7 @@ def met(store: Store, number: signal.Signals, after: signal.Signals | None, spar
     raise AssertionError(found)
 
 
+@pytest.mark.nightly
 def test_every_moment_is_done_once_though_runners_are_killed_and_frozen(
     postgresql_urls: UrlMaker, tmp_path: Path
 ) -> None:
