@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli import main
 from fleet_runner.core.actions import Decision, Move, OpenRun, OpenTicket, SetCondition
 from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
@@ -20,6 +19,7 @@ from fleet_runner.core.runs import Held, Outcome
 from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.view import Timing, View
+from tests.commands import entered
 
 LOG = "boot\n[12.0] NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.\nlater\n"
 Command = Callable[..., tuple[int, str, str]]
@@ -77,14 +77,7 @@ def command(store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     """Run a command and return its exit code and what it printed."""
 
     def run(*args: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["fleet-runner", *args])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
+        return entered(monkeypatch, capsys, *args)
 
     return run
 

@@ -12,8 +12,8 @@ from fleet_runner.adapters.netbox import tokens
 from fleet_runner.adapters.netbox.changes import INSIDE, NAMED, OWN
 from fleet_runner.adapters.netbox.client import Client, Patience
 from fleet_runner.adapters.netbox.reading import LISTS
-from fleet_runner.cli import main
 from fleet_runner.core.netbox_init.account import CABLES, JOURNAL, NODES, PARTS, READ
+from tests.commands import Said, entered
 from tests.netbox.site import put
 from tests.netbox.standin import Standin
 from tests.netbox.test_standin import FLEET
@@ -32,14 +32,6 @@ MORE = {
     "netbox_wishes": "true",
 }
 """Settings that ask for everything."""
-
-
-class Said(NamedTuple):
-    """How a command ended and what it printed."""
-
-    code: int
-    out: str
-    err: str
 
 
 class Place(NamedTuple):
@@ -76,14 +68,7 @@ def place(
         file.write_text(token or standin.token)
         for name, value in more.items():
             monkeypatch.setenv(f"FLEET_{name.upper()}", value)
-        monkeypatch.setattr("sys.argv", ["fleet-runner", "netbox", "init", "--token-file", str(file), *words])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        return Said(code, str(said.out), str(said.err))
+        return entered(monkeypatch, capsys, "netbox", "init", "--token-file", str(file), *words)
 
     return Place(standin, tmp_path, init)
 

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from fleet_runner import settings as fleet_settings
-from fleet_runner.cli import main, running
+from fleet_runner.cli import running
 from fleet_runner.core.cases import Case, Replaced
 from fleet_runner.reconcile import mirroring
 from fleet_runner.reconcile.mirror.fields import FieldsTeller
+from tests.commands import Said, entered
 from tests.netbox.mirroring import NAMES, Told, told
 from tests.netbox.standin import TOKEN, Standin
 from tests.waiting import until
 
-Type = Callable[..., tuple[int, str, str]]
+Type = Callable[..., Said]
 
 
 @pytest.fixture
@@ -40,15 +41,8 @@ def mirror(standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Type:
     """Run a command; return its exit code and what it printed."""
 
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["fleet-runner", *words])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        return code, said.out, said.err
+    def run(*words: str) -> Said:
+        return entered(monkeypatch, capsys, *words)
 
     return run
 
