@@ -82,12 +82,7 @@ class Database:
         said = "This field is required." if only is None else "This field cannot be null."
         wrong = {name: [said] for name in model.required if name not in given}
         row |= self._values(model, given, wrong, row)
-        wrong = self._taken(model, row, alone=True) | wrong
-        if wrong:
-            raise InvalidError(wrong)
-        special.completed(self, path, row)
-        if taken := self._taken(model, row):
-            raise InvalidError(taken)
+        self._hold(path, row, wrong)
         self.numbers[path] += 1
         row |= {"id": self.numbers[path], **more}
         row["created"] = row["last_updated"] = self.now()
@@ -96,18 +91,22 @@ class Database:
         special.created(self, path, row)
         return row
 
+    def _hold(self, path: str, row: Row, wrong: dict[str, Any]) -> None:
+        """Complete an object; InvalidError where something is wrong with it already, or another has what it takes."""
+        model = models()[path]
+        if found := self._taken(model, row, alone=True) | wrong:
+            raise InvalidError(found)
+        special.completed(self, path, row)
+        if taken := self._taken(model, row):
+            raise InvalidError(taken)
+
     def change(self, path: str, number: int, given: Mapping[str, Any], only: Container[str] | None = None) -> Row:
         """Change an object; of what is given, only these fields. Raises InvalidError."""
         given, asked = _only(given, only), given
         model, old = models()[path], self.lists[path][number]
         wrong: dict[str, Any] = {}
         row = deepcopy(old) | self._values(model, given, wrong, old)
-        wrong = self._taken(model, row, alone=True) | wrong
-        if wrong:
-            raise InvalidError(wrong)
-        special.completed(self, path, row)
-        if taken := self._taken(model, row):
-            raise InvalidError(taken)
+        self._hold(path, row, wrong)
         before = special.data(self, path, old)
         row["last_updated"] = self.now()
         self.lists[path][number] = row

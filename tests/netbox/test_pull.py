@@ -25,7 +25,8 @@ from tests.cli.conftest import Said, typed
 from tests.fleets import fleets
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
-from tests.netbox.test_push import FLEET, LEAF, NODE, TYPE, bare
+from tests.netbox.test_push import FLEET, LEAF, NODE, bare
+from tests.small_fleet import TYPE
 
 __all__ = ["typed"]  # the fixture
 

@@ -13,40 +13,23 @@ from fleet_runner.adapters.netbox.refusals import LONGEST, said
 from fleet_runner.core.errors import SourceError
 from fleet_runner.core.push import Kind, Plan
 from fleet_runner.core.records import (
-    Cable,
-    Device,
-    DeviceType,
     Fleet,
-    Interface,
     Management,
     Part,
-    Rack,
-    Termination,
 )  # fmt: skip
+from tests import small_fleet
 from tests.fleets import fleets
 from tests.netbox.description import models
 from tests.netbox.site import custom_fields, put
 from tests.netbox.standin import TOKEN, Standin, serving
+from tests.small_fleet import LEAF, PORTS
 
 PATIENCE = netbox.Patience(connect_seconds=5, read_seconds=30, retries=0)
-PORTS = (
-    Interface("bmc", "1000base-t", mgmt_only=True),
-    Interface("eth0", "1000base-t", "02:00:00:00:00:01"),
-    Interface("ib0", "infiniband-ndr", guid="0002c90300a1b2c3"),
-)
-TYPE = DeviceType("hgx", "Maker", "HGX", 8.0, tuple(replace(port, mac=None, guid=None) for port in PORTS))
-NODE = Device(
-    "gpu-1", "hgx", "gpu-server", "hall", "A1", 1.0, serial="S1", oob_address="192.0.2.7",
-    primary_address="2001:db8::8", tenant="Acme", interfaces=PORTS, parts=(Part("GPU 0", "gpu", "H100", "G0"),),
-    context={"a": {"b": 1}}, face="front",
-)  # fmt: skip
-LEAF = Device("leaf-1", "hgx", "leaf", "hall", interfaces=TYPE.interfaces)
-FLEET = Fleet(
-    sites=("hall",),
-    racks={"hall/A1": Rack("A1", "hall", 20, location="Row A")},
-    device_types={"hgx": TYPE},
-    devices={"gpu-1": NODE, "leaf-1": LEAF},
-    cables=(Cable(Termination("gpu-1", "ib0"), Termination("leaf-1", "ib0"), "C1", "mmf"),),
+NODE = replace(small_fleet.NODE, primary_address="2001:db8::8", face="front")
+FLEET = replace(
+    small_fleet.FLEET,
+    devices={**small_fleet.FLEET.devices, NODE.name: NODE},
+    cables=(replace(small_fleet.FLEET.cables[0], id=None),),
 )
 
 
