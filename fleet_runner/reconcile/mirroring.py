@@ -4,20 +4,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
 
-import structlog
-
 from fleet_runner import source
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.netbox.writing import QUICK
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import FleetError
 from fleet_runner.reconcile.mirror.fields import FieldsTeller
 from fleet_runner.reconcile.mirror.journal import JournalTeller
 from fleet_runner.reconcile.mirror.serials import SerialsTeller
 from fleet_runner.reconcile.mirror.teller import Teller
+from fleet_runner.reconcile.unhurt import unhurt
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 PULSE = 5.0
 """Seconds between two looks at what is to be told."""
@@ -59,12 +55,6 @@ def _tell(given: Sequence[Teller], stop: Event) -> None:
     """Let each teller tell what is due, again and again; what one fails at keeps no other one back."""
     while not stop.is_set():
         for teller in given:
-            try:
+            with unhurt(stop, "a NetBox was told nothing", of=teller.name):
                 teller.visit()
-            except FleetError as error:
-                if not stop.is_set():
-                    log.error("a NetBox was told nothing", of=teller.name, error=str(error))  # noqa: TRY400  the sentence says it
-            except Exception:
-                if not stop.is_set():
-                    log.exception("a NetBox was told nothing", of=teller.name)
         stop.wait(PULSE)

@@ -21,12 +21,13 @@ from fleet_runner.adapters.netbox import mirror, wishes
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, RefusedError
 from fleet_runner.adapters.netbox.wishes import Seen
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import FleetError, SettingsError, SourceError, StoreError
+from fleet_runner.core.errors import SettingsError, SourceError, StoreError
 from fleet_runner.core.page_wishes import Asked, Page, asked, mark, overwritten, refusal, told, waits
 from fleet_runner.core.records import NODE_ROLES
 from fleet_runner.core.tracking.patience import pause
 from fleet_runner.reconcile.mirror.fields import absent
 from fleet_runner.reconcile.mirroring import session, url
+from fleet_runner.reconcile.unhurt import unhurt
 from fleet_runner.settings import Settings, origin
 
 log = structlog.get_logger()
@@ -213,13 +214,7 @@ def taking(settings: Settings, store: Store) -> Iterator[None]:
 def _keep(given: Taker, bell: Bell, stop: Event) -> None:
     rung = False
     while not stop.is_set():
-        try:
+        with unhurt(stop, "wishes in NetBox's pages wait"):
             given.visit(rung=rung)
-        except FleetError as error:
-            if not stop.is_set():
-                log.error("wishes in NetBox's pages wait", error=str(error))  # noqa: TRY400  the sentence says it
-        except Exception:
-            if not stop.is_set():
-                log.exception("wishes in NetBox's pages wait")
         stop.wait(REST)
         rung = bell.wait(EVERY)

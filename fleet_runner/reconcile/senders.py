@@ -5,16 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-import structlog
-
 from fleet_runner.adapters import tracker_file, trackers
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import FleetError
 from fleet_runner.core.records import Fleet
 from fleet_runner.reconcile.trackers import Sender
+from fleet_runner.reconcile.unhurt import unhurt
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 PULSE = 5.0
 """Seconds between two looks into the outbox."""
@@ -50,14 +46,8 @@ def sending(settings: Settings, store: Store, fleet: Callable[[], Fleet | None])
 
 def _send(sender: Sender, fleet: Callable[[], Fleet | None], stop: Event) -> None:
     while not stop.is_set():
-        try:
+        with unhurt(stop, "a tracker was told nothing", tracker=sender.of.name):
             known = fleet()
             if known is not None:
                 sender.visit(known)
-        except FleetError as error:
-            if not stop.is_set():
-                log.error("a tracker was told nothing", tracker=sender.of.name, error=str(error))  # noqa: TRY400  the sentence says it
-        except Exception:
-            if not stop.is_set():
-                log.exception("a tracker was told nothing", tracker=sender.of.name)
         stop.wait(PULSE)
