@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from fleet_runner.adapters import sitefiles
+from fleet_runner.adapters import secret_file, sitefiles
 from fleet_runner.core.errors import SettingsError, SourceAwayError, SourceError
 from fleet_runner.core.placement import patterns, reaches
 from fleet_runner.settings import Settings, origin
@@ -90,11 +90,7 @@ def token(settings: Settings) -> str:
             f"source is the NetBox at {settings.source}, but netbox_token_file is not set; "
             "put the token into a file of mode 0600 and name it there"
         )
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise SettingsError(f"netbox_token_file {file}: {reason}; expected a file with the token") from error
+    return secret_file.text(file, "a NetBox token")
 
 
 @dataclass(slots=True)

@@ -43,10 +43,13 @@ def test_a_netbox_needs_its_token(values: dict[str, Path], words: str) -> None:
         source.read(Settings(source="https://netbox.example", **values))
 
 
-def test_a_token_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_token_file_that_is_no_text_or_not_its_owners_alone_is_named(tmp_path: Path) -> None:
     values = {"netbox_token_file": tmp_path / "token"}
     values["netbox_token_file"].write_bytes(b"\xff\xfe")
-    with pytest.raises(SettingsError, match="token: it is not text; expected a file with the token"):
+    with pytest.raises(SettingsError, match="can be read by others than its owner; run: chmod 600"):
+        source.read(Settings(source="https://netbox.example", **values))
+    values["netbox_token_file"].chmod(0o600)
+    with pytest.raises(SettingsError, match="token: it is not plain text; expected a NetBox token"):
         source.read(Settings(source="https://netbox.example", **values))
 
 

@@ -12,6 +12,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
 
+from fleet_runner.adapters import secret_file
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.listening.doors import KIB
 from fleet_runner.listening.pushing import Reception, Refused
@@ -27,7 +28,7 @@ SIGNATURE = b"x-hook-signature"
 
 DIGITS = 2 * sha512().digest_size
 
-LONGEST_SECRET = 4096
+WANTED = "the secret of NetBox's webhook; fleet-runner netbox init makes it"
 
 
 class Hook(NamedTuple):
@@ -61,7 +62,7 @@ async def _signed(reception: Reception, request: Request, hook: Hook) -> None:
         raise Refused(HTTPStatus.UNAUTHORIZED, "no signature", text)
     body = await request.body(MOST)
     try:
-        secret = await asyncio.to_thread(secret_of, hook.secret)
+        secret = (await asyncio.to_thread(secret_file.read, hook.secret, WANTED)).strip()  # it may be a new one
     except SettingsError as error:
         raise Refused(
             HTTPStatus.SERVICE_UNAVAILABLE, f"trouble here: {error}", "this cannot be judged now"
@@ -70,16 +71,3 @@ async def _signed(reception: Reception, request: Request, hook: Hook) -> None:
     if not hmac.compare_digest(expected, shown.lower()):
         text = "the signature is not made with the secret here; set the same one in NetBox's webhook"
         raise Refused(HTTPStatus.UNAUTHORIZED, "wrong signature", text)
-
-
-def secret_of(file: Path) -> bytes:
-    """Return the secret in a file, read anew: it may have been replaced. SettingsError where there is none."""
-    try:
-        with file.open("rb") as opened:
-            found = opened.read(LONGEST_SECRET).strip()
-    except OSError as error:
-        text = f"netbox_webhook_secret {file}: {error.strerror}; expected a file with the webhook's secret"
-        raise SettingsError(f"{text}; `fleet-runner netbox init` makes it") from error
-    if not found:
-        raise SettingsError(f"netbox_webhook_secret {file}: it is empty; expected the secret of NetBox's webhook")
-    return found

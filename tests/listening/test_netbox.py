@@ -13,6 +13,7 @@ import pytest
 from fleet_runner.adapters.bell import WISHES, Bell, hearing
 from fleet_runner.listening import netbox
 from tests.listening.hearing import Ear, listening
+from tests.secret import private
 from tests.waiting import until
 
 SECRET = b"7hGk2-made-up"
@@ -29,7 +30,7 @@ def hooked(folder: Path, secret: bytes | None = SECRET, **more: Any) -> Iterator
     """Listen for a NetBox's webhook, with the bell that it rings."""
     file = folder / "webhook.secret"
     if secret is not None:
-        file.write_bytes(secret + b"\n")
+        private(file, secret.decode() + "\n")
     given: dict[str, Any] = {"netbox_wishes": True, "netbox_webhook_secret": file} | more
     with listening(folder, **given) as ear, hearing(folder, WISHES) as bell:
         yield ear, bell

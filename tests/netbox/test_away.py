@@ -14,6 +14,7 @@ from fleet_runner.source import Reader
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
 from tests.netbox.test_reading import FLEET, QUICK, install
+from tests.secret import private
 
 OFTEN = 1000
 
@@ -31,7 +32,7 @@ def site(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> Standin:
 def settings(site: Standin, tmp_path: Path) -> Settings:
     """Settings that name it."""
     token = tmp_path / "token"
-    token.write_text(TOKEN)
+    private(token, TOKEN)
     return Settings(source=site.url, netbox_token_file=token, state_dir=tmp_path / "state")
 
 

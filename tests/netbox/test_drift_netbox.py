@@ -15,6 +15,7 @@ from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
+from tests.secret import private
 
 PARTS = (Part("SXM0", "gpu", "H100", "G0"), Part("A1", "dimm", "64G", "D1"), Part("B1", "dimm", "64G", "D2"))
 FLEET = Fleet(
@@ -35,7 +36,7 @@ SEEN = (
 def drift(standin: Standin, empty_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Run the command on a NetBox and a store with one node, whose parts are others; return its exit code."""
     put(standin, FLEET)
-    (tmp_path / "token").write_text(TOKEN)
+    private(tmp_path / "token", TOKEN)
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "fleet.db").write_bytes(empty_store.read_bytes())
     settings = {"SOURCE": standin.url, "NETBOX_TOKEN_FILE": tmp_path / "token", "STATE_DIR": tmp_path / "state"}

@@ -24,6 +24,7 @@ from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin, serving
 from tests.netbox.test_reading import FLEET, QUICK, install
 from tests.netbox.values import InvalidError
+from tests.secret import private
 
 ELSE = ("extras.exporttemplate", "dcim.interfacetemplate", "dcim.cabletermination")
 """What a token may see besides what has templates."""
@@ -334,7 +335,7 @@ def test_a_runner_that_knows_the_fleet_waits_for_no_other_process(site: Standin,
 
 def test_the_runner_makes_no_second_fleet_of_what_nobody_changed(site: Standin, tmp_path: Path) -> None:
     """One request a time; a contradiction is refused until it is corrected."""
-    (tmp_path / "token").write_text(TOKEN, "utf-8")
+    private(tmp_path / "token", TOKEN)
     reader = Reader(Settings(source=site.url, netbox_token_file=tmp_path / "token", state_dir=tmp_path))
     first = reader()
     before = len(site.asked)

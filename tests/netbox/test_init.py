@@ -17,6 +17,7 @@ from tests.commands import Said, entered
 from tests.netbox.site import put
 from tests.netbox.standin import Standin
 from tests.netbox.test_standin import FLEET
+from tests.secret import private
 
 KEPT = ("extras/custom-field-choice-sets", "extras/custom-fields", "extras/tags", "extras/custom-links",
         "extras/export-templates", "extras/webhooks", "extras/event-rules", "users/users", "users/permissions",
@@ -65,7 +66,7 @@ def place(
 
     def init(*words: str, token: str = "", **more: str) -> Said:
         file = tmp_path / "admin.token"
-        file.write_text(token or standin.token)
+        private(file, token or standin.token)
         for name, value in more.items():
             monkeypatch.setenv(f"FLEET_{name.upper()}", value)
         return entered(monkeypatch, capsys, "netbox", "init", "--token-file", str(file), *words)

@@ -11,6 +11,7 @@ from fleet_runner.adapters.netbox.client import Client, Patience
 from fleet_runner.core.errors import SettingsError, SourceError
 from tests.netbox.standin import Standin
 from tests.netbox.test_init import MORE, Place, place
+from tests.secret import private
 
 __all__ = ["place"]
 
@@ -109,7 +110,7 @@ def test_a_wrong_token_is_said_and_not_shown(place: Place) -> None:
 def test_a_token_of_its_own_that_is_taken_no_more_is_said(place: Place) -> None:
     """NetBox's administrator may have revoked it."""
     place.init()
-    (place.folder / "own.token").write_text("revoked")
+    private(place.folder / "own.token", "revoked")
     said = place.init()
     assert said.code == 0
     assert "own.token; move the file away and run this again" in said.err

@@ -16,6 +16,7 @@ from fleet_runner.reconcile.mirror.fields import FieldsTeller
 from tests.commands import Said, entered
 from tests.netbox.mirroring import NAMES, Told, told
 from tests.netbox.standin import TOKEN, Standin
+from tests.secret import private
 from tests.waiting import until
 
 Type = Callable[..., Said]
@@ -24,7 +25,7 @@ Type = Callable[..., Said]
 @pytest.fixture
 def mirror(standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
     """A store and a NetBox that the settings name."""
-    (tmp_path / "token").write_text(TOKEN)
+    private(tmp_path / "token", TOKEN)
     given = {
         "SOURCE": standin.url, "NETBOX_TOKEN_FILE": str(tmp_path / "token"), "NETBOX_WRITE_NODES": "true",
         "STATE_DIR": str(tmp_path),

@@ -26,6 +26,7 @@ from tests.fleets import fleets
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
 from tests.netbox.test_push import FLEET, LEAF, NODE, bare
+from tests.secret import private
 from tests.small_fleet import TYPE
 
 __all__ = ["typed"]  # the fixture
@@ -157,7 +158,7 @@ def source(standin: Standin, tmp_path: Path) -> Standin:
     """A NetBox that fleet.toml names, with a fleet in it."""
     put(standin, FLEET)
     token = tmp_path / "token"
-    token.write_text(f"{TOKEN}\n")
+    private(token, f"{TOKEN}\n")
     token.chmod(0o600)
     (tmp_path / "fleet.toml").write_text(f'source = "{standin.url}"\nnetbox_token_file = "token"\n')
     return standin
@@ -207,8 +208,8 @@ def test_a_conflict_of_a_push_is_told_and_counts(source: Standin, typed: Typed, 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--url", "site"), "source is the folder site; name a NetBox with --url"),
-        (("--token-file", "nowhere"), "token file nowhere: No such file or directory"),
+        (("--url", "site"), "--url site is no NetBox's address; expected https://netbox.example"),
+        (("--token-file", "nowhere"), "nowhere: No such file or directory; expected a file with a NetBox token"),
     ],
 )
 def test_who_names_no_netbox_or_no_token_is_told(words: tuple[str, str], said: str, typed: Typed) -> None:

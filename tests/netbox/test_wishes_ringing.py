@@ -14,13 +14,14 @@ from fleet_runner.listening.beside import beside
 from fleet_runner.reconcile import page_wishes
 from fleet_runner.settings import Settings
 from tests.netbox.asking import FLEET, Desk
+from tests.secret import private
 from tests.waiting import until
 
 
 def settings(desk: Desk, folder: Path, **more: object) -> Settings:
     """Settings under which wishes are taken from a NetBox."""
     token = folder / "token"
-    token.write_text(desk.token)
+    private(token, desk.token)
     given = {"source": desk.netbox.url, "netbox_token_file": token, "netbox_wishes": True, "netbox_write_nodes": True}
     return Settings.model_validate(given | {"state_dir": folder} | more)
 
@@ -28,7 +29,7 @@ def settings(desk: Desk, folder: Path, **more: object) -> Settings:
 def test_a_wish_is_taken_at_once_when_netbox_tells_of_it(desk: Desk, tmp_path: Path) -> None:
     """Long before the next look; what the webhook says of a node is not believed."""
     secret, said = tmp_path / "secret", list[str]()
-    secret.write_text("made-up")
+    private(secret, "made-up")
     given = settings(desk, tmp_path, netbox_webhook_secret=secret, signals_listen="127.0.0.1:0")
     with page_wishes.taking(given, desk.store), beside(given, desk.store, lambda: FLEET, said.append):
         until(lambda: bool(desk.netbox.requests) and bool(said))
@@ -67,8 +68,8 @@ def test_a_netbox_that_is_away_is_looked_at_again_and_its_end_is_awaited_by_nobo
     given = settings(desk, tmp_path)
     (tmp_path / "token").unlink()
     with page_wishes.taking(given, desk.store):
-        until(lambda: "netbox_token_file" in desk.store.tracker(page_wishes.NAME).detail)
-        (tmp_path / "token").write_text(desk.token)
+        until(lambda: "a NetBox token" in desk.store.tracker(page_wishes.NAME).detail)
+        private(tmp_path / "token", desk.token)
         desk.ask("gpu-1", "hold")
         time.sleep(page_wishes.REST)
         ring(tmp_path, WISHES)

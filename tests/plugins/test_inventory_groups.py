@@ -20,6 +20,7 @@ from fleet_runner.lab.folder import Lab
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, serving
 from tests.playing import Ansible
+from tests.secret import private
 
 HOSTILE = "{{ lookup('pipe', 'id') }}"
 
@@ -176,7 +177,7 @@ def test_links_that_were_dropped_meanwhile_make_a_cache_of_no_use(ansible: Ansib
 
 
 def test_a_page_of_a_netbox_chooses_nothing_that_runs_on_the_controller(ansible: Ansible, tmp_path: Path) -> None:
-    (tmp_path / "token").write_text(TOKEN)
+    private(tmp_path / "token", TOKEN)
     context = {"ansible_connection": "local", "ansible_user": "fleet", "motd": HOSTILE}
     node = Device("gpu-1", "hgx", "gpu-server", "hall", context=context)
     with serving() as standin:

@@ -17,6 +17,7 @@ from fleet_runner.settings import Settings
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin, serving
 from tests.reconcile.scripted import Scripted, all_good
+from tests.secret import private
 
 FABRIC = "infiniband.hall"
 IB = (Interface("1", "infiniband-ndr"), Interface("2", "infiniband-ndr"), Interface("3", "infiniband-ndr"))
@@ -106,7 +107,7 @@ class Plant:
 def make(tmp_path: Path) -> Iterator[Callable[..., Plant]]:
     """Make a plant with the setting on or off."""
     token = tmp_path / "token"
-    token.write_text(TOKEN)
+    private(token, TOKEN)
     with serving() as standin:
         put(standin, FLEET)
         stores: list[Store] = []

@@ -18,7 +18,7 @@ import urllib3
 from urllib3.exceptions import HTTPError, NewConnectionError, SSLError
 from urllib3.exceptions import TimeoutError as UrllibTimeoutError
 
-from fleet_runner.adapters.join import secrets
+from fleet_runner.adapters import secret_file
 from fleet_runner.core.consistency import show
 from fleet_runner.core.errors import JoinError
 
@@ -65,7 +65,7 @@ class Token:
 
 def bearer(path: Path) -> str:
     """Return the token of the service account that mints, or raise a FleetError without it."""
-    found = secrets.read(path, "a service account's token").decode("ascii", "replace").strip()
+    found = secret_file.read(path, "a service account's token").decode("ascii", "replace").strip()
     if not found.isascii() or not found.isprintable() or " " in found:
         raise JoinError(f"{path} holds no token; write a service account's token into it")
     return found

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fleet_runner.adapters.join import secrets
+from fleet_runner.adapters import secret_file
 from fleet_runner.core.errors import SettingsError
 
 LEAST_BYTES, MOST_BYTES = 32, 1024
@@ -11,7 +11,7 @@ LEAST_BYTES, MOST_BYTES = 32, 1024
 
 def key(path: Path) -> bytes:
     """Return the key, or raise SettingsError where munged would not take it."""
-    found = secrets.read(path, "a MUNGE key")
+    found = secret_file.read(path, "a MUNGE key")
     if LEAST_BYTES <= len(found) <= MOST_BYTES:
         return found
     raise SettingsError(

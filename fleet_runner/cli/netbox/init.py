@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleet_runner import settings
-from fleet_runner.adapters import new_secret
-from fleet_runner.adapters.join import secrets
+from fleet_runner.adapters import new_secret, secret_file
 from fleet_runner.cli.netbox.reaching import Url, reached
 from fleet_runner.cli.netbox.telling import progress
 from fleet_runner.cli.session import Exit, console, errors, print_json
@@ -101,7 +100,7 @@ def _secret(found: Settings, client: "Client") -> str:
     if file is None:
         raise SettingsError("netbox_webhook_url is set, but netbox_webhook_secret is not; name a file there")
     if file.exists():
-        return secrets.read(file, "the secret of NetBox's webhook").decode("utf-8", "replace").strip()
+        return secret_file.text(file, "the secret of NetBox's webhook")
     return preparing.secret(client) or token_urlsafe()
 
 

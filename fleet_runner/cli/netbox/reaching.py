@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from fleet_runner import settings
+from fleet_runner.adapters import secret_file
 from fleet_runner.core.errors import SettingsError
 
 Url = Annotated[str, typer.Option("--url", help="a NetBox's address; default: the setting source")]
@@ -24,14 +25,12 @@ class Reached(NamedTuple):
 def reached(url: str, token_file: Path | None) -> Reached:
     """Return the NetBox that a command is for; raise SettingsError where nobody names one, or its token."""
     found = settings.load()
+    if url and "://" not in url:
+        raise SettingsError(f"--url {url} is no NetBox's address; expected https://netbox.example")
     url = url or found.source
     if "://" not in url:
         raise SettingsError(f"source is the folder {url}; name a NetBox with --url https://netbox.example")
     file = token_file or found.netbox_token_file
     if file is None:
         raise SettingsError(f"no token for {url}; put it into a file of mode 0600 and name it with --token-file")
-    try:
-        return Reached(url, file.read_text(encoding="utf-8").strip())
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise SettingsError(f"token file {file}: {reason}; expected a file with the token") from error
+    return Reached(url, secret_file.text(file, "a NetBox token"))

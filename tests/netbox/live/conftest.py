@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from fleet_runner.core.errors import SourceError
 from fleet_runner.core.records import Fleet
 from tests.netbox.live.hall import Hall, build
 from tests.netbox.live.place import COUNTED, INIT, NAMED, Change, Place
+from tests.secret import private
 
 OLDEST = (4, 4)
 
@@ -96,14 +96,7 @@ def _as_it_was(there: Place, counts: dict[str, int], changes: list[Change], user
 @pytest.fixture(scope="session")
 def token_file(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The token in a file of mode 0600."""
-    return kept(tmp_path_factory.mktemp("token") / "token", place.token)
-
-
-def kept(file: Path, token: str) -> Path:
-    """Write a token into a file that only its owner may read."""
-    file.touch(mode=stat.S_IRUSR | stat.S_IWUSR)
-    file.write_text(f"{token}\n", encoding="utf-8")
-    return file
+    return private(tmp_path_factory.mktemp("token") / "token", place.token)
 
 
 def started(words: tuple[str, ...], folder: Path, **settings: str) -> Said:

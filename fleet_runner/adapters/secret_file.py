@@ -22,3 +22,11 @@ def read(path: Path, what: str) -> bytes:
     if not found.strip() or len(found) > MAX_BYTES:
         raise SettingsError(f"{path} has {len(found)} bytes or more; expected {what}")
     return found
+
+
+def text(path: Path, what: str) -> str:
+    """Return a secret file's text, without the blanks around it; SettingsError for anything but plain ASCII."""
+    try:
+        return read(path, what).decode("ascii").strip()
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: it is not plain text; expected {what}") from None
