@@ -8,7 +8,7 @@ import structlog
 from fleet_runner.boot import files, leases, machines, seeds
 from fleet_runner.boot.desk import Desk
 from fleet_runner.core.errors import FleetError, StoreError
-from fleet_runner.web.asking import (
+from fleet_runner.http.asking import (
     JSON,
     Answer,
     App,

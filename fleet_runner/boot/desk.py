@@ -17,10 +17,10 @@ from fleet_runner.core.boot.boots import Boot, Identity, Milestone, Reached, Ref
 from fleet_runner.core.boot.facts import Facts, Reach, facts
 from fleet_runner.core.boot.identity import Doubt, who
 from fleet_runner.core.errors import FleetError
+from fleet_runner.http.asking import Answer, Request, refusal
+from fleet_runner.http.limits import Limits
+from fleet_runner.http.recent import Recent
 from fleet_runner.settings import Settings
-from fleet_runner.web.asking import Answer, Request, refusal
-from fleet_runner.web.limits import Limits
-from fleet_runner.web.recent import Recent
 
 log = structlog.get_logger()
 

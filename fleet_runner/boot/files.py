@@ -16,7 +16,7 @@ from fleet_runner.core.boot.answers import Denied
 from fleet_runner.core.boot.boots import Boot, Milestone, Proved
 from fleet_runner.core.boot.form import fields
 from fleet_runner.core.errors import ImageError
-from fleet_runner.web.asking import Answer, App, Receive, Request, Scope, Send, Unanswerable, refusal, send_answer
+from fleet_runner.http.asking import Answer, App, Receive, Request, Scope, Send, Unanswerable, refusal, send_answer
 
 KEPT = "private, max-age=3600"
 """Who may keep a file, and for how long; its entity tag says whether it is still the same."""

@@ -7,7 +7,7 @@ from typing import Any
 from fleet_runner.boot.desk import Desk, log
 from fleet_runner.core.addresses import ip, mac
 from fleet_runner.core.boot.boots import Beat, Identity, Leased, Milestone
-from fleet_runner.web.asking import Answer, Request, Unanswerable
+from fleet_runner.http.asking import Answer, Request, Unanswerable
 
 MOST_BODY = 4 * 1024
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from fleet_runner.core.errors import SettingsError
+from fleet_runner.http.listening import loopback, place, private, tls
 from fleet_runner.settings import Settings
-from fleet_runner.web.listening import loopback, place, private, tls
 
 HTTP_PORT, HTTPS_PORT = 80, 443
 

@@ -12,7 +12,7 @@ from fleet_runner.core.boot.form import fields
 from fleet_runner.core.boot.identity import Doubt, serial, uuid
 from fleet_runner.core.errors import FleetError, ImageError
 from fleet_runner.core.printable import printable
-from fleet_runner.web.asking import Answer, Request, Unanswerable
+from fleet_runner.http.asking import Answer, Request, Unanswerable
 
 log = structlog.get_logger()
 

@@ -9,7 +9,7 @@ from fleet_runner.core.boot.boots import Boot, Claim, Milestone, PhonedHome
 from fleet_runner.core.boot.facts import instance_id
 from fleet_runner.core.boot.form import ABSENT, PhonedForm, phoned
 from fleet_runner.core.errors import FleetError, JoinError, StoreError
-from fleet_runner.web.asking import YAML, Answer, Request, Unanswerable, refusal
+from fleet_runner.http.asking import YAML, Answer, Request, Unanswerable, refusal
 
 MOST_BODY = 64 * 1024
 """Bytes of a phone-home: a few public keys are a tenth of it."""

@@ -27,10 +27,10 @@ from fleet_runner.boot.preparing import prepare
 from fleet_runner.boot.secret import secret
 from fleet_runner.boot.sessions import Sessions
 from fleet_runner.core.records import Fleet
+from fleet_runner.http.ending import asked_to_end, told_of
+from fleet_runner.http.listening import address_of, listener, more_files
+from fleet_runner.http.servers import SecureServer, Server
 from fleet_runner.settings import Settings
-from fleet_runner.web.ending import asked_to_end, told_of
-from fleet_runner.web.listening import address_of, listener, more_files
-from fleet_runner.web.servers import SecureServer, Server
 
 log = structlog.get_logger()
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from fleet_runner.core.health import Alive, Part, ready
 from fleet_runner.health.parts import Health
-from fleet_runner.web.asking import JSON, Answer, App, Receive, Scope, Send, refusal, send_answer, source_of
-from fleet_runner.web.limits import Limits
+from fleet_runner.http.asking import JSON, Answer, App, Receive, Scope, Send, refusal, send_answer, source_of
+from fleet_runner.http.limits import Limits
 
 PAGES = frozenset({"/healthz", "/readyz"})
 

@@ -10,8 +10,8 @@ import uvloop
 
 from fleet_runner.health.app import application
 from fleet_runner.health.parts import Health
-from fleet_runner.web.listening import address_of, listener
-from fleet_runner.web.servers import Server
+from fleet_runner.http.listening import address_of, listener
+from fleet_runner.http.servers import Server
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from fleet_runner.core.signals.tokens import INGEST, Token
-from fleet_runner.web.asking import Request
+from fleet_runner.http.asking import Request
 
 PREFIX = "frs_"
 """How a token begins, so that one that leaked is known for what it is."""

@@ -5,10 +5,7 @@ import json
 import structlog
 
 from fleet_runner.core.errors import StoreError
-from fleet_runner.listening.doors import DOORS, SYSLOG
-from fleet_runner.listening.netbox import WAY, Hook, hooked
-from fleet_runner.listening.pushing import LATER, Reception, push
-from fleet_runner.web.asking import (
+from fleet_runner.http.asking import (
     JSON,
     Answer,
     App,
@@ -20,6 +17,9 @@ from fleet_runner.web.asking import (
     send_answer,
     source_of,
 )
+from fleet_runner.listening.doors import DOORS, SYSLOG
+from fleet_runner.listening.netbox import WAY, Hook, hooked
+from fleet_runner.listening.pushing import LATER, Reception, push
 
 log = structlog.get_logger()
 

@@ -11,10 +11,10 @@ import uvloop
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import FleetError
+from fleet_runner.http.listening import more_files
 from fleet_runner.listening.counting import trouble
 from fleet_runner.listening.serving import Listening, Read, Told, secured
 from fleet_runner.settings import Settings
-from fleet_runner.web.listening import more_files
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds until a listener that failed begins again: twice as many each time, until one has lasted that long."""

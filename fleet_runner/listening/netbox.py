@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from fleet_runner.adapters import secret_file
 from fleet_runner.core.errors import SettingsError
+from fleet_runner.http.asking import Answer, Request, Unanswerable
 from fleet_runner.listening.doors import KIB
 from fleet_runner.listening.pushing import Reception, Refused
-from fleet_runner.web.asking import Answer, Request, Unanswerable
 
 WAY = "netbox"
 """What stands behind /signals/, and under which it is counted."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from fleet_runner.core.signals.tokens import Token
+from fleet_runner.http.asking import JSON, Answer, Request, Unanswerable, refusal
+from fleet_runner.http.limits import Limits
 from fleet_runner.listening.admission import Admission, shown
 from fleet_runner.listening.counting import Counts
 from fleet_runner.listening.doors import DOORS, Door
 from fleet_runner.listening.inbox import FullError, Inbox, Outcome, Parcel
-from fleet_runner.web.asking import JSON, Answer, Request, Unanswerable, refusal
-from fleet_runner.web.limits import Limits
 
 PER_SECOND, BURST = 100.0, 500.0
 """Requests of one address: a shipper that gathers lines sends a few a second, a hall's BMCs one each."""

@@ -11,11 +11,11 @@ from typing import Any
 
 from fleet_runner.core.errors import EvidenceError, SettingsError
 from fleet_runner.core.signals.syslog import LARGEST, frames
+from fleet_runner.http.asking import MAPPED
+from fleet_runner.http.listening import BACKLOG, placed, unusable
 from fleet_runner.listening.counting import Counts
 from fleet_runner.listening.doors import DOORS, SYSLOG
 from fleet_runner.listening.inbox import FullError, Inbox, Outcome, Parcel
-from fleet_runner.web.asking import MAPPED
-from fleet_runner.web.listening import BACKLOG, placed, unusable
 
 SOURCE = DOORS[SYSLOG].source
 

@@ -21,8 +21,8 @@ from fleet_runner.boot.desk import Desk
 from fleet_runner.boot.serving import desk_of
 from fleet_runner.core.boot.boots import Beat, Boot, Identity
 from fleet_runner.core.records import Device, Fleet, Interface
+from fleet_runner.http.asking import App
 from fleet_runner.settings import Settings
-from fleet_runner.web.asking import App
 
 URL = "http://10.0.0.1:8480"
 HOME = "10.0.0.11"

@@ -6,8 +6,8 @@ import pytest
 
 from fleet_runner.core.errors import SourceError
 from fleet_runner.core.records import Fleet
-from fleet_runner.web.asking import source_of
-from fleet_runner.web.limits import Limits
+from fleet_runner.http.asking import source_of
+from fleet_runner.http.limits import Limits
 from tests.boot.desks import HOME, NOW, OTHER, Hall, fleet_of, mac, node, play
 
 

@@ -13,8 +13,8 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from fleet_runner.boot import files, serving
 from fleet_runner.boot.documents import Documents, Filled
 from fleet_runner.core.boot.facts import Facts
-from fleet_runner.web import protocol, servers
-from fleet_runner.web.protocol import Bounded
+from fleet_runner.http import protocol, servers
+from fleet_runner.http.protocol import Bounded
 from tests.boot.desks import Hall, mac, play
 from tests.boot.sites import certificate as made
 

@@ -8,7 +8,7 @@ import pytest
 
 from fleet_runner.boot.listening import certificate, token, unreachable
 from fleet_runner.core.errors import SettingsError
-from fleet_runner.web.listening import listener
+from fleet_runner.http.listening import listener
 from tests.boot.sites import certificate as made
 from tests.boot.sites import settings
 

@@ -1,6 +1,6 @@
 """How much one address may ask: a bucket of tokens each, in bounded memory."""
 
-from fleet_runner.web.recent import Recent
+from fleet_runner.http.recent import Recent
 
 PER_SECOND = 20.0
 """Requests that one address may make for long; a node's whole boot is a dozen."""

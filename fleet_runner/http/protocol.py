@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from fleet_runner.web.asking import MAPPED, WHOLE, Answer, headers_of
-from fleet_runner.web.limits import network
+from fleet_runner.http.asking import MAPPED, WHOLE, Answer, headers_of
+from fleet_runner.http.limits import network
 
 HEAD_SECONDS = 15.0
 """The longest a request's head may take to arrive."""

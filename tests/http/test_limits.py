@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.web.limits import Limits, network
-from fleet_runner.web.recent import Recent
+from fleet_runner.http.limits import Limits, network
+from fleet_runner.http.recent import Recent
 
 ASKS = st.lists(st.tuples(st.sampled_from(["a", "b", "fd00::1", "fd00::2"]), st.floats(0.0, 5.0)), max_size=60)
 

@@ -10,10 +10,10 @@ from functools import partial
 
 import uvicorn
 
-from fleet_runner.web import protocol
-from fleet_runner.web.asking import App
-from fleet_runner.web.listening import BACKLOG
-from fleet_runner.web.protocol import Bounded, peer
+from fleet_runner.http import protocol
+from fleet_runner.http.asking import App
+from fleet_runner.http.listening import BACKLOG
+from fleet_runner.http.protocol import Bounded, peer
 
 DRAIN_SECONDS = 1.5
 """The longest a stop goes on taking requests, for the sake of those that are under way."""
