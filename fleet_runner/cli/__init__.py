@@ -64,6 +64,7 @@ COMMANDS = {
     "ticket": Named("Look", "ticket:app", "What technicians have to do, and who is told."),
     "breaker": Named("Look", "limits:app", "What stops automation when too much fails."),
     "rma": Named("Ask", "rma:app", "Follow what goes back to its vendor."),
+    "web": Named("Work", "web:app", "Serve pages, the API and metrics."),
     "lab": Named("Work", "lab:app", "A simulated data centre on this computer."),
 }
 """Every command by its name, in the order of help."""

@@ -81,6 +81,7 @@ def serve(
             listener = beside.enter_context(listening(settings, store, reader))
             health = Health(world, stop, lambda: listener.trouble if listener is not None else "")
             beside.enter_context(answering(settings, health))
+            beside.enter_context(showing(world))
             work = beside.enter_context(ExitStack())
             work.enter_context(sending(world))
             work.enter_context(mirroring(world))
@@ -126,6 +127,19 @@ def answering(settings: Settings, health: Health) -> Iterator[None]:
     from fleet_runner.health.beside import pages  # noqa: PLC0415  as above
 
     with pages(settings.health_listen, health, _say):
+        yield
+
+
+@contextmanager
+def showing(world: World) -> Iterator[None]:
+    """Serve pages, the API and metrics, where the settings say so."""
+    if not world.settings.web_listen:
+        yield
+        return
+    from fleet_runner.web.serving import pages  # noqa: PLC0415  as above
+    from fleet_runner.web.site import Site  # noqa: PLC0415  as above
+
+    with pages(Site(world.settings, world.store, lambda: world.fleet), _say):
         yield
 
 

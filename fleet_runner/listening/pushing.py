@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from fleet_runner.core.signals.tokens import Token
+from fleet_runner.core.signals.tokens import INGEST, Token
+from fleet_runner.http.admission import Admission, shown
 from fleet_runner.http.asking import JSON, Answer, Request, Unanswerable, refusal
 from fleet_runner.http.limits import Limits
-from fleet_runner.listening.admission import Admission, shown
 from fleet_runner.listening.counting import Counts
 from fleet_runner.listening.doors import DOORS, Door
 from fleet_runner.listening.inbox import FullError, Inbox, Outcome, Parcel
@@ -81,7 +81,7 @@ async def _admitted(reception: Reception, request: Request, way: str, node: str)
     if not token and way == "redfish":  # a BMC may have no other place for it than the context of its events
         body = await request.body(door.most)
         token = context(body)
-    holder = await reception.admission.admit(token, reception.clock())
+    holder = await reception.admission.admit(token, {INGEST}, reception.clock())
     if isinstance(holder, str):
         raise Refused(HTTPStatus.UNAUTHORIZED, holder, "expected a token that is good for this")
     _may(holder, door, node)

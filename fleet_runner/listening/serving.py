@@ -15,10 +15,10 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.records import Fleet
+from fleet_runner.http.admission import Admission
 from fleet_runner.http.ending import asked_to_end, told_of
 from fleet_runner.http.listening import address_of, listener, more_files, placed, tls
 from fleet_runner.http.servers import SecureServer, Server
-from fleet_runner.listening.admission import Admission
 from fleet_runner.listening.app import application
 from fleet_runner.listening.counting import ALIVE_SECONDS, LISTENER, Counts
 from fleet_runner.listening.inbox import Bounds, Inbox

@@ -154,6 +154,31 @@ class Settings(BaseSettings):
     health_listen: str = Field(
         "", description="address and port of serve's health page (127.0.0.1:8491); empty: there is none"
     )
+    web_listen: str = Field(
+        "", description="address and port of pages, the API and metrics (127.0.0.1:8492); empty: there are none"
+    )
+    web_certificate: Path | None = Field(
+        None, description="TLS certificate of web_listen, PEM, with its chain; needed beyond this machine"
+    )
+    web_certificate_key: Path | None = Field(None, description="its private key, PEM, 0600")
+    oidc_issuer: str = Field(
+        "", description="whom people log in with (OpenID Connect, https://login.example); empty: with tokens alone"
+    )
+    oidc_client_id: str = Field("", description="what fleet-runner is called there")
+    oidc_client_secret: Path | None = Field(None, description="file with the secret that it shows there, 0600")
+    oidc_claim: str = Field("groups", description="claim that says what somebody is")
+    oidc_roles: str = Field(
+        "", description="what its values mean: fleet-ops=operator, dc=technician, acme=tenant:Acme, with commas"
+    )
+    traces_url: str = Field(
+        "", description="where traces of stages are sent, OTLP over HTTP (http://127.0.0.1:4318); empty: nowhere"
+    )
+    notifications_file: Path | None = Field(
+        None, description="who is notified of what (YAML); default: notifications.yml beside the inventory, if any"
+    )
+    keep_audit_days: float = Field(
+        180.0, ge=0, description="how long it is kept who asked what through pages and the API; 0: always"
+    )
     keep_evidence_days: float = Field(
         30.0, ge=0, description="how long what nodes said is kept, but for what something still rests on; 0: always"
     )

@@ -12,7 +12,7 @@ from fleet_runner.adapters.bell import hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.heard import Heard
 from fleet_runner.core.records import Device
-from fleet_runner.listening.admission import PREFIX, digest
+from fleet_runner.http.admission import PREFIX, digest
 from fleet_runner.settings import load
 from tests.cli.conftest import Type
 

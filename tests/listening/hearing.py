@@ -19,7 +19,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.records import Device, Fleet
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.tokens import Token
-from fleet_runner.listening.admission import make
+from fleet_runner.http.admission import make
 from fleet_runner.listening.inbox import Bounds
 from fleet_runner.listening.serving import Listening
 from fleet_runner.settings import Settings

@@ -52,6 +52,7 @@ tokens = Table(
     Column("scope", Words, nullable=False),
     Column("sources", Json, nullable=False),  # what its holder may speak for and of; empty: all
     Column("nodes", Json, nullable=False),
+    Column("tenant", Words, nullable=False, server_default=""),
     Column("digest", Words, nullable=False, unique=True),  # SHA-256, hex; the token itself is kept nowhere
     Column("made_at", Double, nullable=False),
     Column("by", Words, nullable=False),

@@ -1,11 +1,12 @@
-"""What the store does for those who run on it."""
+"""What the store does for those who run on it, and for those who look at it through pages."""
 
 from fleet_runner.adapters.store.asking import PageWishMethods
 from fleet_runner.adapters.store.carrying import CarryingMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
 from fleet_runner.adapters.store.schedules import ScheduleMethods
 from fleet_runner.adapters.store.through import ThroughMethods
+from fleet_runner.adapters.store.web import WebMethods
 
 
-class RunningMethods(CarryingMethods, ScheduleMethods, KeepingMethods, ThroughMethods, PageWishMethods):
-    """Runners and their batches, schedules, how large the store may grow, and what people ask for in NetBox."""
+class RunningMethods(CarryingMethods, ScheduleMethods, KeepingMethods, ThroughMethods, PageWishMethods, WebMethods):
+    """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""

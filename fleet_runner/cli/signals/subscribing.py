@@ -26,7 +26,7 @@ from fleet_runner.core.signals import subscriptions as core
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.signals.subscriptions import Plan
 from fleet_runner.core.signals.tokens import Token
-from fleet_runner.listening.admission import digest, make
+from fleet_runner.http.admission import digest, make
 from fleet_runner.settings import Settings
 
 AT_ONCE = 16

@@ -32,7 +32,7 @@ def add(
     expires: Annotated[str, typer.Option(metavar="SPAN", help="ends after 12h, 30d or 52w; empty: never")] = "",
 ) -> None:
     """Make a token and print it: this once, for only its SHA-256 is kept."""
-    from fleet_runner.listening.admission import make  # noqa: PLC0415  other commands need no part of the listener
+    from fleet_runner.http.admission import make  # noqa: PLC0415  other commands need no part of the listener
 
     if not NAME.fullmatch(name):
         raise FleetError(f"{name!r} is no name of a token; expected letters, digits, dots and dashes, at most 64")

@@ -1,4 +1,4 @@
-"""What a token lets its holder do: push signals, of some sources, about some nodes, for some time."""
+"""What a token lets its holder do: push signals of some sources about some nodes, or look as a role."""
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -24,6 +24,7 @@ class Token:
     scope: str = INGEST
     sources: tuple[Source, ...] = ()
     nodes: tuple[str, ...] = ()
+    tenant: str = ""
     until: float | None = None
     used_at: float | None = None
     revoked_at: float | None = None

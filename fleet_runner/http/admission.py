@@ -1,14 +1,14 @@
-"""Who may push: a token, as a bearer, as a password, in a header of a BMC's, or as a Redfish context."""
+"""Who shows a token that is good: as a bearer, as a password, in a header of a BMC's, or as a Redfish context."""
 
 import asyncio
 import binascii
 import hmac
 import secrets
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from hashlib import sha256
 
-from fleet_runner.core.signals.tokens import INGEST, Token
+from fleet_runner.core.signals.tokens import Token
 from fleet_runner.http.asking import Request
 
 PREFIX = "frs_"
@@ -59,7 +59,7 @@ class Admission:
         self._read_at = float("-inf")
         self._reading = asyncio.Lock()
 
-    async def admit(self, token: bytes, now: float) -> Token | str:
+    async def admit(self, token: bytes, scopes: Container[str], now: float) -> Token | str:
         """Return what a token lets its holder do, or in a word why nothing.
 
         Raises:
@@ -77,7 +77,7 @@ class Admission:
         found = self._known.get(asked)
         if found is None or not hmac.compare_digest(found.digest, asked):
             return WRONG
-        if found.scope != INGEST:
+        if found.scope not in scopes:
             return OTHER_SCOPE
         ended = found.refusal(now)
         return f"{ended} token" if ended else found

@@ -1,0 +1,88 @@
+"""fleet-runner web token: who may see and ask through pages and the API."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from fleet_runner.cli.session import Exit, age, console, opened, print_json, span, stamp, whoami
+from fleet_runner.cli.signals.tokens import NAME
+from fleet_runner.core.access import Role
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.signals.tokens import INGEST, Token
+
+app = typer.Typer(no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="who it is for: alice, wall-screen, prometheus")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+
+
+@app.command()
+def add(
+    name: Name,
+    *,
+    role: Annotated[Role, typer.Option(help="operator, technician, viewer or tenant")],
+    tenant: Annotated[str, typer.Option(help="whose nodes a tenant sees, as the source of truth names it")] = "",
+    expires: Annotated[str, typer.Option(metavar="SPAN", help="ends after 12h, 30d or 52w; empty: never")] = "",
+) -> None:
+    """Make a token and print it: this once, for only its SHA-256 is kept."""
+    from fleet_runner.http.admission import make  # noqa: PLC0415  other commands need no part of the server
+
+    if not NAME.fullmatch(name):
+        raise FleetError(f"{name!r} is no name of a token; expected letters, digits, dots and dashes, at most 64")
+    if role is Role.INGEST:
+        raise FleetError("who pushes signals has a token of fleet-runner signals token add; it shows no page")
+    if (role is Role.TENANT) is not bool(tenant):
+        raise FleetError("a tenant's token, and no other, names the tenant: --role tenant --tenant NAME")
+    now = time.time()
+    until = now + span(expires) if expires else None
+    made, digest = make()
+    with opened(create=True) as (_, store):
+        store.add_token(Token(name, digest, now, whoami(), scope=role.value, tenant=tenant, until=until))
+    console.print(made, markup=False, soft_wrap=True)
+
+
+@app.command("list")
+def list_tokens(*, json: Json = False) -> None:
+    """List tokens: for whom, as what, when last used. None is shown itself."""
+    now = time.time()
+    with opened() as (_, store):
+        found = [token for token in store.tokens() if token.scope != INGEST]
+    if json:
+        print_json([_plain(each, now) for each in found])
+        return
+    for each in found:
+        console.print(f"{each.name}: {_words(each, now)}", markup=False, soft_wrap=True)
+    if not found:
+        console.print("no tokens; fleet-runner web token add NAME --role viewer makes one")
+
+
+@app.command()
+def revoke(name: Name) -> None:
+    """End a token, and the sessions that were begun with it; whoever still shows it is refused a second later."""
+    with opened() as (_, store):
+        if not store.revoke_token(name, time.time()):
+            console.print(f"no token {name!r} is good for anything; fleet-runner web token list", markup=False)
+            raise typer.Exit(Exit.NO)
+    console.print(f"{name} is revoked")
+
+
+def _words(token: Token, now: float) -> str:
+    role = f"{token.scope} of {token.tenant}" if token.tenant else token.scope
+    used = f"used {age(now - token.used_at)} ago" if token.used_at is not None else "never used"
+    ends = token.refusal(now) or (f"until {stamp(token.until)} UTC" if token.until is not None else "without end")
+    return f"{role}; {ends}; made by {token.by}; {used}"
+
+
+def _plain(token: Token, now: float) -> dict[str, object]:
+    """Return what is shown of a token; its digest is nobody's business."""
+    return {
+        "name": token.name,
+        "role": token.scope,
+        "tenant": token.tenant,
+        "made_at": token.made_at,
+        "by": token.by,
+        "until": token.until,
+        "used_at": token.used_at,
+        "ended": token.refusal(now),
+    }

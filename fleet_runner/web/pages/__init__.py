@@ -1,0 +1,34 @@
+"""The pages, one module each: what it shows, and what it lets people ask for."""
+
+from fastapi import APIRouter
+
+from fleet_runner.web.pages import (
+    audit,
+    fabric,
+    finding,
+    fleet,
+    login,
+    mine,
+    node,
+    oidc,
+    rollouts,
+    runs,
+    schedules,
+    tickets,
+)
+
+PAGES: tuple[APIRouter, ...] = (
+    login.router,
+    oidc.router,
+    fleet.router,
+    mine.router,
+    node.router,
+    tickets.router,
+    finding.router,
+    fabric.router,
+    runs.router,
+    schedules.router,
+    rollouts.router,
+    audit.router,
+)
+"""Every page's routes."""

@@ -1,0 +1,5 @@
+"""Who asked what."""
+
+from fastapi import APIRouter
+
+router = APIRouter()

@@ -1,0 +1,5 @@
+"""Logging in with OpenID Connect."""
+
+from fastapi import APIRouter
+
+router = APIRouter()

@@ -1,0 +1,5 @@
+"""Firmware, wave by wave."""
+
+from fastapi import APIRouter
+
+router = APIRouter()

@@ -1,0 +1,5 @@
+"""What comes by the clock."""
+
+from fastapi import APIRouter
+
+router = APIRouter()

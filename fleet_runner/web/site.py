@@ -1,0 +1,42 @@
+"""What every request is answered from, and the people it is answered for."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.records import Fleet
+from fleet_runner.http.admission import Admission
+from fleet_runner.settings import Settings
+
+
+@dataclass(slots=True)
+class Site:
+    """The settings, the store, and what the source of truth said last: None where it could not be read yet.
+
+    `clock` tells the time, `steady` measures it. `stop` is set when the service ends: what waits then gives up.
+    """
+
+    settings: Settings
+    store: Store
+    fleet: Callable[[], Fleet | None]
+    clock: Callable[[], float] = time.time
+    steady: Callable[[], float] = time.monotonic
+    stop: threading.Event = field(default_factory=threading.Event)
+    admission: Admission = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.admission = Admission(self.store.tokens, self.steady)
+
+
+def site(request: Request) -> Site:
+    """Return what a request is answered from."""
+    found: Site = request.app.state.site
+    return found
+
+
+Here = Annotated[Site, Depends(site)]

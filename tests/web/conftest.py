@@ -1,0 +1,45 @@
+"""A hall that is served once for each module, and a browser that opens its pages."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from fleet_runner.adapters.store import Store
+from tests.web.hall import Hall, made
+from tests.web.served import Served, served
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    """A store with 32 nodes in every state."""
+    path = tmp_path_factory.mktemp("hall") / "fleet.db"
+    with Store.create(f"sqlite:///{path}") as store:
+        yield made(store)
+
+
+@pytest.fixture(scope="module")
+def site(hall: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """That hall, served."""
+    folder: Path = tmp_path_factory.mktemp("state")
+    with served(hall.store, hall.fleet, folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, without a screen."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("chromium is not installed; scripts/debian-packages names it")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        yield running
+        running.close()
