@@ -38,6 +38,7 @@ def demo(
     """
     console.print("Bringing up a simulated data centre: 8 servers of 8 GPUs, 8 leaves, 2 spines …")
     played = story.begin(folder)
+    console.print(f"Meanwhile its pages are at {played.url}\nLog in there with {played.token}\n", markup=False)
     started = time.time()
     try:
         ended = _watch(played, started)
@@ -119,6 +120,7 @@ def _summary(played: Demo, seconds: float) -> None:
         f"fleet-runner boot show {story.SILENT}",
         f"fleet-runner lab up --dir {shown}; fleet-runner serve",
         f"fleet-runner lab inject missing_gpu gpu-02 --dir {shown}",
+        "FLEET_WEB_LISTEN=127.0.0.1:8492 fleet-runner web serve",
     ):
         console.print(f"  {command}", markup=False, soft_wrap=True)
 

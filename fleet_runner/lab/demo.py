@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.access import Role
 from fleet_runner.core.lifecycle import Condition, State
 from fleet_runner.core.runs import Node, Wish
-from fleet_runner.lab import faults, jobs, processes, technician
+from fleet_runner.core.signals.tokens import Token
+from fleet_runner.http.admission import make
+from fleet_runner.lab import faults, jobs, ports, processes, technician
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, LabError, open_lab
 from fleet_runner.lab.up import up
@@ -29,11 +32,16 @@ TECHNICIAN = "lab technician"
 
 @dataclass(slots=True)
 class Demo:
-    """A lab with a server and a story. `said` are the sentences told so far, with their times."""
+    """A lab with a server and a story. `said` are the sentences told so far, with their times.
+
+    Its pages answer at `url`, to whoever shows `token`.
+    """
 
     lab: Lab
     store: Store
     server: subprocess.Popen[bytes]
+    url: str
+    token: str
     act: str = "Day 0 and Day 1: eight servers on their way to production"
     said: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
     certified: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
@@ -103,7 +111,8 @@ def begin(folder: Path) -> Demo:
         faults.inject(lab, "swapped_cables", MISCABLED, {"rail": 2, "with_rail": 5})
         faults.inject(lab, "slow_gpu", SLOW, {"gpu": 6})
         store = Store.create(f"sqlite:///{lab.root / 'state' / 'fleet.db'}")
-        return Demo(lab, store, _serve(lab))
+        at = f"{ports.HERE}:{ports.choose(1)[0]}"
+        return Demo(lab, store, _serve(lab, at), f"http://{at}/", _token(store))
     except BaseException:  # Ctrl-C too: nothing is left running
         processes.end(lab, SERVER)
         down(lab)
@@ -117,11 +126,18 @@ def end(demo: Demo) -> None:
     down(demo.lab)
 
 
-def _serve(lab: Lab) -> subprocess.Popen[bytes]:
+def _token(store: Store) -> str:
+    """Return a token that opens every page."""
+    made, digest = make()
+    store.add_token(Token("demo", digest, time.time(), "the demo", scope=Role.OPERATOR))
+    return made
+
+
+def _serve(lab: Lab, pages: str) -> subprocess.Popen[bytes]:
     with (lab.root / "serve.log").open("wb") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "fleet_runner.cli", "serve"],
-            env={**os.environ, "FLEET_CONFIG": str(lab.settings)},
+            env={**os.environ, "FLEET_CONFIG": str(lab.settings), "FLEET_WEB_LISTEN": pages},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
