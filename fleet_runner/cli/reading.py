@@ -21,7 +21,6 @@ from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
 from fleet_runner.cli.flashing import short
 from fleet_runner.cli.overdue import unserved_since, words
-from fleet_runner.cli.queue import queued
 from fleet_runner.cli.queue import said as words_of_pause
 from fleet_runner.cli.remedying import alarm_lines, alarmed, raised, remedies
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
@@ -32,6 +31,7 @@ from fleet_runner.core.lifecycle import FABRICS, STATES, State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket
 from fleet_runner.core.verdicts import Verdict
+from fleet_runner.reconcile.queueing import queued
 from fleet_runner.settings import Settings
 
 NodeName = Annotated[

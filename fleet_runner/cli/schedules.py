@@ -1,25 +1,20 @@
 """Commands about what happens by the clock: when it did and does, by whom, and what people want otherwise."""
 
-import math
-import time
 from typing import Annotated, NamedTuple
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet_runner.adapters.store import Store
 from fleet_runner.cli.board import brief
 from fleet_runner.cli.session import Exit, age, console, explained, opened, print_json, stamp, whoami
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.placement import Switch
-from fleet_runner.core.schedules.firing import GRACE, Row
 from fleet_runner.core.schedules.known import KNOWN
-from fleet_runner.core.schedules.schedule import Schedule, Whose
-from fleet_runner.core.schedules.sweep import Sweep
+from fleet_runner.core.schedules.schedule import Whose
 from fleet_runner.reconcile.carrying import described
-from fleet_runner.reconcile.schedules import run_now, standings
-from fleet_runner.settings import Settings
+from fleet_runner.reconcile.schedules import run_now
+from fleet_runner.reconcile.upcoming import Coming, coming
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
 
@@ -61,8 +56,8 @@ def schedules(context: typer.Context, json: Json = False) -> None:
     if context.invoked_subcommand is not None:
         return
     with opened() as (settings, store):
-        now, rows, off = store.schedules()
-        lines = [_line(settings, store, name, (now, rows, off)) for name in KNOWN]
+        now, known = coming(settings, store)
+        lines = [_line(each) for each in known]
         if json:
             print_json([line._asdict() for line in lines])
             return
@@ -129,75 +124,26 @@ def _paused(switch: Switch) -> str:
     return f"paused by {switch.by} since {stamp(switch.at)} UTC: {switch.reason}"
 
 
-def _line(
-    settings: Settings, store: Store, name: str, known: tuple[float, dict[str, Row], dict[str, Switch]]
-) -> Line:
-    now, rows, off = known
-    schedule, row = settings.schedule(name), rows.get(name, Row(name))
-    begin = Line(
-        name,
-        KNOWN[name].meaning,
+def _line(each: Coming) -> Line:
+    schedule, waits = each.schedule, each.unmet
+    if each.waits is not None and each.waits.waiting:
+        waits = f"{each.waits.name}: {brief(each.waits, each.waits.waiting)}"
+    return Line(
+        each.name,
+        KNOWN[each.name].meaning,
         schedule.text,
         schedule.zone,
         schedule.jitter,
         schedule.missed.value,
-        row.ended_at if not row.is_running else row.began_at,
-        row.runner,
-        _how(row, now),
-        None,
-        None,
-        None,
-        _paused(off[name]) if name in off else "",
+        each.last_at,
+        each.row.runner,
+        each.last_ended,
+        each.next_at,
+        each.running,
+        each.overdue,
+        _paused(each.paused) if each.paused is not None else "",
+        waits,
     )
-    if KNOWN[name].whose is Whose.NODE:
-        return _sweep(store, begin, Sweep(schedule, standings(rows, off)[name]))
-    return begin._replace(next_at=_next(settings, schedule, row, now))
-
-
-def _next(settings: Settings, schedule: Schedule, row: Row, now: float) -> float | None:
-    if KNOWN[schedule.name].whose is Whose.RUNNER:
-        due = schedule.next(settings.runner_name, row.ended_at or now)
-    else:
-        due = row.due_at if row.plan == schedule.plan else schedule.next(settings.source, now)
-    return due if due < math.inf else None
-
-
-def _how(row: Row, now: float) -> str:
-    """Say how the last firing ended, or that it goes on."""
-    if not row.is_running:
-        return f"{row.outcome}: {row.detail}" if row.outcome else ""
-    if row.until <= now:
-        silent = f"its runner is silent for {age(now - row.until)} beyond its lease; another one takes it up"
-        return f"{row.detail or silent}"
-    return f"runs for {age(now - (row.began_at or now))}"
-
-
-def _sweep(store: Store, begin: Line, sweep: Sweep) -> Line:
-    """Fill in how the nodes of a sweep stand."""
-    now, known = time.time(), KNOWN[begin.name]
-    turns = store.turns(known.stages)
-    others = {name: ended for name, ended in turns.ended.items() if name not in turns.running}
-    due = {name: sweep.due(name, ended or now, now) for name, ended in others.items() if ended or not known.must}
-    if known.must and not sweep.is_off:
-        due |= {name: now for name, ended in others.items() if not ended}  # swept at once
-    late = sum(at < now - GRACE for at in due.values())
-    first = min(due, key=due.__getitem__, default="")
-    ahead = due.get(first, math.inf)
-    swept = sum(ended > 0.0 for ended in turns.ended.values())
-    return begin._replace(
-        last_at=max(turns.ended.values(), default=0.0) or None,
-        last_ended=f"{swept:,} of {len(turns.ended):,} had their turn" if turns.ended else "",
-        next_at=max(ahead, now) if ahead < math.inf else None,
-        running=len(turns.running),
-        overdue=late if known.must else None,
-        waits=_waits(store, first) if ahead <= now else "" if turns.ended else "no node is in production",
-    )
-
-
-def _waits(store: Store, name: str) -> str:
-    """Say what keeps a node's turn that is due from its beginning."""
-    node = store.node(name)
-    return f"{name}: {brief(node, node.waiting)}" if node is not None and node.waiting else ""
 
 
 def _table(lines: list[Line], now: float) -> Table:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
+from fleet_runner.core import spans
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.schedules.times import UNITS
 
@@ -27,6 +28,10 @@ errors = Console(stderr=True, highlight=False, emoji=False)
 
 ByNode = typer.Option("--node", "-n", help="a node; several: once for each, or with commas", metavar="NODE")
 """Nodes of a command whose argument is something else: a stage, a check, a device type."""
+
+
+age = spans.age
+"""How a duration is said."""
 
 
 class Exit(IntEnum):
@@ -118,14 +123,6 @@ def span(text: str) -> float:
     if found is None:
         raise FleetError(f"{text!r} is no span of time; expected one such as 90m, 12h, 30d or 4w")
     return float(found.group(1)) * UNITS[found.group(2)]
-
-
-def age(seconds: float) -> str:
-    """Return a duration as people say it: "42 s", "7 min", "3 h", "12 d"."""
-    for unit, size in (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(0.0, seconds):.0f} s"
 
 
 def stamp(at: float) -> str:

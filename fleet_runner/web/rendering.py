@@ -8,6 +8,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from fleet_runner.core import spans
 from fleet_runner.core.access import Right, Role, Who
 from fleet_runner.core.diagram import kind
 from fleet_runner.core.lifecycle import STATES, State
@@ -36,14 +37,6 @@ HOME: Mapping[Role, str] = {
 """Where somebody begins."""
 
 
-def age(seconds: float) -> str:
-    """Return a duration as people say it: "42 s", "7 min", "3 h", "12 d"."""
-    for unit, size in (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(0.0, seconds):.0f} s"
-
-
 def stamp(at: float) -> str:
     """Return a time as people read it, in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
@@ -57,6 +50,10 @@ def machine(at: float) -> str:
 def state_kind(state: str) -> str:
     """Return how a state is coloured: moving, serving, resting, watched or ended."""
     return kind(State(state))
+
+
+age = spans.age
+"""How a duration is said."""
 
 
 TEMPLATES = Environment(
