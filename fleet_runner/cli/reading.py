@@ -20,9 +20,9 @@ from fleet_runner.cli.booting import on_their_way, signs
 from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
 from fleet_runner.cli.flashing import short
-from fleet_runner.cli.overdue import unserved_since, words
+from fleet_runner.cli.overdue import words
 from fleet_runner.cli.queue import said as words_of_pause
-from fleet_runner.cli.remedying import alarm_lines, alarmed, raised, remedies
+from fleet_runner.cli.remedying import alarmed, raised
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.breaker import refusal
 from fleet_runner.core.errors import FleetError, SettingsError
@@ -31,7 +31,9 @@ from fleet_runner.core.lifecycle import FABRICS, STATES, State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket
 from fleet_runner.core.verdicts import Verdict
+from fleet_runner.reconcile.overdue import unserved_since
 from fleet_runner.reconcile.queueing import queued
+from fleet_runner.reconcile.remedying import alarm_lines, remedies
 from fleet_runner.settings import Settings
 
 NodeName = Annotated[

@@ -6,12 +6,13 @@ import time
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.remedying import alarmed, remedies, told
+from fleet_runner.cli.remedying import alarmed
 from fleet_runner.core.actions import BeginAttempt, Decision, EndAttempt
 from fleet_runner.core.records import Device
 from fleet_runner.core.rules.rules import DEFAULT
 from fleet_runner.core.runs import Node
 from fleet_runner.core.verdicts import Remedy
+from fleet_runner.reconcile.remedying import remedies, told
 from fleet_runner.settings import load
 from tests.cli.conftest import Type
 from tests.making import NOW, a_node, an_alarm
