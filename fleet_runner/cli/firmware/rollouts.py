@@ -12,7 +12,8 @@ from fleet_runner.cli.firmware.selecting import Wanted, select
 from fleet_runner.cli.firmware.showing import listed, planned, shown
 from fleet_runner.cli.session import Exit, console, errors, opened, print_json, split, whoami
 from fleet_runner.core.errors import FleetError
-from fleet_runner.core.firmware.rollout import GOING_ON, Rollout, Standing, turned, unturnable
+from fleet_runner.core.firmware.rollout import Rollout, Standing, turned, unturnable
+from fleet_runner.core.firmware.rollout_text import other
 from fleet_runner.core.firmware.turns import Member, Turn
 
 app = typer.Typer(no_args_is_help=True)
@@ -135,7 +136,7 @@ def _turn(number: int, to: Standing, words: str, *, json: bool) -> None:
         rollout = _known(store, number)
         refused = unturnable(rollout, to)
         if not refused and to is Standing.RUNNING:
-            refused = _other(store, rollout)
+            refused = other(rollout, store.live_rollouts())
         if refused:
             _no(refused)
         now = time.time()
@@ -156,15 +157,7 @@ def _known(store: Store, number: int) -> Rollout:
 def _startable(store: Store, rollout: Rollout, members: Iterable[Member]) -> str:
     if all(each.turn is not Turn.WAITING for each in members):
         return "there is no node to ask; nothing was started"
-    return _other(store, rollout)
-
-
-def _other(store: Store, rollout: Rollout) -> str:
-    """Say which other rollout of a device type goes on, if one does."""
-    for each in store.live_rollouts():
-        if each.device_type == rollout.device_type and each.standing in GOING_ON and each.id != rollout.id:
-            return f"{each.name} of device type {each.device_type} is {each.standing}; stop it first, or wait for it"
-    return ""
+    return other(rollout, store.live_rollouts())
 
 
 def _counted(members: Iterable[Member]) -> dict[str, int]:

@@ -1,6 +1,5 @@
 """Rollouts as people read them."""
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Group
@@ -9,6 +8,7 @@ from rich.text import Text
 
 from fleet_runner.cli.session import age, stamp
 from fleet_runner.core.firmware.rollout import Rollout, Standing
+from fleet_runner.core.firmware.rollout_text import by_wave, counts, reasons, wave_name
 from fleet_runner.core.firmware.turns import Member, Turn
 from fleet_runner.core.firmware.waves import NO_WAVE
 from fleet_runner.core.printable import printable
@@ -22,22 +22,13 @@ COLOURS = {
     Standing.DONE: "default",
 }
 
-WORDS = {
-    Turn.DONE: "done",
-    Turn.FAILED: "failed",
-    Turn.ASKED: "out",
-    Turn.WAITING: "waiting",
-    Turn.SKIPPED: "skipped",
-}
-"""How far a node is, in a word; in this order they are counted."""
-
 
 def planned(rollout: Rollout, members: Sequence[Member], settings: Settings) -> Group:
     """Return who would be asked, wave by wave, and who not, with the reason."""
     share = f"{rollout.failed_share:.0%} of the nodes may fail, none of the canary"
     lines = [Text(f"device type {rollout.device_type}: {printable(rollout.reason)}; {share}", style="bold")]
-    for wave, nodes in _waves(each for each in members if each.turn is Turn.WAITING).items():
-        lines.append(Text(f"{_named(wave)}: {_nodes(nodes)}"))
+    for wave, nodes in by_wave(each for each in members if each.turn is Turn.WAITING).items():
+        lines.append(Text(f"{wave_name(wave)}: {_nodes(nodes)}"))
     lines += _reasons(members)
     at_once = f"{settings.firmware_at_once} nodes at a time, {settings.firmware_at_once_rack} of a rack"
     watts = f" and {settings.firmware_rack_watts:g} W" if settings.firmware_rack_watts else ""
@@ -50,7 +41,7 @@ def listed(rollout: Rollout, members: Iterable[Member]) -> Text:
     """Return a rollout in one line."""
     line = Text(f"{rollout.id:>4} ").append(f"{rollout.standing:<8}", style=COLOURS[rollout.standing])
     about = f"{rollout.device_type} {stamp(rollout.at)} by {printable(rollout.by)}: {printable(rollout.reason)}"
-    return line.append(f" {about}; {_counts(members)}", style="default")
+    return line.append(f" {about}; {counts(members)}", style="default")
 
 
 def shown(rollout: Rollout, members: Sequence[Member], rows: Mapping[str, Node], now: float) -> Group:
@@ -61,9 +52,9 @@ def shown(rollout: Rollout, members: Sequence[Member], rows: Mapping[str, Node],
     lines = [Text(since)]
     if rollout.detail:
         lines.append(Text(f"{printable(rollout.detail)} ({age(now - rollout.changed_at)} ago)"))
-    for wave, nodes in _waves(members).items():
+    for wave, nodes in by_wave(members).items():
         if wave != NO_WAVE:
-            lines.append(Text(f"{_named(wave)}: {_counts(nodes)}"))
+            lines.append(Text(f"{wave_name(wave)}: {counts(nodes)}"))
     lines += [
         Text(f"failed: {each.node}: {printable(each.detail)}", style="red")
         for each in members
@@ -80,31 +71,11 @@ def _under_way(member: Member, rows: Mapping[str, Node], now: float) -> Text:
     return Text(f"out: {node.name}: in {node.state} for {age(now - node.since)}{doing}")
 
 
-def _waves(members: Iterable[Member]) -> dict[int, list[Member]]:
-    found: dict[int, list[Member]] = defaultdict(list)
-    for each in members:
-        found[each.wave].append(each)
-    return {wave: found[wave] for wave in sorted(found)}
-
-
 def _reasons(members: Iterable[Member]) -> list[Text]:
     """Return one line for each reason for which nodes are skipped."""
-    why: dict[str, list[Member]] = defaultdict(list)
-    for each in members:
-        if each.turn is Turn.SKIPPED:
-            why[each.detail].append(each)
-    return [Text(f"skipped, {printable(reason)}: {_nodes(nodes)}") for reason, nodes in sorted(why.items())]
-
-
-def _counts(members: Iterable[Member]) -> str:
-    counted = Counter(each.turn for each in members)
-    return ", ".join(f"{counted[turn]} {word}" for turn, word in WORDS.items() if counted[turn]) or "no nodes"
+    return [Text(f"skipped, {printable(why)}: {_nodes(nodes)}") for why, nodes in reasons(members).items()]
 
 
 def _nodes(members: Sequence[Member]) -> str:
     count = "1 node" if len(members) == 1 else f"{len(members)} nodes"
     return f"{count}, {', '.join(each.node for each in members)}"
-
-
-def _named(wave: int) -> str:
-    return "canary" if wave == 0 else f"wave {wave}"

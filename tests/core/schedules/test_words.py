@@ -14,7 +14,7 @@ from fleet_runner.core.schedules.words import words
         ("never", "never"),
         ("every 30s", "every 30 s"),
         ("17 3 * * *", "every day at 03:17 (UTC)"),
-        ("5 * * * *", "every hour at minute 5"),
+        ("5 * * * *", "every hour at minute 5 (UTC)"),
         ("0 22 * * 5; Europe/Berlin", "every Friday at 22:00 (Europe/Berlin)"),
         ("0 22 * * 7", "every Sunday at 22:00 (UTC)"),
         ("30 6 1 * *", "on day 1 of every month at 06:30 (UTC)"),
