@@ -1,11 +1,9 @@
 """A network boot in words: how far it came, what it waits for, how it ended."""
 
-from collections.abc import Mapping
-
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import age
 from fleet_runner.core.boot.boots import Boot
-from fleet_runner.core.boot.progress import HEARD_SECONDS, last, missing, timeline
+from fleet_runner.core.boot.progress import last, missing, timeline
 
 
 def on_their_way(store: Store) -> dict[str, Boot]:
@@ -24,17 +22,6 @@ def words(boot: Boot, now: float) -> str:
     came = timeline(boot) or "nothing was seen of it yet"
     refused = f"; {boot.refused} refused" if boot.refused else ""
     return f"boot {boot.id}, armed {age(now - boot.armed_at)} ago: {came}{refused}; {_next(boot, now)}"
-
-
-def signs(beats: Mapping[str, float], now: float) -> tuple[str, bool]:
-    """Return "boot service heard 8 s ago, DHCP server never heard", and whether both were heard lately."""
-    parts = {"boot": "boot service", "dhcp": "DHCP server"}
-    said = [f"{part} {_ago(now - beats[name]) if name in beats else 'never heard'}" for name, part in parts.items()]
-    return ", ".join(said), all(abs(now - beats.get(name, 0.0)) < HEARD_SECONDS[name] for name in parts)
-
-
-def _ago(seconds: float) -> str:
-    return f"heard {age(seconds)} ago" if seconds >= 0 else f"heard {age(-seconds)} from now"
 
 
 def _next(boot: Boot, now: float) -> str:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from fleet_runner.cli.session import Exit, age, console, opened, plain, print_json, whoami
 from fleet_runner.core.errors import FleetError
-from fleet_runner.core.placement import Runner, Switch, stopped
+from fleet_runner.core.placement import Runner, resumable
 from fleet_runner.reconcile import queueing
 from fleet_runner.reconcile.alone import served
 from fleet_runner.reconcile.queueing import Line
@@ -35,7 +35,7 @@ def queue(context: typer.Context, json: Json = False) -> None:
             )
             return
         if paused is not None:
-            console.print(Text(said(paused), "bold yellow"))
+            console.print(Text(resumable(paused), "bold yellow"))
         if lines:
             console.print(_table(lines))
         else:
@@ -101,12 +101,6 @@ def runners(json: Json = False) -> None:
             used = f"{runner.used} of {runner.slots}"
             table.add_row(runner.id, runner.host, runner.release, used, f"{age(runner.silent)} ago", what)
         console.print(table)
-
-
-def said(paused: Switch) -> str:
-    """Say who paused the queue and why, and how it goes on."""
-    words = stopped(paused)
-    return f"{words[0].upper()}{words[1:]}. To go on: fleet-runner queue resume"
 
 
 def _told(runner: Runner, deciding: str, seconds: float) -> dict[str, Any]:

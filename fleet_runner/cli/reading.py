@@ -13,24 +13,21 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
-from fleet_runner.adapters import policy_file
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.board import board, brief, usual
-from fleet_runner.cli.booting import on_their_way, signs
+from fleet_runner.cli.booting import on_their_way
 from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
 from fleet_runner.cli.flashing import short
-from fleet_runner.cli.overdue import words
-from fleet_runner.cli.queue import said as words_of_pause
 from fleet_runner.cli.remedying import alarmed, raised
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
-from fleet_runner.core.breaker import refusal
-from fleet_runner.core.errors import FleetError, SettingsError
+from fleet_runner.core.errors import FleetError
 from fleet_runner.core.excerpt import excerpt
 from fleet_runner.core.lifecycle import FABRICS, STATES, State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket
 from fleet_runner.core.verdicts import Verdict
+from fleet_runner.reconcile.notices import notices, unusable_policy
 from fleet_runner.reconcile.overdue import unserved_since
 from fleet_runner.reconcile.queueing import queued
 from fleet_runner.reconcile.remedying import alarm_lines, remedies
@@ -47,7 +44,7 @@ PROOFS = frozenset({"wiped"})
 FEW = 5
 """Tickets that a fabric's line names; the rest is counted."""
 
-RED = "bold red"
+NOTICES = {"bad": "bold red", "unsure": "bold yellow", "calm": "dim"}
 
 VERDICT_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.UNKNOWN: "yellow", Verdict.SKIPPED: "dim"}
 
@@ -73,7 +70,7 @@ def status(
                 "paused_queue": paused._asdict() if paused is not None else None,
                 "heard": store.beats(),
                 "breaker": store.breaker(),
-                "policy": _unusable_policy(settings),
+                "policy": unusable_policy(settings),
                 "paused_schedules": {name: switch._asdict() for name, switch in store.schedules()[2].items()},
             }
             print_json({"nodes": nodes, **now_open, "alarms": alarms, **told})
@@ -88,24 +85,10 @@ def status(
 
 def _status(settings: Settings, store: Store, state: State | None) -> Group:
     now, nodes, runs = _fleet(store, state)
-    late = unserved_since(settings, store, now)
     waits = queued(settings, store)
     nodes = [replace(node, waiting=brief(node, waits.get(node.name, node.waiting))) for node in nodes]
     runs = {name: run for name, run in runs.items() if name not in waits}
-    below = [] if late is None else [Text(words(late, now), style="bold yellow")]
-    tripped = store.breaker()
-    if tripped is not None:
-        below.append(Text(refusal(tripped), RED))
-    if slip := _unusable_policy(settings):
-        below.append(Text(f"{slip} serve goes on with what it read before; one that starts decides nothing.", RED))
-    if (paused := store.queue_paused()) is not None:
-        below.append(Text(words_of_pause(paused), style="bold yellow"))
-    for name, switch in store.schedules()[2].items():
-        said = f"Schedule {name} is paused by {switch.by}: {switch.reason}. fleet-runner schedules resume {name}"
-        below.append(Text(said, style="bold yellow"))
-    if settings.boot_url:
-        said, well = signs(store.beats(), now)
-        below.append(Text(said, style="dim" if well else "bold yellow"))
+    below = [Text(notice.words, NOTICES[notice.kind]) for notice in notices(settings, store, now)]
     flashes = {flash.node: short(flash, now) for flash in store.open_flashes()}
     alarms = raised(store.standing_alarms())
     nodes = [
@@ -113,15 +96,6 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
         for node in nodes
     ]
     return Group(board(nodes, runs, now, usual(store, runs.values()), on_their_way(store)), *below)
-
-
-def _unusable_policy(settings: Settings) -> str:
-    """Say why the policy file cannot be used; "" where it can."""
-    try:
-        policy_file.rules(settings)
-    except SettingsError as error:
-        return f"The policy cannot be used: {error}."
-    return ""
 
 
 def _fleet(store: Store, state: State | None) -> tuple[float, list[Node], dict[str, Run]]:

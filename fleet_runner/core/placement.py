@@ -137,6 +137,12 @@ def stopped(paused: Switch) -> str:
     return f"the queue is paused by {paused.by}: {paused.reason}"
 
 
+def resumable(paused: Switch) -> str:
+    """Say who paused the queue and why, and how it goes on."""
+    words = stopped(paused)
+    return f"{words[0].upper()}{words[1:]}. To go on: fleet-runner queue resume"
+
+
 def waits(parcel: Parcel, able: Sequence[Runner], paused: Switch | None) -> str:
     """Say why nobody has taken a batch, of those who may."""
     if paused is not None:

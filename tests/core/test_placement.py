@@ -16,6 +16,7 @@ from fleet_runner.core.placement import (
     place,
     reaches,
     reaches_all,
+    resumable,
     waits,
 )
 from fleet_runner.core.records import Device, Fleet, Rack
@@ -137,3 +138,8 @@ def test_it_is_said_why_a_batch_waits(
     parcel: Parcel, able: tuple[Runner, ...], paused: Switch | None, expected: str
 ) -> None:
     assert waits(parcel, able, paused) == expected
+
+
+def test_it_is_said_how_a_paused_queue_goes_on() -> None:
+    said = resumable(Switch("queue", 0.0, "ann", "a move"))
+    assert said == "The queue is paused by ann: a move. To go on: fleet-runner queue resume"

@@ -35,7 +35,7 @@ def of_node(connection: Connection, node: str, limit: int, kind: str | None = No
     """Return the newest entries of a node, all or those of a kind, oldest first."""
     mine = (journal.c.node == node, journal.c.kind == kind) if kind else (journal.c.node == node,)
     newest = select(journal).where(*mine).order_by(journal.c.at.desc(), journal.c.id.desc())
-    return tuple(_entry(row) for row in reversed(connection.execute(newest.limit(limit)).all()))
+    return tuple(entry(row) for row in reversed(connection.execute(newest.limit(limit)).all()))
 
 
 def after(
@@ -49,7 +49,7 @@ def after(
         journal.c.id <= span[1],
     )
     query = select(journal).where(*mine).order_by(journal.c.id).limit(limit)
-    return tuple(_entry(row) for row in connection.execute(query).all())
+    return tuple(entry(row) for row in connection.execute(query).all())
 
 
 def moves(connection: Connection, names: Iterable[str], since: float) -> tuple[Entry, ...]:
@@ -57,7 +57,7 @@ def moves(connection: Connection, names: Iterable[str], since: float) -> tuple[E
     wanted = journal.c.node.in_(bindparam("names", expanding=True))
     query = select(journal).where(wanted, journal.c.kind == "transition", journal.c.at >= since)
     found = connection.execute(query.order_by(journal.c.at, journal.c.id), {"names": sorted(set(names))}).all()
-    return tuple(_entry(row) for row in found)
+    return tuple(entry(row) for row in found)
 
 
 def triaged(connection: Connection, since: float) -> dict[str, float]:
@@ -88,7 +88,8 @@ def left(connection: Connection, names: Iterable[str], states: Iterable[State], 
     return {node: float(at) for node, at in found}
 
 
-def _entry(row: Row[Any]) -> Entry:
+def entry(row: Row[Any]) -> Entry:
+    """Return a line as a value."""
     return Entry(
         id=row.id,
         node=row.node,

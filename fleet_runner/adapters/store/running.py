@@ -2,11 +2,24 @@
 
 from fleet_runner.adapters.store.asking import PageWishMethods
 from fleet_runner.adapters.store.carrying import CarryingMethods
+from fleet_runner.adapters.store.floor import FloorMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
+from fleet_runner.adapters.store.past_runs import PastRunMethods
 from fleet_runner.adapters.store.schedules import ScheduleMethods
 from fleet_runner.adapters.store.through import ThroughMethods
 from fleet_runner.adapters.store.web import WebMethods
+from fleet_runner.adapters.store.wished import WishedMethods
 
 
-class RunningMethods(CarryingMethods, ScheduleMethods, KeepingMethods, ThroughMethods, PageWishMethods, WebMethods):
+class RunningMethods(
+    CarryingMethods,
+    ScheduleMethods,
+    KeepingMethods,
+    ThroughMethods,
+    PageWishMethods,
+    WebMethods,
+    FloorMethods,
+    PastRunMethods,
+    WishedMethods,
+):
     """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""

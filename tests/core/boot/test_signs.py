@@ -1,0 +1,18 @@
+"""Whether the boot path was heard of, in words."""
+
+import pytest
+
+from fleet_runner.core.boot.signs import signs
+
+
+@pytest.mark.parametrize(
+    ("beats", "expected"),
+    [
+        ({}, ("boot service never heard, DHCP server never heard", False)),
+        ({"boot": 992.0, "dhcp": 100.0}, ("boot service heard 8 s ago, DHCP server heard 15 min ago", False)),
+        ({"boot": 992.0, "dhcp": 990.0}, ("boot service heard 8 s ago, DHCP server heard 10 s ago", True)),
+        ({"boot": 1005.0, "dhcp": 990.0}, ("boot service heard 5 s from now, DHCP server heard 10 s ago", True)),
+    ],
+)
+def test_it_is_said_when_each_part_was_heard(beats: dict[str, float], expected: tuple[str, bool]) -> None:
+    assert signs(beats, 1000.0) == expected
