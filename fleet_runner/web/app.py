@@ -16,6 +16,7 @@ from fleet_runner.http.asking import App
 from fleet_runner.web import metrics
 from fleet_runner.web.api import API
 from fleet_runner.web.around import around
+from fleet_runner.web.live import Live
 from fleet_runner.web.pages import PAGES
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Site
@@ -31,6 +32,7 @@ def application(here: Site) -> App:
         title="fleet-runner", version=version("fleet-runner"), docs_url=None, redoc_url=None, openapi_url=None
     )
     app.state.site = here
+    app.state.live = Live(here.stop)
     app.add_exception_handler(AnyHTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(FleetError, _trouble)
