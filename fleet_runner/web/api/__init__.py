@@ -1,6 +1,33 @@
-"""The API, one module each thing: what pages show, for programs; described by /api/v1/openapi.json."""
+"""The API for programs: what pages show and let people ask for, below /api/v1."""
 
 from fastapi import APIRouter
 
-API: tuple[APIRouter, ...] = ()
-"""Every router, below /api/v1."""
+from fleet_runner.web.api import (
+    description,
+    fabrics,
+    inventory,
+    nodes,
+    overview,
+    results,
+    rollouts,
+    runs,
+    schedules,
+    tickets,
+    wishes,
+)
+
+API: tuple[APIRouter, ...] = (
+    overview.router,
+    nodes.router,
+    nodes.one,
+    fabrics.router,
+    wishes.router,
+    results.router,
+    tickets.router,
+    runs.router,
+    schedules.router,
+    rollouts.router,
+    inventory.router,
+    description.router,
+)
+"""Every route of the API."""

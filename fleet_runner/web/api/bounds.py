@@ -1,0 +1,99 @@
+"""What of a request is bounded, how its refusals look, and how long lists are cut into pages."""
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Annotated, Any, TypeVar
+
+from fastapi import HTTPException, Path, Query
+from pydantic import AfterValidator
+
+from fleet_runner.core.answers import Page, Trouble
+from fleet_runner.core.records import Fleet
+from fleet_runner.core.runs import Node
+from fleet_runner.web.site import Site
+
+T = TypeVar("T")
+
+MOST = 500
+"""Items of a page."""
+
+LARGEST = 2**63 - 1
+"""The largest id that a store can hold."""
+
+PLAIN = r"^[^\x00-\x1f\x7f]+$"
+"""Names hold no control characters; PostgreSQL could not even be asked for one with NUL."""
+
+
+def sound(text: str) -> str:
+    """Return a text that a store can be asked for."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError("it is no text: half of a surrogate pair stands alone") from None
+    return text
+
+
+Sound = AfterValidator(sound)
+
+Name = Annotated[str, Path(min_length=1, max_length=100, pattern=PLAIN, description="a name, as listed"), Sound]
+Number = Annotated[int, Path(ge=1, le=LARGEST, description="an id, as listed")]
+Narrow = Annotated[str, Query(max_length=100, pattern=r"^[^\x00-\x1f\x7f]*$", description="only this one's"), Sound]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="items of a page")]
+Cursor = Annotated[
+    str, Query(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$", description="`next` of the page before it"), Sound
+]
+Since = Annotated[float, Query(ge=0.0, le=1e11, description="not older than this, in epoch seconds")]
+
+Refusals = dict[int | str, dict[str, Any]]
+
+NOT_FOUND: Refusals = {404: {"model": Trouble, "description": "There is none of this name or id."}}
+CONFLICT: Refusals = {
+    409: {"model": Trouble, "description": "It cannot be done as things stand; the sentence says why."}
+}
+
+REFUSALS: Refusals = {
+    401: {"model": Trouble, "description": "No token, a wrong one, or one that has ended."},
+    403: {"model": Trouble, "description": "The token's role may not do this."},
+    422: {"model": Trouble, "description": "A parameter is not as described here."},
+    429: {"model": Trouble, "description": "This address asks too often; Retry-After says when to ask again."},
+    503: {"model": Trouble, "description": "The store or the source of truth cannot be read now."},
+}
+"""What any route may answer instead."""
+
+
+def page_of(items: Iterable[T], limit: int, key: Callable[[T], object]) -> Page[T]:
+    """Return the first items as a page; `key` of its last one is the cursor of what is behind it."""
+    found = tuple(islice(items, limit + 1))
+    more = len(found) > limit
+    return Page(found[:limit], str(key(found[limit - 1])) if more else None)
+
+
+def numbered(cursor: str) -> int | None:
+    """Return the id that a cursor is, None for the first page; 422 where it is none."""
+    if not cursor:
+        return None
+    if not (cursor.isascii() and cursor.isdigit()) or int(cursor[:20]) > LARGEST or len(cursor) > len(str(LARGEST)):
+        raise HTTPException(422, "query.cursor: it is no cursor of this list; give `next` of the page before")
+    return int(cursor)
+
+
+def missing(what: str) -> HTTPException:
+    """Return the refusal of what is not there."""
+    return HTTPException(404, f"there is no {what}")
+
+
+def known(here: Site, name: str) -> Node:
+    """Return a node or a fabric by name; 404 where there is none."""
+    node = here.store.node(name)
+    if node is None:
+        raise missing(f"node {name!r}")
+    return node
+
+
+def source(here: Site) -> Fleet:
+    """Return what the source of truth said last; 503 where it could not be read yet."""
+    fleet = here.fleet()
+    if fleet is None:
+        raise HTTPException(503, "the source of truth could not be read yet")
+    return fleet

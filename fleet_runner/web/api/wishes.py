@@ -1,0 +1,78 @@
+"""What is asked of a node, and what the reconciler answered."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException
+from pydantic import BaseModel, Field
+
+from fleet_runner.adapters import bell
+from fleet_runner.core.access import needed
+from fleet_runner.core.answers import Asked, Wished
+from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.printable import printable
+from fleet_runner.core.runs import Wish
+from fleet_runner.web.access import Mends, Sees
+from fleet_runner.web.api.bounds import CONFLICT, NOT_FOUND, REFUSALS, Name, Number, Sound, known, missing
+from fleet_runner.web.site import Here, Site
+
+router = APIRouter(tags=["wishes"], responses=REFUSALS | NOT_FOUND)
+
+ELSEWHERE = {
+    Wish.WIPE: "fleet-runner wipe on the server's machine shows first what would be lost",
+    Wish.RMA: "fleet-runner rma open on the server's machine keeps the vendor's case with it",
+    Wish.FIRMWARE: "fleet-runner firmware update on the server's machine shows first what would be changed",
+}
+"""What is not asked for here, and how it is."""
+
+Words = Annotated[
+    str, Field(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$", description="goes into the history"), Sound
+]
+
+
+class Wanted(BaseModel):
+    """What is wanted of a node; `detail` names the stage of `run`, and is empty for all others."""
+
+    wish: Wish
+    reason: Words = ""
+    detail: Annotated[str, Field(max_length=100, pattern=r"^[a-z_]*$")] = ""
+
+
+@router.post("/nodes/{name}/wishes", status_code=202, operation_id="leave_wish", responses=CONFLICT)
+def leave(here: Here, who: Mends, name: Name, wanted: Wanted) -> Asked:
+    """Leave a wish, which the reconciler answers; technicians may certify, call repaired, and run."""
+    right = needed(wanted.wish)
+    if not who.may(right):
+        raise HTTPException(403, f"a {who.role.value} may not do this; it needs the right to {right.value}")
+    _unfit(wanted)
+    if known(here, name).state is State.RETIRED:
+        raise HTTPException(409, f"{name} is retired: nothing can be asked of it; its history stays readable")
+    store, reason = here.store, printable(wanted.reason.strip())
+    number = store.leave_intent(name, wanted.wish, who.name, reason=reason, detail=wanted.detail, now=here.clock())
+    look(here)
+    return Asked(number)
+
+
+def _unfit(wanted: Wanted) -> None:
+    """Refuse what is not asked for here, and a stage that is none."""
+    if wanted.wish in ELSEWHERE:
+        raise HTTPException(409, f"{wanted.wish} is not asked for here: {ELSEWHERE[wanted.wish]}")
+    if (wanted.wish is Wish.RUN) is not bool(wanted.detail):
+        raise HTTPException(422, "body.detail: it names the stage of `run`, and is empty for all other wishes")
+    if wanted.detail and wanted.detail not in set(Stage):
+        raise HTTPException(422, f"body.detail: expected a stage: {', '.join(Stage)}")
+
+
+def look(here: Site) -> None:
+    """Have whoever serves look now: on this machine, or on another that shares the store."""
+    bell.ring(here.settings.state_dir)
+    if here.store.shared:
+        here.store.ring()
+
+
+@router.get("/intents/{number}", operation_id="get_intent")
+def answer(here: Here, _: Sees, number: Number) -> Wished:
+    """Return a wish and its answer: `accepted` is null while nobody has answered."""
+    found = here.store.wished(number)
+    if found is None:
+        raise missing(f"intent {number}")
+    return found
