@@ -177,7 +177,9 @@ class Live:
         """Wait until the next look; not where the service ends or nobody is there any more."""
         loop = asyncio.get_running_loop()
         until = loop.time() + feed.scene.every
-        while loop.time() < until and feed.viewers and not feed.over and not self._stop.is_set():
+        while (  # noqa: ASYNC110  that the service ends is said by an event of threads
+            loop.time() < until and feed.viewers and not feed.over and not self._stop.is_set()
+        ):
             await asyncio.sleep(min(STOP_SECONDS, max(0.0, until - loop.time())))
 
 

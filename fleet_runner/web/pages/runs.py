@@ -1,5 +1,238 @@
-"""What runs now and ran before, as it happens."""
+"""What runs now and ran before, as it happens; and how the queue is steered."""
 
-from fastapi import APIRouter
+import asyncio
+from statistics import median
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+from fastapi import APIRouter, Depends, Form, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+
+from fleet_runner.adapters import bell, play_log, secrets
+from fleet_runner.adapters.store.past_runs import SoughtRuns
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.lifecycle import STAGES, Stage
+from fleet_runner.core.runs import Outcome, Run, Stored
+from fleet_runner.core.scrub import Scrubber
+from fleet_runner.core.stages import progress
+from fleet_runner.reconcile import queueing
+from fleet_runner.reconcile.queueing import Line
+from fleet_runner.web.access import Sees, Steers
+from fleet_runner.web.live import Scene, Seen, live
+from fleet_runner.web.rendering import TEMPLATES, page
+from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
+
+SHOWN = 100
+"""Runs that are under way, and batches that wait, as a page shows them; the others are counted."""
+
+PAST = 200
+"""Runs that are over on a page."""
+
+RESULTS = 200
+"""Results of a run on its page, the newest."""
+
+NOW_SECONDS = 2.0
+"""Pause between two looks at all that runs."""
+
+LONGEST_ID = 2**63
+"""More runs than the databases can number."""
+
+Reason = Annotated[str, Form(max_length=500)]
+
+
+Word = TypeVar("Word", Stage, Outcome)
+
+
+class Now(NamedTuple):
+    """What runs, each with the batch that carries it, and which batches wait; how many there are of both."""
+
+    running: tuple[tuple[Run, str, str], ...]
+    waiting: tuple[Line, ...]
+    runs: int
+    batches: int
+
+
+class One(NamedTuple):
+    """A run and its newest results; how many there are of them."""
+
+    run: Run
+    results: tuple[Stored, ...]
+    total: int
+
+
+def filtered(stage: str = "", outcome: str = "", node: str = "") -> SoughtRuns:
+    """Return which runs a form asks for."""
+    return SoughtRuns(node.strip()[:253], _named(Stage, stage, "stage"), _named(Outcome, outcome, "outcome"))
+
+
+Sought = Annotated[SoughtRuns, Depends(filtered)]
+
+
+@router.get("/runs")
+def runs(request: Request, here: Here, who: Sees, sought: Sought, below: int = 0) -> HTMLResponse:
+    """Show what runs, what waits and why, who runs, and what is over."""
+    past = here.store.past_runs(sought, below=below if 0 < below < LONGEST_ID else None, limit=PAST)
+    decides = queueing.deciding(here.settings, here.store)
+    known = queueing.runners(here.settings, here.store)
+    return page(
+        request,
+        who,
+        "runs.html",
+        seen=_now(here),
+        paused=here.store.queue_paused(),
+        runners=[(each, queueing.standing(each, decides, here.settings.lease_seconds)) for each in known],
+        shared=here.store.shared,
+        past=past,
+        sought=sought,
+        below=below,
+        stages=list(Stage),
+        outcomes=list(Outcome),
+        STAGES=STAGES,
+        limit=PAST,
+    )
+
+
+@router.get("/runs/events")
+async def runs_events(request: Request, here: Here, who: Sees) -> StreamingResponse:
+    """Tell of what runs, as it happens."""
+    del who
+    scene = Scene("runs", lambda: Seen(_now(here)), _drawn("runs_now.html", "now"), every=NOW_SECONDS)
+    return live(request).stream(request, scene)
+
+
+@router.get("/runs/queue")
+def queue(request: Request, here: Here, who: Steers) -> HTMLResponse:
+    """Ask why nothing more is to begin."""
+    return page(request, who, "runs_queue.html", paused=here.store.queue_paused())
+
+
+@router.post("/runs/queue/pause")
+def pause(here: Here, who: Steers, reason: Reason = "") -> RedirectResponse:
+    """Have nothing more begin; what runs goes on."""
+    here.store.pause_queue(who.name, _because(reason, "why nothing more is to begin"))
+    return RedirectResponse("/runs", 303)
+
+
+@router.post("/runs/queue/resume")
+def resume(here: Here, who: Steers) -> RedirectResponse:
+    """Have what waits begin."""
+    del who
+    here.store.resume_queue()
+    bell.ring(here.settings.state_dir)
+    return RedirectResponse("/runs", 303)
+
+
+@router.get("/runs/{number}")
+def run(request: Request, here: Here, who: Sees, number: int) -> HTMLResponse:
+    """Show a run: how far it is, what it found, and what its play wrote."""
+    one = _one(here, number)
+    carrier = ""
+    if one.run.outcome is None and here.store.shared:
+        carrier = next((each.runner for each in here.store.parcels([one.run.batch])), "")
+    past = here.store.durations(one.run.stage)
+    return page(
+        request,
+        who,
+        "run.html",
+        run=one.run,
+        one=one,
+        sentence=said(one.run, median(past) if past else None),
+        usual=median(past) if past else None,
+        carrier=carrier,
+        shared=here.store.shared,
+        queued=queueing.queued(here.settings, here.store).get(one.run.node, "") if one.run.outcome is None else "",
+        log=_log(here, one.run),
+        STAGES=STAGES,
+        limit=RESULTS,
+    )
+
+
+@router.get("/runs/{number}/events")
+async def run_events(request: Request, here: Here, who: Sees, number: int) -> StreamingResponse:
+    """Tell how far a run is and what it finds, until it is over."""
+    del who
+    await asyncio.to_thread(_one, here, number)
+
+    def look() -> Seen:
+        one = _one(here, number)
+        return Seen(one, over=one.run.outcome is not None)
+
+    return live(request).stream(request, Scene(("run", number), look, _drawn("run_live.html", "one")))
+
+
+@router.get("/runs/{number}/stop")
+def stopping(request: Request, here: Here, who: Steers, number: int) -> HTMLResponse:
+    """Ask whether a run is to end, and say what ends with it."""
+    one = _one(here, number)
+    with_it = sorted(each.node for each in here.store.open_runs() if each.batch == one.run.batch)
+    return page(request, who, "run_stop.html", run=one.run, nodes=with_it, shown=SHOWN)
+
+
+@router.post("/runs/{number}/stop")
+def stop(here: Here, who: Steers, number: int, reason: Reason = "") -> RedirectResponse:
+    """End a run, with its batch."""
+    found = _one(here, number).run
+    because = _because(reason, "why it is to end")
+    if found.outcome is not None:
+        raise HTTPException(409, f"run {number} is over already: {found.outcome}")
+    queueing.stop(here.settings, here.store, found.batch, (who.name, because))
+    bell.ring(here.settings.state_dir)
+    return RedirectResponse(f"/runs/{number}", 303)
+
+
+def said(run: Run, usual: float | None) -> str:
+    """Say in a sentence what a run does, or what came of it."""
+    if run.outcome is None:
+        return progress(run, usual)
+    return run.detail or f"{run.stage} {run.outcome}"
+
+
+def _one(here: Site, number: int) -> One:
+    with here.store.one_moment():
+        found = here.store.run(number) if 0 < number < LONGEST_ID else None
+        if found is None:
+            raise HTTPException(404, "there is no such run; it may have been removed with what was old")
+        results = here.store.results(number)
+    return One(found, results[-RESULTS:], len(results))
+
+
+def _now(here: Site) -> Now:
+    with here.store.one_moment():
+        opened = here.store.open_runs()
+    lines = queueing.queue(here.settings, here.store)
+    by_batch = {line.batch: line for line in lines}
+    # How long a batch waits is another figure at each look, and no news.
+    waiting = [line._replace(since=0.0) for line in lines if line.state not in {"runs", "running"}]
+    rows = [
+        (each, line.runner if (line := by_batch.get(each.batch)) else "", line.why if line else "")
+        for each in opened[:SHOWN]
+    ]
+    return Now(tuple(rows), tuple(waiting[:SHOWN]), len(opened), len(waiting))
+
+
+def _drawn(template: str, name: str) -> Any:
+    """Return what draws one part of a page of a value."""
+    found = TEMPLATES.get_template(template)
+    return lambda value: {name: found.render({name: value, "STAGES": STAGES, "limit": RESULTS})}
+
+
+def _log(here: Site, run: Run) -> play_log.PlayLog | None:
+    if not run.batch:
+        return None
+    scrubber = Scrubber(secrets.known(here.settings, here.fleet()))
+    return play_log.tail(here.settings.batches_dir, run.batch, scrubber)
+
+
+def _because(reason: str, what: str) -> str:
+    if not reason.strip():
+        raise FleetError(f"no reason is given; say {what}")
+    return reason.strip()
+
+
+def _named(words: type[Word], text: str, what: str) -> Word | None:
+    try:
+        return words(text) if text else None
+    except ValueError:
+        known = ", ".join(words)
+        raise HTTPException(400, f"there is no such {what}; there are {known}") from None
