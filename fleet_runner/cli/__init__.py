@@ -2,14 +2,18 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
 from fleet_runner.cli import logs
-from fleet_runner.cli.session import Exit, errors
+from fleet_runner.cli.session import Exit, called, errors
 from fleet_runner.core.errors import BmcError, FleetError, SourceError, StoreError
+
+
+SERVER = "--server"
 
 
 class Named(NamedTuple):
@@ -62,6 +66,7 @@ COMMANDS = {
     "signals": Named("Work", "signals:app", "Take what is pushed, and raise alarms."),
     "policy": Named("Look", "policy:app", "See what follows from which fault."),
     "ticket": Named("Look", "ticket:app", "What technicians have to do, and who is told."),
+    "notifications": Named("Look", "notifying:app", "Who is notified of what."),
     "breaker": Named("Look", "limits:app", "What stops automation when too much fails."),
     "rma": Named("Ask", "rma:app", "Follow what goes back to its vendor."),
     "web": Named("Work", "web:app", "Serve pages, the API and metrics."),
@@ -85,7 +90,7 @@ def command_line(first: str = "") -> typer.Typer:
         epilog="Settings: `fleet.toml` in the working directory or where FLEET_CONFIG points. "
         "Exit codes: 0 done, 1 the answer is no, 2 unusable input, 3 trouble, 4 not answered in time.",
     )
-    app.callback()(_nothing)
+    app.callback()(_begin)
     for name, named in {first: COMMANDS[first]}.items() if first in COMMANDS else COMMANDS.items():
         module, _, attribute = named.place.partition(":")
         found = getattr(import_module(f"{__name__}.{module}"), attribute)
@@ -96,8 +101,21 @@ def command_line(first: str = "") -> typer.Typer:
     return app
 
 
-def _nothing() -> None:
-    """Keep one command alone from being taken for the whole line."""
+def _begin(
+    context: typer.Context,
+    server: Annotated[
+        str, typer.Option(SERVER, help="ask a server (https://fleet.example) instead of a store", metavar="URL")
+    ] = "",
+) -> None:
+    """Note what the command is told before its name; and keep one alone from being taken for the whole line."""
+    called(context.invoked_subcommand or "", server)
+
+
+def first(words: Sequence[str]) -> str:
+    """Return the command's name: the first word that is neither an option nor its value."""
+    if words[:1] == [SERVER]:
+        return first(words[2:])
+    return first(words[1:]) if words and words[0].startswith(f"{SERVER}=") else next(iter(words), "")
 
 
 def main() -> None:
@@ -127,7 +145,7 @@ def main() -> None:
 def _answer() -> None:
     """What is still to be written is written here, where it can be told that it could not."""
     try:
-        command_line(next(iter(sys.argv[1:]), ""))(prog_name="fleet-runner")
+        command_line(first(sys.argv[1:]))(prog_name="fleet-runner")
     finally:
         sys.stdout.flush()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleet_runner import reconcile
-from fleet_runner.adapters import playbooks, tracker_file, warm
+from fleet_runner.adapters import notification_file, playbooks, tracker_file, warm
 from fleet_runner.adapters.bell import Bell, hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
@@ -84,6 +84,7 @@ def serve(
             beside.enter_context(showing(world))
             work = beside.enter_context(ExitStack())
             work.enter_context(sending(world))
+            work.enter_context(notifying(world))
             work.enter_context(mirroring(world))
             work.enter_context(taking(world))
             work.enter_context(warm.kept(settings, playbooks.environment(settings, "")))
@@ -139,7 +140,7 @@ def showing(world: World) -> Iterator[None]:
     from fleet_runner.web.serving import pages  # noqa: PLC0415  as above
     from fleet_runner.web.site import Site  # noqa: PLC0415  as above
 
-    with pages(Site(world.settings, world.store, lambda: world.fleet), _say):
+    with pages(Site(world.settings, world.store, lambda: world.fleet, pulse=world.pulse), _say):
         yield
 
 
@@ -152,6 +153,18 @@ def sending(world: World) -> Iterator[None]:
     from fleet_runner.reconcile import senders  # noqa: PLC0415  as above
 
     with senders.sending(world.settings, world.store, lambda: world.fleet):
+        yield
+
+
+@contextmanager
+def notifying(world: World) -> Iterator[None]:
+    """Notify people and programs beside the work, where a file names any."""
+    if notification_file.file(world.settings) is None:
+        yield
+        return
+    from fleet_runner.reconcile import notifying as telling  # noqa: PLC0415  as above
+
+    with telling.notifying(world.settings, world.store, lambda: world.fleet):
         yield
 
 

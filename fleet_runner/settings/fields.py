@@ -22,7 +22,7 @@ PATHS = (
     "netbox_token_file", "netbox_webhook_secret", "boot_certificate",
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
     "boot_dhcp_token", "firmware_images", "signals_certificate", "signals_certificate_key",
-    "policy_file", "kubeconfig", "trackers_file",
+    "server_token_file", "server_ca", "policy_file", "kubeconfig", "trackers_file", "notifications_file",
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
 
@@ -157,6 +157,11 @@ class Settings(BaseSettings):
     web_listen: str = Field(
         "", description="address and port of pages, the API and metrics (127.0.0.1:8492); empty: there are none"
     )
+    server: str = Field(
+        "", description="whose pages and API commands ask instead of a store (https://fleet.example); empty: none"
+    )
+    server_token_file: Path | None = Field(None, description="file with the token that it is shown, 0600")
+    server_ca: Path | None = Field(None, description="PEM file with the CA that alone may sign its certificate")
     web_certificate: Path | None = Field(
         None, description="TLS certificate of web_listen, PEM, with its chain; needed beyond this machine"
     )
@@ -229,6 +234,9 @@ class Settings(BaseSettings):
     )
     trackers_file: Path | None = Field(
         None, description="who is told of tickets (YAML); default: trackers.yml beside the inventory, if any"
+    )
+    notifications_file: Path | None = Field(
+        None, description="who is notified of what (YAML); default: notifications.yml beside the inventory, if any"
     )
     scheduler: Literal["none", "slurm", "kubernetes"] = Field(
         "none", description="what gives nodes work: it is told to drain them, and asked what runs there"

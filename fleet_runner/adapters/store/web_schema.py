@@ -1,6 +1,6 @@
 """The tables of the web service: who has logged in, who asked what, and how far each channel was notified."""
 
-from sqlalchemy import Column, Double, Index, Integer, Table
+from sqlalchemy import Boolean, Column, Double, Index, Integer, Table
 
 from fleet_runner.adapters.store.columns import Id, Words, metadata
 
@@ -44,4 +44,10 @@ channels = Table(  # who is notified, and how far: one row a channel of the noti
     Column("due_at", Double, nullable=False),
     Column("detail", Words, nullable=False),
     Column("told_at", Double),
+    Column("urgent", Id, nullable=False),  # likewise of urgent lines, which break quiet hours
+    Column("asked", Id, nullable=False),  # the last line of a message that may be out; 0 where none may
+    Column("asked_urgent", Boolean, nullable=False),  # whether that message holds urgent lines alone
+    Column("hour", Id, nullable=False),  # hours since the epoch, and how many messages went out in this one
+    Column("sent", Integer, nullable=False),
+    Column("away_at", Double),  # since when it could not be told
 )

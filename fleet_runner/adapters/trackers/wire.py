@@ -130,7 +130,7 @@ class Wire:
 
     def _refused(self, answer: requests.Response, said: str, issue: str) -> TrackerError:  # noqa: PLR0911  a line each
         status, about = answer.status_code, f" about {issue}" if issue else ""
-        after = _after(answer)
+        after = asked_to_wait(answer)
         if status == BUSY or (status == FORBIDDEN and after is not None):
             return TrackerError(Kind.BUSY, f"{self.name}: it asks us to wait (HTTP {status}){said}", after=after)
         if status == UNAUTHORIZED:
@@ -170,7 +170,7 @@ def texts(found: Any, key: str) -> Iterable[str]:
     return (str(row.get(key) or "") for row in rows if isinstance(row, dict))
 
 
-def _after(answer: requests.Response) -> float | None:
+def asked_to_wait(answer: requests.Response) -> float | None:
     """Return how many seconds an answer asks us to wait; None where it does not."""
     said = answer.headers.get("Retry-After", "").strip()[:64]
     if said.isascii() and said.isdigit():

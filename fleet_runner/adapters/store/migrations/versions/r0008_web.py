@@ -40,6 +40,12 @@ def upgrade() -> None:
         *_at("due_at"),
         *_text("detail"),
         sa.Column("told_at", sa.Double(), nullable=True),
+        sa.Column("urgent", Id, nullable=False),
+        sa.Column("asked", Id, nullable=False),
+        sa.Column("asked_urgent", sa.Boolean(), nullable=False),
+        sa.Column("hour", Id, nullable=False),
+        sa.Column("sent", sa.Integer(), nullable=False),
+        sa.Column("away_at", sa.Double(), nullable=True),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_channels")),
     )
     op.add_column("tokens", sa.Column("tenant", sa.Text(), nullable=False, server_default=""))

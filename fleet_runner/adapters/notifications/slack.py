@@ -1,0 +1,14 @@
+"""Slack's incoming webhooks, and those of chats that take the same (Mattermost, Rocket.Chat)."""
+
+import json
+
+from fleet_runner.adapters.notification_file import Secrets
+from fleet_runner.adapters.notifications.posting import Posted, post
+from fleet_runner.core.notifying.channel import Channel
+from fleet_runner.core.notifying.wording import Message, chat
+
+
+def send(of: Channel, secrets: Secrets, message: Message) -> None:
+    """POST a message."""
+    body = json.dumps(chat(message), separators=(",", ":")).encode()
+    post(of.name, secrets, Posted(body, {"Content-Type": "application/json", "Idempotency-Key": message.key}))
