@@ -27,6 +27,7 @@ class Keep:
     sweeps_days: float
     artifacts_days: float
     signals_days: float
+    audit_days: float = 0.0
 
 
 class Body(NamedTuple):
@@ -66,6 +67,7 @@ class Pruned:
     steps: int = 0
     news: int = 0
     counters: int = 0
+    asked: int = 0
     folders: int = 0
     folder_bytes: int = 0
     more: bool = False
@@ -86,6 +88,7 @@ class Pruned:
             (self.steps, "steps of closed boots"),
             (self.news, "told lines about closed tickets"),
             (self.counters, "counters of what was heard"),
+            (self.asked, "lines of the audit log"),
             (self.folders, f"folders ({size(self.folder_bytes)})"),
         )
         parts = [f"{count:,} {what}" for count, what in told if count]

@@ -78,12 +78,14 @@ def keeping(settings: Settings) -> Keep:
         settings.keep_sweeps_days,
         settings.keep_artifacts_days,
         settings.keep_signals_days,
+        settings.keep_audit_days,
     )
 
 
 def _aged(work: Work) -> Pruned:
-    done, before = Pruned(), retention.since(work.now, work.keep.signals_days)
+    done, keep = Pruned(), work.keep
     for what in AGED:
+        before = retention.since(work.now, keep.audit_days if what == "asked" else keep.signals_days)
         if work.dry:
             done = _plus(done, what, work.store.count_aged(what, before))
             continue

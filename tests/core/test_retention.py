@@ -77,6 +77,7 @@ def test_what_went_is_said_in_one_sentence() -> None:
     expected = "3 pieces of evidence (3.4 kB), 1 cleared alarms, 1 folders (12 B) went; there is more to do"
     assert both.sentence() == expected
     assert Pruned().sentence() == "nothing went"
+    assert Pruned(asked=2).sentence() == "2 lines of the audit log went"
     assert Pruned(runs=1_234).sentence(would=True) == "1,234 of their runs would go"
 
 

@@ -14,6 +14,7 @@ from fleet_runner.adapters.store.remedy_schema import WAITING, alarms, heard, ou
 from fleet_runner.adapters.store.runner_schema import pruned
 from fleet_runner.adapters.store.runs import SWEEPS
 from fleet_runner.adapters.store.schema import boot_events, boots, evidence, journal, nodes, results, runs, tickets
+from fleet_runner.adapters.store.web_schema import audit
 from fleet_runner.core.retention import DAY, Body, Said, thinned
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.verdicts import Verdict
@@ -89,6 +90,7 @@ AGED: dict[str, Table] = {
     "steps": boot_events,
     "news": outbox,
     "counters": heard,
+    "asked": audit,
 }
 """What goes by its age alone, by the name that `core.retention.Pruned` has for it."""
 
@@ -109,6 +111,8 @@ def aged(what: str, before: float) -> ColumnElement[bool]:
             newest = select(func.max(of_ticket.c.id)).where(of_ticket.c.ticket == outbox.c.ticket)
             last = outbox.c.id < newest.correlate(outbox).scalar_subquery()
             return and_(outbox.c.at < before, over.correlate(outbox), ~waits.correlate(outbox), last)
+        case "asked":
+            return and_(audit.c.at < before, _not_newest(audit))
         case _:
             return heard.c.last_at < before
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, case, insert, or_, select, update
 
 from fleet_runner.adapters.store.remedy_schema import tokens
 from fleet_runner.core.errors import ConflictError
@@ -23,6 +23,37 @@ def add(connection: Connection, token: Token) -> int:
         raise ConflictError(
             f"token {token.name}: there is one already; `fleet-runner signals token revoke {token.name}` ends it"
         )
+    return _added(connection, token)
+
+
+def rotate(connection: Connection, token: Token, until: float) -> int:
+    """Add one in the place of those of its name, which are good until then at most; return its id.
+
+    ConflictError where none of its name is good now: whoever ended it has ended it for good.
+    """
+    good = or_(tokens.c.until.is_(None), tokens.c.until > token.made_at)
+    mine = update(tokens).where(tokens.c.name == token.name, tokens.c.revoked_at.is_(None), good)
+    shorter = case((tokens.c.until < until, tokens.c.until), else_=until)
+    if not connection.execute(mine.values(until=shorter)).rowcount:
+        raise ConflictError(f"token {token.name}: none of that name is good; make one anew")
+    return _added(connection, token)
+
+
+def revoke(connection: Connection, name: str, now: float) -> bool:
+    """End the tokens of a name; False where none is to be ended."""
+    mine = update(tokens).where(tokens.c.name == name, tokens.c.revoked_at.is_(None))
+    return connection.execute(mine.values(revoked_at=now)).rowcount > 0
+
+
+def used(connection: Connection, at: Mapping[int, float]) -> None:
+    """Keep when tokens were last used, by id."""
+    if at:
+        rows = [{"_id": token, "_at": moment} for token, moment in sorted(at.items())]
+        mine = update(tokens).where(tokens.c.id == bindparam("_id"))
+        connection.execute(mine.values(used_at=bindparam("_at")), rows)
+
+
+def _added(connection: Connection, token: Token) -> int:
     row = {
         "name": token.name,
         "scope": token.scope,
@@ -35,20 +66,6 @@ def add(connection: Connection, token: Token) -> int:
         "until": token.until,
     }
     return int(connection.execute(insert(tokens).values(row).returning(tokens.c.id)).scalar_one())
-
-
-def revoke(connection: Connection, name: str, now: float) -> bool:
-    """End the token of a name; False where none is to be ended."""
-    mine = update(tokens).where(tokens.c.name == name, tokens.c.revoked_at.is_(None))
-    return connection.execute(mine.values(revoked_at=now)).rowcount > 0
-
-
-def used(connection: Connection, at: Mapping[int, float]) -> None:
-    """Keep when tokens were last used, by id."""
-    if at:
-        rows = [{"_id": token, "_at": moment} for token, moment in sorted(at.items())]
-        mine = update(tokens).where(tokens.c.id == bindparam("_id"))
-        connection.execute(mine.values(used_at=bindparam("_at")), rows)
 
 
 def _token(row: Row[Any]) -> Token:

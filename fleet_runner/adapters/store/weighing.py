@@ -20,6 +20,7 @@ from fleet_runner.adapters.store.schema import (
     runs,
     tickets,
 )
+from fleet_runner.adapters.store.web_schema import audit
 
 KINDS: dict[str, Column[Any]] = {
     "results": results.c.at,
@@ -33,6 +34,7 @@ KINDS: dict[str, Column[Any]] = {
     "steps of boots": boot_events.c.at,
     "flashes": flashes.c.intended_at,
     "batches in the queue": parcels.c.offered_at,
+    "lines of the audit log": audit.c.at,
 }
 """The moment of each kind's rows; their table is the column's. What is not here grows with the fleet alone."""
 
@@ -64,7 +66,7 @@ def weigh(connection: Connection, where: str, since: float) -> Weighed:
     """Read all of that; this walks every table once."""
     sizes = _sizes(connection)
     kinds = tuple(_kind(connection, name, column, sizes, since) for name, column in KINDS.items())
-    size, free = _on_disk(connection, where)
+    size, free = on_disk(connection, where)
     return Weighed(REVISION, where, size, free, kinds)
 
 
@@ -88,7 +90,8 @@ def _sizes(connection: Connection) -> dict[str, int]:
     return {row[0]: int(row[1]) for row in connection.execute(text(f"{told} WHERE d.aggregate = 1 GROUP BY 1"))}
 
 
-def _on_disk(connection: Connection, where: str) -> tuple[int, int]:
+def on_disk(connection: Connection, where: str) -> tuple[int, int]:
+    """Return how many bytes a store has on disk, and how many of them are free for reuse."""
     if connection.dialect.name == "postgresql":
         return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one()), 0
     files = [Path(where + ending) for ending in ("", "-wal", "-shm")]
