@@ -26,7 +26,7 @@ def known(settings: Settings, fleet: Fleet | None) -> frozenset[str]:
             found.update(_leaves(yaml.safe_load(_text(file)), secret=False))
     files = (
         settings.netbox_token_file, settings.netbox_webhook_secret, settings.bmc_vault_token_file,
-        settings.boot_dhcp_token,
+        settings.boot_dhcp_token, settings.server_token_file,
     )  # fmt: skip
     for file in files:
         with contextlib.suppress(OSError, ValueError):

@@ -12,7 +12,6 @@ from fleet_runner.cli import logs
 from fleet_runner.cli.session import Exit, called, errors
 from fleet_runner.core.errors import BmcError, FleetError, SourceError, StoreError
 
-
 SERVER = "--server"
 
 

@@ -7,9 +7,10 @@ import re
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import typer
 from rich.console import Console
@@ -45,16 +46,53 @@ class Exit(IntEnum):
     INTERRUPTED = 130  # Ctrl-C
 
 
+class Called(NamedTuple):
+    """What was typed: a command, and the server that its line names before it, "" for none."""
+
+    command: str = ""
+    server: str = ""
+
+
+CALLED: ContextVar[Called] = ContextVar("called")
+
+AFAR = frozenset({
+    "status", "node", "history", "explain", "evidence", "tickets", "results", "ticket", "queue", "schedules",
+    "certify", "hold", "maintenance", "release", "cancel", "reboot", "triage", "debug", "repaired", "retry", "retire",
+    "run",
+})  # fmt: skip
+"""Commands that can ask a server instead of a store."""
+
+
+def called(command: str, server: str) -> None:
+    """Note what was typed; FleetError where that command can ask no server."""
+    CALLED.set(Called(command, server))
+    if server:
+        _may_ask_afar(command)
+
+
+def _may_ask_afar(command: str) -> None:
+    if command not in AFAR:
+        raise FleetError(f"{command} works on the machine of the store alone; run it there, without a server")
+
+
 @contextmanager
 def opened(*, create: bool = False) -> "Iterator[tuple[Settings, Store]]":
-    """Open the settings' store for the length of a command."""
+    """Open the settings' store for the length of a command, or what stands for a server's, where one is named."""
     from fleet_runner import settings  # noqa: PLC0415  a third of a second, which commands without a store spare
     from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
 
     for sentence in settings.strays():
         errors.print(f"warning: {sentence}", markup=False, soft_wrap=True)
     found = settings.load()
-    store = Store.create(found.store_url) if create else Store.open(found.store_url)
+    typed = CALLED.get(Called())
+    server = typed.server or found.server
+    if server:
+        from fleet_runner.adapters.remote import reached  # noqa: PLC0415  likewise
+
+        _may_ask_afar(typed.command)
+        store = cast("Store", reached(found, server))
+    else:
+        store = Store.create(found.store_url) if create else Store.open(found.store_url)
     try:
         yield found, store
     finally:

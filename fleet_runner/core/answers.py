@@ -66,12 +66,20 @@ class Paused:
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """What everybody should know first; `kind` is "bad", "unsure", or "calm" where all is well."""
+
+    words: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
-    """How the fleet is looked after now.
+    """How the fleet is looked after now; `notices` say it in sentences.
 
     `unserved_since` is since when something is due that nobody does, null where somebody does. `heard` is when each
-    part of the boot path was last heard of, and `boots` whether nodes boot through it. `policy` says why the policy
-    file cannot be used, "" where it can. `breaker` is null while it is closed.
+    part of the boot path was last heard of. `policy` says why the policy file cannot be used, "" where it can.
+    `breaker` is null while it is closed.
     """
 
     at: float
@@ -80,9 +88,9 @@ class Overview:
     paused_queue: Paused | None = None
     paused_schedules: Mapping[str, Paused] = field(default_factory=dict[str, Paused])
     heard: Mapping[str, float] = field(default_factory=dict[str, float])
-    boots: bool = False
     breaker: Breaker | None = None
     policy: str = ""
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
