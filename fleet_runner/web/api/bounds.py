@@ -1,6 +1,7 @@
 """What of a request is bounded, how its refusals look, and how long lists are cut into pages."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 
@@ -13,6 +14,9 @@ from fleet_runner.core.runs import Node
 from fleet_runner.web.site import Site
 
 T = TypeVar("T")
+
+LAST_SECOND = 253_402_300_799.0
+"""The end of the year 9999, in epoch seconds: what never comes."""
 
 MOST = 500
 """Items of a page."""
@@ -89,6 +93,11 @@ def known(here: Site, name: str) -> Node:
     if node is None:
         raise missing(f"node {name!r}")
     return node
+
+
+def shown(node: Node) -> Node:
+    """Return a node as JSON can say it, which has no word for never."""
+    return replace(node, wake_at=min(node.wake_at, LAST_SECOND))
 
 
 def source(here: Site) -> Fleet:

@@ -12,8 +12,7 @@ from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import Condition, State
 from fleet_runner.core.runs import Entry, Intent, Node, Run, Stored, Ticket
 from fleet_runner.core.signals.alarm import Alarm
-from fleet_runner.reconcile.queueing import queued
-from fleet_runner.reconcile.remedying import alarm_lines, remedies
+from fleet_runner.reconcile import afar
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import (
     NOT_FOUND,
@@ -25,6 +24,7 @@ from fleet_runner.web.api.bounds import (
     Since,
     known,
     page_of,
+    shown,
     source,
 )
 from fleet_runner.web.site import Here, Site
@@ -60,7 +60,7 @@ def every(  # noqa: PLR0913  a query has as many parameters as it narrows by
         and device_type in {"", node.device_type}
         and (placed is None or node.name in placed)
     )
-    return page_of(rows, limit, lambda node: node.name)
+    return page_of(map(shown, rows), limit, lambda node: node.name)
 
 
 def _placed(here: Site, site: str, rack: str, tenant: str) -> frozenset[str] | None:
@@ -77,7 +77,7 @@ def _placed(here: Site, site: str, rack: str, tenant: str) -> frozenset[str] | N
 @one.get("", operation_id="get_node")
 def node(here: Here, _: Sees, name: Name) -> Node:
     """Return a node or a fabric."""
-    return known(here, name)
+    return shown(known(here, name))
 
 
 @one.get("/history", operation_id="get_history")
@@ -153,9 +153,4 @@ def intents(here: Here, _: Sees, name: Name) -> tuple[Intent, ...]:
 @one.get("/standing", operation_id="get_standing_of_node")
 def standing(here: Here, _: Sees, name: Name) -> Standing:
     """Say what stands, what was tried and what comes next by the fleet's policy, and why it waits in the queue."""
-    row, now = known(here, name), here.clock()
-    return Standing(
-        tuple(alarm_lines(here.settings, here.store, row, now)),
-        tuple(remedies(here.settings, here.store, row, now)),
-        queued(here.settings, here.store).get(name),
-    )
+    return afar.standing(here.settings, here.store, known(here, name), here.clock())

@@ -1,18 +1,13 @@
 """How the fleet is looked after now, and how much automation may do."""
 
-from importlib.metadata import version
-
 from fastapi import APIRouter
 
-from fleet_runner.adapters import policy_file
 from fleet_runner.core import budget
-from fleet_runner.core.answers import Budget, Out, Overview, Paused, paused
+from fleet_runner.core.answers import Budget, Out, Overview
 from fleet_runner.core.breaker import Breaker
-from fleet_runner.core.errors import SettingsError
-from fleet_runner.reconcile.overdue import unserved_since
+from fleet_runner.reconcile import afar
 from fleet_runner.reconcile.purse import limits, measured
 from fleet_runner.reconcile.remedying import rules_in_use
-from fleet_runner.settings import Settings
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import REFUSALS, source
 from fleet_runner.web.site import Here
@@ -23,18 +18,7 @@ router = APIRouter(tags=["fleet"], responses=REFUSALS)
 @router.get("/status", operation_id="get_status")
 def status(here: Here, _: Sees) -> Overview:
     """Say how the fleet is looked after now: what is paused, what stopped automation, who is silent."""
-    store, now = here.store, here.clock()
-    return Overview(
-        now,
-        version("fleet-runner"),
-        unserved_since(here.settings, store, now),
-        paused(store.queue_paused()),
-        {name: Paused(*switch) for name, switch in store.schedules()[2].items()},
-        store.beats(),
-        bool(here.settings.boot_url),
-        store.breaker(),
-        _unusable_policy(here.settings),
-    )
+    return afar.overview(here.settings, here.store, here.clock())
 
 
 @router.get("/breaker", operation_id="get_breaker")
@@ -56,11 +40,3 @@ def spent(here: Here, _: Sees) -> tuple[Budget, ...]:
         Budget(use.scope.value, use.name, tuple(Out(o.node, o.where, o.until) for o in use.out), use.most, use.total)
         for use in shown
     )
-
-
-def _unusable_policy(settings: Settings) -> str:
-    try:
-        policy_file.rules(settings)
-    except SettingsError as error:
-        return str(error)
-    return ""

@@ -5,15 +5,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from fleet_runner.core.answers import Batch, Carrier, Queue, paused
+from fleet_runner.adapters.store.past_runs import SoughtRuns
+from fleet_runner.core.answers import Carrier, Page, Queue
 from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.runs import Run, Stored
+from fleet_runner.core.runs import Outcome, Run, Stored
 from fleet_runner.core.signals.alarm import Alarm
-from fleet_runner.reconcile import queueing
+from fleet_runner.reconcile import afar, queueing
 from fleet_runner.web.access import Sees
-from fleet_runner.web.api.bounds import NOT_FOUND, REFUSALS, Number, missing
+from fleet_runner.web.api.bounds import NOT_FOUND, REFUSALS, Cursor, Limit, Narrow, Number, missing, numbered
 from fleet_runner.web.site import Here
 
 router = APIRouter(tags=["runs"], responses=REFUSALS)
@@ -21,8 +22,24 @@ router = APIRouter(tags=["runs"], responses=REFUSALS)
 
 @router.get("/runs", operation_id="list_open_runs")
 def opened(here: Here, _: Sees) -> tuple[Run, ...]:
-    """List every run that goes on, oldest first; those of the past stand below /nodes/{name}/runs."""
+    """List every run that goes on, oldest first."""
     return here.store.open_runs()
+
+
+@router.get("/runs/past", operation_id="list_past_runs")
+def past(  # noqa: PLR0913  a query has as many parameters as it narrows by
+    *,
+    here: Here,
+    _: Sees,
+    node: Narrow = "",
+    stage: Stage | None = None,
+    outcome: Outcome | None = None,
+    limit: Limit = 100,
+    cursor: Cursor = "",
+) -> Page[Run]:
+    """List runs that are over, the newest first; a page may be short, or empty, and have a next one all the same."""
+    found = here.store.past_runs(SoughtRuns(node, stage, outcome), below=numbered(cursor), limit=limit)
+    return Page(found.runs, str(found.older) if found.older is not None else None)
 
 
 @router.get("/runs/{number}", operation_id="get_run", responses=NOT_FOUND)
@@ -53,8 +70,7 @@ def durations(
 @router.get("/queue", operation_id="get_queue")
 def queue(here: Here, _: Sees) -> Queue:
     """Return every batch that has not ended, and why what waits does."""
-    batches = tuple(Batch(*line) for line in queueing.queue(here.settings, here.store))
-    return Queue(batches, paused(here.store.queue_paused()), queueing.queued(here.settings, here.store))
+    return afar.queue(here.settings, here.store)
 
 
 @router.get("/runners", operation_id="list_runners")

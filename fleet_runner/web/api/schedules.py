@@ -1,16 +1,17 @@
 """What comes by the clock: how it stands, and switching it off and on."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Path
 from pydantic import BaseModel, Field
 
-from fleet_runner.core.answers import Ended, Scheduled, Schedules, paused
+from fleet_runner.core.answers import Ended, Schedules
 from fleet_runner.core.printable import printable
 from fleet_runner.core.schedules.known import KNOWN
-from fleet_runner.reconcile.upcoming import Coming, coming
+from fleet_runner.reconcile import afar
 from fleet_runner.web.access import Sees, Steers
-from fleet_runner.web.api.bounds import CONFLICT, NOT_FOUND, REFUSALS, Sound, missing
+from fleet_runner.web.api.bounds import CONFLICT, NOT_FOUND, REFUSALS, Sound, missing, shown
 from fleet_runner.web.site import Here
 
 router = APIRouter(tags=["schedules"], responses=REFUSALS)
@@ -36,8 +37,9 @@ class Because(BaseModel):
 @router.get("/schedules", operation_id="list_schedules")
 def every(here: Here, _: Sees) -> Schedules:
     """Return every schedule: when it comes, how the last one ended, and the next one."""
-    now, known = coming(here.settings, here.store)
-    return Schedules(now, tuple(map(_scheduled, known)))
+    found = afar.schedules(here.settings, here.store)
+    waits = (replace(each, waits=shown(each.waits)) if each.waits is not None else each for each in found.schedules)
+    return replace(found, schedules=tuple(waits))
 
 
 @router.post("/schedules/{name}/pause", operation_id="pause_schedule", responses=NOT_FOUND)
@@ -69,24 +71,3 @@ def run(here: Here, _: Steers, name: Known) -> Ended:
 def _check(name: str) -> None:
     if name not in KNOWN:
         raise missing(f"schedule {name!r}; there are {', '.join(KNOWN)}")
-
-
-def _scheduled(each: Coming) -> Scheduled:
-    schedule = each.schedule
-    return Scheduled(
-        each.name,
-        KNOWN[each.name].meaning,
-        schedule.text,
-        schedule.zone,
-        schedule.jitter,
-        schedule.missed.value,
-        each.last_at,
-        each.row.runner,
-        each.last_ended,
-        each.next_at,
-        each.running,
-        each.overdue,
-        paused(each.paused),
-        each.waits,
-        each.unmet,
-    )

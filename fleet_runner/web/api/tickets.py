@@ -5,13 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, Field
 
-from fleet_runner.adapters import tracker_file
 from fleet_runner.core.answers import Ended, Page, Told
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Ticket
-from fleet_runner.core.tracking.configured import Configured
 from fleet_runner.core.tracking.links import Link
+from fleet_runner.reconcile import afar
 from fleet_runner.web.access import Mends, Sees
 from fleet_runner.web.api.bounds import (
     NOT_FOUND,
@@ -59,7 +58,7 @@ def every(
 @router.get("/tickets/{number}", operation_id="get_ticket", responses=NOT_FOUND)
 def one(here: Here, _: Sees, number: Number) -> Told:
     """Return a ticket with what happened to it, and where else it is written."""
-    return Told(_known(here, number), here.store.ticket_changes(number), tuple(_links(here, number)))
+    return Told(_known(here, number), here.store.ticket_changes(number), _links(here, number))
 
 
 @router.post("/tickets/{number}/notes", operation_id="note_ticket", responses=NOT_FOUND)
@@ -90,21 +89,8 @@ def _known(here: Site, number: int) -> Ticket:
     return found
 
 
-def _links(here: Site, number: int) -> list[Link]:
-    """Return where a ticket lives, or will: also with trackers that were not told of it yet."""
-    known = {link.tracker: link for link in here.store.ticket_links(number)}
-    fresh = [
-        link
-        for of in _trackers(here)
-        if of.name not in known
-        for link in here.store.untold(of.name)
-        if link.ticket == number
-    ]
-    return [*known.values(), *fresh]
-
-
-def _trackers(here: Site) -> tuple[Configured, ...]:
+def _links(here: Site, number: int) -> tuple[Link, ...]:
     try:
-        return tracker_file.trackers(here.settings)
+        return afar.links(here.settings, here.store, number)
     except SettingsError as error:
         raise HTTPException(503, str(error)) from error
