@@ -76,8 +76,5 @@ def page(request: Request, who: Who, template: str, *, status: int = 200, **valu
         "navigation": [(url, name) for url, name, right in NAVIGATION if who.may(right)],
         **values,
     }
-    found = TEMPLATES.get_template(template)
-    if request.headers.get("hx-request") == "true":
-        context = found.new_context(given)
-        return HTMLResponse("".join(found.blocks["content"](context)), status)
-    return HTMLResponse(found.render(given), status)
+    given["whole"] = request.headers.get("hx-request") != "true"
+    return HTMLResponse(TEMPLATES.get_template(template).render(given), status)
