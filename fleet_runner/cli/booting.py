@@ -1,9 +1,8 @@
-"""A network boot in words: how far it came, what it waits for, how it ended."""
+"""The network boots that are on their way, and how far each came in a word."""
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.session import age
 from fleet_runner.core.boot.boots import Boot
-from fleet_runner.core.boot.progress import last, missing, timeline
+from fleet_runner.core.boot.progress import last
 
 
 def on_their_way(store: Store) -> dict[str, Boot]:
@@ -15,20 +14,3 @@ def place(boot: Boot) -> str:
     """Return in a word how far a boot came."""
     came = last(boot)
     return "armed" if came is None else came.value
-
-
-def words(boot: Boot, now: float) -> str:
-    """Return one line: "boot 12, armed 40 s ago: dhcp after 12 s, script after 14 s; waits for kernel"."""
-    came = timeline(boot) or "nothing was seen of it yet"
-    refused = f"; {boot.refused} refused" if boot.refused else ""
-    return f"boot {boot.id}, armed {age(now - boot.armed_at)} ago: {came}{refused}; {_next(boot, now)}"
-
-
-def _next(boot: Boot, now: float) -> str:
-    following = missing(boot)
-    if boot.closed_at is not None:
-        return f"closed: {boot.closed_because}"
-    if following is None:
-        return "it is up"
-    expired = boot.claimed_at is None and now >= boot.expires_at
-    return f"waits for {following}{', but has expired: it gets no boot data any more' if expired else ''}"

@@ -3,7 +3,6 @@
 import os
 import shlex
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from fleet_runner.cli.session import age, stamp
 from fleet_runner.core.checks.firmware_update import NAME
 from fleet_runner.core.firmware.activation import NAMES
 from fleet_runner.core.firmware.flash import Flash, Pace, Phase
-from fleet_runner.core.firmware.progress_text import versions
+from fleet_runner.core.firmware.flash_text import since
 from fleet_runner.core.lifecycle import State
 from fleet_runner.core.runs import Node
 from fleet_runner.settings import Settings
@@ -66,28 +65,6 @@ def holder(store: Store, node: str, now: float) -> Holder | None:
     """Return who is at a node's firmware."""
     found = store.firmware_holder(node, now)
     return Holder(*found) if found is not None else None
-
-
-def short(flash: Flash, now: float) -> str:
-    """Return "flash 12, BIOS 2.0 → 2.1, is sent since 3 min"."""
-    return f"flash {flash.id}, {what(flash)}, is {flash.phase} since {age(now - since(flash))}"
-
-
-def what(flash: Flash) -> str:
-    """Return "BIOS 2.0 → 2.1", with how many entries it changes where they are several."""
-    many = f" ({len(flash.targets)} entries)" if len(flash.targets) > 1 else ""
-    return f"{flash.component}{many} {versions(flash.before, flash.targets)}"
-
-
-def since(flash: Flash) -> float:
-    """Return when a flash came into its phase."""
-    moments: Mapping[Phase, float | None] = {
-        Phase.INTENDED: flash.intended_at,
-        Phase.SENT: flash.sent_at,
-        Phase.UPDATED: flash.updated_at,
-        Phase.ACTIVATING: flash.activated_at,
-    }
-    return moments[flash.phase] or flash.intended_at
 
 
 def meaning(flash: Flash) -> str:

@@ -16,13 +16,13 @@ from rich.text import Text
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.board import board, brief, usual
 from fleet_runner.cli.booting import on_their_way
-from fleet_runner.cli.booting import words as words_of_boot
 from fleet_runner.cli.fabric import explain_fabric
-from fleet_runner.cli.flashing import short
 from fleet_runner.cli.remedying import alarmed, raised
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
+from fleet_runner.core.boot.words import words as words_of_boot
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.excerpt import excerpt
+from fleet_runner.core.firmware.flash_text import short
 from fleet_runner.core.lifecycle import FABRICS, STATES, State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket

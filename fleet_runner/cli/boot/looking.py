@@ -7,10 +7,10 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from fleet_runner.cli.booting import words
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.addresses import mac
 from fleet_runner.core.boot.boots import BootEvent, Discovered, Identity
+from fleet_runner.core.boot.words import words
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.printable import printable
 

@@ -15,6 +15,7 @@ from fleet_runner.cli.flashing import Opened
 from fleet_runner.cli.reading import Json
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.firmware.flash import End, Flash
+from fleet_runner.core.firmware.flash_text import since, what
 from fleet_runner.core.firmware.guard import refusal
 from fleet_runner.core.lifecycle import State
 from fleet_runner.core.printable import printable
@@ -80,7 +81,7 @@ def _one(settings: Settings, store: Store, row: Node, limit: int, *, json: bool)
 def _tell_open(settings: Settings, found: Opened, row: Node, now: float) -> None:
     flash = found.flash
     console.print(Text(_head(flash), style="bold").append(" is open", style="bold yellow"))
-    _tell("phase", f"{flash.phase} since {age(now - flashing.since(flash))}: {flashing.meaning(flash)}")
+    _tell("phase", f"{flash.phase} since {age(now - since(flash))}: {flashing.meaning(flash)}")
     if flash.task:
         _tell("task", flash.task)
     if found.waits and found.waits_since is not None:
@@ -101,7 +102,7 @@ def _tell_ended(flash: Flash) -> None:
 
 
 def _head(flash: Flash) -> str:
-    return printable(f"#{flash.id} {stamp(flash.intended_at)} {flashing.what(flash)}")
+    return printable(f"#{flash.id} {stamp(flash.intended_at)} {what(flash)}")
 
 
 def _asked(flash: Flash) -> str:
@@ -125,10 +126,10 @@ def _table(rows: Iterable[Opened], now: float) -> Table:
     table.add_column("FOR", justify="right", no_wrap=True)
     table.add_column("WHAT", ratio=1, overflow="fold")
     for flash, holder, waits, _ in rows:
-        said = waits or f"{flashing.what(flash)}: {flashing.meaning(flash)}"
+        said = waits or f"{what(flash)}: {flashing.meaning(flash)}"
         nobody = "" if holder else " (nobody is at it now)"
         about = Text(printable(said)).append(nobody, style="dim")
-        table.add_row(flash.node, f"#{flash.id}", flash.phase, age(now - flashing.since(flash)), about)
+        table.add_row(flash.node, f"#{flash.id}", flash.phase, age(now - since(flash)), about)
     return table
 
 

@@ -10,6 +10,7 @@ from fleet_runner.cli import flashing
 from fleet_runner.cli.session import Exit, age, console, errors, known, opened, stamp, whoami
 from fleet_runner.cli.wishing import By
 from fleet_runner.core.errors import ConflictError, FleetError
+from fleet_runner.core.firmware.flash_text import short
 from fleet_runner.core.lifecycle import State
 
 NodeName = Annotated[str, typer.Argument(help="the node", metavar="NODE")]
@@ -50,7 +51,7 @@ def settle(
                 f"{holder.name} is at the firmware of {name}, for {left} more; wait for it, or end that process first"
             )
         if not yes:
-            console.print(f"{flashing.short(flash, now)}: {flashing.meaning(flash)}.\n{WHAT_IT_MEANS}", markup=False)
+            console.print(f"{short(flash, now)}: {flashing.meaning(flash)}.\n{WHAT_IT_MEANS}", markup=False)
             typer.confirm(f"Settle flash {flash.id} of {name}?", abort=True)
         try:
             settled = store.settle_flash(name, by or whoami(), because, time.time())
@@ -83,7 +84,7 @@ def allow_power(
         flash = store.open_flash(name)
         console.print(f"{name}: power actions are allowed until {stamp(now + seconds)} UTC", markup=False)
         if flash is not None:
-            errors.print(f"warning: {flashing.short(flash, now)}", markup=False, soft_wrap=True)
+            errors.print(f"warning: {short(flash, now)}", markup=False, soft_wrap=True)
 
 
 def span(text: str) -> float:
