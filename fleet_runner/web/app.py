@@ -33,6 +33,7 @@ def application(here: Site) -> App:
     )
     app.state.site = here
     app.state.live = Live(here.stop)
+    app.state.meter = meter = metrics.Meter(here)
     app.add_exception_handler(AnyHTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(FleetError, _trouble)
@@ -44,7 +45,7 @@ def application(here: Site) -> App:
     app.include_router(metrics.router, include_in_schema=False)
     for each in API:
         app.include_router(each, prefix="/api/v1")
-    return around(app, here)
+    return meter.around(around(app, here))
 
 
 def _for_people(request: Request) -> bool:

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.records import Fleet
 from fleet_runner.http.admission import Admission
+from fleet_runner.reconcile.pulse import Pulse
 from fleet_runner.settings import Settings
 
 
@@ -18,7 +19,8 @@ from fleet_runner.settings import Settings
 class Site:
     """The settings, the store, and what the source of truth said last: None where it could not be read yet.
 
-    `clock` tells the time, `steady` measures it. `stop` is set when the service ends: what waits then gives up.
+    `pulse` is that of the runner's loop where it goes round in this process. `clock` tells the time, `steady`
+    measures it. `stop` is set when the service ends: what waits then gives up.
     """
 
     settings: Settings
@@ -26,6 +28,7 @@ class Site:
     fleet: Callable[[], Fleet | None]
     clock: Callable[[], float] = time.time
     steady: Callable[[], float] = time.monotonic
+    pulse: Pulse | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     admission: Admission = field(init=False)
 

@@ -3,9 +3,11 @@
 from fleet_runner.adapters.store.asking import PageWishMethods
 from fleet_runner.adapters.store.carrying import CarryingMethods
 from fleet_runner.adapters.store.floor import FloorMethods
+from fleet_runner.adapters.store.glancing import GlanceMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
 from fleet_runner.adapters.store.past_runs import PastRunMethods
 from fleet_runner.adapters.store.schedules import ScheduleMethods
+from fleet_runner.adapters.store.tallying import TallyMethods
 from fleet_runner.adapters.store.through import ThroughMethods
 from fleet_runner.adapters.store.web import WebMethods
 from fleet_runner.adapters.store.wished import WishedMethods
@@ -21,5 +23,7 @@ class RunningMethods(
     FloorMethods,
     PastRunMethods,
     WishedMethods,
+    TallyMethods,
+    GlanceMethods,
 ):
     """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""
