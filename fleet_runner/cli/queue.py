@@ -1,18 +1,20 @@
 """Commands about the batches between runners: what runs where, what waits and why; and who runs."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from fleet_runner.cli import anywhere
 from fleet_runner.cli.session import Exit, age, console, opened, plain, print_json, whoami
+from fleet_runner.core.answers import Batch
 from fleet_runner.core.errors import FleetError
-from fleet_runner.core.placement import Runner, resumable
+from fleet_runner.core.placement import Runner, Switch, resumable
 from fleet_runner.reconcile import queueing
 from fleet_runner.reconcile.alone import served
-from fleet_runner.reconcile.queueing import Line
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
 
@@ -27,17 +29,14 @@ def queue(context: typer.Context, json: Json = False) -> None:
     if context.invoked_subcommand is not None:
         return
     with opened() as (settings, store):
-        lines = queueing.queue(settings, store)
-        paused = store.queue_paused()
+        found = anywhere.queue(settings, store)
         if json:
-            print_json(
-                {"batches": [line._asdict() for line in lines], "paused": paused._asdict() if paused else None}
-            )
+            print_json({"batches": found.batches, "paused": found.paused})
             return
-        if paused is not None:
-            console.print(Text(resumable(paused), "bold yellow"))
-        if lines:
-            console.print(_table(lines))
+        if found.paused is not None:
+            console.print(Text(resumable(Switch(*astuple(found.paused))), "bold yellow"))
+        if found.batches:
+            console.print(_table(found.batches))
         else:
             console.print("no batch runs or waits")
 
@@ -107,7 +106,7 @@ def _told(runner: Runner, deciding: str, seconds: float) -> dict[str, Any]:
     return {**plain(runner), "state": queueing.standing(runner, deciding, seconds)}
 
 
-def _table(lines: Sequence[Line]) -> Table:
+def _table(lines: Sequence[Batch]) -> Table:
     table = _columns("BATCH", "NODES", "RUNNER", "SINCE", "WHAT")
     for line in lines:
         nodes = line.nodes[0] if line.nodes else "none"

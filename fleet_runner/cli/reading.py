@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.cli.anywhere import at_hand, overview, pause, standing
 from fleet_runner.cli.board import board, brief, usual
 from fleet_runner.cli.booting import on_their_way
 from fleet_runner.cli.fabric import explain_fabric
@@ -27,10 +28,6 @@ from fleet_runner.core.lifecycle import FABRICS, STATES, State
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket
 from fleet_runner.core.verdicts import Verdict
-from fleet_runner.reconcile.notices import notices, unusable_policy
-from fleet_runner.reconcile.overdue import unserved_since
-from fleet_runner.reconcile.queueing import queued
-from fleet_runner.reconcile.remedying import alarm_lines, remedies
 from fleet_runner.settings import Settings
 
 NodeName = Annotated[
@@ -60,35 +57,35 @@ def status(
     """
     with opened() as (settings, store):
         if json:
-            now, nodes, runs = _fleet(store, state)
-            late = unserved_since(settings, store, now)
+            _, nodes, runs = _fleet(store, state)
+            seen = overview(settings, store)
             now_open = {"runs": list(runs.values()), "flashes": store.open_flashes()}
             alarms = [each for mine in raised(store.standing_alarms()).values() for each in mine]
-            paused = store.queue_paused()
             told = {
-                "unserved_since": late,
-                "paused_queue": paused._asdict() if paused is not None else None,
-                "heard": store.beats(),
-                "breaker": store.breaker(),
-                "policy": unusable_policy(settings),
-                "paused_schedules": {name: switch._asdict() for name, switch in store.schedules()[2].items()},
+                "unserved_since": seen.unserved_since,
+                "paused_queue": seen.paused_queue,
+                "heard": seen.heard,
+                "breaker": seen.breaker,
+                "policy": seen.policy,
+                "paused_schedules": seen.paused_schedules,
             }
             print_json({"nodes": nodes, **now_open, "alarms": alarms, **told})
         elif watch:
             with Live(console=console, screen=True, refresh_per_second=2) as live:
                 while True:
                     live.update(_status(settings, store, state))
-                    time.sleep(0.5)
+                    time.sleep(pause(store))
         else:
             console.print(_status(settings, store, state))
 
 
 def _status(settings: Settings, store: Store, state: State | None) -> Group:
     now, nodes, runs = _fleet(store, state)
-    waits = queued(settings, store)
+    seen = overview(settings, store)
+    waits = seen.waits
     nodes = [replace(node, waiting=brief(node, waits.get(node.name, node.waiting))) for node in nodes]
     runs = {name: run for name, run in runs.items() if name not in waits}
-    below = [Text(notice.words, NOTICES[notice.kind]) for notice in notices(settings, store, now)]
+    below = [Text(notice.words, NOTICES.get(notice.kind, "")) for notice in seen.notices]
     flashes = {flash.node: short(flash, now) for flash in store.open_flashes()}
     alarms = raised(store.standing_alarms())
     nodes = [
@@ -126,9 +123,9 @@ def node(name: NodeName, json: Json = False) -> None:
         row = known(store, name)
         latest, tickets, runs = store.latest_results(name), store.tickets(node=name), _open(store, name)
         boot, flash = next(iter(store.boots(name, limit=1)), None), store.open_flash(name)
-        waits = queued(settings, store).get(name)
+        stands = standing(settings, store, row)
         if json:
-            now_open = {"run": runs.get(name), "waits": waits, "boot": boot, "flash": flash}
+            now_open = {"run": runs.get(name), "waits": stands.waits, "boot": boot, "flash": flash}
             tried = {"alarms": store.alarms(name), "attempts": store.attempts(name)}
             print_json({"node": row, **now_open, "latest": latest, "tickets": tickets, **tried})
             return
@@ -136,15 +133,15 @@ def node(name: NodeName, json: Json = False) -> None:
         console.print(Text(f"{STATES[row.state].meaning}", style="dim"))
         if name in runs and runs[name].task:
             console.print(f"  now: {runs[name].task}", markup=False)
-        if waits is not None:
-            console.print(f"  {waits}", style="yellow", markup=False, soft_wrap=True)
+        if stands.waits is not None:
+            console.print(f"  {stands.waits}", style="yellow", markup=False, soft_wrap=True)
         if boot is not None:
             console.print(f"  {words_of_boot(boot, time.time())}", markup=False)
         if flash is not None:
             console.print(f"  {short(flash, time.time())}: fleet-runner firmware show {name}", markup=False)
         for condition, held in row.conditions.items():
             console.print(f"  {condition} since {stamp(held.since)} by {held.by}: {held.reason}", markup=False)
-        for line in alarm_lines(settings, store, row, time.time()):
+        for line in stands.alarms:
             console.print(f"  {line}", markup=False)
         _answers(name, latest)
         for ticket in tickets:
@@ -188,6 +185,7 @@ def explain(
     with opened() as (settings, store):
         row = known(store, name)
         if row.state in FABRICS:
+            at_hand(store, "explain of a fabric")
             explain_fabric(settings, store, row, json=json)
             return
         moves = store.history(name, limit=steps, kind="transition")
@@ -195,7 +193,7 @@ def explain(
         pending = {held.reason for held in row.conditions.values()}
         if json:
             steps_told = [{"transition": move, "results": results[move.id]} for move in moves]
-            print_json({"node": row, "steps": steps_told, "remedies": remedies(settings, store, row)})
+            print_json({"node": row, "steps": steps_told, "remedies": standing(settings, store, row).remedies})
             return
         console.print(
             Text(f"{row.name} is in {row.state}", style="bold").append(f" for {age(time.time() - row.since)}.")
@@ -204,7 +202,7 @@ def explain(
             _tell_move(store, move, results[move.id])
         for condition, held in row.conditions.items():
             console.print(_indented(f"{condition} since {stamp(held.since)}, by {held.by}: {held.reason}"))
-        for line in remedies(settings, store, row):
+        for line in standing(settings, store, row).remedies:
             console.print(_indented(line))
         if pending:
             _tell_results(store, tuple(each for each in store.latest_results(name) if each.at >= row.since))

@@ -6,15 +6,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from fleet_runner.cli import anywhere
 from fleet_runner.cli.board import brief
 from fleet_runner.cli.session import Exit, age, console, explained, opened, print_json, stamp, whoami
+from fleet_runner.core.answers import Paused, Scheduled
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.placement import Switch
 from fleet_runner.core.schedules.known import KNOWN
 from fleet_runner.core.schedules.schedule import Whose
 from fleet_runner.reconcile.carrying import described
 from fleet_runner.reconcile.schedules import run_now
-from fleet_runner.reconcile.upcoming import Coming, coming
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
 
@@ -56,8 +57,8 @@ def schedules(context: typer.Context, json: Json = False) -> None:
     if context.invoked_subcommand is not None:
         return
     with opened() as (settings, store):
-        now, known = coming(settings, store)
-        lines = [_line(each) for each in known]
+        found = anywhere.schedules(settings, store)
+        now, lines = found.at, [_line(each) for each in found.schedules]
         if json:
             print_json([line._asdict() for line in lines])
             return
@@ -120,23 +121,23 @@ def _check(name: str) -> None:
         raise FleetError(f"no schedule {name!r}; there are {', '.join(KNOWN)}")
 
 
-def _paused(switch: Switch) -> str:
+def _paused(switch: Switch | Paused) -> str:
     return f"paused by {switch.by} since {stamp(switch.at)} UTC: {switch.reason}"
 
 
-def _line(each: Coming) -> Line:
-    schedule, waits = each.schedule, each.unmet
+def _line(each: Scheduled) -> Line:
+    waits = each.unmet
     if each.waits is not None and each.waits.waiting:
         waits = f"{each.waits.name}: {brief(each.waits, each.waits.waiting)}"
     return Line(
         each.name,
-        KNOWN[each.name].meaning,
-        schedule.text,
-        schedule.zone,
-        schedule.jitter,
-        schedule.missed.value,
+        each.what,
+        each.schedule,
+        each.zone,
+        each.jitter,
+        each.missed,
         each.last_at,
-        each.row.runner,
+        each.last_by,
         each.last_ended,
         each.next_at,
         each.running,

@@ -8,13 +8,13 @@ import typer
 from fleet_runner.adapters import tracker_file
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli import reading
+from fleet_runner.cli.anywhere import links
 from fleet_runner.cli.session import Exit, age, console, opened, print_json, stamp, whoami
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.runs import Ticket
 from fleet_runner.core.tracking.changes import Act
 from fleet_runner.core.tracking.configured import Configured
 from fleet_runner.core.tracking.links import Link
-from fleet_runner.settings import Settings
 from fleet_runner.source import Reader
 
 app = typer.Typer(no_args_is_help=True)
@@ -38,16 +38,16 @@ def show(number: Number, *, json: Json = False) -> None:
     """Show a ticket: its steps, what happened to it, its issues elsewhere, and what waits and why."""
     with opened() as (settings, store):
         found = _known(store, number)
-        changes, links = store.ticket_changes(number), _links(settings, store, number)
+        changes, elsewhere = store.ticket_changes(number), links(settings, store, number)
         if json:
-            print_json({"ticket": found, "changes": changes, "elsewhere": links})
+            print_json({"ticket": found, "changes": changes, "elsewhere": elsewhere})
             return
         console.print(reading.words_of_ticket(found), markup=False, soft_wrap=True)
         for change in changes:
             if change.act is not Act.SEEN:
                 line = f"  {stamp(change.at)} {change.act}: {change.sentence} ({change.by})"
                 console.print(line, markup=False, soft_wrap=True)
-        for link in links:
+        for link in elsewhere:
             console.print(f"  {_elsewhere(link, time.time())}", markup=False, soft_wrap=True)
 
 
@@ -144,19 +144,6 @@ def _said(text: str) -> str:
     if not plain or len(plain) > LONGEST:
         raise FleetError(f"found {len(plain)} characters of text, expected 1 to {LONGEST}")
     return plain
-
-
-def _links(settings: Settings, store: Store, number: int) -> list[Link]:
-    """Return where a ticket lives, or will: also with trackers that were not told of it yet."""
-    known = {link.tracker: link for link in store.ticket_links(number)}
-    fresh = [
-        link
-        for of in tracker_file.trackers(settings)
-        if of.name not in known
-        for link in store.untold(of.name)
-        if link.ticket == number
-    ]
-    return [*known.values(), *fresh]
 
 
 def _elsewhere(link: Link, now: float) -> str:

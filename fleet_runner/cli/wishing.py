@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.session import ByNode, Exit, console, errors, known, opened, split, whoami
+from fleet_runner.cli.anywhere import signed
+from fleet_runner.cli.session import ByNode, Exit, console, errors, known, opened, split
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.runs import Wish
 
@@ -103,7 +104,7 @@ def ask(wish: Wish, nodes: list[str], reason: str, by: str | None, wait: float, 
                 why = f"no: {name} is retired: nothing can be asked of it; its history stays readable"
                 errors.print(why, markup=False, soft_wrap=True)
                 raise typer.Exit(Exit.NO)
-        who = by or whoami()
+        who = signed(store, by)
         left = {
             name: store.leave_intent(name, wish, who, reason=reason, detail=detail, now=time.time()) for name in nodes
         }

@@ -79,7 +79,7 @@ class Overview:
 
     `unserved_since` is since when something is due that nobody does, null where somebody does. `heard` is when each
     part of the boot path was last heard of. `policy` says why the policy file cannot be used, "" where it can.
-    `breaker` is null while it is closed.
+    `breaker` is null while it is closed. `waits` says of each node whose batch nobody has taken why that is.
     """
 
     at: float
@@ -90,6 +90,7 @@ class Overview:
     heard: Mapping[str, float] = field(default_factory=dict[str, float])
     breaker: Breaker | None = None
     policy: str = ""
+    waits: Mapping[str, str] = field(default_factory=dict[str, str])
     notices: tuple[Notice, ...] = ()
 
 
@@ -118,11 +119,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Every batch that has not ended, who paused the queue, and why the nodes wait whose batch nobody has taken."""
+    """Every batch that has not ended, and who paused the queue."""
 
     batches: tuple[Batch, ...]
     paused: Paused | None = None
-    waits: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

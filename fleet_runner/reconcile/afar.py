@@ -28,6 +28,7 @@ def overview(settings: Settings, store: Store, now: float) -> Overview:
         store.beats(),
         store.breaker(),
         unusable_policy(settings),
+        queueing.queued(settings, store),
         tuple(answers.Notice(*each) for each in notices(settings, store, now)),
     )
 
@@ -42,9 +43,9 @@ def standing(settings: Settings, store: Store, node: Node, now: float) -> Standi
 
 
 def queue(settings: Settings, store: Store) -> Queue:
-    """Return every batch that has not ended, and why what waits does."""
+    """Return every batch that has not ended."""
     batches = tuple(Batch(*line) for line in queueing.queue(settings, store))
-    return Queue(batches, paused(store.queue_paused()), queueing.queued(settings, store))
+    return Queue(batches, paused(store.queue_paused()))
 
 
 def schedules(settings: Settings, store: Store) -> Schedules:

@@ -6,7 +6,7 @@ What a server knows and a Store alone does not, for it follows from the server's
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from urllib.parse import quote
 
 from fleet_runner.core.answers import (
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from fleet_runner.adapters.remote.wire import Wire
     from fleet_runner.adapters.store import Sought
     from fleet_runner.settings import Settings
+
+T = TypeVar("T")
 
 MOST = 500
 """Items that a server gives at a time."""
@@ -78,7 +80,7 @@ class Remote:
 
     def node(self, name: str) -> Node | None:
         """Return a node or a fabric, or None."""
-        found: Node | None = self._wire.get(Node, f"/nodes/{quote(name, safe='')}") if name else None
+        found = self._wire.get(Node, f"/nodes/{quote(name, safe='')}") if name else None
         return _node(found) if found is not None else None
 
     def history(self, node: str, limit: int = 200, kind: str | None = None) -> tuple[Entry, ...]:
@@ -168,7 +170,7 @@ class Remote:
         """Return the text a hash names, or None."""
         if not digest.isalnum():
             return None
-        found: Piece | None = self._wire.get(Piece, f"/evidence/{quote(digest, safe='')}")
+        found = self._wire.get(Piece, f"/evidence/{quote(digest, safe='')}")
         return found.text if found is not None else None
 
     def leave_intent(  # noqa: PLR0913  as the Store's
@@ -177,14 +179,14 @@ class Remote:
         """Leave a wish about a node, in the name that the token has; return the wish's id."""
         del by, now
         body = {"wish": wish.value, "reason": reason, "detail": detail}
-        asked: Asked | None = self._wire.post(Asked, f"/nodes/{quote(node, safe='')}/wishes", body)
+        asked = self._wire.post(Asked, f"/nodes/{quote(node, safe='')}/wishes", body)
         if asked is None:
             raise FleetError(f"no node {node!r} at {self._wire.url}; nothing was asked")
         return asked.id
 
     def answer(self, intent: int) -> tuple[bool, str] | None:
         """Return whether a wish was accepted and the sentence that answered it; None while nobody has."""
-        found: Wished | None = self._wire.get(Wished, f"/intents/{intent}")
+        found = self._wire.get(Wished, f"/intents/{intent}")
         return (found.accepted, found.answer) if found is not None and found.accepted is not None else None
 
     def pause_schedule(self, name: str, by: str, reason: str) -> None:
@@ -216,10 +218,9 @@ class Remote:
 
     def ticket_told(self, number: int) -> Told | None:
         """Return a ticket with what happened to it, and where else it is written; None where there is none."""
-        found: Told | None = self._wire.get(Told, f"/tickets/{number}")
-        return found
+        return self._wire.get(Told, f"/tickets/{number}")
 
-    def _one(self, shape: Any, path: str) -> Any:
+    def _one(self, shape: type[T], path: str) -> T:
         found = self._wire.get(shape, path)
         if found is None:
             raise FleetError(f"{self._wire.url} does not know {path}")
@@ -246,7 +247,7 @@ class Remote:
             given["cursor"] = page.next
 
     def _end(self, path: str, body: dict[str, str] | None = None) -> bool:
-        ended: Ended | None = self._wire.post(Ended, path, body)
+        ended = self._wire.post(Ended, path, body)
         if ended is None:
             raise FleetError(f"{self._wire.url} does not know {path}; nothing was changed")
         return ended.done

@@ -3,9 +3,8 @@
 import ssl
 import time
 from collections.abc import Mapping
-from functools import lru_cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 from pydantic import TypeAdapter, ValidationError
@@ -13,6 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from fleet_runner.core.answers import Trouble
 from fleet_runner.core.errors import FleetError, SettingsError, StoreError
 from fleet_runner.core.printable import printable
+
+T = TypeVar("T")
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 30.0
 WHOLE_SECONDS = 120.0
@@ -56,7 +57,7 @@ class Wire:
         """Let go of the connection."""
         self._client.close()
 
-    def get(self, shape: Any, path: str, **given: Any) -> Any:
+    def get(self, shape: type[T], path: str, **given: Any) -> T | None:
         """Return what a path answers, as a value of a type; None where there is none of that name."""
         params = {key: value for key, value in given.items() if value is not None}
         for pause in (*PAUSES, None):
@@ -71,7 +72,7 @@ class Wire:
             time.sleep(pause)
         raise AssertionError(path)  # the last pause is None
 
-    def post(self, shape: Any, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def post(self, shape: type[T], path: str, body: Mapping[str, Any] | None = None) -> T | None:
         """Ask for something, once: whether a request that broke off was heard, nobody can say."""
         try:
             status, raw = self._ask("POST", path, json=body)
@@ -92,15 +93,16 @@ class Wire:
                     raise self._strange(f"took more than {WHOLE_SECONDS:.0f} s for {path}")
         return answer.status_code, bytes(found)
 
-    def _read(self, shape: Any, path: str, status: int, raw: bytes) -> Any:
+    def _read(self, shape: type[T], path: str, status: int, raw: bytes) -> T | None:
         if OK <= status < MULTIPLE:
             try:
-                return adapter(shape).validate_json(raw)
+                found: T = adapter(shape).validate_json(raw)
             except (ValidationError, RecursionError) as error:
                 ours = version("fleet-runner")
                 raise self._strange(
                     f"answers {path} with what fleet-runner {ours} does not understand; is it of another release?"
                 ) from error
+            return found
         if status == NOT_FOUND and self._words(raw) not in {"", NOWHERE}:
             return None
         raise self._refused(path, status, self._words(raw))
@@ -145,7 +147,11 @@ def _untrusted(error: httpx.TransportError) -> bool:
     return "CERTIFICATE" in str(error)
 
 
-@lru_cache(maxsize=128)
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
 def adapter(shape: Any) -> TypeAdapter[Any]:
-    """Return what reads JSON into values of a type."""
-    return TypeAdapter(shape)
+    """Return what reads JSON into values of a type; to make one takes longer than most answers."""
+    if shape not in _ADAPTERS:
+        _ADAPTERS[shape] = TypeAdapter(shape)
+    return _ADAPTERS[shape]
