@@ -67,13 +67,13 @@ def check(path: Path) -> tuple[tuple[Channel, ...], tuple[str, ...]]:
         return (), (f"{path}:{error.line}: {error}",)
     if root is None:
         return (), ()
-    slips = list(yaml_places.twice(root, ""))
-    found: tuple[Channel, ...] = ()
+    if slips := tuple(yaml_places.twice(root, "")):  # which of the two was meant, nobody knows
+        return (), tuple(f"{path}:{line}: {text}" for line, text in slips)
     try:
-        found = configured.read(content)
+        return configured.read(content), ()
     except ChannelsError as error:
-        slips += [(line_at(root, each.path), configured.told(each)) for each in error.problems]
-    return found, tuple(f"{path}:{line}: {text}" for line, text in sorted(slips))
+        wrong = sorted((line_at(root, each.path), configured.told(each)) for each in error.problems)
+        return (), tuple(f"{path}:{line}: {text}" for line, text in wrong)
 
 
 def secrets(of: Channel, beside: Path) -> Secrets:
