@@ -1,0 +1,187 @@
+"""One ticket on a phone: where to stand, what to move, and how it is proved done."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Form, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from fleet_runner.adapters import bell
+from fleet_runner.core.access import Who, needed
+from fleet_runner.core.hands import proof
+from fleet_runner.core.hands.proof import Answers, Ask, Claim, Stand, Standing
+from fleet_runner.core.hands.racks import elevations
+from fleet_runner.core.hands.sheets import ordered, sheet
+from fleet_runner.core.hands.spots import spot
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.runs import Node, Run, Stored, Ticket
+from fleet_runner.core.tickets import ONE_EYE
+from fleet_runner.core.tracking.changes import Act, Change
+from fleet_runner.web import sweeps
+from fleet_runner.web.access import Mends, Sees
+from fleet_runner.web.pages.pictures import Number, known
+from fleet_runner.web.rendering import page
+from fleet_runner.web.site import Here, Site
+
+router = APIRouter()
+
+LONGEST = 500
+"""Characters of what somebody says about a ticket here."""
+
+NAMED = 20
+"""Devices of a ticket that are shown, and asked about."""
+
+LINES = 50
+"""Lines of its history that are shown, the newest."""
+
+MOVED = frozenset({Stage.PROVISION, Stage.VERIFY, Stage.FIRMWARE})
+"""Stages that follow from somebody's word without their name."""
+
+GOING = frozenset({Stand.ASKED, Stand.RUNNING, Stand.PASSED})
+"""Where nothing more needs to be asked for."""
+
+Words = Annotated[str, Form(max_length=LONGEST)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the store knows of a ticket: its nodes, who saw its fault first, and where; what was said, what came."""
+
+    rows: tuple[Node, ...]
+    stage: Stage | None
+    changes: tuple[Change, ...]
+    said: Claim | None
+    standing: Standing
+
+
+@router.get("/tickets/{number}")
+def show(request: Request, here: Here, who: Sees, number: Number) -> HTMLResponse:
+    """Show it."""
+    ticket, fleet = known(here, number), here.fleet()
+    with here.store.one_moment():
+        found = _known(here, ticket)
+        links = here.store.ticket_links(number)
+        beside = _beside(here, ticket, found.rows)
+    asked = proof.ask(ticket, found.rows, found.stage)
+    devices = ordered(ticket)
+    captured = sweeps.captured(here.store, fleet, ticket) if fleet is not None else None
+    told = [change for change in reversed(found.changes) if change.act is not Act.SEEN]
+    return page(
+        request,
+        who,
+        "ticket.html",
+        ticket=ticket,
+        sheet=sheet(ticket),
+        spots=[spot(fleet, name) for name in devices[:NAMED]],
+        more=len(devices) - NAMED,
+        rows={row.name: row for row in found.rows},
+        known=fleet is not None,
+        racks=bool(fleet is not None and elevations(fleet, devices)),
+        captured=captured is not None,
+        asked=asked,
+        refused=_refused(who, asked),
+        said=found.said,
+        standing=found.standing,
+        going=found.standing.stand in GOING,
+        beside=beside,
+        changes=told[:LINES],
+        older=len(told) - LINES,
+        links=[(link, link.url if link.url.startswith(("https://", "http://")) else "") for link in links],
+        longest=LONGEST,
+    )
+
+
+@router.post("/tickets/{number}/done")
+def done(here: Here, who: Mends, number: Number, words: Words = "") -> Response:
+    """Ask for the check that proves a ticket done, and note who said so; it stays open until that has passed."""
+    ticket = known(here, number)
+    found = _known(here, ticket)
+    if ticket.closed_at is not None or found.standing.stand in GOING:
+        return _back(number)  # somebody was first, or pressed twice
+    asked = proof.ask(ticket, found.rows, found.stage)
+    refused = _refused(who, asked)
+    wishes: list[int] = []
+    if isinstance(asked, Ask) and not refused:
+        wishes = [
+            here.store.leave_intent(
+                asked.node, wish, who.name, reason=f"ticket {number} is done", detail=detail, now=here.clock()
+            )
+            for wish, detail in asked.wishes
+        ]
+    sentence = refused or (asked.sentence if isinstance(asked, Ask) else asked)
+    here.store.note_ticket(number, proof.told(sentence, wishes, _plain(words)), who.name, here.clock())
+    bell.ring(here.settings.state_dir)
+    return _back(number)
+
+
+@router.post("/tickets/{number}/notes")
+def note(here: Here, who: Mends, number: Number, words: Words = "", kind: Annotated[str, Form()] = "") -> Response:
+    """Write down what somebody says of a ticket: what they did, or why it cannot be done."""
+    known(here, number)
+    said = _plain(words)
+    if not said:
+        raise HTTPException(
+            400, f"expected 1 to {LONGEST} characters of text; go back and write what people should know"
+        )
+    here.store.note_ticket(number, f"{proof.STUCK} {said}" if kind == "stuck" else said, who.name, here.clock())
+    return _back(number)
+
+
+def _back(number: int) -> Response:
+    return RedirectResponse(f"/tickets/{number}#proof", 303)
+
+
+def _plain(words: str) -> str:
+    return " ".join(words.split())
+
+
+def _refused(who: Who, asked: Ask | str) -> str:
+    """Say why nothing is asked for somebody; "" where it is."""
+    if isinstance(asked, str):
+        return asked
+    lacking = next((wish for wish, _ in asked.wishes if not who.may(needed(wish))), None)
+    return f"An operator asks for this: fleet-runner {lacking} {asked.node}." if lacking is not None else ""
+
+
+def _beside(here: Site, ticket: Ticket, rows: tuple[Node, ...]) -> list[int]:
+    """Return the other open tickets at the node that is asked: where it is certified, they are to be done first."""
+    asked = proof.ask(ticket, rows, None)
+    if not isinstance(asked, Ask):
+        return []
+    return [each.id for each in here.store.tickets(node=asked.node) if each.id != ticket.id][:NAMED]
+
+
+def _known(here: Site, ticket: Ticket) -> _Known:
+    rows = [row for name in ticket.nodes[:NAMED] if (row := here.store.node(name)) is not None]
+    answers = {row.name: _answer(here, ticket, row.name) for row in rows}
+    rows.sort(key=lambda row: not _sees(ticket, answers[row.name]))
+    stages = [answer.stage for row in rows if (answer := answers[row.name]) is not None]
+    changes = here.store.ticket_changes(ticket.id)
+    said = proof.claim(changes)
+    came = _came(here, said, rows, [each for each in answers.values() if each is not None])
+    standing = proof.standing(ticket, said, came)
+    return _Known(tuple(rows), stages[0] if stages else None, changes, said, standing)
+
+
+def _answer(here: Site, ticket: Ticket, name: str) -> Stored | None:
+    """Return what the check of a ticket said last of a node, or the one that sees the same faults."""
+    alike = ONE_EYE if ticket.check in ONE_EYE else {ticket.check}
+    found = [each for each in here.store.latest_results(name) if each.result.check in alike]
+    return max(found, key=lambda each: each.at, default=None)
+
+
+def _sees(ticket: Ticket, stored: Stored | None) -> bool:
+    return stored is not None and any(finding.fault == ticket.fault for finding in stored.result.findings)
+
+
+def _came(here: Site, said: Claim | None, rows: list[Node], results: list[Stored]) -> Answers:
+    """Return what came of somebody's word: runs that they asked for, or that follow from it."""
+    if said is None:
+        return Answers()
+    runs: list[Run] = [run for row in rows for run in here.store.runs(row.name, since=said.at, limit=20)]
+    asked = [run for run in runs if run.by == said.by or run.stage in MOVED]
+    return Answers(
+        tuple(here.store.answer(wish) for wish in said.wishes),
+        tuple(sorted(asked, key=lambda run: run.opened_at)),
+        max(results, key=lambda each: each.at, default=None),
+    )
