@@ -198,17 +198,17 @@ def _one(here: Site, number: int) -> One:
 
 
 def _now(here: Site) -> Now:
-    with here.store.one_moment():
-        opened = here.store.open_runs()
-    lines = queueing.queue(here.settings, here.store)
-    by_batch = {line.batch: line for line in lines}
+    opened = here.store.open_runs()
+    lines = {line.batch: line for line in queueing.queue(here.settings, here.store)}
+    begun = {run.batch for run in opened if run.total}
     # How long a batch waits is another figure at each look, and no news.
-    waiting = [line._replace(since=0.0) for line in lines if line.state not in {"runs", "running"}]
-    rows = [
-        (each, line.runner if (line := by_batch.get(each.batch)) else "", line.why if line else "")
-        for each in opened[:SHOWN]
+    waiting = [
+        line._replace(since=0.0) for line in lines.values() if line.state != "runs" and line.batch not in begun
     ]
-    return Now(tuple(rows), tuple(waiting[:SHOWN]), len(opened), len(waiting))
+    names = {line.batch for line in waiting}
+    running = [run for run in opened if run.batch not in names]
+    rows = [(run, line.runner, line.why) if (line := lines.get(run.batch)) else (run, "", "") for run in running]
+    return Now(tuple(rows[:SHOWN]), tuple(waiting[:SHOWN]), len(running), len(waiting))
 
 
 def _drawn(template: str, name: str) -> Any:
