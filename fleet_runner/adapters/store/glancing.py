@@ -49,15 +49,16 @@ class GlanceMethods:
             return _glance(connection, now)
 
     def oldest_answers(self) -> dict[str, float]:
-        """Return when the node in production that was asked longest ago answered each check (its newest result).
+        """Return when the node in production that was asked longest ago said something to each check.
 
-        This walks the newest results of all nodes.
+        Nodes that nobody asks are not meant. This walks the newest results of all nodes.
         """
         serving = nodes.c.state.in_(sorted(SERVING))
-        oldest = select(func.min(latest.c.result)).join_from(latest, nodes, nodes.c.name == latest.c.node)
+        oldest = select(func.min(latest.c.spoke)).join_from(latest, nodes, nodes.c.name == latest.c.node)
         query = select(results.c.check, results.c.at)
         with self._database.read() as connection:
-            ids = list(connection.execute(oldest.where(serving).group_by(latest.c.check)).scalars())
+            found = connection.execute(oldest.where(serving).group_by(latest.c.check)).scalars()
+            ids = [each for each in found if each is not None]
             return {row.check: row.at for row in connection.execute(query.where(results.c.id.in_(ids)))}
 
     def disk_bytes(self) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Every metric by its name: what it is, what tells its series apart, and its sentence; docs/metrics.md is made of it."""
+"""Every metric by its name: what it is, what tells its series apart, what it says. docs/metrics.md is made of it."""
 
 from collections.abc import Mapping
 from enum import StrEnum
