@@ -112,9 +112,10 @@ def _begin(
 
 def first(words: Sequence[str]) -> str:
     """Return the command's name: the first word that is neither an option nor its value."""
-    if words[:1] == [SERVER]:
-        return first(words[2:])
-    return first(words[1:]) if words and words[0].startswith(f"{SERVER}=") else next(iter(words), "")
+    word = next(iter(words), "")
+    if word == SERVER or word.startswith(f"{SERVER}="):
+        return first(words[2 if word == SERVER else 1 :])
+    return word
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ What a server knows and a Store alone does not, for it follows from the server's
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from fleet_runner.settings import Settings
 
 T = TypeVar("T")
+
+_HASH = re.compile(r"[0-9a-f]{1,64}", re.ASCII)
 
 MOST = 500
 """Items that a server gives at a time."""
@@ -168,7 +171,7 @@ class Remote:
 
     def evidence(self, digest: str) -> str | None:
         """Return the text a hash names, or None."""
-        if not digest.isalnum():
+        if not _HASH.fullmatch(digest):
             return None
         found = self._wire.get(Piece, f"/evidence/{quote(digest, safe='')}")
         return found.text if found is not None else None

@@ -27,7 +27,7 @@ from fleet_runner.web.site import Here
 
 router = APIRouter(tags=["results"], responses=REFUSALS)
 
-Hash = Annotated[str, Path(pattern="^[0-9a-f]{4,64}$", description="its SHA-256 in hex, or the beginning")]
+Hash = Annotated[str, Path(pattern="^[0-9a-f]{1,64}$", description="its SHA-256 in hex, or the beginning")]
 Ids = Annotated[list[Annotated[int, Query(ge=1, le=LARGEST)]] | None, Query(max_length=100, description="only these")]
 
 
