@@ -90,9 +90,9 @@ class Shown(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """Return "3 production, 1 triage, 2 marked"."""
-        states = Counter(spot.node.state for spot in self.spots)
-        said = [f"{states[state]} {state}" for state in State if state in states]
+        """Return "3 serving, 1 resting, 2 marked"."""
+        kinds = Counter(kind(spot.node.state) for spot in self.spots)
+        said = [f"{number} {name}" for name, number in kinds.most_common()]
         marked = sum(bool(spot.marks) for spot in self.spots)
         return ", ".join([*said, f"{marked} marked"] if marked else said)
 

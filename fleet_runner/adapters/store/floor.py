@@ -6,13 +6,14 @@ from typing import Any
 from sqlalchemy import Connection, Integer, Row, Select, bindparam, cast, func, select
 
 from fleet_runner.adapters.store import history
+from fleet_runner.adapters.store import nodes as node_rows
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.remedy_schema import STANDING, alarms
 from fleet_runner.adapters.store.schema import LIVE, intents, journal, nodes, runs, tickets
 from fleet_runner.core.days import Moved
 from fleet_runner.core.lifecycle import SERVING, State
 from fleet_runner.core.retention import DAY
-from fleet_runner.core.runs import Entry
+from fleet_runner.core.runs import Entry, Node
 
 LINES = 20_000
 """Lines of the journal that are searched for what moved last."""
@@ -35,6 +36,11 @@ class FloorMethods:
         """Return what differs once anything does that a page of the whole fleet shows."""
         with self._database.read() as connection:
             return tuple(float(value or 0) for query in _MARK for value in connection.execute(query).one())
+
+    def some_nodes(self, names: Iterable[str]) -> tuple[Node, ...]:
+        """Return nodes by their names; unknown ones are left out."""
+        with self._database.read() as connection:
+            return node_rows.some(connection, names)
 
     def recent_moves(self, limit: int) -> tuple[Entry, ...]:
         """Return the newest `limit` transitions of all nodes, the newest first."""

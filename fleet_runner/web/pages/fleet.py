@@ -1,16 +1,211 @@
 """The fleet as racks: each node by its state, what moves, and why the rest waits."""
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from hashlib import sha256
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from fleet_runner.core import days, floor
+from fleet_runner.core.elevation import elevation
+from fleet_runner.core.floor import MARKS, Spot, Wanted
+from fleet_runner.core.lifecycle import Condition, State
+from fleet_runner.core.order import natural
+from fleet_runner.core.waits import waits
 from fleet_runner.web.access import Sees
-from fleet_runner.web.rendering import page
-from fleet_runner.web.site import Here
+from fleet_runner.web.floor import Floor, Look, kept
+from fleet_runner.web.rendering import TEMPLATES, page
+from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
+
+SINGLY = 1_500
+"""Up to so many nodes each is a link of its own; of more, each rack is."""
+
+ROOMY = 200
+"""Up to so many nodes each has room for its state in a word."""
+
+RUNS, WAITS = 20, 12
+"""Open runs, and reasons to wait, that are shown; the others are counted."""
+
+WIDTH, HEIGHT = 300.0, 90.0
+"""Of the picture of the last days."""
+
+KINDS = {
+    "serving": ("s", "serves tenants"),
+    "moving": ("m", "the runner works on it"),
+    "resting": ("r", "waits for somebody or something"),
+    "ended": ("e", "has left the fleet"),
+}
+"""Kinds of states: the letter that draws one, and what it means."""
+
+CONDITIONS = {**{name: meaning for name, (_, meaning) in MARKS.items()}, Condition.IN_USE: "work runs on it"}
+"""What can be asked for as a node's condition."""
+
+Filter = Annotated[str, Query(max_length=200)]
 
 
 @router.get("/fleet")
 def fleet(request: Request, here: Here, who: Sees) -> HTMLResponse:
-    """Show every node."""
-    return page(request, who, "fleet.html", nodes=here.store.nodes())
+    """Show every node, or those that a filter names."""
+    wanted, known = _wanted(request), kept(request)
+    look = known.look(here)
+    return page(
+        request,
+        who,
+        "fleet.html",
+        **_said(known, look, here, wanted),
+        floor=_floor(known, look, wanted),
+        sieve=_sieve(look, wanted),
+        days=known.days(here, look),
+        areas=days.areas(known.days(here, look), WIDTH, HEIGHT),
+        highest=days.highest(known.days(here, look)),
+    )
+
+
+@router.get("/fleet/parts/now")
+def now(request: Request, here: Here, who: Sees, seen: Filter = "") -> Response:
+    """Show what moves and what waits anew; nothing where that is as it was."""
+    wanted, known = _wanted(request), kept(request)
+    said = _said(known, known.look(here), here, wanted)
+    return Response(status_code=204) if said["seen"] == seen else page(request, who, "fleet-parts.html", **said)
+
+
+@router.get("/fleet/parts/floor")
+def part(request: Request, here: Here, who: Sees, seen: Filter = "") -> Response:
+    """Show the racks anew; nothing where they are as they were."""
+    wanted, known = _wanted(request), kept(request)
+    look = known.look(here)
+    del who
+    return Response(status_code=204) if look.tag == seen else HTMLResponse(_floor(known, look, wanted))
+
+
+@router.get("/fleet/racks/{site}/{rack:path}")
+def rack(request: Request, here: Here, who: Sees, site: str, rack: str) -> HTMLResponse:
+    """Show a rack as it stands there, and what each of its nodes does or waits for."""
+    look = kept(request).look(here)
+    drawn = elevation(look.fleet, site, rack) if look.fleet is not None else None
+    plan = next((each for each in look.racks if (each.place.site, each.place.rack) == (site, rack)), None)
+    if drawn is None and plan is None:
+        why = "" if look.fleet is not None else "; the source of truth could not be read yet"
+        raise HTTPException(404, f"the source of truth knows no such rack{why}; the fleet's page has all of them")
+    spots = tuple(look.spots[name] for name in plan.names) if plan is not None else ()
+    names = {spot.node.name for spot in spots}
+    tickets = [ticket for ticket in look.tickets if names & set(ticket.nodes)]
+    return page(
+        request,
+        who,
+        "rack.html",
+        site=site,
+        rack=rack,
+        location=plan.place.location if plan is not None else drawn.rack.location if drawn is not None else "",
+        drawn=drawn,
+        spots=spots,
+        by_name={spot.node.name: spot for spot in spots},
+        runs={run.node: run for run in look.runs if run.node in names},
+        tickets=tickets,
+        marks=MARKS,
+    )
+
+
+def _wanted(request: Request) -> Wanted:
+    """Return what a request asks for; a field of the form that is left empty narrows nothing."""
+    given = {name: request.query_params.get(name, "").strip()[:200] for name in Wanted._fields}
+    return Wanted(**given)
+
+
+Options = list[tuple[str, str]]
+
+
+def _sieve(look: Look, wanted: Wanted) -> list[tuple[str, str, Options, str]]:
+    """Return the fields of the form: name, label, what may be chosen, and what stands for anything."""
+    kinds = [(kind, f"any that is {kind}") for kind in KINDS]
+    states = [(state.value, state.value) for state in State if state is not State.WATCHED]
+    conditions = [(str(name), f"{name}: {meaning}") for name, meaning in CONDITIONS.items()]
+    fields: list[tuple[str, str, Options, str]] = [
+        ("site", "Site", _named(look, "site"), "every site"),
+        ("state", "State", [*kinds, *states], "any state"),
+        ("condition", "Condition", conditions, "any"),
+        ("fault", "Fault", _named(look, "fault"), "with or without"),
+        ("type", "Device type", _named(look, "type"), "any type"),
+        ("tenant", "Tenant", _named(look, "tenant"), "any or none"),
+    ]
+    # What is asked for and not to be chosen stays in the form, so that it can be seen and changed.
+    asked = wanted._asdict()
+    return [(name, label, _with(options, asked[name]), anything) for name, label, options, anything in fields]
+
+
+def _named(look: Look, name: str) -> Options:
+    return [(value, value) for value in look.choices[name]]
+
+
+def _with(options: Options, value: str) -> Options:
+    known = not value or any(value == each for each, _ in options)
+    return options if known else [*options, (value, f"{value} (none is)")]
+
+
+def _query(wanted: Wanted) -> str:
+    return urlencode({name: value for name, value in wanted._asdict().items() if value})
+
+
+def _floor(known: Floor, look: Look, wanted: Wanted) -> Markup:
+    """Return the racks as HTML, which is the same for everybody."""
+
+    def draw() -> str:
+        sites = floor.laid_out(look.racks, look.spots, wanted)
+        shown = sum(len(each.spots) for site in sites for row in site.rows for each in row.racks)
+        return TEMPLATES.get_template("fleet-floor.html").render(
+            sites=sites,
+            shown=shown,
+            every=len(look.spots),
+            singly=shown <= SINGLY,
+            roomy=shown <= ROOMY,
+            tag=look.tag,
+            query=_query(wanted),
+            known=look.fleet is not None,
+            kinds=KINDS,
+            marks=MARKS,
+            label=label,
+        )
+
+    return Markup(known.picture(look, wanted, draw))  # noqa: S704  a template's own, which has escaped it
+
+
+def label(spot: Spot) -> str:
+    """Return a node in words: "gpu-00012, U21, production, a ticket is open"."""
+    unit = f"U{spot.place.unit:g}" if spot.place.unit is not None else "unit unknown"
+    return ", ".join([spot.node.name, unit, spot.node.state, *(MARKS[mark][1] for mark in spot.marks)])
+
+
+def _said(known: Floor, look: Look, here: Site, wanted: Wanted) -> dict[str, Any]:
+    """Return what stands beside the racks. Of what waits and runs, and in counts, only nodes that are wanted."""
+    told = known.say(here)
+    spots = [spot for spot in look.spots.values() if floor.is_wanted(spot, wanted)]
+    names = {spot.node.name for spot in spots}
+    everything = wanted == Wanted()
+    runs = [run for run in look.runs if run.node in names or everything]
+    runs.sort(key=lambda run: (run.stage, natural(run.node)))
+    reasons = waits((spot.node for spot in spots), (run.node for run in look.runs), told.queued)
+    minute = int(here.clock() // 60)
+    seen = sha256(repr((look.tag, told, minute)).encode()).hexdigest()[:12]
+    return {
+        "seen": seen,
+        "query": _query(wanted),
+        "wanted": wanted,
+        "known": look.fleet is not None,
+        "notices": told.notices,
+        "total": len(spots),
+        "counts": floor.counts(spots),
+        "kinds": KINDS,
+        "fabrics": look.fabrics,
+        "fabric_tickets": {
+            fabric.name: sum(fabric.name in ticket.nodes for ticket in look.tickets) for fabric in look.fabrics
+        },
+        "runs": runs[:RUNS],
+        "more_runs": max(0, len(runs) - RUNS),
+        "moves": [move for move in look.moves if move.node in names or everything],
+        "waits": reasons[:WAITS],
+        "more_waits": sum(each.number for each in reasons[WAITS:]),
+    }
