@@ -26,12 +26,19 @@ class Limits:
 
     def take(self, source: str, now: float) -> bool:
         """Take a token for a request; False where there is none left."""
-        key = network(source) if ":" in source else source
-        left, at = self._buckets.get(key) or (self._burst, now)
-        left = min(self._burst, left + max(0.0, now - at) * self._per_second)
+        key, left = self._left(source, now)
         allowed = left >= 1.0
         self._buckets.put(key, (left - 1.0 if allowed else left, now), now)
         return allowed
+
+    def spent(self, source: str, now: float) -> bool:
+        """Whether there is no token left for a request; none is taken."""
+        return self._left(source, now)[1] < 1.0
+
+    def _left(self, source: str, now: float) -> tuple[str, float]:
+        key = network(source) if ":" in source else source
+        left, at = self._buckets.get(key) or (self._burst, now)
+        return key, min(self._burst, left + max(0.0, now - at) * self._per_second)
 
 
 def network(address: str) -> str:

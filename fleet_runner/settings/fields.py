@@ -23,6 +23,7 @@ PATHS = (
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
     "boot_dhcp_token", "firmware_images", "signals_certificate", "signals_certificate_key",
     "server_token_file", "server_ca", "policy_file", "kubeconfig", "trackers_file", "notifications_file",
+    "web_certificate", "web_certificate_key", "oidc_client_secret",
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
 

@@ -5,15 +5,18 @@ import hmac
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fastapi import Depends, HTTPException, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 from starlette.requests import HTTPConnection
 
 from fleet_runner.core.access import Right, Role, Session, Who
+from fleet_runner.core.signals.tokens import Token
 from fleet_runner.http import admission
 from fleet_runner.http.asking import Request as Plain
-from fleet_runner.http.asking import source_of
+from fleet_runner.web.around import SAFE, replayed
+from fleet_runner.web.ledger import NOBODY, note_of
 from fleet_runner.web.site import Site, site
 
 COOKIE = "fleet_session"
@@ -22,14 +25,22 @@ COOKIE = "fleet_session"
 FIELD, HEADER = "csrf", "x-csrf-token"
 """How a form, or htmx, shows that a page of ours asks."""
 
+FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+
 SCOPES = frozenset(role.value for role in Role if role is not Role.INGEST)
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+BEARER = {"WWW-Authenticate": 'Bearer realm="fleet-runner"'}
+
+
+def secure(request: HTTPConnection) -> bool:
+    """Whether people come over TLS: to us, or to a proxy in front of us."""
+    here: Site = request.app.state.site
+    return request.url.scheme == "https" or here.settings.web_url.startswith("https://")
 
 
 def cookie(request: HTTPConnection) -> str:
     """Return the name of the session's cookie."""
-    return f"__Host-{COOKIE}" if request.url.scheme == "https" else COOKIE
+    return f"__Host-{COOKIE}" if secure(request) else COOKIE
 
 
 def digest(secret: str) -> str:
@@ -43,19 +54,41 @@ def csrf(secret: str) -> str:
 
 
 async def who(request: Request) -> Who:
-    """Return who asks; 401 where nobody shows anything that is good."""
-    here = site(request)
-    token = admission.shown(Plain(request.scope, request.receive, (), source_of(request.scope)))
+    """Return who asks, also to the audit log; 401 where nobody shows anything that is good."""
+    here, note = site(request), note_of(request.scope)
+    token = _shown(request)
     if token:
-        found = await here.admission.admit(token, SCOPES, here.clock())
+        found = await admitted(here, token)
         if isinstance(found, str):
-            raise HTTPException(401, found, headers={"WWW-Authenticate": 'Bearer realm="fleet-runner"'})
-        return Who(found.name, Role(found.scope), found.tenant)
+            raise HTTPException(401, found, headers=BEARER)
+        note.who, note.token = Who(found.name, Role(found.scope), found.tenant), found.id
+        return note.who
     session = await _session(here, request)
     if session is None:
-        raise HTTPException(401, "log in, or show a token")
-    await _not_forged(request)
+        raise HTTPException(401, "log in, or show a token", headers=BEARER)
+    note.who, note.token = session.who, session.token
+    if request.method not in SAFE:
+        ours(request)
+        await _not_forged(request)
     return session.who
+
+
+async def admitted(here: Site, token: bytes) -> Token | str:
+    """Return a token that lets its holder see something, or in a word why it does not."""
+    found = await here.admission.admit(token, SCOPES, here.clock())
+    if isinstance(found, Token) and found.scope == Role.TENANT and not found.tenant:
+        return "token of no tenant"
+    return found
+
+
+def _shown(request: Request) -> bytes:
+    """Return the token that a program shows, b"" for none.
+
+    A password (Basic) is refused: browsers send it along by themselves, also where another site's page asks them to.
+    """
+    if request.headers.get("authorization", "")[:6].lower() == "basic ":
+        raise HTTPException(401, "a token is shown as Authorization: Bearer", headers=BEARER)
+    return admission.shown(Plain(request.scope, request.receive, (), ""))
 
 
 async def _session(here: Site, request: Request) -> Session | None:
@@ -65,17 +98,31 @@ async def _session(here: Site, request: Request) -> Session | None:
     return await asyncio.to_thread(here.store.session, digest(secret), here.clock())
 
 
-async def _not_forged(request: Request) -> None:
-    """Refuse what another site made a browser ask: it shows the cookie, and cannot know what our forms carry."""
-    if request.method in SAFE:
-        return
+def ours(request: Request) -> None:
+    """Refuse what a page of another site made a browser ask, as far as the browser says so."""
+    here: Site = site(request)
     origin = request.headers.get("origin", "")
-    if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
+    known = {request.headers.get("host", ""), here.settings.web_url.partition("://")[2].partition("/")[0]}
+    foreign = bool(origin) and origin.partition("://")[2] not in known - {""}
+    if foreign or request.headers.get("sec-fetch-site", "") == "cross-site":
         raise HTTPException(403, "this was asked by a page of another site")
-    shown = request.headers.get(HEADER, "") or str((await request.form()).get(FIELD, ""))
+
+
+async def _not_forged(request: Request) -> None:
+    """Refuse what does not carry what our forms do: another site's page shows the cookie, and cannot know that."""
+    shown = request.headers.get(HEADER, "") or await _field(request)
     expected = csrf(request.cookies[cookie(request)])
     if not hmac.compare_digest(shown.encode(), expected.encode()):
         raise HTTPException(403, "the form is of another session; load the page again")
+
+
+async def _field(request: Request) -> str:
+    """Return what a form carries, "" for anything else; the body stays for whoever answers."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() not in FORMS:
+        return ""
+    alone = Request(request.scope, replayed(note_of(request.scope).body, request.receive))
+    found = (await alone.form()).get(FIELD, "")
+    return found if isinstance(found, str) else ""
 
 
 Asker = Annotated[Who, Depends(who)]
@@ -91,6 +138,21 @@ def may(right: Right) -> Callable[[Who], Awaitable[Who]]:
 
     vars(allowed)["right"] = right  # the routes are walked by what they need
     return allowed
+
+
+async def refused_first(request: Request) -> None:
+    """Refuse who may not ask at all, where a body could not be read: that is seen before who sends it."""
+    route = request.scope.get("route")
+    if isinstance(route, APIRoute) and note_of(request.scope).who is NOBODY:
+        for right in rights(route.dependant):
+            await may(right)(await who(request))
+
+
+def rights(dependant: Dependant) -> tuple[Right, ...]:
+    """Return the rights that a route names, through whatever it depends on."""
+    mine = getattr(dependant.call, "right", None)
+    below = [right for each in dependant.dependencies for right in rights(each)]
+    return (*((mine,) if isinstance(mine, Right) else ()), *below)
 
 
 Sees = Annotated[Who, Depends(may(Right.SEE))]

@@ -2,6 +2,7 @@
 
 from http import HTTPStatus
 from importlib.metadata import version
+from urllib.parse import quote
 
 import structlog
 from fastapi import FastAPI, HTTPException, Request, Response
@@ -10,30 +11,39 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as AnyHTTPException
 
-from fleet_runner.core.access import Role, Who
 from fleet_runner.core.errors import ConflictError, FleetError, StoreError
 from fleet_runner.http.asking import App
+from fleet_runner.http.limits import Limits
 from fleet_runner.web import metrics
+from fleet_runner.web.access import refused_first
 from fleet_runner.web.api import API
 from fleet_runner.web.around import around
-from fleet_runner.web.live import Live
+from fleet_runner.web.ledger import NOBODY
 from fleet_runner.web.pages import PAGES
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Site
 
 log = structlog.get_logger()
 
-NOBODY = Who("", Role.INGEST)
+UNREADABLE = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 
 
 def application(here: Site) -> App:
     """Return the application that answers people and programs."""
+    app = routed(here)
+    meter: metrics.Meter = app.state.meter
+    return meter.around(around(app, here))
+
+
+def routed(here: Site) -> FastAPI:
+    """Return its routes, with nothing around them."""
     app = FastAPI(
-        title="fleet-runner", version=version("fleet-runner"), docs_url=None, redoc_url=None, openapi_url=None
-    )
+        title="fleet-runner", version=version("fleet-runner"), docs_url=None, redoc_url=None, openapi_url=None,
+        redirect_slashes=False,  # it would lead to whatever host the request names
+    )  # fmt: skip
     app.state.site = here
-    app.state.live = Live(here.stop)
-    app.state.meter = meter = metrics.Meter(here)
+    app.state.meter = metrics.Meter(here)
+    app.state.tries = Limits(per_second=0.1, burst=10.0)  # logins of an address that may fail
     app.add_exception_handler(AnyHTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(FleetError, _trouble)
@@ -45,7 +55,7 @@ def application(here: Site) -> App:
     app.include_router(metrics.router, include_in_schema=False)
     for each in API:
         app.include_router(each, prefix="/api/v1")
-    return meter.around(around(app, here))
+    return app
 
 
 def _for_people(request: Request) -> bool:
@@ -55,12 +65,21 @@ def _for_people(request: Request) -> bool:
 async def _refused(request: Request, error: Exception) -> Response:
     """A refusal, as a page where a browser asks; somebody who has not logged in is led there."""
     assert isinstance(error, AnyHTTPException)  # noqa: S101  FastAPI calls it with nothing else
+    if error.status_code in UNREADABLE:
+        try:
+            await refused_first(request)
+        except AnyHTTPException as first:
+            error = first
+        except StoreError as trouble:
+            return await _trouble(request, trouble)
     if not _for_people(request):
         return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
     if error.status_code == HTTPStatus.UNAUTHORIZED and request.method == "GET":
         path = request.url.path
-        return RedirectResponse(f"/login?next={path}" if path != "/" else "/login", 303)
-    return page(request, NOBODY, "refused.html", status=error.status_code, said=str(error.detail))
+        return RedirectResponse(f"/login?next={quote(path)}" if path != "/" else "/login", 303)
+    refused = page(request, NOBODY, "refused.html", status=error.status_code, said=str(error.detail))
+    refused.headers.update(error.headers or {})
+    return refused
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:

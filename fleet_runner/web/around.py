@@ -1,7 +1,24 @@
-"""What goes around every request: how much one address may ask, and the headers of every answer."""
+"""What goes around every request: its bounds, how much one address may ask, what is written, and headers."""
 
-from fleet_runner.http.asking import Answer, App, Message, Receive, Scope, Send, send_answer, source_of
+import re
+from ipaddress import ip_address
+
+from fleet_runner.core.access import Asked
+from fleet_runner.http.asking import (
+    Answer,
+    App,
+    Message,
+    Receive,
+    Request,
+    Scope,
+    Send,
+    Unanswerable,
+    send_answer,
+    source_of,
+)
 from fleet_runner.http.limits import Limits
+from fleet_runner.http.listening import loopback
+from fleet_runner.web.ledger import REFUSED, Ledger, note_of
 from fleet_runner.web.site import Site
 
 HEADERS = {
@@ -15,29 +32,127 @@ HEADERS = {
 }
 """Of every answer that says nothing else: nothing from elsewhere is loaded, nothing in a page is run."""
 
+TLS_ALONE = {b"strict-transport-security": b"max-age=31536000"}
+"""Of every answer where people come over TLS: for a year a browser asks this host in no other way."""
+
 FILES = ("/static/", "/htmx/")
 """Below these lies what is the same for everybody; a browser keeps it and asks if it has changed."""
 
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing: their bodies are not read, and they are written down only where they are refused."""
+
+MOST_BODY = 64 * 1024
+MOST_PATH, MOST_QUERY = 2_048, 4_096
+"""Bytes of a request's body, path and query; its head has bounds of its own (`http.protocol`)."""
+
+_HOST = re.compile(rb"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
+
 
 def around(app: App, here: Site) -> App:
-    """Return an application with limits and headers around another one."""
-    limits = Limits()
+    """Return an application with bounds, limits, an audit log and headers around another one."""
+    limits, ledger = Limits(), Ledger(here.store)
+    proxied = here.settings.web_url.startswith("https://") and here.settings.web_certificate is None
+    more = TLS_ALONE if proxied or here.settings.web_certificate is not None else {}
 
     async def limited(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await app(scope, receive, send)
-        path: str = scope["path"]
-
-        async def headed(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                known = {name for name, _ in message["headers"]}
-                more = {**HEADERS, b"cache-control": b"no-cache"} if path.startswith(FILES) else HEADERS
-                message["headers"] = [*message["headers"], *(each for each in more.items() if each[0] not in known)]
-            await send(message)
-
-        if not path.startswith(FILES) and not limits.take(source_of(scope), here.steady()):
+        said, _ = [0], note_of(scope)
+        headed = _headed(scope, send, more, said)
+        if proxied:
+            _forwarded(scope)
+        if not scope["path"].startswith(FILES) and not limits.take(source_of(scope), here.steady()):
             again = ((b"retry-after", b"2"),)
             return await send_answer(scope, headed, Answer(429, b"this address asks too often\n", headers=again))
-        return await app(scope, receive, headed)
+        try:
+            await _answered(app, scope, receive, headed)
+        finally:
+            _noted(here, ledger, scope, said[0])
+            await ledger.written(here.steady())
 
     return limited
+
+
+def _headed(scope: Scope, send: Send, more: dict[bytes, bytes], said: list[int]) -> Send:
+    """Return what sends an answer with our headers, and notes its status; an answer to HEAD ends behind them."""
+    head = scope["method"] == "HEAD"
+    ours = HEADERS | more
+    if scope["path"].startswith(FILES):
+        ours[b"cache-control"] = b"no-cache"
+
+    async def headed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            said[0] = message["status"]
+            known = {name.lower() for name, _ in message["headers"]}
+            message["headers"] = [*message["headers"], *(each for each in ours.items() if each[0] not in known)]
+            await send(message)
+            if not head:
+                return
+            message = {"type": "http.response.body", "body": b""}
+        elif head:
+            return
+        await send(message)
+
+    return headed
+
+
+async def _answered(app: App, scope: Scope, receive: Receive, send: Send) -> None:
+    """Have a request answered; one that is out of bounds, or whose body is, is refused before anybody looks at it."""
+    try:
+        _bounded(scope)
+        if scope["method"] not in SAFE:
+            note_of(scope).body = body = await Request(scope, receive, (), "").body(MOST_BODY)
+            receive = replayed(body, receive)
+    except Unanswerable as error:
+        return await send_answer(scope, send, error.answer)
+    if scope["method"] == "HEAD":  # routes say what they answer to GET
+        scope = {**scope, "method": "GET"}
+    return await app(scope, receive, send)
+
+
+def _bounded(scope: Scope) -> None:
+    """Refuse what no page of ours and no program in its right mind asks."""
+    if len(scope.get("raw_path") or b"") > MOST_PATH or len(scope["query_string"]) > MOST_QUERY:
+        raise Unanswerable(414, f"expected a path of at most {MOST_PATH} bytes, and {MOST_QUERY} of a query")
+    path: str = scope["path"]
+    if any(ord(letter) < ord(" ") or letter == "\x7f" for letter in path) or b"%00" in scope["query_string"]:
+        raise Unanswerable(400, "the address has characters that no name has")
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    if len(hosts) > 1 or any(not _HOST.fullmatch(each) for each in hosts):
+        raise Unanswerable(400, "the header Host is none")
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read already, once, and goes on with what comes."""
+    waits = [body]
+
+    async def once() -> Message:
+        return {"type": "http.request", "body": waits.pop(), "more_body": False} if waits else await receive()
+
+    return once
+
+
+def _forwarded(scope: Scope) -> None:
+    """Take the address that a proxy on this machine names, the last one: others before it are anybody's words."""
+    if not loopback(source_of(scope)):
+        return
+    named = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    last = named[-1].rpartition(b",")[2].strip().decode("ascii", "replace") if named else ""
+    try:
+        scope["client"] = (str(ip_address(last)), 0)
+    except ValueError:
+        return
+
+
+def _noted(here: Site, ledger: Ledger, scope: Scope, status: int) -> None:
+    """Have it written who asked, where that is worth a line; no body, no query, nothing of a secret."""
+    note = note_of(scope)
+    if note.token:
+        ledger.used(note.token, here.clock())
+    if scope["method"] in SAFE and status not in REFUSED and not note.detail:
+        return
+    who = note.who
+    role = who.role.value if who.name else ""
+    source, path = source_of(scope), scope["path"]
+    asked = Asked(here.clock(), who.name, role, source, scope["method"], path, status, note.detail)
+    ledger.add(asked, here.steady())

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fleet_runner.core.access import Role, Session, Who
-from fleet_runner.web.access import SCOPES, Asker, cookie, digest
+from fleet_runner.http.asking import source_of
+from fleet_runner.web.access import Asker, admitted, cookie, digest, ours, secure
+from fleet_runner.web.ledger import NOBODY, note_of
 from fleet_runner.web.rendering import HOME, page
-from fleet_runner.web.site import Here
+from fleet_runner.web.site import Here, Site, site
 
 router = APIRouter()
 
 LASTS = 12 * 3600.0
 """Seconds of a session: a shift."""
-
-NOBODY = Who("", Role.INGEST)
 
 
 @router.get("/")
@@ -29,7 +29,7 @@ def home(who: Asker) -> Response:
 @router.get("/login")
 def form(request: Request, next: str = "") -> HTMLResponse:  # noqa: A002  the field's name
     """Ask who it is."""
-    return page(request, NOBODY, "login.html", next=next, said="")
+    return asked(request, next=next if own(next) else "")
 
 
 @router.post("/login")
@@ -40,37 +40,68 @@ async def login(
     next: Annotated[str, Form(max_length=512)] = "",  # noqa: A002  as above
 ) -> Response:
     """Begin a session for whoever shows a token that is good."""
-    found = await here.admission.admit(token.strip().encode(), SCOPES, here.clock())
+    ours(request)
+    to = next if own(next) else ""
+    if (answer := tired(request)) is not None:
+        return answer
+    found = await admitted(here, token.strip().encode())
     if isinstance(found, str):
         said = "This token is not good for pages; ask an operator for one." if token else "A token is needed."
-        return page(request, NOBODY, "login.html", status=401, next=next, said=said)
-    who = Who(found.name, Role(found.scope), found.tenant)
-    return await begin(request, here, who, next, token=found.id)
+        return refused(request, found, said, to)
+    return await begin(request, here, Who(found.name, Role(found.scope), found.tenant), to, token=found.id)
 
 
-async def begin(request: Request, here: Here, who: Who, to: str, *, token: int = 0) -> Response:
-    """Begin a session and lead to a page of ours, or to where somebody begins."""
+def asked(request: Request, said: str = "", *, next: str = "", status: int = 200) -> HTMLResponse:  # noqa: A002
+    """Return the page that asks who it is."""
+    provider = bool(site(request).settings.oidc_issuer)
+    return page(request, NOBODY, "login.html", status=status, next=next, said=said, provider=provider)
+
+
+def refused(request: Request, why: str, said: str, to: str = "") -> HTMLResponse:
+    """Return that page to somebody whose login failed, which counts against their address; have it written."""
+    request.app.state.tries.take(source_of(request.scope), site(request).steady())
+    note_of(request.scope).detail = f"login refused: {why}"
+    return asked(request, said, next=to, status=401)
+
+
+def tired(request: Request) -> HTMLResponse | None:
+    """Return what somebody is told from whose address too many logins failed; None where they may try."""
+    if not request.app.state.tries.spent(source_of(request.scope), site(request).steady()):
+        return None
+    note_of(request.scope).detail = "login refused: too many failed"
+    answer = asked(request, "Too many logins from this address failed; wait a minute.", status=429)
+    answer.headers["retry-after"] = "60"
+    return answer
+
+
+async def begin(request: Request, here: Site, who: Who, to: str, *, token: int = 0) -> Response:
+    """Begin a session and lead to a page of ours, or to where somebody begins; one that the browser had ends."""
     secret, now = secrets.token_urlsafe(32), here.clock()
+    note = note_of(request.scope)
+    note.who, note.token, note.detail = who, token, "logged in" if token else "logged in with OpenID Connect"
+    had = request.cookies.get(cookie(request), "")
+    if had:
+        await asyncio.to_thread(here.store.end_session, digest(had))
     session = Session(digest(secret), who, now, now + LASTS, token)
     await asyncio.to_thread(here.store.begin_session, session)
-    answer = RedirectResponse(to if own(to) else HOME[who.role], 303)
-    secure = request.url.scheme == "https"
-    answer.set_cookie(cookie(request), secret, int(LASTS), httponly=True, secure=secure, samesite="lax")
+    answer = RedirectResponse(to or HOME[who.role], 303)
+    answer.set_cookie(cookie(request), secret, int(LASTS), httponly=True, secure=secure(request), samesite="lax")
     return answer
 
 
 def own(path: str) -> bool:
     """Whether a path is one of ours, and leads nowhere else."""
-    return path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() and "\\" not in path
+    return path.startswith("/") and not path.startswith("//") and path.isprintable() and "\\" not in path
 
 
 @router.post("/logout")
 async def logout(request: Request, here: Here, who: Asker) -> Response:
     """End the session."""
     secret = request.cookies.get(cookie(request), "")
-    if not secret:
+    if not secret or "authorization" in request.headers:
         raise HTTPException(400, f"{who.name} came with a token, not with a session")
     await asyncio.to_thread(here.store.end_session, digest(secret))
+    note_of(request.scope).detail = "logged out"
     answer = RedirectResponse("/login", 303)
-    answer.delete_cookie(cookie(request), secure=request.url.scheme == "https", httponly=True, samesite="lax")
+    answer.delete_cookie(cookie(request), secure=secure(request), httponly=True, samesite="lax")
     return answer
