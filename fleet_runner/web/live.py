@@ -187,9 +187,3 @@ def event(name: str, html: str) -> bytes:
     """Return an event as it is sent: a line of it for each of the text's, however those end."""
     lines = "".join(f"data: {line}\n" for line in html.splitlines() or [""])
     return f"event: {name}\n{lines}\n".encode()
-
-
-def live(request: Request) -> Live:
-    """Return the streams of this service."""
-    found: Live = request.app.state.live
-    return found

@@ -13,6 +13,7 @@ from fleet_runner.core.records import Fleet
 from fleet_runner.http.admission import Admission
 from fleet_runner.reconcile.pulse import Pulse
 from fleet_runner.settings import Settings
+from fleet_runner.web.live import Live
 
 
 @dataclass(slots=True)
@@ -31,9 +32,11 @@ class Site:
     pulse: Pulse | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     admission: Admission = field(init=False)
+    live: Live = field(init=False)
 
     def __post_init__(self) -> None:
         self.admission = Admission(self.store.tokens, self.steady)
+        self.live = Live(self.stop)
 
 
 def site(request: Request) -> Site:

@@ -1,7 +1,7 @@
 """Firmware, wave by wave: who is out and how far, what failed, and why the rest waits."""
 
 import asyncio
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
@@ -16,13 +16,13 @@ from fleet_runner.core.firmware.turns import Member, Turn
 from fleet_runner.core.firmware.waves import NO_WAVE
 from fleet_runner.core.runs import Node, Run
 from fleet_runner.web.access import Sees, Steers
-from fleet_runner.web.live import Scene, Seen, live
+from fleet_runner.web.live import Scene, Seen
 from fleet_runner.web.rendering import TEMPLATES, page
 from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
 
-LISTED = 100
+LISTED = 20
 """Rollouts on a page, the newest."""
 
 SHOWN = 200
@@ -86,7 +86,7 @@ async def rollout_events(request: Request, here: Here, who: Sees, number: int) -
         return Seen(one, over=one.rollout.standing is Standing.DONE)
 
     scene = Scene(("rollout", number), look, lambda one: {"waves": drawn.render(_told(one))}, every=LOOK_SECONDS)
-    return live(request).stream(request, scene)
+    return here.live.stream(request, scene)
 
 
 @router.get("/rollouts/{number}/{act}")
@@ -142,7 +142,7 @@ def _one(here: Site, number: int) -> One:
     return One(found, members, tuple(Out(row, runs.get(row.name), flashes.get(row.name)) for row in rows))
 
 
-def _told(one: One) -> dict[str, object]:
+def _told(one: One) -> dict[str, Any]:
     """Return what the live part of a rollout's page shows."""
     waves = {wave: rows for wave, rows in by_wave(one.members).items() if wave != NO_WAVE}
     return {

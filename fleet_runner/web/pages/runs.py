@@ -17,7 +17,7 @@ from fleet_runner.core.stages import progress
 from fleet_runner.reconcile import queueing
 from fleet_runner.reconcile.queueing import Line
 from fleet_runner.web.access import Sees, Steers
-from fleet_runner.web.live import Scene, Seen, live
+from fleet_runner.web.live import Scene, Seen
 from fleet_runner.web.rendering import TEMPLATES, page
 from fleet_runner.web.site import Here, Site
 
@@ -98,7 +98,7 @@ async def runs_events(request: Request, here: Here, who: Sees) -> StreamingRespo
     """Tell of what runs, as it happens."""
     del who
     scene = Scene("runs", lambda: Seen(_now(here)), _drawn("runs_now.html", "now"), every=NOW_SECONDS)
-    return live(request).stream(request, scene)
+    return here.live.stream(request, scene)
 
 
 @router.get("/runs/queue")
@@ -158,7 +158,7 @@ async def run_events(request: Request, here: Here, who: Sees, number: int) -> St
         one = _one(here, number)
         return Seen(one, over=one.run.outcome is not None)
 
-    return live(request).stream(request, Scene(("run", number), look, _drawn("run_live.html", "one")))
+    return here.live.stream(request, Scene(("run", number), look, _drawn("run_live.html", "one")))
 
 
 @router.get("/runs/{number}/stop")
