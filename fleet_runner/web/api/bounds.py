@@ -56,7 +56,11 @@ CONFLICT: Refusals = {
     409: {"model": Trouble, "description": "It cannot be done as things stand; the sentence says why."}
 }
 
+PLAINLY = {"text/plain": {"schema": {"type": "string"}}}
+"""What is refused before it comes to any route is refused in plain text."""
+
 REFUSALS: Refusals = {
+    400: {"model": Trouble, "description": "The request cannot be read.", "content": PLAINLY},
     401: {"model": Trouble, "description": "No token, a wrong one, or one that has ended."},
     403: {"model": Trouble, "description": "The token's role may not do this."},
     422: {"model": Trouble, "description": "A parameter is not as described here."},
