@@ -2,7 +2,7 @@
 
 import typer
 
-from fleet_runner.cli.web import tokens
+from fleet_runner.cli.web import sessions, tokens
 from fleet_runner.cli.web.serving import serve
 
 app = typer.Typer(no_args_is_help=True)
@@ -15,3 +15,4 @@ def web() -> None:
 
 app.command()(serve)
 app.add_typer(tokens.app, name="token", help="Say who may see and ask, by tokens.")
+app.add_typer(sessions.app, name="session", help="Say who has logged in, and log them out.")

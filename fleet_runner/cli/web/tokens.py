@@ -1,11 +1,12 @@
 """fleet-runner web token: who may see and ask through pages and the API."""
 
 import time
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from fleet_runner.cli.session import Exit, age, console, opened, print_json, span, stamp, whoami
+from fleet_runner.cli.session import Exit, age, console, errors, opened, print_json, span, stamp, whoami
 from fleet_runner.cli.signals.tokens import NAME
 from fleet_runner.core.access import Role
 from fleet_runner.core.errors import FleetError
@@ -24,6 +25,7 @@ def add(
     role: Annotated[Role, typer.Option(help="operator, technician, viewer or tenant")],
     tenant: Annotated[str, typer.Option(help="whose nodes a tenant sees, as the source of truth names it")] = "",
     expires: Annotated[str, typer.Option(metavar="SPAN", help="ends after 12h, 30d or 52w; empty: never")] = "",
+    json: Json = False,
 ) -> None:
     """Make a token and print it: this once, for only its SHA-256 is kept."""
     from fleet_runner.http.admission import make  # noqa: PLC0415  other commands need no part of the server
@@ -39,7 +41,10 @@ def add(
     made, digest = make()
     with opened(create=True) as (_, store):
         store.add_token(Token(name, digest, now, whoami(), scope=role.value, tenant=tenant, until=until))
-    console.print(made, markup=False, soft_wrap=True)
+    if json:
+        print_json({"name": name, "role": role.value, "tenant": tenant, "token": made, "until": until})
+    else:
+        console.print(made, markup=False, soft_wrap=True)
 
 
 @app.command("list")
@@ -58,13 +63,53 @@ def list_tokens(*, json: Json = False) -> None:
 
 
 @app.command()
-def revoke(name: Name) -> None:
+def rotate(
+    name: Name,
+    *,
+    overlap: Annotated[str, typer.Option(metavar="SPAN", help="how long the old one is good beside it")] = "1h",
+    json: Json = False,
+) -> None:
+    """Make a new token of the same name and role and print it; the old one, and its sessions, go on for the overlap.
+
+    One that was made to expire expires again, as long after today as it did after it was made.
+    """
+    from fleet_runner.http.admission import make  # noqa: PLC0415  other commands need no part of the server
+
+    now = time.time()
+    ends = now + span(overlap)
+    with opened() as (_, store):
+        good = [each for each in store.tokens() if each.name == name and not each.refusal(now)]
+        if not good:
+            raise FleetError(f"no token {name!r} is good for anything; fleet-runner web token list")
+        old = max(good, key=lambda each: each.id)
+        if old.scope == INGEST:
+            raise FleetError(
+                f"{name} pushes signals; fleet-runner signals token revoke and add give it another token"
+            )
+        made, digest = make()
+        until = now + (old.until - old.made_at) if old.until is not None else None
+        new = replace(old, digest=digest, made_at=now, by=whoami(), until=until, used_at=None, id=0)
+        store.rotate_token(new, ends)
+    if json:
+        print_json({"name": name, "role": new.scope, "token": made, "until": until, "old_until": ends})
+        return
+    console.print(made, markup=False, soft_wrap=True)
+    errors.print(f"the old token of {name} is good until {stamp(ends)} UTC at most", markup=False, soft_wrap=True)
+
+
+@app.command()
+def revoke(name: Name, *, json: Json = False) -> None:
     """End a token, and the sessions that were begun with it; whoever still shows it is refused a second later."""
     with opened() as (_, store):
-        if not store.revoke_token(name, time.time()):
-            console.print(f"no token {name!r} is good for anything; fleet-runner web token list", markup=False)
-            raise typer.Exit(Exit.NO)
-    console.print(f"{name} is revoked")
+        revoked = store.revoke_token(name, time.time())
+    if json:
+        print_json({"name": name, "revoked": revoked})
+    elif revoked:
+        console.print(f"{name} is revoked", markup=False)
+    else:
+        console.print(f"no token {name!r} is good for anything; fleet-runner web token list", markup=False)
+    if not revoked:
+        raise typer.Exit(Exit.NO)
 
 
 def _words(token: Token, now: float) -> str:
