@@ -28,7 +28,7 @@ class Said(NamedTuple):
     next: str
 
 
-TESTED = "It is checked and tested under load, which takes one to two days, and then serves again."
+TESTED = "It is checked and tested under load, which takes one to two days; then it serves."
 
 SAID: Mapping[State, Said] = {
     State.REGISTERED: Said("planned", "It is planned; work on it has not begun.",
