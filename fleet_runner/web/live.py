@@ -163,6 +163,8 @@ class Live:
                 try:
                     feed.tell(await asyncio.to_thread(feed.look))
                     feed.trouble = False
+                except HTTPException:  # what was looked at is there no more
+                    feed.over = True
                 except FleetError as error:
                     if not feed.trouble:
                         log.warning("a page cannot be kept up to date; it is tried again", why=str(error))

@@ -6,6 +6,7 @@ from fleet_runner.adapters.store.floor import FloorMethods
 from fleet_runner.adapters.store.glancing import GlanceMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
 from fleet_runner.adapters.store.past_runs import PastRunMethods
+from fleet_runner.adapters.store.rollout_counts import RolloutCountMethods
 from fleet_runner.adapters.store.schedules import ScheduleMethods
 from fleet_runner.adapters.store.tallying import TallyMethods
 from fleet_runner.adapters.store.through import ThroughMethods
@@ -23,6 +24,7 @@ class RunningMethods(
     WebMethods,
     FloorMethods,
     PastRunMethods,
+    RolloutCountMethods,
     WishedMethods,
     TallyMethods,
     GlanceMethods,

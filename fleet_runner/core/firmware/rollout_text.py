@@ -1,7 +1,7 @@
 """Rollouts as people read them: counted, wave by wave, and why one waits."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from fleet_runner.core.firmware.rollout import GOING_ON, Rollout, Standing, course
 from fleet_runner.core.firmware.turns import Member, Turn
@@ -22,9 +22,14 @@ def counted(members: Iterable[Member]) -> dict[str, int]:
     return {word: found[turn] for turn, word in WORDS.items()}
 
 
-def counts(members: Iterable[Member]) -> str:
+def tally(found: Mapping[Turn, int]) -> str:
     """Return "3 done, 1 out, 12 waiting"."""
-    return ", ".join(f"{count} {word}" for word, count in counted(members).items() if count) or "no nodes"
+    return ", ".join(f"{found[turn]} {word}" for turn, word in WORDS.items() if found.get(turn)) or "no nodes"
+
+
+def counts(members: Iterable[Member]) -> str:
+    """Return the same of nodes one by one."""
+    return tally(Counter(each.turn for each in members))
 
 
 def by_wave(members: Iterable[Member]) -> dict[int, list[Member]]:

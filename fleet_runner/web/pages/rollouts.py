@@ -11,7 +11,7 @@ from fleet_runner.core.errors import FleetError
 from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.firmware.flash_text import what
 from fleet_runner.core.firmware.rollout import Rollout, Standing, turned, unturnable
-from fleet_runner.core.firmware.rollout_text import by_wave, counted, counts, other, reasons, waits, wave_name
+from fleet_runner.core.firmware.rollout_text import by_wave, counted, other, reasons, tally, waits, wave_name
 from fleet_runner.core.firmware.turns import Member, Turn
 from fleet_runner.core.firmware.waves import NO_WAVE
 from fleet_runner.core.runs import Node, Run
@@ -22,7 +22,7 @@ from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
 
-LISTED = 20
+LISTED = 100
 """Rollouts on a page, the newest."""
 
 SHOWN = 200
@@ -61,9 +61,10 @@ class One(NamedTuple):
 @router.get("/rollouts")
 def rollouts(request: Request, here: Here, who: Sees) -> HTMLResponse:
     """List rollouts, the newest first."""
-    with here.store.one_moment():
-        found = [(each, counts(here.store.rollout_members(each.id))) for each in here.store.rollouts(LISTED)]
-    return page(request, who, "rollouts.html", found=found[::-1], limit=LISTED)
+    newest = here.store.rollouts(LISTED)[::-1]
+    tallies = here.store.rollout_counts(each.id for each in newest)
+    found = [(each, tally(tallies.get(each.id, {}))) for each in newest]
+    return page(request, who, "rollouts.html", found=found, limit=LISTED)
 
 
 @router.get("/rollouts/{number}")
