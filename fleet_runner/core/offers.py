@@ -32,6 +32,8 @@ ROWS: Mapping[Wish, Row] = {
     Wish.CANCEL: Row("Cancel the remedy", "What is pending is dropped; nothing follows until the fault has gone."),
     Wish.RUN: Row("Run a stage", "The stage starts now. Most of them only read."),
     Wish.DEBUG: Row("Debug", "A person takes it apart in place."),
+    Wish.RMA: Row("RMA", "A part of it, or all of it, goes back to its vendor under the number of a case.",
+                  "It stays away until somebody says that it is repaired; then it earns production from the start."),
     Wish.RETRY: Row("Retry", "What failed is tried again.",
                     "From triage, debug or rma this boots the node anew from the start; what runs on it ends."),
     Wish.REBOOT: Row("Reboot", "It is power-cycled once it is idle, and verified before it serves again.",
@@ -45,7 +47,6 @@ ROWS: Mapping[Wish, Row] = {
 
 ELSEWHERE: Mapping[Wish, str] = {
     Wish.WIPE: "fleet-runner wipe {node} shows on the server's machine what would be lost, then asks",
-    Wish.RMA: "fleet-runner rma open {node} on the server's machine keeps the vendor's case with it",
     Wish.FIRMWARE: "fleet-runner firmware update {node} on the server's machine brings its firmware to its pins",
 }
 """Wishes that a page does not take, and how they are asked for."""

@@ -20,7 +20,7 @@ class TimelineMethods:
 
     _database: Database
 
-    def past(self, node: str, wanted: Filter, before: Cursor | None = None) -> tuple[Line, ...]:
+    def timeline(self, node: str, wanted: Filter, before: Cursor | None = None) -> tuple[Line, ...]:
         """Return more lines than a page has of what a filter wants, where there are as many, in no order."""
         with self._database.read() as connection:
             failed = _failed(connection, node, before) if wanted.findings else []

@@ -11,10 +11,12 @@ from fleet_runner.web.pages import (
     mine,
     node,
     oidc,
+    results,
     rollouts,
     runs,
     schedules,
     tickets,
+    wishes,
 )
 
 PAGES: tuple[APIRouter, ...] = (
@@ -23,6 +25,8 @@ PAGES: tuple[APIRouter, ...] = (
     fleet.router,
     mine.router,
     node.router,
+    results.router,
+    wishes.router,
     tickets.router,
     finding.router,
     fabric.router,

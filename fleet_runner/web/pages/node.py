@@ -1,5 +1,160 @@
-"""One node: its way through the lifecycle, what was found, and what may be asked for."""
+"""One node: where it is and why, its way through the lifecycle, what was found, and what may be asked for."""
 
-from fastapi import APIRouter
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, Field
+
+from fleet_runner.adapters import profiles
+from fleet_runner.core.access import Who, needed
+from fleet_runner.core.answers import Wished
+from fleet_runner.core.boot.words import words
+from fleet_runner.core.cabling.of_node import wires
+from fleet_runner.core.errors import EvidenceError, SettingsError
+from fleet_runner.core.firmware import catalogue
+from fleet_runner.core.firmware.flash_text import short
+from fleet_runner.core.firmware.pinned import NAME, pinned
+from fleet_runner.core.journey import journey, stays
+from fleet_runner.core.journey_diagram import drawing
+from fleet_runner.core.lifecycle import FABRICS
+from fleet_runner.core.offers import elsewhere, offers
+from fleet_runner.core.parsers import redfish
+from fleet_runner.core.runs import Node, Stored
+from fleet_runner.core.timeline import FILTERS, cursor, shown
+from fleet_runner.core.verdicts import Verdict
+from fleet_runner.reconcile.queueing import queued
+from fleet_runner.reconcile.remedying import remedies
+from fleet_runner.web.access import Sees
+from fleet_runner.web.api.bounds import Name
+from fleet_runner.web.rendering import page
+from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
+
+MOVES = 200
+"""Transitions of which a node's way is told, the newest."""
+
+STAYS, WIRES, TICKETS = 50, 64, 20
+"""Lines of the way, links and closed tickets that are shown."""
+
+LARGEST_INVENTORY = 4_000_000
+"""Characters of a firmware inventory that is held against the pins for a page."""
+
+
+class Asked(BaseModel):
+    """What the address asks for: the wish that somebody just left, and which lines of the past."""
+
+    asked: int = Field(0, ge=0, le=2**62)
+    kind: str = Field("", max_length=20)
+    before: str = Field("", max_length=100)
+
+
+@router.get("/nodes/{name}")
+def node(request: Request, here: Here, who: Sees, name: Name, wanted: Annotated[Asked, Query()]) -> Response:
+    """Show a node; while it waits for an answer, a page that is open asks for that part alone."""
+    row = known(here, name)
+    if row.state in FABRICS:
+        return RedirectResponse(f"/fabric/{quote(name, safe='')}", 303)
+    wishes = _wishes(here, name, wanted.asked)
+    waits = any(each.accepted is None for each in wishes)
+    now = {"row": row, "wishes": wishes, "waits": waits, "asked": wanted.asked}
+    if waits and request.headers.get("hx-request") == "true":
+        return page(request, who, "node-waiting.html", **now)
+    kind = wanted.kind if wanted.kind in FILTERS else ""
+    lines = shown(here.store.timeline(name, FILTERS[kind], cursor(wanted.before)))
+    past = {"filter": kind, "filters": FILTERS, "timeline": lines, "later": bool(wanted.before)}
+    return page(request, who, "node.html", **now, **_head(here, who, row), **_found(here, row), **past)
+
+
+def known(here: Site, name: str) -> Node:
+    """Return a node or a fabric; 404, with names that are like it, where there is none."""
+    found = here.store.node(name)
+    if found is None:
+        like = get_close_matches(name, [each.name for each in here.store.nodes()], n=5, cutoff=0.6)
+        near = f"; names that are like it: {', '.join(like)}" if like else "; /fleet shows those that there are"
+        raise HTTPException(404, f"there is no node {name!r}{near}")
+    return found
+
+
+def _wishes(here: Site, name: str, asked: int) -> list[Wished]:
+    """Return what is asked for and not answered, and the wish that this page was led to by, answered or not."""
+    pending = [
+        Wished(each.id, each.node, each.wish, each.by, each.at, each.reason, each.detail)
+        for each in here.store.intents(name)
+    ]
+    mine = here.store.wished(asked) if asked and asked not in {each.id for each in pending} else None
+    return [*([mine] if mine is not None and mine.node == name else []), *pending]
+
+
+def _head(here: Site, who: Who, row: Node) -> dict[str, Any]:
+    """Return where a node is, what it waits for, what may be asked, and its way."""
+    store, now, fleet = here.store, here.clock(), here.fleet()
+    boot, flash = next(iter(store.boots(row.name, limit=1)), None), store.open_flash(row.name)
+    run = next(iter(store.open_runs([row.name])), None)
+    found = stays(store.history(row.name, limit=MOVES, kind="transition"), row.state, row.since)
+    signs = [words(boot, now)] if boot is not None and boot.closed_at is None else []
+    if flash is not None:
+        signs.append(short(flash, now))
+    return {
+        "known": fleet is not None,
+        "device": fleet.devices.get(row.name) if fleet is not None else None,
+        "place": fleet.place(row.name) if fleet is not None else "",
+        "run": run,
+        "queue": queued(here.settings, store).get(row.name, ""),
+        "signs": signs,
+        "offers": [each for each in offers(row) if who.may(needed(each.wish))],
+        "elsewhere": elsewhere(row),
+        "drawing": drawing(journey(found, now)),
+        "stays": tuple(reversed(found))[:STAYS],
+        "older_stays": max(0, len(found) - STAYS),
+    }
+
+
+def _found(here: Site, row: Node) -> dict[str, Any]:
+    """Return what checks, signals and people found of a node."""
+    store, fleet = here.store, here.fleet()
+    latest = store.latest_results(row.name)
+    tickets = store.tickets(node=row.name, open_only=False)
+    links = wires(fleet, row.name, latest) if fleet is not None else ()
+    closed = [each for each in tickets if each.closed_at is not None]
+    return {
+        "told": sorted((each for each in latest if each.result.verdict is not Verdict.SKIPPED), key=_worst),
+        "skipped": [each for each in latest if each.result.verdict is Verdict.SKIPPED],
+        "tickets": [each for each in tickets if each.closed_at is None],
+        "closed": tuple(reversed(closed))[:TICKETS],
+        "older_tickets": max(0, len(closed) - TICKETS),
+        "standing": remedies(here.settings, store, row, here.clock()),
+        "cases": store.cases(row.name),
+        "wires": links[:WIRES],
+        "more_wires": max(0, len(links) - WIRES),
+        **_firmware(here, row, latest),
+    }
+
+
+WORST = {Verdict.FAIL: 0, Verdict.UNKNOWN: 1, Verdict.PASS: 2}
+
+
+def _worst(stored: Stored) -> tuple[int, str]:
+    return WORST[stored.result.verdict], stored.result.check
+
+
+def _firmware(here: Site, row: Node, latest: tuple[Stored, ...]) -> dict[str, Any]:
+    """Return a node's firmware beside its pins; where those cannot be read, why, and what was found alone."""
+    newest = next((each for each in latest if each.result.check == NAME), None)
+    if newest is None:
+        return {"firmware": None, "pins": (), "unpinned": ""}
+    try:
+        rows = catalogue.read(profiles.read(here.settings, row.device_type))
+        told = pinned(newest.result, rows, _inventory(here, newest))
+    except (SettingsError, EvidenceError) as error:
+        return {"firmware": newest, "pins": pinned(newest.result, None, {}), "unpinned": str(error)}
+    return {"firmware": newest, "pins": told, "unpinned": ""}
+
+
+def _inventory(here: Site, newest: Stored) -> Mapping[str, Mapping[str, Any]]:
+    text = next((found for each in newest.result.evidence if (found := here.store.evidence(each))), "")
+    return redfish.resources(text, "the firmware inventory") if 0 < len(text) <= LARGEST_INVENTORY else {}

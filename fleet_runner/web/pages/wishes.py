@@ -1,0 +1,111 @@
+"""What people ask of a node in pages: refused at once where it cannot be, else left for the reconciler to answer."""
+
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BaseModel, Field
+
+from fleet_runner.adapters import bell
+from fleet_runner.core.access import Who, needed
+from fleet_runner.core.cases import LONGEST as LONGEST_NUMBER
+from fleet_runner.core.cases import Case
+from fleet_runner.core.lifecycle import ENDED, FABRICS, Stage
+from fleet_runner.core.offers import ELSEWHERE, ROWS, applies, stages
+from fleet_runner.core.runs import Node, Wish
+from fleet_runner.web.access import Mends
+from fleet_runner.web.api.bounds import Name, Sound
+from fleet_runner.web.pages.node import known
+from fleet_runner.web.rendering import page
+from fleet_runner.web.site import Here, Site
+
+router = APIRouter()
+
+LONGEST = 500
+"""Characters of a reason."""
+
+Words = Annotated[str, Field(max_length=LONGEST, pattern=r"^[^\x00]*$"), Sound]
+Short = Annotated[str, Field(max_length=LONGEST_NUMBER, pattern=r"^[^\x00]*$"), Sound]
+
+
+class Wanted(BaseModel):
+    """What a form asks for; `stage` is of a run, `vendor` and `case` are of an RMA."""
+
+    wish: Wish
+    reason: Words = ""
+    stage: Short = ""
+    vendor: Short = ""
+    case: Short = ""
+    sure: bool = False
+
+
+@router.get("/nodes/{name}/wishes/{wish}")
+def confirm(request: Request, here: Here, who: Mends, name: Name, wish: Wish) -> HTMLResponse:
+    """Say what a wish would do, before it is left."""
+    row = known(here, name)
+    _allowed(who, wish)
+    _fit(row, wish)
+    fits = applies(row, wish)
+    return page(
+        request, who, "wish.html", row=row, wish=wish, said=ROWS[wish], fits=fits, stages=stages(row.state),
+        longest=LONGEST, longest_number=LONGEST_NUMBER,
+    )  # fmt: skip
+
+
+@router.post("/nodes/{name}/wishes")
+def ask(here: Here, who: Mends, name: Name, wanted: Annotated[Wanted, Form()]) -> Response:
+    """Leave a wish and lead back to the node; what costs something is asked once more before."""
+    row, wish = known(here, name), wanted.wish
+    _allowed(who, wish)
+    _fit(row, wish)
+    if ROWS[wish].sure and not wanted.sure:
+        return RedirectResponse(f"/nodes/{quote(name, safe='')}/wishes/{wish.value}", 303)
+    reason = _begin(here, who, row, wanted) if wish is Wish.RMA else _plain(wanted.reason)
+    detail = _stage(row, wanted.stage) if wish is Wish.RUN else ""
+    now = here.clock()
+    number = here.store.leave_intent(name, wish, who.name, reason=reason, detail=detail, now=now)
+    bell.ring(here.settings.state_dir)
+    if here.store.shared:
+        here.store.ring()
+    return RedirectResponse(f"/nodes/{quote(name, safe='')}?asked={number}", 303)
+
+
+def _allowed(who: Who, wish: Wish) -> None:
+    right = needed(wish)
+    if not who.may(right):
+        raise HTTPException(403, f"a {who.role.value} may not do this; it needs the right to {right.value}")
+
+
+def _fit(row: Node, wish: Wish) -> None:
+    """Refuse what no page takes, and what is asked of a node that has left."""
+    if row.state in FABRICS:
+        raise HTTPException(409, f"{row.name} is a fabric; fleet-runner on the server's machine asks things of it")
+    if row.state in ENDED:
+        raise HTTPException(409, f"{row.name} is retired: nothing can be asked of it; its history stays readable")
+    if wish in ELSEWHERE:
+        raise HTTPException(409, f"this is not asked for in pages: {ELSEWHERE[wish].format(node=row.name)}")
+
+
+def _stage(row: Node, stage: str) -> str:
+    known_here = stages(row.state)
+    if stage not in {each.value for each in known_here}:
+        names = ", ".join(known_here)
+        raise HTTPException(409, f"this stage cannot be run on a node in {row.state}; it can run: {names}")
+    return Stage(stage).value
+
+
+def _begin(here: Site, who: Who, row: Node, wanted: Wanted) -> str:
+    """Open a case at a vendor, without which nothing goes there; return the reason for the move."""
+    vendor, number, reason = _plain(wanted.vendor), _plain(wanted.case), _plain(wanted.reason)
+    if not vendor or not number:
+        raise HTTPException(409, "a case needs the vendor's name and its number; go back and say both")
+    if not applies(row, Wish.RMA):
+        raise HTTPException(409, f"{row.name} cannot go to its vendor from {row.state}; triage or debug comes before")
+    here.store.open_case(Case(0, row.name, vendor, number, who.name, here.clock(), because=reason))
+    return reason or f"case {number} at {vendor}"
+
+
+def _plain(text: str) -> str:
+    """Return what somebody typed, on one line."""
+    return " ".join(text.split())
