@@ -49,6 +49,7 @@ COMMANDS = {
     "bundle": Named("Look", "bundle:bundle"),
     "replay": Named("Look", "stored:replaying"),
     "simulate": Named("Look", "simulating:simulate"),
+    "report": Named("Look", "report:report"),
     "budget": Named("Look", "limits:show_budget"),
     "baseline": Named("Look", "baseline:baseline"),
     "drift": Named("Look", "drift:drift"),

@@ -2,11 +2,12 @@
 
 from fleet_runner.adapters.store import channels
 from fleet_runner.adapters.store.database import Database
+from fleet_runner.adapters.store.reporting import ReportMethods
 from fleet_runner.core.notifying.grouping import Standing
 from fleet_runner.core.runs import Entry
 
 
-class NotifyingMethods:
+class NotifyingMethods(ReportMethods):
     """Methods of the Store, which extends this."""
 
     _database: Database
