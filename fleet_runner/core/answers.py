@@ -231,6 +231,34 @@ class Rolled:
     members: tuple[Member, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """What happened at a moment, in a tenant's words."""
+
+    at: float
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mine:
+    """A tenant's own node in plain words.
+
+    `kind` is "serving", "planned" (it serves, and something is to be done), "out" or "ended"; `since` is when that
+    began. `back_by` is when it serves again at the latest if all goes well, null where nobody knows. `served` is the
+    share of the last 30 days in which it served, null where it never has. `happened` is told of one node alone.
+    """
+
+    name: str
+    kind: str
+    word: str
+    since: float
+    now: str
+    next: str
+    back_by: float | None = None
+    served: float | None = None
+    happened: tuple[Happening, ...] = ()
+
+
 def paused(switch: Switch | None) -> Paused | None:
     """Return who switched something off, if somebody did."""
     return Paused(*switch) if switch is not None else None

@@ -3,9 +3,11 @@
 from fastapi import APIRouter
 
 from fleet_runner.web.api import (
+    audit,
     description,
     fabrics,
     inventory,
+    mine,
     nodes,
     overview,
     results,
@@ -28,6 +30,8 @@ API: tuple[APIRouter, ...] = (
     schedules.router,
     rollouts.router,
     inventory.router,
+    audit.router,
+    mine.router,
     description.router,
 )
 """Every route of the API."""

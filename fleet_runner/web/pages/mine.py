@@ -54,7 +54,7 @@ def mine(
     request: Request, here: Here, who: Owns, number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1
 ) -> HTMLResponse:
     """Show a tenant's nodes."""
-    found = _own(here, who)
+    found = own(here, who)
     shares = [each.share for each in found if each.share is not None and each.standing.kind != "ended"]
     return page(
         request,
@@ -78,7 +78,7 @@ def export(here: Here, who: Owns) -> Response:
     text = io.StringIO()
     lines = csv.writer(text)
     lines.writerow(COLUMNS)
-    for each in _own(here, who):
+    for each in own(here, who):
         told = each.standing
         words = (each.name, told.word, _stamp(told.since), " ".join(told.now), told.next)
         served = f"{each.share * 100:.2f}" if each.share is not None else ""
@@ -91,7 +91,7 @@ def export(here: Here, who: Owns) -> Response:
 @router.get("/mine/{name}")
 def node(request: Request, here: Here, who: Owns, name: str) -> HTMLResponse:
     """Show one of a tenant's nodes; of another's it is said that there is none, as of one that is nowhere."""
-    found = next(iter(_own(here, who, name)), None)
+    found = next(iter(own(here, who, name)), None)
     if found is None:
         raise HTTPException(404, "you have no node of this name; your nodes are listed at /mine")
     told = happened([move for move in found.moves if move.at >= here.clock() - SPAN])
@@ -116,7 +116,7 @@ def names(fleet: Fleet | None, tenant: str) -> tuple[str, ...]:
     return tuple(sorted(mine, key=natural))
 
 
-def _own(here: Site, who: Who, name: str | None = None) -> list[Own]:
+def own(here: Site, who: Who, name: str | None = None) -> list[Own]:
     """Return what a tenant may know: of all their nodes that are registered, or of one of them."""
     mine = names(here.fleet(), who.tenant)
     wanted = mine if name is None else tuple(each for each in mine if each == name)

@@ -1,4 +1,4 @@
-"""The API against its own description: whatever is asked, it answers as that says, and never with an error of ours."""
+"""The API against its own description: whatever is asked, it answers as that says, and never with our error."""
 
 import json
 import os
