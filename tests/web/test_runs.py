@@ -65,22 +65,6 @@ def test_what_runs_and_what_is_over_is_listed(site: Served, hall: Hall) -> None:
         assert client.get("/runs", params={"stage": HOSTILE}, headers=PAGE).status_code == 400
 
 
-def test_past_runs_are_paged_by_id(site: Served, hall: Hall) -> None:
-    name = hall.in_state(State.TRIAGE)[0]
-    for number in range(205):
-        opening = OpenRun(Stage.DRAIN, "paged", batch=f"paged-{number}")
-        (run,) = hall.store.apply(node(hall.store, name), Decision((opening,), "", NOW), NOW - 900 + number)
-        hall.store.close_run(run, Outcome.PASSED, f"number {number}", NOW - 899 + number)
-    with site.client() as client:
-        first = client.get("/runs", params={"node": name, "stage": "drain"}, headers=PAGE)
-        assert "number 204" in first.text
-        assert "number 4<" not in first.text
-        below = first.text.partition("below=")[2].partition('"')[0]
-        older = client.get("/runs", params={"node": name, "stage": "drain", "below": below}, headers=PAGE)
-        assert "number 4<" in older.text
-        assert "There are no older ones" in older.text
-
-
 @pytest.mark.parametrize("number", ["0", "-1", "999999", str(2**63), "9" * 400])
 def test_a_run_that_is_not_there_is_said_so(site: Served, number: str) -> None:
     with site.client() as client:
@@ -216,3 +200,19 @@ def test_a_run_is_cancelled_with_the_keyboard_alone(site: Served, hall: Hall, br
         page.keyboard.press("Enter")
         page.wait_for_url(f"**/runs/{run.id}")
     hall.store.close_run(run, Outcome.CANCELLED, "", NOW)
+
+
+def test_past_runs_are_paged_by_id(site: Served, hall: Hall) -> None:
+    name = hall.in_state(State.TRIAGE)[0]
+    for number in range(205):
+        opening = OpenRun(Stage.DRAIN, "paged", batch=f"paged-{number}")
+        (run,) = hall.store.apply(node(hall.store, name), Decision((opening,), "", NOW), NOW - 900 + number)
+        hall.store.close_run(run, Outcome.PASSED, f"number {number}", NOW - 899 + number)
+    with site.client() as client:
+        first = client.get("/runs", params={"node": name, "stage": "drain"}, headers=PAGE)
+        assert "number 204" in first.text
+        assert "number 4<" not in first.text
+        below = first.text.partition("below=")[2].partition('"')[0]
+        older = client.get("/runs", params={"node": name, "stage": "drain", "below": below}, headers=PAGE)
+        assert "number 4<" in older.text
+        assert "There are no older ones" in older.text

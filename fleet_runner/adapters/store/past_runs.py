@@ -44,14 +44,13 @@ class PastRunMethods:
 
 def found(connection: Connection, sought: SoughtRuns, below: int | None, limit: int) -> Past:
     """Walk the ids backwards; those of a node are all looked at, for there are few."""
-    if below is None:
-        below = (connection.execute(select(func.max(runs.c.id))).scalar_one() or 0) + 1
-    asked = select(runs).where(runs.c.id < below, runs.c.ended_at.is_not(None)).order_by(runs.c.id.desc())
+    end = below or int(connection.execute(select(func.max(runs.c.id))).scalar_one() or 0) + 1
+    asked = select(runs).where(runs.c.id < end, runs.c.ended_at.is_not(None)).order_by(runs.c.id.desc())
     begin = 1
     if sought.node:
         asked = asked.where(runs.c.node == sought.node)
     else:
-        begin = max(1, below - WINDOW)
+        begin = max(1, end - WINDOW)
         asked = asked.where(runs.c.id >= begin)
     if sought.stage is not None:
         asked = asked.where(runs.c.stage == sought.stage.value)
