@@ -34,7 +34,7 @@ SHOWN = 500
 NOWHERE = "Not Found"
 """What is said of a path that the server does not know at all."""
 
-OK, MULTIPLE, BAD = 200, 300, 400
+OK, MULTIPLE, BAD, BROKEN = 200, 300, 400, 500
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, BUSY = 401, 403, 404, 429
 
 
@@ -120,7 +120,7 @@ class Wire:
             return self._strange("leads elsewhere, where the token is not shown; name the URL that answers itself")
         if not said or said == NOWHERE:
             return self._strange(f"answers {path} with HTTP {status}; is it fleet-runner's, and of this release?")
-        return FleetError(f"{self.url}: {said}") if status < 500 else StoreError(f"{self.url}: {said}")  # noqa: PLR2004
+        return FleetError(f"{self.url}: {said}") if status < BROKEN else StoreError(f"{self.url}: {said}")
 
     def _words(self, raw: bytes) -> str:
         """Return a refusal's sentence; "" where it is none of fleet-runner's."""
