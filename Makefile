@@ -80,6 +80,10 @@ bench-runner: $(DEV) debian-packages ## Take what a stage costs through the runn
 	@PYTHONPATH=. $(BIN)/python benchmarks/runner.py $(BENCH_ARGS)
 	@PYTHONPATH=. $(BIN)/python benchmarks/runner_store.py
 
+.PHONY: bench-web
+bench-web: $(DEV) ## Take what the fleet's page costs the server at 1,000 and 10,000 nodes
+	@PYTHONPATH=. $(BIN)/python benchmarks/web.py $(BENCH_ARGS)
+
 .PHONY: bench-xids
 bench-xids: $(RUN) ## Take how fast Xids are found in kernel logs, beside grep
 	@$(BIN)/python benchmarks/xids.py $(BENCH_ARGS)

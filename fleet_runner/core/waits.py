@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from fleet_runner.core.lifecycle import ENDED
-from fleet_runner.core.order import natural
 from fleet_runner.core.runs import Node
 
 LONGEST = 300
@@ -29,16 +28,20 @@ def waits(nodes: Iterable[Node], busy: Iterable[str], queued: Mapping[str, str])
     """Return what nodes wait for that no run works on (`busy`), most nodes first.
 
     `queued` says of some why their batch has not begun, which then is what they wait for. Sentences that differ in
-    numbers, or in the node's own name, are one.
+    numbers, or in the node's own name, are one; the first nodes of each, in the order given, are named.
     """
     running = frozenset(busy)
     groups: dict[str, list[tuple[str, str]]] = {}
+    alike: dict[str, str] = {}
     for node in nodes:
         said = queued.get(node.name, "" if node.name in running else node.waiting)
         if said and node.state not in ENDED:
             first = said.strip().partition("\n")[0][:LONGEST]
-            groups.setdefault(_NUMBER.sub("#", first.replace(node.name, "it")), []).append((node.name, first))
-    found = (_wait(sorted(group, key=lambda each: natural(each[0]))) for group in groups.values())
+            plain = first.replace(node.name, "it")
+            if plain not in alike:  # thousands say the same
+                alike[plain] = _NUMBER.sub("#", plain)
+            groups.setdefault(alike[plain], []).append((node.name, first))
+    found = (_wait(group) for group in groups.values())
     return tuple(sorted(found, key=lambda each: (-each.number, each.sentence)))
 
 

@@ -16,8 +16,8 @@ def node(name: str, waiting: str, state: State = State.PRODUCTION) -> Node:
 
 def test_the_same_sentence_is_said_once_with_the_most_nodes_first() -> None:
     nodes = [
-        node("n10", "waits: the rack's budget is spent: 2 of 2"),
         node("n2", "waits: the rack's budget is spent: 1 of 2"),
+        node("n10", "waits: the rack's budget is spent: 2 of 2"),
         node("n3", "n3 is held by alice"),
         node("n4", "n4 is held by alice"),
         node("n5", "n5 is held by alice\nand more"),

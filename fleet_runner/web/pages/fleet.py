@@ -182,9 +182,9 @@ def label(spot: Spot) -> str:
 def _said(known: Floor, look: Look, here: Site, wanted: Wanted) -> dict[str, Any]:
     """Return what stands beside the racks. Of what waits and runs, and in counts, only nodes that are wanted."""
     told = known.say(here)
-    spots = [spot for spot in look.spots.values() if floor.is_wanted(spot, wanted)]
-    names = {spot.node.name for spot in spots}
     everything = wanted == Wanted()
+    spots = [spot for spot in look.spots.values() if everything or floor.is_wanted(spot, wanted)]
+    names = look.spots.keys() if everything else {spot.node.name for spot in spots}
     runs = [run for run in look.runs if run.node in names or everything]
     runs.sort(key=lambda run: (run.stage, natural(run.node)))
     reasons = waits((spot.node for spot in spots), (run.node for run in look.runs), told.queued)
