@@ -42,7 +42,7 @@ def duration(seconds: float) -> str:
     """Return a span of time as people say it."""
     for unit, size in (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
     return f"{max(0.0, seconds):.0f} s"
 
 
