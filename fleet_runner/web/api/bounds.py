@@ -63,8 +63,10 @@ REFUSALS: Refusals = {
     400: {"model": Trouble, "description": "The request cannot be read.", "content": PLAINLY},
     401: {"model": Trouble, "description": "No token, a wrong one, or one that has ended."},
     403: {"model": Trouble, "description": "The token's role may not do this."},
+    413: {"description": "The body is too large.", "content": PLAINLY},
+    414: {"description": "The path or the query is too long.", "content": PLAINLY},
     422: {"model": Trouble, "description": "A parameter is not as described here."},
-    429: {"model": Trouble, "description": "This address asks too often; Retry-After says when to ask again."},
+    429: {"description": "This address asks too often; Retry-After says when to ask again.", "content": PLAINLY},
     503: {"model": Trouble, "description": "The store or the source of truth cannot be read now."},
 }
 """What any route may answer instead."""
