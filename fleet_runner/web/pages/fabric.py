@@ -1,5 +1,129 @@
 """A fabric's topology with its discrepancies, and how two days differ."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from fleet_runner.core.topology import tiles
+from fleet_runner.core.topology.days import Between, begins, between
+from fleet_runner.core.topology.picture import svg
+from fleet_runner.core.topology.tiles import LEAF, WAYS
+from fleet_runner.core.topology.wrong import wrong
+from fleet_runner.web import fabrics
+from fleet_runner.web.access import Sees
+from fleet_runner.web.fabrics import Shown
+from fleet_runner.web.pages.pictures import drawn
+from fleet_runner.web.rendering import page
+from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
+
+MOST = 100
+"""Faults, and links, that a page shows."""
+
+TILES = 1_100
+"""Leaves or racks that a page shows: with fewer than ten thousand nodes these are all."""
+
+Name = Annotated[str, Query(max_length=200)]
+Day = Annotated[str, Query(max_length=20)]
+
+
+@router.get("/fabric")
+def every(request: Request, here: Here, who: Sees) -> HTMLResponse:
+    """List the fabrics, and how the newest sweep of each went."""
+    ethernet = [ticket.id for ticket in here.store.tickets() if ticket.check == "cabling_ethernet"]
+    rows = [(row, fabrics.newest(here, row.name)) for row in here.store.fabrics()]
+    return page(request, who, "fabrics.html", rows=rows, ethernet=ethernet[:20], wired=len(ethernet))
+
+
+@router.get("/fabric/{name}/topology.svg")
+def topology(here: Here, who: Sees, name: str) -> Response:
+    """Draw a fabric in its layers."""
+    del who
+    fabrics.known(here, name)
+    it = fabrics.layered(here.fleet(), name)
+    return drawn(svg(it, wrong(it.links, fabrics.findings(here, name, it.nodes))))
+
+
+@router.get("/fabric/{name}")
+def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
+    request: Request,
+    here: Here,
+    who: Sees,
+    name: str,
+    by: Annotated[str, Query(max_length=10)] = LEAF,
+    leaf: Name = "",
+    rail: Name = "",
+    rack: Name = "",
+    kind: Name = "",
+    since: Annotated[str, Query(alias="from", max_length=20)] = "",
+    to: Day = "",
+) -> HTMLResponse:
+    """Show a fabric: what is wrong in it, by which leaf, rail or rack, and what changed between two days."""
+    row = fabrics.known(here, name)
+    fleet = here.fleet()
+    it = fabrics.layered(fleet, name)
+    found = fabrics.findings(here, name, it.nodes)
+    bad = wrong(it.links, found)
+    way, chosen = next(((way, given) for way, given in zip(WAYS, (leaf, rail, rack), strict=True) if given), ("", ""))
+    links = tiles.ordered(tiles.of(it, way, chosen), bad) if way else ()
+    faults = fabrics.shown(here, [each for each in found if kind in {"", each.code}])
+    if way:
+        keys = {each.fault for joined in links for each in bad.get(joined, ())}
+        faults = [each for each in faults if each.finding.fault in keys]
+    looked = by if by in WAYS else LEAF
+    counted = tiles.tiles(it, bad, looked)
+    problems, differences = _compared(here, name, since, to)
+    return page(
+        request,
+        who,
+        "fabric.html",
+        row=row,
+        newest=fabrics.newest(here, name),
+        it=it,
+        known=fleet is not None,
+        by=looked,
+        ways=WAYS,
+        tiles=counted[:TILES],
+        all_tiles=len(counted),
+        way=way,
+        chosen=chosen,
+        links=[(joined, bad.get(joined, ())) for joined in links[:MOST]],
+        all_links=len(links),
+        wrong=len(bad),
+        faults=faults[:MOST],
+        all_faults=len(faults),
+        kinds=sorted({each.code for each in found}),
+        kind=kind,
+        place=fleet.place if fleet is not None else (lambda _: ""),
+        days=fabrics.days(here, name),
+        since=since,
+        to=to,
+        most=MOST,
+        problems=problems,
+        differences=differences,
+    )
+
+
+def _compared(here: Site, name: str, since: str, to: str) -> tuple[list[str], list[tuple[str, list[Shown], int]]]:
+    """Return what lies between two days, part by part, or why that is not known."""
+    if not since and not to:
+        return [], []
+    problems: list[str] = []
+    looks = []
+    for day in (since, to):
+        start = begins(day)
+        look = fabrics.of_day(here, name, start) if start is not None else None
+        if start is None:
+            problems.append(f"{day or 'nothing'} is no day; a day is written 2026-11-22.")
+        elif look is None:
+            problems.append(f"No sweep of {day} is kept that said anything.")
+        looks.append(look)
+    before, after = looks
+    if before is None or after is None:
+        return problems, []
+    found: Between = between(before.result.findings, after.result.findings)
+    parts = (("gone", found.gone), ("new", found.new), ("still there", found.still))
+    told = [(title, fabrics.shown(here, each[:MOST]), len(each)) for title, each in parts]
+    return problems, told

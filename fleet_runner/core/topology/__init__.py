@@ -1,0 +1,1 @@
+"""A fabric to look at: its layers and links, and where it is not as designed."""

@@ -1,0 +1,207 @@
+"""Fabrics: what is not as designed and where, by leaf, rail and rack, and what lies between two days."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from xml.etree import ElementTree as ET
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.access import Role
+from fleet_runner.core.actions import OpenTicket
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.records import Cable, Device, Fleet, Interface, Termination
+from fleet_runner.core.spool import Judged
+from fleet_runner.core.topology.days import DAY, named
+from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from tests.web.hall import HOSTILE, NOW, act, described, made
+from tests.web.looking import PHONE, accessible, fits, opened, shot
+from tests.web.served import Served, served
+from tests.web.sweeping import findings, judged, known, links, swapped, swept
+
+FABRIC = "infiniband.hall-1"
+
+
+def spined(fleet: Fleet) -> Fleet:
+    """Return a fleet whose leaves are joined to two spines, so that they are one fabric."""
+    devices, cables = dict(fleet.devices), list(fleet.cables)
+    leaves = [device for device in fleet.devices.values() if device.role == "leaf"]
+    for number in range(2):
+        ports = tuple(Interface(f"s{rail}", "infiniband-ndr") for rail in range(len(leaves)))
+        devices[f"spine-{number}"] = Device(f"spine-{number}", "leaf", "spine", "hall-1", interfaces=ports)
+    for rail, leaf in enumerate(leaves):
+        up = tuple(Interface(f"up{number}", "infiniband-ndr") for number in range(2))
+        devices[leaf.name] = replace(leaf, interfaces=(*leaf.interfaces, *up))
+        cables += [
+            Cable(Termination(leaf.name, f"up{number}"), Termination(f"spine-{number}", f"s{rail}"))
+            for number in range(2)
+        ]
+    return replace(fleet, devices=devices, cables=tuple(cables))
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """The fleet that was swept, and the faults of its newest sweep."""
+
+    fleet: Fleet
+    faults: tuple[Finding, ...]
+
+
+@pytest.fixture(scope="module")
+def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Swept]]:
+    """A hall whose fabric was swept three days: fine, a swap and a missing link, then the missing link and more."""
+    with Store.create(f"sqlite:///{tmp_path_factory.mktemp('fabric') / 'fleet.db'}") as store:
+        made(store)
+        fleet = spined(described(32))
+        assert known(store, fleet, NOW - 9 * DAY) == (FABRIC,)
+        every = links(fleet)
+        mine = links(fleet, "leaf-1")
+        swap = swapped(every, mine[4], mine[9])
+        gone = links(fleet, "leaf-5")[3]
+        turned = swapped(every, *links(fleet, "gpu-00020")[2:4])
+        two = findings(fleet, judged(fleet, every, [each for each in swap if each != gone]))
+        now = findings(fleet, judged(fleet, every, [each for each in turned if each != gone]))
+        odd = Finding(
+            f"cabling.{HOSTILE}", f"x {HOSTILE}", f"odd {HOSTILE}", Remedy.RECABLE, "cabling/odd", (HOSTILE,)
+        )
+        swept(store, FABRIC, (), NOW - 2 * DAY, size=len(every))
+        swept(store, FABRIC, two, NOW - DAY, size=len(every))
+        swept(store, FABRIC, [*now, odd], NOW - 600, size=len(every))
+        act(store, FABRIC, OpenTicket(now[0].fault, "fabric_cabling", "t", "b", (FABRIC,), "RECABLE"), at=NOW - 500)
+        own = Finding("cabling.missing", "gpu-00002 ib7", "Designed and not there: gpu-00002 ib7 to leaf-7 p2.",
+                      Remedy.RECABLE, "cabling/own", ("gpu-00002",), (), ("gpu-00002", "leaf-7"))  # fmt: skip
+        said = Judged("gpu-00002", NOW - 60, Result("cabling_infiniband", Verdict.FAIL, "one", (own,)))
+        store.record_by_hand(Stage.CABLING, "runner", [said], NOW - 60)
+        yield store, Swept(fleet, now)
+
+
+@pytest.fixture(scope="module")
+def site(fabric: tuple[Store, Swept], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(fabric[0], fabric[1].fleet, tmp_path_factory.mktemp("state")) as found:
+        yield found
+
+
+@pytest.fixture
+def viewer(site: Served) -> Iterator[httpx.Client]:
+    with site.client(Role.VIEWER) as client:
+        yield client
+
+
+def test_fabrics_are_listed_with_their_newest_sweep(viewer: httpx.Client) -> None:
+    text = viewer.get("/fabric").text
+    assert f'href="/fabric/{FABRIC}"' in text
+    assert "of 272 links as designed" in text
+    assert "Ethernet" in text
+
+
+def test_what_is_wrong_stands_with_both_ends_and_its_ticket(
+    viewer: httpx.Client, fabric: tuple[Store, Swept]
+) -> None:
+    text = viewer.get(f"/fabric/{FABRIC}").text
+    assert "Designed and not there: gpu-00004 ib5 to leaf-5 p4." in text
+    assert "hall-1 · row-1 · rack R001 · U31" in text
+    assert "wrong rail" in text
+    assert "steps put it right" in text
+    assert 'href="/tickets/' in text
+    assert "gpu-00002 ib7 to leaf-7 p2" in text, "what a node sees that no sweep answers for"
+    assert "<script>alert" not in text
+    assert "leaf-5 <b>33/34</b>" in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("by=rail", "rail 6 <b>31/32</b>"),
+        ("by=rack", "hall-1/R001 <b>30/32</b>"),
+        ("leaf=leaf-5", "Links of leaf leaf-5"),
+        ("rail=6", "Links of rail 6"),
+        ("rack=hall-1/R005", "Two rails are swapped"),
+        ("kind=cabling.missing", "Designed and not there"),
+        ("leaf=nothing", "No link is designed there."),
+        (f"rack={HOSTILE}", "No link is designed there."),
+        ("by=nonsense", "leaf-5 <b>33/34</b>"),
+    ],
+)
+def test_a_fabric_is_looked_at_by_leaf_rail_and_rack(viewer: httpx.Client, asked: str, words: str) -> None:
+    name, _, value = asked.partition("=")
+    text = viewer.get(f"/fabric/{FABRIC}", params={name: value}).text
+    assert words in text
+    assert "<script>alert" not in text
+
+
+def test_two_days_are_compared(viewer: httpx.Client) -> None:
+    before, after = named(NOW - DAY), named(NOW)
+    text = viewer.get(f"/fabric/{FABRIC}", params={"from": before, "to": after}).text
+    part = text[text.index('id="days"') :]
+    gone, new, still = part.index("Gone"), part.index("New <small"), part.index("Still there")
+    assert "Two cables are swapped" in part[gone:new]
+    assert "Two rails are swapped" in part[new:still]
+    assert "gpu-00004 ib5 to leaf-5 p4" in part[still:]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("2001-01-01", "2026-13-45", ("No sweep of 2001-01-01 is kept", "2026-13-45 is no day")),
+        ("", "2001-01-01", ("nothing is no day",)),
+        ("9999-12-31", "0001-01-01", ("No sweep of 9999-12-31",)),
+        (HOSTILE[:19], "x", ("is no day",)),
+    ],
+)
+def test_a_day_that_is_none_says_so(viewer: httpx.Client, before: str, after: str, words: tuple[str, ...]) -> None:
+    answer = viewer.get(f"/fabric/{FABRIC}", params={"from": before, "to": after})
+    assert answer.status_code == 200
+    for word in words:
+        assert word in answer.text
+    assert "<script" not in answer.text.split('id="days"')[1]
+
+
+def test_the_topology_is_drawn(viewer: httpx.Client) -> None:
+    answer = viewer.get(f"/fabric/{FABRIC}/topology.svg")
+    assert "sandbox" in answer.headers["content-security-policy"]
+    root = ET.fromstring(answer.text)  # noqa: S314  our own output
+    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"2 spines", "8 leaves", "32 nodes", "spine-0", "leaf-5"} <= set(texts)
+
+
+def test_what_is_no_fabric_is_not_found(viewer: httpx.Client, site: Served) -> None:
+    for name in ("nothing", "gpu-00001", HOSTILE):
+        for path in ("", "/topology.svg"):
+            assert viewer.get(f"/fabric/{httpx.URL(path=name).path}{path}").status_code == 404
+    with site.client(Role.TENANT, "Acme") as tenant:
+        for path in ("", f"/{FABRIC}", f"/{FABRIC}/topology.svg"):
+            assert tenant.get(f"/fabric{path}").status_code == 403
+
+
+@pytest.mark.parametrize("half", [None, Fleet((), {}, {}, {}, ())])
+def test_half_a_source_of_truth_is_enough_for_the_faults(
+    fabric: tuple[Store, Swept], site: Served, half: Fleet | None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    token = site.token(Role.VIEWER)
+    with served(fabric[0], half, tmp_path_factory.mktemp("half")) as blind:
+        blind.tokens[Role.VIEWER.value] = token
+        with blind.client(Role.VIEWER) as client:
+            text = client.get(f"/fabric/{FABRIC}").text
+            assert "so its design cannot be drawn" in text
+            assert "Two rails are swapped" in text
+            assert "Nothing is designed" in client.get(f"/fabric/{FABRIC}/topology.svg").text
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_fabric_reads_well(site: Served, browser: Browser, dark: bool) -> None:
+    """And somebody comes from a leaf to its fault's ticket by keyboard."""
+    for size, name in ((PHONE, "phone"), ((1280, 800), "desk")):
+        with opened(browser, site, Role.TECHNICIAN, size=size, dark=dark) as page:
+            for number, path in enumerate(
+                ("", f"/{FABRIC}", f"/{FABRIC}?leaf=leaf-5", f"/{FABRIC}?from={named(NOW - DAY)}&to={named(NOW)}")
+            ):
+                page.goto(f"{site.url}/fabric{path}")
+                accessible(page)
+                fits(page)
+                shot(page, f"fabric-{number}-{name}-{'dark' if dark else 'light'}")
+            page.goto(f"{site.url}/fabric/{FABRIC}")
+            page.locator(".tiles a").first.focus()
+            page.keyboard.press("Enter")
+            expect(page.locator("#links")).to_contain_text("Links of leaf")
