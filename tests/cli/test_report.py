@@ -14,8 +14,10 @@ from playwright.sync_api import Browser
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.report import html
-from fleet_runner.core.report.figures import figures
-from fleet_runner.core.report.rows import Span
+from fleet_runner.core.lifecycle import Event, State
+from fleet_runner.core.report.figures import Found, figures
+from fleet_runner.core.report.rows import Fault, Fix, Hold, Span, Step
+from fleet_runner.core.report.stories import BringUp, Exclusion, Story
 from tests import weeks
 from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.conftest import postgresql, postgresql_urls  # noqa: F401  fixtures
@@ -49,6 +51,23 @@ def test_the_page_loads_nothing_and_runs_nothing(page: Path) -> None:
     assert not re.search(r"(?i)\b(?:src|href|action)=|url\(|@import|https?://", text)
     assert "\u202e" not in text
     assert len(text) < 1_000_000
+
+
+def test_a_page_of_ten_thousand_nodes_is_small() -> None:
+    """However much went wrong, and however much nodes say: lists are cut, and say so."""
+    found = Found()
+    for number in range(10_000):
+        name = f"gpu-{number:05}"
+        out = Step(name, NOW - weeks.DAY, State.PRODUCTION, Event.TRIAGE_NEEDED, State.TRIAGE, results=(number,))
+        up = BringUp(name, NOW - 2 * weeks.DAY, 3_600.0 * (number % 99), {State.VERIFY: 60.0})
+        found.stories.append(Story(name, (up,), ((up.at, out.at),), (Exclusion(out, out.at, None),)))
+        found.codes[number] = f"code.{number % 500}"
+        found.faults.append(Fault(name, f"code.{number % 500}", "f", out.at))
+        found.fixes.append(Fix(number, f"{name} {weeks.HOSTILE * 200}", "RMA", (name,), out.at, None))
+        found.holds.append(Hold(name, out.at, "alice", weeks.HOSTILE * 200, begins=True))
+    text = html(figures(found, SPAN, NOW), figures(found, SPAN.before(), NOW), NOW)
+    assert len(text.encode()) < 200_000
+    assert "The first 20 of 10000." in text
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False), (390, True)])
