@@ -89,6 +89,7 @@ def serve(
             work.enter_context(taking(world))
             work.enter_context(warm.kept(settings, playbooks.environment(settings, "")))
             work.enter_context(carrying(world, bell))
+            work.enter_context(tracing(world))
             work.enter_context(by_the_clock(world))
             beside.enter_context(watched(systemd, lambda: health.alive().ok))
             reconcile.serve(world, stop, bell, tell)
@@ -165,6 +166,18 @@ def notifying(world: World) -> Iterator[None]:
     from fleet_runner.reconcile import notifying as telling  # noqa: PLC0415  as above
 
     with telling.notifying(world.settings, world.store, lambda: world.fleet):
+        yield
+
+
+@contextmanager
+def tracing(world: World) -> Iterator[None]:
+    """Send traces of stages beside the work, where the settings say where to."""
+    if not world.settings.traces_url:
+        yield
+        return
+    from fleet_runner.reconcile import tracing as telling  # noqa: PLC0415  as above
+
+    with telling.tracing(world.settings, world.store, world.decides):
         yield
 
 

@@ -11,6 +11,7 @@ from fleet_runner.adapters.store.schedules import ScheduleMethods
 from fleet_runner.adapters.store.tallying import TallyMethods
 from fleet_runner.adapters.store.through import ThroughMethods
 from fleet_runner.adapters.store.timeline import TimelineMethods
+from fleet_runner.adapters.store.tracing import TraceMethods
 from fleet_runner.adapters.store.web import WebMethods
 from fleet_runner.adapters.store.wished import WishedMethods
 
@@ -28,6 +29,7 @@ class RunningMethods(
     WishedMethods,
     TallyMethods,
     GlanceMethods,
+    TraceMethods,
     TimelineMethods,
 ):
     """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""
