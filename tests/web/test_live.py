@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from fleet_runner.core.spool import Progress
 from fleet_runner.web.live import MOST_OF_ADDRESS, event
 from tests.web.hall import NOW, Hall, made, node
 from tests.web.served import Served, served
+from tests.web.waiting import until
 
 
 @pytest.fixture
@@ -41,15 +42,6 @@ def site(hall: Hall, tmp_path: Path) -> Iterator[Served]:
     """That hall, served."""
     with served(hall.store, hall.fleet, tmp_path) as found:
         yield found
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait for something to become true."""
-    for _ in range(200):
-        if true():
-            return
-        time.sleep(0.05)
-    raise AssertionError
 
 
 @contextmanager

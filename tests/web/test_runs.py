@@ -17,6 +17,7 @@ from fleet_runner.core.verdicts import Result, Verdict
 from tests.web.hall import HOSTILE, NOW, Hall, made, node
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served
+from tests.web.waiting import until
 
 PAGE = {"accept": "text/html"}
 
@@ -170,6 +171,26 @@ def test_progress_is_seen_as_it_happens(site: Served, hall: Hall, browser: Brows
         expect(page.get_by_text("Ended")).to_be_visible()
         expect(page.get_by_text("Cancel this run")).to_have_count(0)
         assert page.evaluate("window.same")
+
+
+def test_a_window_that_nobody_looks_at_holds_no_stream(site: Served, hall: Hall, browser: Browser) -> None:
+    """A browser has six connections for all of its windows."""
+    run = begun(hall, batch="hidden")
+    hide = """hidden => {
+        Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    streams = site.site.live.streams
+    with opened(browser, site) as page:
+        page.goto(f"{site.url}/runs/{run.id}")
+        until(lambda: streams.total() == 1)
+        page.evaluate(hide, arg=True)
+        until(lambda: streams.total() == 0)
+        hall.store.ingest("hidden", 0, 10, (Progress(run.node, NOW, 3, 4, "fleet_collect : Read"),))
+        page.evaluate(hide, arg=False)
+        expect(page.locator("#one progress")).to_have_attribute("value", "3")
+        assert streams.total() == 1
+    hall.store.close_run(run, Outcome.PASSED, "", NOW)
 
 
 def test_runs_read_well_everywhere(site: Served, hall: Hall, browser: Browser) -> None:
