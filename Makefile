@@ -66,6 +66,10 @@ bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from 
 bench-netbox: $(RUN) ## Fill the NetBox at NETBOX_URL and take what it costs to read it, beside what others read with
 	@$(BIN)/python benchmarks/netbox.py $(BENCH_ARGS)
 
+.PHONY: bench-metrics
+bench-metrics: $(RUN) ## Take what a scrape of metrics costs with 10,000 nodes and a million lines of history
+	@PYTHONPATH=. $(BIN)/python benchmarks/metrics.py $(BENCH_ARGS)
+
 .PHONY: bench-signals
 bench-signals: $(RUN) ## Take how many signals a second one core takes, and how long a push waits for its decision
 	@PYTHONPATH=. $(BIN)/python benchmarks/signals.py $(BENCH_ARGS)

@@ -76,7 +76,7 @@ def receiver() -> Iterator[Receiver]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
         found.url = f"http://127.0.0.1:{server.server_port}"
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield found
         server.shutdown()
