@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fleet_runner.core.lifecycle import Event
 from fleet_runner.core.report.rows import Fault, Fix, Hold, Span, Tried, Unread
 from fleet_runner.core.report.stories import BringUp, Exclusion, Story, out, production
+from fleet_runner.core.view import RUNNER
 
 PEOPLES: Mapping[Event, str] = {
     Event.TRIAGE_NEEDED: "taken out by a person",
@@ -165,9 +166,10 @@ def cause(found: Found, each: Exclusion) -> str:
         for alarm in found.alarms.get(each.step.node, ())
         if alarm.at <= each.begins and (alarm.until is None or alarm.until > each.begins)
     ]
-    if alarms and each.step.by == "runner":
+    ours = each.step.by == RUNNER
+    if alarms and ours:
         return alarms[-1]
-    if each.step.results:
+    if each.step.results or (ours and each.step.event is not Event.FIRMWARE_NEEDED):
         return "a fault whose evidence is no longer kept"
     return PEOPLES.get(each.step.event, each.step.event.value.replace("_", " "))
 

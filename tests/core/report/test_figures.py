@@ -60,8 +60,12 @@ def test_what_took_a_node_out_is_named_as_well_as_it_is_known() -> None:
         assert cause(Found(alarms={"gpu-01": [other]}), each) == "a fault whose evidence is no longer kept"
     asked = replace(each, step=replace(OUT, results=(), by="alice"))
     assert cause(Found(alarms={"gpu-01": [alarm]}), asked) == "reboot asked for by a person"
-    wiped = replace(each, step=replace(OUT, results=(), event=Event.WIPE))
-    assert cause(Found(), wiped) == "wipe"
+    for event, expected in ((Event.WIPE, "wipe"), (Event.FIRMWARE_NEEDED, "firmware update")):
+        assert cause(Found(), replace(asked, step=replace(asked.step, event=event))) == expected
+    ours = replace(each, step=replace(OUT, results=()))
+    assert cause(Found(), ours) == "a fault whose evidence is no longer kept"
+    rollout = replace(each, step=replace(OUT, results=(), event=Event.FIRMWARE_NEEDED))
+    assert cause(Found(), rollout) == "firmware update"
 
 
 def test_faults_are_counted_once_a_node_and_answers_each() -> None:
