@@ -25,6 +25,9 @@ from fleet_runner.web.site import Site
 
 log = structlog.get_logger()
 
+LONGEST = 256
+"""Characters of a query that somebody who has to log in is led back to."""
+
 UNREADABLE = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 
 
@@ -75,8 +78,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     if not _for_people(request):
         return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
     if error.status_code == HTTPStatus.UNAUTHORIZED and request.method == "GET":
-        path = request.url.path
-        return RedirectResponse(f"/login?next={quote(path)}" if path != "/" else "/login", 303)
+        path, query = request.url.path, request.url.query
+        wanted = f"{path}?{query}" if query and len(query) < LONGEST else path  # what a label's code asks for, too
+        return RedirectResponse(f"/login?next={quote(wanted)}" if path != "/" else "/login", 303)
     refused = page(request, NOBODY, "refused.html", status=error.status_code, said=str(error.detail))
     refused.headers.update(error.headers or {})
     return refused

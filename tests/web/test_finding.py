@@ -126,3 +126,14 @@ def test_somebody_finds_a_node_by_keyboard(site: Served, browser: Browser, dark:
         accessible(page)
         fits(page)
         shot(page, f"labels-{dark}")
+
+
+def test_whoever_scans_a_label_before_logging_in_comes_to_it_afterwards(site: Served) -> None:
+    token = site.token(Role.TECHNICIAN)
+    with httpx.Client(base_url=site.url, headers={"accept": "text/html"}) as client:
+        asked = client.get("/find", params={"q": "SN000002"}).headers["location"]
+        assert asked == "/login?next=/find%3Fq%3DSN000002"
+        form = client.get(asked).text
+        assert 'value="/find?q=SN000002"' in form
+        answer = client.post("/login", data={"token": token, "next": "/find?q=SN000002"})
+        assert client.get(answer.headers["location"]).headers["location"] == "/nodes/gpu-00002"
