@@ -11,6 +11,7 @@ from fleet_runner.core.diagram_layout import (
     BOX_HEIGHT,
     BOX_WIDTH,
     CENTRES,
+    FRAME,
     FRAMED,
     WITH_PEOPLE,
     Arrow,
@@ -44,10 +45,14 @@ class Line(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """The whole picture. Arrows that were taken come last, so that they lie on top."""
+    """The whole picture. Arrows that were taken come last, so that they lie on top.
+
+    `frame` is around the states that people work in: left, top, width and height.
+    """
 
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
+    frame: tuple[float, float, float, float] = FRAME
 
 
 def drawing(journey: Journey) -> Drawing:
@@ -80,7 +85,7 @@ def _said(visited: Visited) -> str:
 def _line(arrow: Arrow, events: tuple[Event, ...], times: int) -> Line:
     words = " or ".join(event.value.replace("_", " ") for event in events)
     points = " ".join(f"{x:g},{y:g}" for x, y in arrow.corners)
-    return Line(points, f"{words} · {_often(times)}" if times else words, *arrow.label, arrow.anchor, times)
+    return Line(points, words, *arrow.label, arrow.anchor, times)
 
 
 def _times(journey: Journey, pair: tuple[State, State]) -> int:
@@ -89,7 +94,3 @@ def _times(journey: Journey, pair: tuple[State, State]) -> int:
 
 def _from_frame(journey: Journey, to: State) -> int:
     return sum(_times(journey, (state, to)) for state in WITH_PEOPLE)
-
-
-def _often(times: int) -> str:
-    return "once" if times == 1 else f"{times} times"

@@ -61,12 +61,12 @@ def node(request: Request, here: Here, who: Sees, name: Name, wanted: Annotated[
         return RedirectResponse(f"/fabric/{quote(name, safe='')}", 303)
     wishes = _wishes(here, name, wanted.asked)
     waits = any(each.accepted is None for each in wishes)
-    now = {"row": row, "wishes": wishes, "waits": waits, "asked": wanted.asked}
+    now: dict[str, Any] = {"row": row, "wishes": wishes, "waits": waits, "asked": wanted.asked}
     if waits and request.headers.get("hx-request") == "true":
         return page(request, who, "node-waiting.html", **now)
     kind = wanted.kind if wanted.kind in FILTERS else ""
     lines = shown(here.store.timeline(name, FILTERS[kind], cursor(wanted.before)))
-    past = {"filter": kind, "filters": FILTERS, "timeline": lines, "later": bool(wanted.before)}
+    past: dict[str, Any] = {"filter": kind, "filters": FILTERS, "timeline": lines, "later": bool(wanted.before)}
     return page(request, who, "node.html", **now, **_head(here, who, row), **_found(here, row), **past)
 
 

@@ -1,6 +1,6 @@
 """One answer of a check: what it found and observed, and the evidence that it was drawn from."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
@@ -80,7 +80,7 @@ Found = Annotated[Read, Depends(read)]
 @router.get("/nodes/{name}/evidence/{digest}")  # noqa: FAST003  `read` takes them
 def evidence(request: Request, who: Sees, found: Found) -> HTMLResponse:
     """Show a piece of evidence, as far as a page can."""
-    shown = {"text": found.piece.text[:LONGEST], "size": len(found.piece.text), "longest": LONGEST}
+    shown: dict[str, Any] = {"text": found.piece.text[:LONGEST], "size": len(found.piece.text), "longest": LONGEST}
     return page(request, who, "evidence.html", stored=found.stored, piece=found.piece, **shown)
 
 
