@@ -13,7 +13,6 @@ from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifecycle import STAGES, Stage
 from fleet_runner.core.runs import Outcome, Run, Stored
 from fleet_runner.core.scrub import Scrubber
-from fleet_runner.core.stages import progress
 from fleet_runner.reconcile import queueing
 from fleet_runner.reconcile.queueing import Line
 from fleet_runner.web.access import Sees, Steers
@@ -137,7 +136,6 @@ def run(request: Request, here: Here, who: Sees, number: int) -> HTMLResponse:
         "run.html",
         run=one.run,
         one=one,
-        sentence=said(one.run, median(past) if past else None),
         usual=median(past) if past else None,
         carrier=carrier,
         shared=here.store.shared,
@@ -179,13 +177,6 @@ def stop(here: Here, who: Steers, number: int, reason: Reason = "") -> RedirectR
     queueing.stop(here.settings, here.store, found.batch, (who.name, because))
     bell.ring(here.settings.state_dir)
     return RedirectResponse(f"/runs/{number}", 303)
-
-
-def said(run: Run, usual: float | None) -> str:
-    """Say in a sentence what a run does, or what came of it."""
-    if run.outcome is None:
-        return progress(run, usual)
-    return run.detail or f"{run.stage} {run.outcome}"
 
 
 def _one(here: Site, number: int) -> One:
