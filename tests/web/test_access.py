@@ -79,6 +79,12 @@ def test_over_tls_the_cookie_is_of_this_host_alone(hall: Hall, tmp_path_factory:
             assert client.get("/fleet").status_code == 200
             client.headers["cookie"] = shown.partition(";")[0].removeprefix("__Host-")
             assert client.get("/fleet").status_code == 401, "a cookie that any host around could set"
+        said = {"x-forwarded-for": "203.0.113.9, 192.0.2.7"}, {"x-forwarded-for": "<script>"}, {}
+        with at(site, authorization=f"Bearer {token}") as client:
+            for each in said:
+                assert client.post("/nowhere", headers=each).status_code == 404
+        came = [line.source for line in hall.store.asked() if line.path == "/nowhere"]
+        assert came == ["127.0.0.1", "127.0.0.1", "192.0.2.7"], "the proxy's word, and nobody else's"
 
 
 @pytest.mark.parametrize(
