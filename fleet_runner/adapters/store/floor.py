@@ -115,7 +115,7 @@ _WAITING: tuple[Select[Any], ...] = (
 )
 
 
-def _moved() -> Select[Any]:
+def _moved() -> Select[Any, Any, Any, Any]:
     """Days are told apart by whole seconds: the two databases round halves in different ways."""
     day = (cast(journal.c.at, Integer) - bindparam("begins", type_=Integer)) / int(DAY)
     mine = (
@@ -139,7 +139,7 @@ def _first(connection: Connection, since: float, last: int) -> int:
     return max(0, low - CHUNK)
 
 
-def _counted(row: Row[Any]) -> Moved:
+def _counted(row: Row[Any, Any, Any, Any]) -> Moved:
     return Moved(int(row.day), State(row.state), State(row.to), int(row.number))
 
 
