@@ -179,9 +179,6 @@ class Settings(BaseSettings):
     traces_url: str = Field(
         "", description="where traces of stages are sent, OTLP over HTTP (http://127.0.0.1:4318); empty: nowhere"
     )
-    notifications_file: Path | None = Field(
-        None, description="who is notified of what (YAML); default: notifications.yml beside the inventory, if any"
-    )
     keep_audit_days: float = Field(
         180.0, ge=0, description="how long it is kept who asked what through pages and the API; 0: always"
     )
