@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, or_, select, text
+from sqlalchemy import Connection, Executable, Row, and_, or_, select, text
 
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.remedy_schema import alarms, attempts
@@ -51,7 +51,7 @@ class ReportMethods:
         return found
 
 
-def _rows(connection: Connection, query: Select[Any]) -> Iterator[Row[Any]]:
+def _rows(connection: Connection, query: Executable) -> Iterator[Row[Any]]:
     """Read rows without holding all of them."""
     with connection.execution_options(yield_per=PIECE).execute(query) as answer:
         yield from answer
