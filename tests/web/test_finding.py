@@ -21,7 +21,7 @@ def site(hall: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve
     first = hall.fleet.devices[hall.names[0]]
     odd = replace(first, name=f"a/{HOSTILE}", serial=f"S/{HOSTILE}?q=&", position=40.0, parts=())
     fleet = replace(hall.fleet, devices={**hall.fleet.devices, odd.name: odd})
-    with served(hall.store, fleet, tmp_path_factory.mktemp("state"), web_url="https://fleet.example/") as found:
+    with served(hall.store, fleet, tmp_path_factory.mktemp("state"), web_url="http://fleet.example/") as found:
         yield found
 
 
@@ -81,7 +81,7 @@ def test_a_label_is_a_picture_without_a_style(technician: httpx.Client, site: Se
         assert "style" not in answer.text
         ET.fromstring(answer.text)  # noqa: S314  our own output
     assert technician.get("/labels/nothing.svg").status_code == 404
-    assert drawn("https://fleet.example/find?q=SN000001") == technician.get("/labels/gpu-00001.svg").content
+    assert drawn("http://fleet.example/find?q=SN000001") == technician.get("/labels/gpu-00001.svg").content
     with site.client(Role.VIEWER) as viewer:
         assert viewer.get("/labels").status_code == 403
         assert viewer.get("/labels/gpu-00001.svg").status_code == 403

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.picture_layout import natural
 from fleet_runner.core.fabrics import Fabric, infiniband
-from fleet_runner.core.records import Fleet, rack_key
+from fleet_runner.core.records import PLANNED, REMOVED, Fleet, rack_key
 
 MIXED = 0
 """The rail of a leaf that has several, and of a link between switches."""
@@ -34,8 +34,8 @@ class Layers:
 
 
 def layers(fleet: Fleet, fabric: Fabric) -> Layers:
-    """Return a fabric in layers: a leaf is a switch that a node is joined to."""
-    every = [link(cable.a, cable.b) for cable in infiniband(fleet)]
+    """Return a fabric in layers: a leaf is a switch that a node is joined to. What is yet to come is left out."""
+    every = [link(cable.a, cable.b) for cable in infiniband(fleet) if cable.status not in {PLANNED, REMOVED}]
     mine = [each for each in every if each.a.device in fabric.switches or each.b.device in fabric.switches]
     nodes = {port.device for port in fabric.ports}
     leaves = {near.device for a, b in mine for near, far in ((a, b), (b, a)) if far.device in nodes} - nodes

@@ -12,23 +12,26 @@ WAYS = (LEAF, RAIL, RACK)
 
 
 class Tile(NamedTuple):
-    """One leaf, rail or rack: its designed links, and how many of them are not as designed."""
+    """One leaf, rail or rack: its designed links, and how many of them are not as designed, or could not be told."""
 
     name: str
     designed: int
     wrong: int
+    untold: int = 0
 
 
-def tiles(it: Layers, wrong: Collection[Link], way: str) -> tuple[Tile, ...]:
+def tiles(it: Layers, wrong: Collection[Link], untold: Collection[Link], way: str) -> tuple[Tile, ...]:
     """Count links by a way of looking; whatever has most wrong first, then by name."""
     designed: dict[str, int] = {}
     bad: dict[str, int] = {}
+    dark: dict[str, int] = {}
     for joined in it.links:
         for name in _of(it, joined, way):
             designed[name] = designed.get(name, 0) + 1
             bad[name] = bad.get(name, 0) + (joined in wrong)
-    found = (Tile(name, count, bad[name]) for name, count in designed.items())
-    return tuple(sorted(found, key=lambda tile: (-tile.wrong, natural(tile.name))))
+            dark[name] = dark.get(name, 0) + (joined in untold and joined not in wrong)
+    found = (Tile(name, count, bad[name], dark[name]) for name, count in designed.items())
+    return tuple(sorted(found, key=lambda tile: (-tile.wrong, -tile.untold, natural(tile.name))))
 
 
 def of(it: Layers, way: str, name: str) -> tuple[Link, ...]:

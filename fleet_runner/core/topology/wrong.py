@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.verdicts import Finding
+from fleet_runner.core.sightings import speaks, suspect, unsure
+from fleet_runner.core.verdicts import Finding, Result
 
 WHOLE = frozenset({"cabling.dark", "cabling.exchanged", "cabling.unplanned"})
 """Kinds that are about every link of a device."""
@@ -22,6 +23,16 @@ def wrong(links: Iterable[Link], findings: Iterable[Finding]) -> dict[Link, tupl
         for joined in _about(of, finding):
             found[joined] = (*found.get(joined, ()), finding)
     return found
+
+
+def untold(links: Iterable[Link], result: Result | None) -> frozenset[Link]:
+    """Return the links of which a sweep could not tell anything: all, where it said nothing or is not believed."""
+    if result is None or not speaks(result) or suspect(result) is not None:
+        return frozenset(links)
+    doubtful = unsure(result)
+    alone = frozenset(device for each in doubtful if len(each) == 1 for device in each)
+    ends = ((joined, frozenset({joined.a.device, joined.b.device})) for joined in links)
+    return frozenset(joined for joined, both in ends if both in doubtful or not alone.isdisjoint(both))
 
 
 def _about(of: Mapping[str, list[Link]], finding: Finding) -> list[Link]:

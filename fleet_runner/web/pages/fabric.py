@@ -9,7 +9,7 @@ from fleet_runner.core.topology import tiles
 from fleet_runner.core.topology.days import Between, begins, between
 from fleet_runner.core.topology.picture import svg
 from fleet_runner.core.topology.tiles import LEAF, WAYS
-from fleet_runner.core.topology.wrong import wrong
+from fleet_runner.core.topology.wrong import untold, wrong
 from fleet_runner.web import fabrics
 from fleet_runner.web.access import Sees
 from fleet_runner.web.fabrics import Shown
@@ -73,14 +73,16 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         keys = {each.fault for joined in links for each in bad.get(joined, ())}
         faults = [each for each in faults if each.finding.fault in keys]
     looked = by if by in WAYS else LEAF
-    counted = tiles.tiles(it, bad, looked)
+    newest = fabrics.newest(here, name)
+    dark = untold(it.links, newest.result if newest is not None else None)
+    counted = tiles.tiles(it, bad, dark, looked)
     problems, differences = _compared(here, name, since, to)
     return page(
         request,
         who,
         "fabric.html",
         row=row,
-        newest=fabrics.newest(here, name),
+        newest=newest,
         it=it,
         known=fleet is not None,
         by=looked,
@@ -89,7 +91,8 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         all_tiles=len(counted),
         way=way,
         chosen=chosen,
-        links=[(joined, bad.get(joined, ())) for joined in links[:MOST]],
+        links=[(joined, bad.get(joined, ()), joined in dark) for joined in links[:MOST]],
+        dark=len(dark),
         all_links=len(links),
         wrong=len(bad),
         faults=faults[:MOST],

@@ -1,8 +1,10 @@
 """A fabric in layers, each link with its rail; also where devices are half known."""
 
+from dataclasses import replace
+
 from fleet_runner.core.cabling.links import Port, link
 from fleet_runner.core.fabrics import Fabric, fabrics
-from fleet_runner.core.records import Cable, Device, Fleet, Interface, Rack, Termination
+from fleet_runner.core.records import PLANNED, Cable, Device, Fleet, Interface, Rack, Termination
 from fleet_runner.core.topology.layers import MIXED, Layers, layers
 
 KIND = "infiniband-ndr"
@@ -60,6 +62,12 @@ def test_rails_follow_each_other_as_a_nodes_ports_do() -> None:
     assert it.rail(link(Port("gpu-2", "ib10"), Port("leaf-2", "3"))) == 3
     assert it.rail(link(Port("gpu-10", "ib0"), Port("leaf-1", "2"))) == 1
     assert it.rail(link(Port("leaf-1", "3"), Port("spine-1", "1"))) == MIXED
+
+
+def test_cables_that_are_yet_to_come_are_left_out() -> None:
+    cables = tuple(replace(each, status=PLANNED) if each.b.device == "leaf-2" else each for each in FLEET.cables)
+    (fabric,) = fabrics(FLEET)
+    assert len(layers(replace(FLEET, cables=cables), fabric).links) == 5
 
 
 def test_what_the_source_does_not_know_has_no_rack() -> None:

@@ -8,9 +8,13 @@ BAD = {IT.links[1]}
 
 
 def test_links_are_counted_and_the_worst_is_first() -> None:
-    assert tiles(IT, BAD, LEAF) == (Tile("leaf-2", 4, 1), Tile("leaf-1", 3, 0))
-    assert tiles(IT, BAD, RAIL) == (Tile("2", 2, 1), Tile("1", 2, 0), Tile("3", 1, 0))
-    assert tiles(IT, BAD, RACK) == (Tile("hall", 8, 1), Tile("hall/R1", 3, 1), Tile("unknown", 1, 0))
+    assert tiles(IT, BAD, (), LEAF) == (Tile("leaf-2", 4, 1), Tile("leaf-1", 3, 0))
+    assert tiles(IT, BAD, (), RAIL) == (Tile("2", 2, 1), Tile("1", 2, 0), Tile("3", 1, 0))
+    assert tiles(IT, BAD, (), RACK) == (Tile("hall", 8, 1), Tile("hall/R1", 3, 1), Tile("unknown", 1, 0))
+
+
+def test_what_could_not_be_told_is_counted_apart() -> None:
+    assert tiles(IT, BAD, IT.links[:3], LEAF) == (Tile("leaf-2", 4, 1, 1), Tile("leaf-1", 3, 0, 1))
 
 
 def test_the_links_of_one_are_found() -> None:

@@ -1,8 +1,10 @@
 """Which links a finding is about."""
 
+from dataclasses import replace
+
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.topology.wrong import wrong
-from fleet_runner.core.verdicts import Finding, Remedy
+from fleet_runner.core.topology.wrong import untold, wrong
+from fleet_runner.core.verdicts import UNSURE, Finding, Remedy, Result, Verdict
 
 LINKS = tuple(link(Port(f"gpu-{number}", "ib0"), Port("leaf-1", f"p{number}")) for number in range(1, 14))
 
@@ -32,3 +34,19 @@ def test_or_about_every_link_of_a_device() -> None:
 def test_what_names_nothing_is_about_nothing() -> None:
     assert wrong(LINKS, [finding("missing", "", "", "nobody"), finding("missing", "x", "y", "leaf-1")]) == {}
     assert wrong(LINKS, [finding("missing", "leaf-1 p1", "", "gpu-9")]) == {}
+
+
+def test_what_a_sweep_could_not_tell_is_not_as_designed() -> None:
+    fine = Result("fabric_cabling", Verdict.PASS, "x")
+    assert untold(LINKS, fine) == frozenset()
+    odd = replace(fine, observed={UNSURE: ["gpu-3", ["gpu-5", "leaf-1"], ["gpu-6", "gpu-7"]]})
+    assert untold(LINKS, odd) == {LINKS[2], LINKS[4]}
+
+
+def test_one_that_says_nothing_or_is_not_believed_tells_nothing() -> None:
+    for result in (
+        None,
+        Result("fabric_cabling", Verdict.UNKNOWN, "no answer"),
+        Result("fabric_cabling", Verdict.FAIL, "x", (finding("suspect", "x"),)),
+    ):
+        assert untold(LINKS, result) == frozenset(LINKS)
