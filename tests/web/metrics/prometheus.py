@@ -18,7 +18,7 @@ from tests.web.served import Served
 RULES = Path(__file__).resolve().parents[3] / "packaging" / "prometheus" / "fleet-runner.rules.yml"
 
 CONFIG = """\
-global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+global: {{scrape_interval: 500ms, evaluation_interval: 1s}}
 rule_files: ["{rules}"]
 scrape_configs:
   - job_name: fleet-runner
