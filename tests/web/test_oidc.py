@@ -114,7 +114,7 @@ def test_a_cookie_that_somebody_made_up_is_refused(client: httpx.Client, lying: 
     state = begun(client, lying)["state"]
     headers = {"cookie": f"fleet_login={cookie}".encode("latin-1")}
     client.cookies.clear()
-    answer = client.get("/oidc/callback", params={"code": "c", "state": state}, headers=headers)  # type: ignore[arg-type]
+    answer = client.get("/oidc/callback", params={"code": "c", "state": state}, headers=headers)  # type: ignore[arg-type]  # bytes
     assert answer.status_code == 401
 
 

@@ -29,7 +29,7 @@ def home(who: Asker) -> Response:
 @router.get("/login")
 def form(request: Request, next: str = "") -> HTMLResponse:  # noqa: A002  the field's name
     """Ask who it is."""
-    return asked(request, next=next if own(next) else "")
+    return asked(request, to=next if own(next) else "")
 
 
 @router.post("/login")
@@ -51,17 +51,17 @@ async def login(
     return await begin(request, here, Who(found.name, Role(found.scope), found.tenant), to, token=found.id)
 
 
-def asked(request: Request, said: str = "", *, next: str = "", status: int = 200) -> HTMLResponse:  # noqa: A002
+def asked(request: Request, said: str = "", *, to: str = "", status: int = 200) -> HTMLResponse:
     """Return the page that asks who it is."""
     provider = bool(site(request).settings.oidc_issuer)
-    return page(request, NOBODY, "login.html", status=status, next=next, said=said, provider=provider)
+    return page(request, NOBODY, "login.html", status=status, next=to, said=said, provider=provider)
 
 
 def refused(request: Request, why: str, said: str, to: str = "") -> HTMLResponse:
     """Return that page to somebody whose login failed, which counts against their address; have it written."""
     request.app.state.tries.take(source_of(request.scope), site(request).steady())
     note_of(request.scope).detail = f"login refused: {why}"
-    return asked(request, said, next=to, status=401)
+    return asked(request, said, to=to, status=401)
 
 
 def tired(request: Request) -> HTMLResponse | None:
