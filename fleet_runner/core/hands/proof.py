@@ -126,7 +126,7 @@ def _stage(ticket: Ticket, row: Node, stage: Stage | None) -> Stage:
     may = {*READ_ONLY, *STATES[row.state].stages}
     if row.state is State.PRODUCTION:
         may.add(Stage.HEALTH_ACTIVE)
-    if stage in may:
+    if stage is not None and stage in may:
         return stage
     return Stage.CABLING if ticket.fault.startswith(CABLING) else Stage.HEALTH_PASSIVE
 
