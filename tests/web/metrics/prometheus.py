@@ -18,7 +18,7 @@ from tests.web.served import Served
 RULES = Path(__file__).resolve().parents[3] / "packaging" / "prometheus" / "fleet-runner.rules.yml"
 
 CONFIG = """\
-global: {{scrape_interval: 500ms, evaluation_interval: 1s}}
+global: {{scrape_interval: 2s, evaluation_interval: 2s}}
 rule_files: ["{rules}"]
 scrape_configs:
   - job_name: fleet-runner
@@ -60,7 +60,7 @@ class Prometheus:
 
 @contextmanager
 def scraping(site: Served, role: str, folder: Path) -> Iterator[Prometheus]:
-    """Have a Prometheus scrape a site each second for as long as it is open."""
+    """Have a Prometheus scrape a site again and again for as long as it is open."""
     target = site.url.removeprefix("http://")
     (folder / "token").write_text(site.token(role))
     (folder / "prometheus.yml").write_text(CONFIG.format(rules=RULES, target=target))

@@ -40,7 +40,7 @@ def prometheus(hall: Hall, site: Served, tmp_path_factory: pytest.TempPathFactor
             'fleet_transitions_total{event="overdue",from="provision"}',
             lambda value: value >= 1,
         )
-        found.wait("it is seen twice", "count_over_time(fleet_counted[1m])", lambda value: value >= 5)
+        found.wait("it is seen twice", "count_over_time(fleet_counted[1m])", lambda value: value >= 4)
         yield found
 
 
