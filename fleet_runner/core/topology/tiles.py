@@ -25,8 +25,9 @@ def tiles(it: Layers, wrong: Collection[Link], untold: Collection[Link], way: st
     designed: dict[str, int] = {}
     bad: dict[str, int] = {}
     dark: dict[str, int] = {}
+    leaves = frozenset(it.leaves)
     for joined in it.links:
-        for name in _of(it, joined, way):
+        for name in _of(it, leaves, joined, way):
             designed[name] = designed.get(name, 0) + 1
             bad[name] = bad.get(name, 0) + (joined in wrong)
             dark[name] = dark.get(name, 0) + (joined in untold and joined not in wrong)
@@ -36,7 +37,8 @@ def tiles(it: Layers, wrong: Collection[Link], untold: Collection[Link], way: st
 
 def of(it: Layers, way: str, name: str) -> tuple[Link, ...]:
     """Return the links of one leaf, rail or rack."""
-    return tuple(joined for joined in it.links if name in _of(it, joined, way))
+    leaves = frozenset(it.leaves)
+    return tuple(joined for joined in it.links if name in _of(it, leaves, joined, way))
 
 
 def ordered(links: Iterable[Link], wrong: Collection[Link]) -> Sequence[Link]:
@@ -44,11 +46,11 @@ def ordered(links: Iterable[Link], wrong: Collection[Link]) -> Sequence[Link]:
     return sorted(links, key=lambda each: (each not in wrong, *(natural(f"{port}") for port in each)))
 
 
-def _of(it: Layers, joined: Link, way: str) -> set[str]:
+def _of(it: Layers, leaves: frozenset[str], joined: Link, way: str) -> set[str]:
     """Return what a link counts for: both racks of one between racks, no rail of one between switches."""
     devices = (joined.a.device, joined.b.device)
     if way == RAIL:
         return {f"{it.rail(joined)}"} if it.rail(joined) != MIXED else set()
     if way == RACK:
         return {it.racks.get(device) or "unknown" for device in devices}
-    return {device for device in devices if device in it.leaves}
+    return {device for device in devices if device in leaves}
