@@ -26,7 +26,7 @@ _G, _C, _H = Kind.GAUGE, Kind.COUNTER, Kind.HISTOGRAM
 
 FLEET = (
     Metric("fleet_info", _G, ("version",), "1, with the release of this process"),
-    Metric("fleet_nodes", _G, ("state", "site", "device_type"), "nodes, and fabrics (of no site known), by where they are"),
+    Metric("fleet_nodes", _G, ("state", "site", "device_type"), "nodes, and fabrics, whose site is unknown"),
     Metric("fleet_nodes_condition", _G, ("condition",), "nodes with a condition, but for retired ones"),
     Metric("fleet_nodes_older", _G, ("state", "over_seconds"), "nodes that are in their state for longer than that"),
     Metric("fleet_nodes_oldest_seconds", _G, ("state",), "how long the node is there that is in a state the longest"),
