@@ -1,6 +1,7 @@
 """Rollouts as people read them: nothing is left uncounted, and why one waits is said as it is."""
 
 from dataclasses import replace
+from typing import Any
 
 from fleet_runner.core.firmware.rollout import Rollout, Standing
 from fleet_runner.core.firmware.rollout_text import by_wave, counted, counts, other, reasons, waits, wave_name
@@ -14,9 +15,9 @@ def members(turns: str, wave: int = 1) -> list[Member]:
     return [Member(f"gpu-{at:02}", wave, by_letter[letter], changed_at=5.0) for at, letter in enumerate(turns)]
 
 
-def running(**more: object) -> Rollout:
+def running(**more: Any) -> Rollout:
     """Return a rollout with a canary of 1 and waves of 4 that half of the nodes may fail."""
-    return replace(a_rollout(), canary=1, wave=4, failed_share=0.5, standing=Standing.RUNNING, **more)  # type: ignore[arg-type]
+    return replace(a_rollout(), canary=1, wave=4, failed_share=0.5, standing=Standing.RUNNING, **more)
 
 
 def test_every_node_is_counted_by_a_word() -> None:
