@@ -54,6 +54,14 @@ def test_what_is_asked_and_what_is_refused_is_written(site: Served) -> None:
         assert client.get("/audit").status_code == 403
         assert client.get("/fleet").status_code == 200
         client.post("/nowhere", content=b"a body")
+    with site.client(Role.TECHNICIAN) as client:
+        wish = {"wish": "hold", "reason": "a reason"}
+        assert client.post("/api/v1/nodes/gpu-00001/wishes", json=wish).status_code == 403
+        assert client.post("/nodes/gpu-00001/wishes", data=wish).status_code == 403
+    for path in ("/api/v1/nodes/gpu-00001/wishes", "/nodes/gpu-00001/wishes"):
+        wished = newest(site, lambda each: each.detail == "hold" and each.path == path)  # noqa: B023  called at once
+        assert (wished.name, wished.status) == ("technician", 403)
+    assert "a reason" not in repr(site.store.asked())
     line = newest(site, lambda each: each.path == "/nowhere")
     assert (line.method, line.status, line.detail) == ("POST", 404, "")
     assert newest(site, lambda each: each.path == "/audit").name == "viewer"

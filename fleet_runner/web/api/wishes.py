@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field
 
 from fleet_runner.adapters import bell
@@ -13,6 +13,7 @@ from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Wish
 from fleet_runner.web.access import Mends, Sees
 from fleet_runner.web.api.bounds import CONFLICT, NOT_FOUND, REFUSALS, Name, Number, Sound, known, missing
+from fleet_runner.web.ledger import note_of
 from fleet_runner.web.site import Here, Site
 
 router = APIRouter(tags=["wishes"], responses=REFUSALS | NOT_FOUND)
@@ -38,8 +39,9 @@ class Wanted(BaseModel):
 
 
 @router.post("/nodes/{name}/wishes", status_code=202, operation_id="leave_wish", responses=CONFLICT)
-def leave(here: Here, who: Mends, name: Name, wanted: Wanted) -> Asked:
+def leave(request: Request, here: Here, who: Mends, name: Name, wanted: Wanted) -> Asked:
     """Leave a wish, which the reconciler answers; technicians may certify, call repaired, and run."""
+    note_of(request.scope).detail = wanted.wish.value
     right = needed(wanted.wish)
     if not who.may(right):
         raise HTTPException(403, f"a {who.role.value} may not do this; it needs the right to {right.value}")

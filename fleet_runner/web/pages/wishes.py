@@ -16,6 +16,7 @@ from fleet_runner.core.offers import ELSEWHERE, ROWS, applies, stages
 from fleet_runner.core.runs import Node, Wish
 from fleet_runner.web.access import Mends
 from fleet_runner.web.api.bounds import Name, Sound
+from fleet_runner.web.ledger import note_of
 from fleet_runner.web.pages.node import known
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here, Site
@@ -54,9 +55,10 @@ def confirm(request: Request, here: Here, who: Mends, name: Name, wish: Wish) ->
 
 
 @router.post("/nodes/{name}/wishes")
-def ask(here: Here, who: Mends, name: Name, wanted: Annotated[Wanted, Form()]) -> Response:
+def ask(request: Request, here: Here, who: Mends, name: Name, wanted: Annotated[Wanted, Form()]) -> Response:
     """Leave a wish and lead back to the node; what costs something is asked once more before."""
     row, wish = known(here, name), wanted.wish
+    note_of(request.scope).detail = wish.value
     _allowed(who, wish)
     _fit(row, wish)
     if ROWS[wish].sure and not wanted.sure:
