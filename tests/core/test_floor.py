@@ -55,7 +55,7 @@ ALARMED = Alarm(
 
 def node(name: str, state: State = State.PRODUCTION, **more: object) -> Node:
     """Return a node."""
-    return replace(Node(name, "h100", state, 0.0, 1), **more)  # type: ignore[arg-type]
+    return replace(Node(name, "h100", state, 0.0, 1), **more)  # type: ignore[arg-type]  names of its fields
 
 
 def ticket(fault: str, *nodes: str) -> Ticket:

@@ -200,4 +200,4 @@ def _changes_under_focus(page: Page, hall: Hall) -> None:
     page.wait_for_selector("#n-gpu-00009 .mark", timeout=30_000)
     assert page.evaluate("document.activeElement.id") == "n-gpu-00010"
     assert page.evaluate("window.scrollY") == before
-    assert hall.store.node("gpu-00009").state is State.PRODUCTION  # type: ignore[union-attr]
+    assert hall.store.node("gpu-00009").state is State.PRODUCTION  # type: ignore[union-attr]  it is there
