@@ -52,13 +52,11 @@ def test_pages_follow_each_other_to_the_end(filled: Store) -> None:
 
 def test_a_page_looks_no_further_back_than_its_window(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past_runs, "WINDOW", 4)
-    sought = SoughtRuns(stage=Stage.DRAIN)
-    first = filled.past_runs(sought)
-    assert first.runs == ()
-    assert first.older is not None
-    pages = 1
-    while first.older is not None:
-        first, pages = filled.past_runs(sought, below=first.older), pages + 1
+    pages, below = 1, filled.past_runs(SoughtRuns(stage=Stage.DRAIN)).older
+    while below is not None:
+        page = filled.past_runs(SoughtRuns(stage=Stage.DRAIN), below=below)
+        assert page.runs == ()
+        pages, below = pages + 1, page.older
     assert pages == 7  # 25 runs, four at a time
     assert len(filled.past_runs(SoughtRuns("gpu-01")).runs) == 12  # a node's are looked at to their beginning
 
