@@ -126,10 +126,10 @@ class Provider:
         """Return an address that may be asked: over TLS, or on this machine itself."""
         try:
             parts = urlsplit(said if isinstance(said, str) else "")
-            host = parts.hostname or ""
+            scheme, host = parts.scheme, parts.hostname or ""
         except ValueError:
-            host = ""
-        if not host or not (parts.scheme == "https" or (parts.scheme == "http" and loopback(host))):
+            scheme = host = ""
+        if not host or not (scheme == "https" or (scheme == "http" and loopback(host))):
             raise ProviderError(f"{self.issuer}: {name} is no address over TLS")
         return str(said)
 
