@@ -55,7 +55,7 @@ class Served:
 def served(store: Store, fleet: Fleet | None, folder: Path, **more: object) -> Iterator[Served]:
     """Serve a store's pages for as long as it is open, on a port that is free."""
     given: dict[str, object] = {"web_listen": "127.0.0.1:0", "state_dir": folder, "source": str(folder / "site")}
-    settings = Settings(**{**given, **more})  # type: ignore[arg-type]
+    settings = Settings(**{**given, **more})  # type: ignore[arg-type]  settings of a test
     here = Site(settings, store, lambda: fleet, clock=lambda: NOW)
     with pages(here, lambda _: None) as url:
         yield Served(url, here, store)
