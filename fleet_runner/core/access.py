@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Wish
 
 
@@ -37,11 +38,16 @@ RIGHTS: Mapping[Role, frozenset[Right]] = {
 }
 
 MENDING = frozenset({Wish.CERTIFY, Wish.REPAIRED, Wish.RUN})
-"""Wishes of those who work with their hands; a run only looks, and is needed to prove that something is done."""
+"""Wishes of those who work with their hands; a run proves that something is done, where its stage only looks."""
+
+LOOKS = frozenset({Stage.VERIFY, Stage.HEALTH_PASSIVE, Stage.HEALTH_ACTIVE, Stage.CABLING, Stage.FABRIC})
+"""Stages that change nothing of a node; tests (health_active) run on one that is idle or at hand alone."""
 
 
-def needed(wish: Wish) -> Right:
-    """Return the right that a wish about a node needs."""
+def needed(wish: Wish, stage: str = "") -> Right:
+    """Return the right that a wish about a node needs; `stage` is of a run: others flash, reboot or erase anew."""
+    if wish is Wish.RUN and stage and stage not in LOOKS:
+        return Right.STEER
     return Right.MEND if wish in MENDING else Right.STEER
 
 

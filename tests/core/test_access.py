@@ -2,7 +2,8 @@
 
 import pytest
 
-from fleet_runner.core.access import MENDING, RIGHTS, Right, Role, Who, needed
+from fleet_runner.core.access import LOOKS, MENDING, RIGHTS, Right, Role, Who, needed
+from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Wish
 
 
@@ -13,6 +14,13 @@ def test_every_wish_needs_a_right_that_operators_have_and_viewers_and_tenants_do
     assert not Who("screen", Role.VIEWER).may(right)
     assert not Who("portal", Role.TENANT, "Acme").may(right)
     assert Who("bob", Role.TECHNICIAN).may(right) is (wish in MENDING)
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_hands_run_what_looks_and_nothing_that_flashes_reboots_or_erases(stage: Stage) -> None:
+    assert Who("bob", Role.TECHNICIAN).may(needed(Wish.RUN, stage)) is (stage in LOOKS)
+    assert Who("ada", Role.OPERATOR).may(needed(Wish.RUN, stage))
+    assert stage not in LOOKS or stage not in {Stage.WIPE, Stage.FIRMWARE, Stage.REBOOT, Stage.BURN_IN, Stage.RESET}
 
 
 def test_a_tenant_sees_nothing_but_their_own_and_who_pushes_nothing_at_all() -> None:

@@ -205,6 +205,26 @@ def test_who_may_only_look_is_offered_nothing(site: Served, hall: Hall) -> None:
     assert "retire" not in said.partition('id="actions"')[2].partition("</section>")[0]
 
 
+@pytest.mark.parametrize("state", [State.WIPE, State.FIRMWARE, State.REBOOT, State.BURN_IN, State.PROVISION])
+def test_a_technician_begins_no_stage_that_does_more_than_look(state: State, site: Served, hall: Hall) -> None:
+    name = hall.in_state(state)[0]
+    before = len(hall.store.intents(name))
+    with site.client(Role.TECHNICIAN) as technician:
+        said = technician.get(f"/nodes/{name}/wishes/run").text
+        page = technician.post(f"/nodes/{name}/wishes", data={"wish": "run", "stage": state.value})
+        body = {"wish": "run", "detail": state.value}
+        api = technician.post(f"/api/v1/nodes/{name}/wishes", json=body)
+        assert (page.status_code, api.status_code) == (403, 403)
+        assert (
+            f'value="{state.value}"' not in said + technician.get(f"/nodes/{name}").text.partition("Run a stage")[2]
+        )
+        assert len(hall.store.intents(name)) == before
+        looks = technician.post(f"/nodes/{name}/wishes", data={"wish": "run", "stage": "health_passive"})
+        assert looks.status_code == 303
+    with site.client(Role.OPERATOR) as operator:
+        assert f'value="{state.value}"' in operator.get(f"/nodes/{name}/wishes/run").text
+
+
 def test_what_costs_something_is_asked_once_more(client: httpx.Client, hall: Hall) -> None:
     name = hall.in_state(State.PRODUCTION)[5]
     before = len(hall.store.intents(name))

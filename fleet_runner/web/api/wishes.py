@@ -40,9 +40,9 @@ class Wanted(BaseModel):
 
 @router.post("/nodes/{name}/wishes", status_code=202, operation_id="leave_wish", responses=CONFLICT)
 def leave(request: Request, here: Here, who: Mends, name: Name, wanted: Wanted) -> Asked:
-    """Leave a wish, which the reconciler answers; technicians may certify, call repaired, and run."""
+    """Leave a wish, which the reconciler answers; technicians may certify, call repaired, and run what only looks."""
     note_of(request.scope).detail = wanted.wish.value
-    right = needed(wanted.wish)
+    right = needed(wanted.wish, wanted.detail)
     if not who.may(right):
         raise HTTPException(403, f"a {who.role.value} may not do this; it needs the right to {right.value}")
     _unfit(wanted)

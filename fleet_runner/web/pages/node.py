@@ -1,6 +1,7 @@
 """One node: where it is and why, its way through the lifecycle, what was found, and what may be asked for."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -20,10 +21,10 @@ from fleet_runner.core.firmware.flash_text import short
 from fleet_runner.core.firmware.pinned import NAME, pinned
 from fleet_runner.core.journey import journey, stays
 from fleet_runner.core.journey_diagram import drawing
-from fleet_runner.core.lifecycle import FABRICS
-from fleet_runner.core.offers import elsewhere, offers
+from fleet_runner.core.lifecycle import FABRICS, Stage
+from fleet_runner.core.offers import elsewhere, offers, stages
 from fleet_runner.core.parsers import redfish
-from fleet_runner.core.runs import Node, Stored
+from fleet_runner.core.runs import Node, Stored, Wish
 from fleet_runner.core.timeline import FILTERS, cursor, shown
 from fleet_runner.core.verdicts import Verdict
 from fleet_runner.reconcile.queueing import queued
@@ -80,6 +81,11 @@ def known(here: Site, name: str) -> Node:
     return found
 
 
+def runnable(who: Who, row: Node) -> tuple[Stage, ...]:
+    """Return the stages that somebody may run on a node as it is."""
+    return tuple(each for each in stages(row.state) if who.may(needed(Wish.RUN, each)))
+
+
 def _wishes(here: Site, name: str, asked: int) -> list[Wished]:
     """Return what is asked for and not answered, and the wish that this page was led to by, answered or not."""
     pending = [
@@ -106,7 +112,11 @@ def _head(here: Site, who: Who, row: Node) -> dict[str, Any]:
         "run": run,
         "queue": queued(here.settings, store).get(row.name, ""),
         "signs": signs,
-        "offers": [each for each in offers(row) if who.may(needed(each.wish))],
+        "offers": [
+            replace(each, stages=runnable(who, row) if each.stages else ())
+            for each in offers(row)
+            if who.may(needed(each.wish))
+        ],
         "elsewhere": elsewhere(row),
         "drawing": drawing(journey(found, now)),
         "stays": tuple(reversed(found))[:STAYS],

@@ -139,8 +139,10 @@ def _refused(who: Who, asked: Ask | str) -> str:
     """Say why nothing is asked for somebody; "" where it is."""
     if isinstance(asked, str):
         return asked
-    lacking = next((wish for wish, _ in asked.wishes if not who.may(needed(wish))), None)
-    return f"An operator asks for this: fleet-runner {lacking} {asked.node}." if lacking is not None else ""
+    lacking = next((each for each in asked.wishes if not who.may(needed(*each))), None)
+    return (
+        f"An operator asks for this: fleet-runner {' '.join(filter(None, lacking))} {asked.node}." if lacking else ""
+    )
 
 
 def _beside(here: Site, ticket: Ticket, rows: tuple[Node, ...]) -> list[int]:

@@ -17,7 +17,7 @@ from fleet_runner.core.runs import Node, Wish
 from fleet_runner.web.access import Mends
 from fleet_runner.web.api.bounds import Name, Sound
 from fleet_runner.web.ledger import note_of
-from fleet_runner.web.pages.node import known
+from fleet_runner.web.pages.node import known, runnable
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here, Site
 
@@ -49,7 +49,7 @@ def confirm(request: Request, here: Here, who: Mends, name: Name, wish: Wish) ->
     _fit(row, wish)
     fits = applies(row, wish)
     return page(
-        request, who, "wish.html", row=row, wish=wish, said=ROWS[wish], fits=fits, stages=stages(row.state),
+        request, who, "wish.html", row=row, wish=wish, said=ROWS[wish], fits=fits, stages=runnable(who, row),
         longest=LONGEST, longest_number=LONGEST_NUMBER,
     )  # fmt: skip
 
@@ -59,7 +59,7 @@ def ask(request: Request, here: Here, who: Mends, name: Name, wanted: Annotated[
     """Leave a wish and lead back to the node; what costs something is asked once more before."""
     row, wish = known(here, name), wanted.wish
     note_of(request.scope).detail = wish.value
-    _allowed(who, wish)
+    _allowed(who, wish, wanted.stage)
     _fit(row, wish)
     if ROWS[wish].sure and not wanted.sure:
         return RedirectResponse(f"/nodes/{quote(name, safe='')}/wishes/{wish.value}", 303)
@@ -73,8 +73,8 @@ def ask(request: Request, here: Here, who: Mends, name: Name, wanted: Annotated[
     return RedirectResponse(f"/nodes/{quote(name, safe='')}?asked={number}", 303)
 
 
-def _allowed(who: Who, wish: Wish) -> None:
-    right = needed(wish)
+def _allowed(who: Who, wish: Wish, stage: str = "") -> None:
+    right = needed(wish, stage)
     if not who.may(right):
         raise HTTPException(403, f"a {who.role.value} may not do this; it needs the right to {right.value}")
 
