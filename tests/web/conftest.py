@@ -33,9 +33,12 @@ def site(hall: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, without a screen."""
+    """Debian's Chromium, without a screen.
+
+    It ends with its module: Playwright's event loop counts as running meanwhile, and no other can run beside it.
+    """
     found = shutil.which("chromium")
     if found is None:
         pytest.skip("chromium is not installed; scripts/debian-packages names it")
