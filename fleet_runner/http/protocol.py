@@ -29,6 +29,11 @@ class Bounded(HttpToolsProtocol):
 
     connections_of: ClassVar[Counter[str]] = Counter()
 
+    def __init__(self, *given: Any, per_address: int | None = None, **named: Any) -> None:
+        """Make one of a server's; without `per_address` an address may hold the usual number."""
+        super().__init__(*given, **named)
+        self._most = PER_ADDRESS if per_address is None else per_address
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Count the connection, and wait for its first request.
 
@@ -45,7 +50,7 @@ class Bounded(HttpToolsProtocol):
         transport.set_write_buffer_limits(high=1)  # whatever the kernel does not take is a peer that does not read
         self._counted = peer(self.client)
         self.connections_of[self._counted] += 1
-        if self.connections_of[self._counted] > PER_ADDRESS:
+        if self.connections_of[self._counted] > self._most:
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:

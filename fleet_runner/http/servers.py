@@ -31,10 +31,11 @@ FULL_SECONDS = 0.1
 class Server(uvicorn.Server):
     """A server that leaves signals to others, and does not refuse requests while it waits for its last answers."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, per_address: int | None = None) -> None:
+        made = partial(Bounded, per_address=per_address)
         config = uvicorn.Config(
             app,
-            http=Bounded,
+            http=made,  # type: ignore[arg-type]  # it is only ever called
             ws="none",
             lifespan="off",
             log_config=None,

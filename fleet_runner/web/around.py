@@ -5,6 +5,7 @@ from ipaddress import ip_address
 
 from fleet_runner.core.access import Asked
 from fleet_runner.http.asking import (
+    WHOLE,
     Answer,
     App,
     Message,
@@ -46,6 +47,8 @@ MOST_PATH, MOST_QUERY = 2_048, 4_096
 """Bytes of a request's body, path and query; its head has bounds of its own (`http.protocol`)."""
 
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
+
+_UTF_8 = re.compile(rb";\s*charset=\"?utf-8\"?\s*(?=;|$)", re.IGNORECASE)
 
 
 def around(app: App, here: Site) -> App:
@@ -104,6 +107,7 @@ async def _answered(app: App, scope: Scope, receive: Receive, send: Send) -> Non
             note_of(scope).body = body = await Request(scope, receive, (), "").body(MOST_BODY)
             receive = replayed(body, receive)
     except Unanswerable as error:
+        scope.pop(WHOLE, None)  # a whole answer would go past what adds headers and notes its status
         return await send_answer(scope, send, error.answer)
     if scope["method"] == "HEAD":  # routes say what they answer to GET
         scope = {**scope, "method": "GET"}
@@ -120,6 +124,10 @@ def _bounded(scope: Scope) -> None:
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     if len(hosts) > 1 or any(not _HOST.fullmatch(each) for each in hosts):
         raise Unanswerable(400, "the header Host is none")
+    # Some encodings of Python's make of bytes what is no text at all, such as half a surrogate pair, or fail.
+    kinds = [value for name, value in scope["headers"] if name == b"content-type"]
+    if any(b"charset" in _UTF_8.sub(b"", each).lower() for each in kinds):
+        raise Unanswerable(415, "the body is in another encoding than UTF-8")
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

@@ -6,6 +6,7 @@ It is written behind the answer: whoever asks does not wait for it, and gets an 
 import asyncio
 from collections import deque
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 import structlog
 
@@ -69,9 +70,9 @@ class Ledger:
         self._away = False
 
     def add(self, asked: Asked, steady: float) -> None:
-        """Have a line written; of refusals only so many of one address, and so many in all."""
+        """Have a line written; of what came to nothing only so many of one address, and so many in all."""
         asked = replace(asked, path=asked.path[:LONGEST], detail=asked.detail[:LONGEST])
-        if not asked.name or asked.status in REFUSED:
+        if not asked.name or asked.status >= HTTPStatus.BAD_REQUEST:
             if not (self._each.take(asked.source, steady) and self._all.take("", steady)):
                 self._untold += 1
                 return

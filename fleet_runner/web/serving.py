@@ -15,6 +15,9 @@ from fleet_runner.settings import Settings
 from fleet_runner.web.app import application
 from fleet_runner.web.site import Site
 
+PROXIED = 2_000
+"""Connections of a proxy on this machine, which are those of all people; who holds many is limited behind it."""
+
 
 def secured(settings: Settings) -> ssl.SSLContext | None:
     """Return what TLS is spoken with, None where none is; SettingsError where that may not be.
@@ -42,7 +45,8 @@ def pages(here: Site, tell: Callable[[str], None]) -> Iterator[str]:
     more_files()
     with listener(here.settings.web_listen, "web_listen") as bound:
         app = application(here)
-        server = Server(app) if context is None else SecureServer(app, context)
+        proxied = here.settings.web_url.startswith("https://")
+        server = Server(app, PROXIED if proxied else None) if context is None else SecureServer(app, context)
 
         def serve() -> None:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
