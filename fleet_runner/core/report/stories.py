@@ -87,7 +87,8 @@ def _arrive(told: _Telling, node: str, step: Step, at: float) -> None:
     if out is not None and step.to in {State.PRODUCTION, State.RETIRED}:
         told.exclusions[-1] = Exclusion(out.step, out.begins, at)
     if step.to is State.PRODUCTION:
-        told.served.append((at, None))
+        if not (told.served and told.served[-1][1] is None):  # else how it left is missing
+            told.served.append((at, None))
         if told.born is not None:
             stays = {state: seconds for state, seconds in told.states.items() if state in BRINGING_UP}
             told.bring_ups.append(BringUp(node, at, at - told.born, stays))

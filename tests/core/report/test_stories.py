@@ -117,3 +117,9 @@ def test_what_is_no_week_is_a_value_error(text: str) -> None:
     except (ValueError, OverflowError):
         return
     assert "-W" in text
+
+
+def test_time_in_production_is_counted_once_where_the_way_out_is_missing() -> None:
+    """As where a clock was ahead when the node left, and what happened after the span is not read."""
+    back = Step("gpu-01", 300.0, State.BURN_IN, Event.PASSED, State.PRODUCTION)
+    assert production(story("gpu-01", [*steps(*up()), back]), Span(100.0, 400.0), 1000.0) == 250.0
