@@ -8,6 +8,7 @@ and no tick, waits for it.
 import os
 import secrets
 import socket
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from fleet_runner.core.notifying.lines import Line, Place, line
 from fleet_runner.core.notifying.wording import Message
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Entry
-from fleet_runner.core.tracking.patience import Kind, TrackerError, pause
+from fleet_runner.core.tracking.patience import MOST_ASKED, Kind, TrackerError, pause
 from fleet_runner.reconcile.unhurt import unhurt
 from fleet_runner.settings import Settings
 
@@ -33,7 +34,7 @@ PULSE = 5.0
 """Seconds between two looks at the journal."""
 
 GRACE = 5.0
-"""Seconds that a message under way is given at the end; what becomes of it is found out later."""
+"""Seconds that all messages under way are given at the end; what becomes of them is found out later."""
 
 LEASE = 180.0
 """Seconds for which the right to notify a channel is taken: longer than one message may take."""
@@ -78,7 +79,8 @@ class Notifier:
         if standing is None:
             self.store.begin_channel(self.of.name)
             return 0
-        if standing.due_at > self.now() or (not standing.asked and not self._news(standing)):
+        waits = standing.due_at - self.now()
+        if 0.0 < waits <= MOST_ASKED or (not standing.asked and not self._news(standing)):
             return 0
         if not self.store.take_channel(self.of.name, self.holder, self.now(), LEASE):
             return 0
@@ -228,8 +230,9 @@ def notifying(settings: Settings, store: Store, fleet: Callable[[], Fleet | None
         yield
     finally:
         stop.set()
+        until = time.monotonic() + GRACE
         for thread in threads:
-            thread.join(GRACE)
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _tell(notifier: Notifier, stop: Event) -> None:

@@ -328,3 +328,41 @@ def test_a_list_that_cannot_be_meant_is_said_before_anything_is_sent(tmp_path: P
         pytest.raises(SettingsError, match=r"notifications\.yml:2: channels\[0\]\.kind: found 'pigeon'"),
     ):
         notifying.notifiers(settings, store, lambda: None)
+
+
+def test_a_clock_that_was_set_back_keeps_no_channel_waiting(desk: Desks) -> None:
+    """Neither for the next try, nor for the right of a process that was killed."""
+    made = desk(group_seconds=0.0)
+    made.now += 1e8
+    made.hold("first")
+    made.remote.faults.append("500")
+    assert made.later(0.0) == 0
+    assert made.store.take_channel("hook", "killed", made.now, notifying.LEASE)
+    made.now -= 1e8
+    assert made.later() == 1
+    assert [each["total"] for each in made.remote.bodies()] == [1]
+
+
+def test_however_many_hang_the_end_waits_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them have the same seconds."""
+    monkeypatch.setattr(notifying, "PULSE", 0.02)
+    monkeypatch.setattr(notifying, "GRACE", 1.0)
+    with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as store, receiving() as remote:
+        many = 8
+        remote.faults, remote.hang_seconds = ["hang"] * many, 30.0
+        rows = "".join(
+            f"  - {{name: c{at}, kind: webhook, url: '{remote.url}', group_seconds: 0}}\n" for at in range(many)
+        )
+        (tmp_path / "notifications.yml").write_text(f"channels:\n{rows}")
+        settings = Settings(inventory=tmp_path / "fleet.yml", state_dir=tmp_path)
+        store.register(NODES, time.time())
+        with notifying.notifying(settings, store, lambda: FLEET):
+            until = time.monotonic() + 30.0
+            while not all(store.channel(f"c{at}") for at in range(many)) and time.monotonic() < until:
+                time.sleep(0.02)
+            Desk(store, remote, Channel("other", ChannelKind.WEBHOOK), now=time.time()).hold("first")
+            while remote.asked < many and time.monotonic() < until:
+                time.sleep(0.02)
+            assert remote.asked == many
+            began = time.monotonic()
+        assert time.monotonic() - began < many / 2

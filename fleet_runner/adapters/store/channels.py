@@ -48,8 +48,11 @@ def begin(connection: Connection, name: str, line: int) -> None:
 
 
 def take(connection: Connection, name: str, holder: str, now: float, seconds: float) -> bool:
-    """Take or renew the right to notify a channel; False while another process has it."""
-    free = or_(channels.c.holder == holder, channels.c.until <= now)
+    """Take or renew the right to notify a channel; False while another process has it.
+
+    One that lasts longer than any may was taken before the clock was set back.
+    """
+    free = or_(channels.c.holder == holder, channels.c.until <= now, channels.c.until > now + seconds)
     mine = update(channels).where(channels.c.name == name, free).values(holder=holder, until=now + seconds)
     return connection.execute(mine).rowcount == 1
 
