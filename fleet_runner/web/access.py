@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 from collections.abc import Awaitable, Callable
+from functools import partial
 from hashlib import sha256
 from typing import Annotated
 
@@ -56,6 +57,7 @@ def csrf(secret: str) -> str:
 async def who(request: Request) -> Who:
     """Return who asks, also to the audit log; 401 where nobody shows anything that is good."""
     here, note = site(request), note_of(request.scope)
+    note.again = partial(who, request)
     token = _shown(request)
     if token:
         found = await admitted(here, token)

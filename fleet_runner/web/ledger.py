@@ -5,6 +5,7 @@ It is written behind the answer: whoever asks does not wait for it, and gets an 
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
@@ -35,18 +36,24 @@ LONGEST = 300
 """Characters of a path or a detail."""
 
 
+async def _nobody() -> Who:
+    return NOBODY
+
+
 @dataclass(slots=True)
 class Note:
     """What is known of a request so far: who asks, and what its line in the audit log says beside the rest.
 
     `token` is the id of the token that was shown, 0 where there was none; `body` is the whole body, for whoever looks
-    at it before the one who answers. With a detail a line is always written.
+    at it before the one who answers; `again` asks anew who it is, where an answer takes long. With a
+    detail a line is always written.
     """
 
     who: Who = NOBODY
     token: int = 0
     detail: str = ""
     body: bytes = b""
+    again: Callable[[], Awaitable[Who]] = _nobody
 
 
 def note_of(scope: Scope) -> Note:

@@ -19,6 +19,7 @@ from fastapi.responses import StreamingResponse
 
 from fleet_runner.core.errors import FleetError
 from fleet_runner.http.asking import source_of
+from fleet_runner.web.ledger import Note, note_of
 
 log = structlog.get_logger()
 
@@ -33,6 +34,9 @@ STOP_SECONDS = 0.25
 
 HEARTBEAT_SECONDS = 15.0
 """How often something is sent, so that a client that went away is noticed."""
+
+STILL_SECONDS = 10.0
+"""How often whoever is told is asked for anew: a token or a session may have ended meanwhile."""
 
 LONGEST_SECONDS = 900.0
 """After so long a stream ends; whoever comes back shows anew that they may."""
@@ -115,16 +119,18 @@ class Live:
         if self.streams[source] >= MOST_OF_ADDRESS or self.streams.total() >= MOST:
             raise HTTPException(503, "too many pages are kept up to date; load this one again", {"Retry-After": "30"})
         headers = {"X-Accel-Buffering": "no"}  # a proxy that collects an answer would keep all of it back
-        return StreamingResponse(self._told(source, scene), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(
+            self._told(source, scene, note_of(request.scope)), media_type="text/event-stream", headers=headers
+        )
 
-    async def _told(self, source: str, scene: Scene) -> AsyncIterator[bytes]:
+    async def _told(self, source: str, scene: Scene, note: Note) -> AsyncIterator[bytes]:
         self.streams[source] += 1
         feed = self._feeds.setdefault(scene.key, _Feed(scene))
         feed.viewers += 1
         if feed.task is None:
             feed.task = asyncio.create_task(self._follow(feed))
         try:
-            async for each in self._events(feed):
+            async for each in self._events(feed, note):
                 yield each
         finally:
             feed.viewers -= 1
@@ -132,12 +138,16 @@ class Live:
             if not self.streams[source]:
                 del self.streams[source]
 
-    async def _events(self, feed: _Feed) -> AsyncIterator[bytes]:
+    async def _events(self, feed: _Feed, note: Note) -> AsyncIterator[bytes]:
         loop = asyncio.get_running_loop()
-        until, told = loop.time() + LONGEST_SECONDS, dict[str, int]()
+        until, told, seen = loop.time() + LONGEST_SECONDS, dict[str, int](), loop.time()
         yield b"retry: 2000\n\n"
         while not self._stop.is_set() and not feed.gone and loop.time() < until:
             news = feed.news
+            if loop.time() - seen >= STILL_SECONDS:
+                if not await _still(note):
+                    return
+                seen = loop.time()
             for name, (number, html) in list(feed.parts.items()):
                 if told.get(name) != number:
                     told[name] = number
@@ -183,6 +193,17 @@ class Live:
             loop.time() < until and feed.viewers and not feed.over and not self._stop.is_set()
         ):
             await asyncio.sleep(min(STOP_SECONDS, max(0.0, until - loop.time())))
+
+
+async def _still(note: Note) -> bool:
+    """Whether what somebody showed is good still; while the store is away it is."""
+    try:
+        await note.again()
+    except HTTPException:
+        return False
+    except FleetError:
+        return True
+    return True
 
 
 def event(name: str, html: str) -> bytes:
