@@ -2,6 +2,7 @@
 
 import smtplib
 import ssl
+from contextlib import suppress
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate
@@ -25,8 +26,7 @@ def send(of: Channel, secrets: Secrets, message: Message) -> None:
         raise TrackerError(Kind.REFUSED, f"{of.name}: no mail server is named")
     where = f"{of.name}: the mail server {post.host}"
     try:
-        with _opened(post, secrets) as server:
-            server.send_message(written(post, message))
+        _sent(post, secrets, message)
     except ssl.SSLCertVerificationError:
         raise TrackerError(Kind.REFUSED, f"{where} shows no certificate to trust; name its CA in ca_file") from None
     except smtplib.SMTPAuthenticationError as error:
@@ -40,6 +40,9 @@ def send(of: Channel, secrets: Secrets, message: Message) -> None:
         raise TrackerError(kind, f"{where} does not take the mail ({error.smtp_code})") from None
     except smtplib.SMTPRecipientsRefused as error:
         raise TrackerError(Kind.REFUSED, f"{where} refuses all of {len(error.recipients)} recipients") from None
+    except UnicodeError:
+        why = f"{where} cannot be given user and password, or reached under its name: a sign in them is not ASCII"
+        raise TrackerError(Kind.REFUSED, why) from None
     except (smtplib.SMTPException, OSError) as error:
         text_ = f"{where} cannot be reached, or hung up ({type(error).__name__}); check host, port and network"
         raise TrackerError(Kind.DOWN, text_) from None
@@ -57,6 +60,17 @@ def written(post: Post, message: Message) -> EmailMessage:
     mail["X-Auto-Response-Suppress"] = "All"
     mail.set_content(text(message), cte="quoted-printable")
     return mail
+
+
+def _sent(post: Post, secrets: Secrets, message: Message) -> None:
+    """Send a mail. What was taken is taken, however a server answers the goodbye."""
+    server = _opened(post, secrets)
+    try:
+        server.send_message(written(post, message))
+        with suppress(smtplib.SMTPException, OSError):
+            server.quit()
+    finally:
+        server.close()
 
 
 def _opened(post: Post, secrets: Secrets) -> smtplib.SMTP:

@@ -39,7 +39,7 @@ class Posted:
     """A body, its headers, and how patient to be."""
 
     body: bytes
-    headers: Mapping[str, str]
+    headers: Mapping[str, str | bytes]
     limits: Limits = LIMITS
 
 

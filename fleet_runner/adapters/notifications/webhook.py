@@ -14,9 +14,9 @@ from fleet_runner.core.notifying.wording import Message, document
 def send(of: Channel, secrets: Secrets, message: Message) -> None:
     """POST a message. What is signed is the time of sending, a dot and the body, so that neither can be exchanged."""
     body = json.dumps(document(message), separators=(",", ":")).encode()
-    headers = {"Content-Type": "application/json", "Idempotency-Key": message.key}
+    headers: dict[str, str | bytes] = {"Content-Type": "application/json", "Idempotency-Key": message.key}
     if secrets.token:
-        headers["Authorization"] = f"Bearer {secrets.token}"
+        headers["Authorization"] = f"Bearer {secrets.token}".encode()
     if secrets.secret:
         moment = str(int(time.time()))
         signed = hmac.new(secrets.secret, f"{moment}.".encode() + body, sha256).hexdigest()

@@ -32,11 +32,12 @@ MESSAGE = Message("fleet-runner.post.all.1-1", "post", collect(Collected(), [LIN
 
 
 class Box:
-    """Keeps each mail; answers `no` where it is set."""
+    """Keeps each mail; answers `no` where it is set, and `bye` to the goodbye."""
 
     def __init__(self) -> None:
         self.mails: list[tuple[list[str], bytes]] = []
         self.no = ""
+        self.bye = "221 Bye"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802  the library's name
         """Take a mail."""
@@ -45,6 +46,11 @@ class Box:
             return self.no
         self.mails.append((list(envelope.rcpt_tos), bytes(envelope.content)))
         return "250 OK"
+
+    async def handle_QUIT(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802  as above
+        """End a conversation."""
+        del server, session, envelope
+        return self.bye
 
 
 def _login(server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
@@ -146,3 +152,19 @@ def test_the_greeting_of_a_server_is_waited_for_only_so_long(tmp_path: Path, mon
         with pytest.raises(TrackerError, match="cannot be reached, or hung up"):
             send(of(post), Secrets(), MESSAGE)
     del tmp_path
+
+
+def test_what_was_taken_is_taken_however_the_server_says_goodbye(tmp_path: Path) -> None:
+    """Else it would be sent again, and again."""
+    with serving(tmp_path) as (box, post, pair):
+        box.bye = "421 I am tired"
+        send(of(post), Secrets(password="made-up", verify=str(pair)), MESSAGE)
+        assert len(box.mails) == 1
+
+
+def test_a_password_that_cannot_be_sent_is_said_and_not_shown(tmp_path: Path) -> None:
+    """Mail servers take ASCII alone."""
+    with serving(tmp_path) as (_, post, pair), pytest.raises(TrackerError, match="not ASCII") as raised:
+        send(of(post), Secrets(password="s€cret", verify=str(pair)), MESSAGE)
+    assert raised.value.kind is Kind.REFUSED
+    assert "cret" not in str(raised.value)

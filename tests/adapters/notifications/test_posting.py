@@ -77,3 +77,11 @@ def test_nobody_there_is_a_sentence_too() -> None:
     with pytest.raises(TrackerError, match="cannot be reached") as raised:
         send(HOOK, Secrets(gone), MESSAGE)
     assert "s3cret" not in str(raised.value)
+
+
+def test_a_token_of_any_signs_reaches_its_receiver() -> None:
+    """As the bytes that are in its file."""
+    with receiving() as remote:
+        send(HOOK, Secrets(remote.url, "t€ken"), MESSAGE)
+    ((headers, _),) = remote.log
+    assert headers["authorization"].encode("latin-1") == "Bearer t€ken".encode()
