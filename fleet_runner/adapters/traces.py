@@ -6,6 +6,8 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import urlsplit
 
+import requests
+
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.tracing import Span
 from fleet_runner.settings import Settings
@@ -40,13 +42,21 @@ def sender(settings: Settings) -> Send:
         ) from error
     # What it says of each failed try, and with it an address, is said once by whoever sends.
     logging.getLogger("opentelemetry.exporter").setLevel(logging.CRITICAL)
-    exporter = OTLPSpanExporter(f"{settings.traces_url.rstrip('/')}/v1/traces", timeout=TIMEOUT)
+    address = f"{settings.traces_url.rstrip('/')}/v1/traces"
+    exporter = OTLPSpanExporter(address, timeout=TIMEOUT, session=_session())
     resource = _resource()
 
     def send(spans: Sequence[Span]) -> bool:
         return exporter.export([_readable(each, resource) for each in spans]) is SpanExportResult.SUCCESS
 
     return send
+
+
+def _session() -> requests.Session:
+    """Return what follows nobody who sends us elsewhere: spans, and headers with a token, are for one address."""
+    session = requests.Session()
+    session.max_redirects = 0
+    return session
 
 
 def _resource() -> Any:

@@ -49,6 +49,7 @@ class Tracing:
     seen: int | None = None
     still: frozenset[int] = frozenset()
     open: frozenset[str] = frozenset()
+    fresh: deque[Run] = field(default_factory=deque[Run])
     begun: dict[str, float] = field(default_factory=dict[str, float])
     waiting: deque[tuple[Span, ...]] = field(default_factory=deque[tuple[Span, ...]])
     pause: float = 0.0
@@ -56,10 +57,14 @@ class Tracing:
 
     def visit(self) -> None:
         """Look at what has ended, and send what waits."""
-        ended = self._ended()
-        if self.decides():
-            for run in ended:
-                self._take(run)
+        if not self.decides():
+            self.seen = None  # whoever decides after another looks back, as at a start: what that one held is lost
+            self.fresh.clear()
+        else:
+            self.fresh.extend(self._ended())
+        while self.fresh:  # one that the store cannot be asked about now is asked about again
+            self._take(self.fresh[0])
+            self.fresh.popleft()
         while self.waiting and self.steady() >= self.not_before:
             self._send()
 

@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from fleet_runner.adapters import traces
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import Decision, OpenRun
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.errors import SettingsError, StoreError
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.records import Device
 from fleet_runner.core.runs import Outcome, Run
@@ -37,6 +37,7 @@ class Receiver:
 
     url: str = ""
     status: int = 200
+    elsewhere: bool = False
     requests: list[ExportTraceServiceRequest] = field(default_factory=list)
 
     def spans(self) -> list[Any]:
@@ -61,11 +62,14 @@ def receiver() -> Iterator[Receiver]:
     class Answers(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            assert self.path == "/v1/traces"
-            if found.status == 200:
+            assert self.path.removesuffix("?elsewhere") == "/v1/traces"
+            status = 200 if found.elsewhere and "elsewhere" in self.path else found.status
+            if status == 200:
                 found.requests.append(ExportTraceServiceRequest.FromString(body))
             answer = ExportTraceServiceResponse().SerializeToString()
-            self.send_response(found.status)
+            self.send_response(status)
+            if found.elsewhere:
+                self.send_header("location", "/v1/traces?elsewhere")
             self.send_header("content-type", "application/x-protobuf")
             self.send_header("content-length", str(len(answer)))
             self.end_headers()
@@ -178,14 +182,44 @@ def test_no_more_waits_than_may(store: Store, receiver: Receiver, monkeypatch: p
         assert [waiting[0].facts["fleet.node"] for waiting in found.waiting] == ["gpu-1", "gpu-2"]
 
 
-def test_who_does_not_decide_tells_nothing(store: Store, receiver: Receiver) -> None:
+def test_who_does_not_decide_tells_nothing_until_it_takes_over(store: Store, receiver: Receiver) -> None:
     with followed(store, receiver) as found:
         found.decides = lambda: False
         ended(store, opened(store))
         found.visit()
+        assert receiver.requests == []
         found.decides = lambda: True
+        found.visit()  # whoever decided before may have told it to nobody
         found.visit()
+    assert receiver.named() == ["stage verify", "play"]
+
+
+def test_a_run_that_cannot_be_read_now_is_told_later(
+    store: Store, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with followed(store, receiver) as found:
+        ended(store, opened(store))
+        with monkeypatch.context() as away:
+            away.setattr(Store, "results", _away)
+            with pytest.raises(StoreError):
+                found.visit()
+        found.visit()
+        found.visit()
+    assert receiver.named() == ["stage verify", "play"]
+
+
+def test_what_is_sent_is_not_sent_elsewhere(store: Store, receiver: Receiver) -> None:
+    receiver.status, receiver.elsewhere = 307, True
+    with followed(store, receiver) as found:
+        ended(store, opened(store))
+        found.visit()
+        assert len(found.waiting) == 1
     assert receiver.requests == []
+
+
+def _away(*_: object) -> None:
+    """Be a store that is away."""
+    raise StoreError("store: away")
 
 
 def test_beside_the_work_the_last_run_is_told_at_the_end(store: Store, receiver: Receiver) -> None:
