@@ -12,7 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store import Store, reporting
 from fleet_runner.cli.report import html
 from fleet_runner.core.lifecycle import Event, State
 from fleet_runner.core.report.figures import Found, figures
@@ -118,6 +118,17 @@ def test_both_databases_tell_the_same(tmp_path: Path, postgresql_urls: UrlMaker)
     assert told[0].left > 0
     assert {row.code for row in told[0].causes} <= {code for code, _ in weeks.CODES}
     assert told[0].lost[0].cause in {code for code, _ in weeks.CODES}
+
+
+def test_a_bad_week_before_takes_no_room_from_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much there was of it."""
+    monkeypatch.setattr(reporting, "MOST", 1)
+    span = Span(NOW - 3.5 * weeks.DAY, NOW)
+    with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as store:
+        weeks.lived(store, NOW, 30)
+        found = store.report_rows(span, lambda _: None)
+    assert [span.holds(each.at) for each in found.unread] == [False, True]
+    assert {span.holds(each.at) for each in found.faults} == {False, True}
 
 
 def test_a_week_is_written_as_a_whole_and_never_over_another_file(typed: Type, tmp_path: Path) -> None:

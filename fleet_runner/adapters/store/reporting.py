@@ -1,5 +1,6 @@
 """What a report is made of, read row by row: what is held at once grows with the fleet, not with its past."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
@@ -20,7 +21,7 @@ PIECE = 2_000
 """Rows that are fetched at a time."""
 
 MOST = 200_000
-"""Faults, and answers that say nothing, that are counted: a fleet with more in two weeks has other worries."""
+"""Faults, and answers that say nothing, that are counted of a span: a fleet with more has other worries."""
 
 CHUNK = 500
 
@@ -82,20 +83,22 @@ def _step(row: Row[Any]) -> Step:
 
 def _faults(connection: Connection, found: Found, span: Span) -> None:
     """Count each fault once a node, however often it was seen."""
-    seen: set[tuple[str, str]] = set()
+    seen: dict[str, set[str]] = {"this": set(), "before": set()}  # a bad week before takes no room from this one
+    untold = Counter[str]()
     columns = (results.c.node, results.c.check, results.c.verdict, results.c.at, results.c.findings)
     notable = text("results.verdict IN ('FAIL', 'UNKNOWN')")
     query = select(*columns).where(notable, *_both(results.c.at, span)).order_by(results.c.id)
     for row in _rows(connection, query):
+        which = "this" if span.holds(row.at) else "before"
         if row.verdict == Verdict.UNKNOWN.value:
-            if len(found.unread) < MOST:
+            untold[which] += 1
+            if untold[which] <= MOST:
                 found.unread.append(Unread(row.node, row.check, row.at))
             continue
-        which = "this" if span.holds(row.at) else "before"
         for finding in row.findings:
-            key = (which, f"{row.node} {finding['fault']}")
-            if key not in seen and len(seen) < MOST:
-                seen.add(key)
+            key = f"{row.node} {finding['fault']}"
+            if key not in seen[which] and len(seen[which]) < MOST:
+                seen[which].add(key)
                 found.faults.append(Fault(row.node, finding["code"], finding["fault"], row.at))
     raised = select(alarms).where(alarms.c.raised_at.is_not(None), alarms.c.raised_at < span.until)
     recent = raised.where(or_(alarms.c.cleared_at.is_(None), alarms.c.cleared_at >= span.before().since))
