@@ -41,6 +41,24 @@ def test_somebody_with_a_token_fills_no_log_with_what_comes_to_nothing(site: Ser
     assert 0 < len(site.store.asked(limit=1_000)) - before <= 31
 
 
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [("/runs/queue/pause", "reason"), ("/schedules/cabling/pause", "reason"), ("/tickets/1/notes", "words"),
+     ("/nodes/gpu-00001/wishes", "reason")],
+)  # fmt: skip
+def test_what_people_say_moves_no_terminal(path: str, field: str, site: Served) -> None:
+    said = "power\x1b]0;x\x07 \u202ework\nin\0 row 3"
+    with site.client() as client:
+        answer = client.post(path, data={field: said.replace("\0", "") if "nodes" in path else said, "wish": "hold"})
+    assert answer.status_code == 303, answer.text
+    told = repr((
+        site.store.queue_paused(), site.store.schedules(), site.store.ticket_changes(1),
+        site.store.intents("gpu-00001"),
+    ))  # fmt: skip
+    assert "power\ufffd" in told
+    assert not any(odd in told for odd in ("\\x1b", "\\u202e", "\\x00"))
+
+
 @pytest.mark.parametrize(("url", "expected"), [("https://fleet.example.org", 200), ("", None)])
 def test_one_person_does_not_use_up_the_connections_of_a_proxy(
     url: str, expected: int | None, hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,6 +14,7 @@ from fleet_runner.core.firmware.rollout import Rollout, Standing, turned, unturn
 from fleet_runner.core.firmware.rollout_text import by_wave, counted, other, reasons, tally, waits, wave_name
 from fleet_runner.core.firmware.turns import Member, Turn
 from fleet_runner.core.firmware.waves import NO_WAVE
+from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Node, Run
 from fleet_runner.web.access import Sees, Steers
 from fleet_runner.web.live import Scene, Seen
@@ -110,7 +111,7 @@ def turn(
     if refused := _refused(here, found, to):
         raise HTTPException(409, refused)
     now = here.clock()
-    changed = turned(found, to, f"{word} by {who.name}: {reason.strip()}", now)
+    changed = turned(found, to, f"{word} by {who.name}: {printable(' '.join(reason.split()))}", now)
     here.store.change_rollout(found, changed, (), now=now)
     bell.ring(here.settings.state_dir)
     return RedirectResponse(f"/rollouts/{number}", 303)

@@ -11,6 +11,7 @@ from fleet_runner.adapters import bell, play_log, secrets
 from fleet_runner.adapters.store.past_runs import SoughtRuns
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifecycle import STAGES, Stage
+from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Outcome, Run, Stored
 from fleet_runner.core.scrub import Scrubber
 from fleet_runner.reconcile import queueing
@@ -218,7 +219,7 @@ def _log(here: Site, run: Run) -> play_log.PlayLog | None:
 def _because(reason: str, what: str) -> str:
     if not reason.strip():
         raise FleetError(f"no reason is given; say {what}")
-    return reason.strip()
+    return printable(" ".join(reason.split()))
 
 
 def _named(words: type[Word], text: str, what: str) -> Word | None:

@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fleet_runner.adapters import bell
 from fleet_runner.core.errors import FleetError
+from fleet_runner.core.printable import printable
 from fleet_runner.core.schedules.known import KNOWN
 from fleet_runner.core.schedules.words import words
 from fleet_runner.reconcile import queueing
@@ -43,7 +44,7 @@ def pause(here: Here, who: Steers, name: str, reason: Annotated[str, Form(max_le
     """Have nothing begin by a schedule until it is resumed."""
     if not reason.strip():
         raise FleetError("no reason is given; say why nothing is to begin by this schedule")
-    here.store.pause_schedule(_known(name), who.name, reason.strip())
+    here.store.pause_schedule(_known(name), who.name, printable(" ".join(reason.split())))
     return RedirectResponse("/schedules", 303)
 
 

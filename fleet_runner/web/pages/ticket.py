@@ -14,6 +14,7 @@ from fleet_runner.core.hands.racks import elevations
 from fleet_runner.core.hands.sheets import ordered, sheet
 from fleet_runner.core.hands.spots import spot
 from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Node, Run, Stored, Ticket
 from fleet_runner.core.tickets import ONE_EYE
 from fleet_runner.core.tracking.changes import Act, Change
@@ -132,7 +133,7 @@ def _back(number: int) -> Response:
 
 
 def _plain(words: str) -> str:
-    return " ".join(words.split())
+    return printable(" ".join(words.split()))
 
 
 def _refused(who: Who, asked: Ask | str) -> str:

@@ -13,6 +13,7 @@ from fleet_runner.core.cases import LONGEST as LONGEST_NUMBER
 from fleet_runner.core.cases import Case
 from fleet_runner.core.lifecycle import ENDED, FABRICS, Stage
 from fleet_runner.core.offers import ELSEWHERE, ROWS, applies, stages
+from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Node, Wish
 from fleet_runner.web.access import Mends
 from fleet_runner.web.api.bounds import Name, Sound
@@ -110,4 +111,4 @@ def _begin(here: Site, who: Who, row: Node, wanted: Wanted) -> str:
 
 def _plain(text: str) -> str:
     """Return what somebody typed, on one line."""
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
