@@ -46,6 +46,9 @@ MOST_BODY = 64 * 1024
 MOST_PATH, MOST_QUERY = 2_048, 4_096
 """Bytes of a request's body, path and query; its head has bounds of its own (`http.protocol`)."""
 
+_FORM = b"form"
+"""In the types of all that a form may be sent as."""
+
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 
 _UTF_8 = re.compile(rb";\s*charset=\"?utf-8\"?\s*(?=;|$)", re.IGNORECASE)
@@ -105,6 +108,7 @@ async def _answered(app: App, scope: Scope, receive: Receive, send: Send) -> Non
         _bounded(scope)
         if scope["method"] not in SAFE:
             note_of(scope).body = body = await Request(scope, receive, (), "").body(MOST_BODY)
+            _sound(scope, body)
             receive = replayed(body, receive)
     except Unanswerable as error:
         scope.pop(WHOLE, None)  # a whole answer would go past what adds headers and notes its status
@@ -128,6 +132,13 @@ def _bounded(scope: Scope) -> None:
     kinds = [value for name, value in scope["headers"] if name == b"content-type"]
     if any(b"charset" in _UTF_8.sub(b"", each).lower() for each in kinds):
         raise Unanswerable(415, "the body is in another encoding than UTF-8")
+
+
+def _sound(scope: Scope, body: bytes) -> None:
+    """Refuse a form with NUL in it, which PostgreSQL cannot keep and nobody types."""
+    form = any(name == b"content-type" and _FORM in value.lower() for name, value in scope["headers"])
+    if form and (b"%00" in body or b"\0" in body):
+        raise Unanswerable(400, "the form has characters that no text has")
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

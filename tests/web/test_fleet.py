@@ -18,6 +18,11 @@ from tests.web.hall import HOSTILE, NOW, TYPES, Hall, act, described
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served
 
+OVERFULL = (
+    "[...document.querySelectorAll('.rack, .rack .node')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.id)"
+)
+"""What holds more than it has room for: marks and a state stay within their rack."""
+
 STRANGE = '"><img src=x onerror=alert(1)>'
 
 
@@ -168,6 +173,7 @@ def test_the_fleet_reads_well(site: Served, browser: Browser, size: tuple[int, i
                 page.goto(f"{site.url}{url}")
                 accessible(page)
                 fits(page)
+                assert not page.evaluate(OVERFULL)
                 shot(page, f"{name}-{size[0]}-{'dark' if dark else 'light'}")
 
 

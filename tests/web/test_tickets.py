@@ -175,6 +175,7 @@ def test_why_it_cannot_be_done_stands_in_the_queue(technician: httpx.Client, num
     number = numbers["log"]
     assert technician.post(f"/tickets/{number}/notes", data={"words": " \n "}).status_code == 400
     assert technician.post(f"/tickets/{number}/notes", data={"words": "x" * 501}).status_code == 422
+    assert technician.post(f"/tickets/{number}/notes", data={"words": "a\0b"}).status_code == 400
     technician.post(f"/tickets/{number}/notes", data={"words": f"no key {HOSTILE}", "kind": "stuck"})
     text = technician.get("/tickets").text
     assert "technician: Cannot be done: no key &lt;script&gt;" in text
