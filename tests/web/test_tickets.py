@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from fleet_runner.core.access import Role
-from fleet_runner.core.actions import OpenTicket
+from fleet_runner.core.actions import Answer, OpenTicket
 from fleet_runner.core.hands import proof
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.runs import Wish
@@ -157,7 +157,14 @@ def test_done_asks_once_for_what_proves_it(technician: httpx.Client, hall: Hall,
     page = technician.get(f"/tickets/{number}").text
     assert "Proof asked for" in page
     assert "check it now" not in page
+    assert 'hx-target="#proof"' in page
     assert "Done, waiting for proof" in technician.get("/tickets").text
+    for intent in store.intents(name):
+        act(store, name, Answer(intent.id, accepted=False, sentence="no: it is held"), at=NOW)
+    page = technician.get(f"/tickets/{number}").text
+    assert 'id="did"' in page
+    assert 'hx-target="#standing"' in page
+    assert 'hx-target="#proof"' not in page, "what somebody types there would be gone"
 
 
 def test_where_nothing_can_be_asked_it_is_noted(
