@@ -23,7 +23,7 @@ OVERFULL = (
 )
 """What holds more than it has room for: marks and a state stay within their rack."""
 
-STRANGE = '"><img src=x onerror=alert(1)>'
+STRANGE = 'a/b"><img src=x onerror=alert(1)>'
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,8 @@ def values(hall: Hall, name: str) -> dict[str, str]:
     results = hall.store.results(hall.in_state(State.PRODUCTION)[2])
     digest = next((digest for each in results for digest in each.result.evidence), "0" * 64)
     return {
-        "name": name, "node": name, "site": device.site, "rack": device.rack or "", "hash": digest, "digest": digest,
+        "name": name, "node": name, "site": device.site, "rack": device.rack or "",
+        "place": f"{device.site}/{device.rack}", "hash": digest, "digest": digest,
         "fabric": "infiniband", "schedule": "passive", "role": "operator", "check": "kernel_log",
     }  # fmt: skip
 

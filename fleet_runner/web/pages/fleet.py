@@ -82,10 +82,11 @@ def part(request: Request, here: Here, who: Sees, seen: Filter = "") -> Response
     return Response(status_code=204) if look.tag == seen else HTMLResponse(_floor(known, look, wanted))
 
 
-@router.get("/fleet/racks/{site}/{rack:path}")
-def rack(request: Request, here: Here, who: Sees, site: str, rack: str) -> HTMLResponse:
+@router.get("/fleet/racks/{place:path}")
+def rack(request: Request, here: Here, who: Sees, place: str) -> HTMLResponse:
     """Show a rack as it stands there, and what each of its nodes does or waits for."""
     look = kept(request).look(here)
+    site, rack = _rack_of(look, place)
     drawn = elevation(look.fleet, site, rack) if look.fleet is not None else None
     plan = next((each for each in look.racks if (each.place.site, each.place.rack) == (site, rack)), None)
     if drawn is None and plan is None:
@@ -108,6 +109,14 @@ def rack(request: Request, here: Here, who: Sees, site: str, rack: str) -> HTMLR
         tickets=tickets,
         marks=MARKS,
     )
+
+
+def _rack_of(look: Look, place: str) -> tuple[str, str]:
+    """Return the site and the rack that an address names; either name may hold a slash of its own."""
+    known = [(each.place.site, each.place.rack or "") for each in look.racks]
+    known += [(each.site, each.name) for each in look.fleet.racks.values()] if look.fleet is not None else []
+    site, _, rack = place.partition("/")
+    return next((each for each in known if "/".join(each) == place), (site, rack))
 
 
 def _wanted(request: Request) -> Wanted:
