@@ -40,8 +40,8 @@ test: $(DEV) debian-packages ## Run every test, and hold core to full branch cov
 	$(BIN)/coverage run -m pytest $(PYTEST_ARGS) tests/core --numprocesses 2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	# Most of the others wait, for plays, servers and browsers: three at a time, also with two processors.
-	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	# Most of the others wait, for plays, servers and browsers: two at a time.
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: chaos
 chaos: $(DEV) debian-packages ## Kill runners, plays and databases at random, for so many SEEDS (20)

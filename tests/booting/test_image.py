@@ -9,7 +9,7 @@ from fleet_runner.boot.images import verified
 from tests.booting import image
 from tests.booting.image import Image
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

@@ -147,6 +147,7 @@ FOUND = {
 """Faults that a node can have side by side, and what each is to be called."""
 
 
+@pytest.mark.nightly  # each of them alone is found in other tests
 def test_faults_beside_each_other_are_each_found_with_their_remedy(ansible: Ansible, lab: Lab) -> None:
     """By the checks that `lab faults` names, and all are gone with their causes."""
     for fault in FOUND:
