@@ -105,7 +105,8 @@ def test_a_node_that_is_off_is_unreachable_or_only_its_bmc_is_asked(ansible: Ans
     _, lines = play(ansible, stage, "gpu-02", since=time.time())
     asked_bmc = stage == "firmware"
     assert end(lines).end is (PlayEnd.OK if asked_bmc else PlayEnd.UNREACHABLE)
-    assert asked_bmc or "No route to host" in end(lines).message
+    # On a busy machine ssh has ended before Ansible gives it something to send.
+    assert asked_bmc or any(why in end(lines).message for why in ("No route to host", "Broken pipe"))
 
 
 @pytest.mark.parametrize(
