@@ -97,7 +97,7 @@ lint: ruff types imports yaml playbooks docs-check ## Style, types, layers, YAML
 
 .PHONY: ruff
 ruff: $(DEV)
-	$(BIN)/ruff check
+	$(BIN)/ruff check --no-cache
 	$(BIN)/ruff format --check
 
 .PHONY: types

@@ -29,7 +29,7 @@ from fleet_runner.adapters.playbooks import Batch, BatchState, Look
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.records import Device, Fleet, Rack
 from fleet_runner.core.signals.tokens import Token
-from fleet_runner.listening.admission import make
+from fleet_runner.http.admission import make
 from fleet_runner.listening.beside import beside
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
