@@ -18,16 +18,23 @@ from sqlalchemy import (
     text,
 )
 
-from fleet_runner.adapters.store import firmware_schema, netbox_schema, remedy_schema, runner_schema, web_schema
+from fleet_runner.adapters.store import (
+    firmware_schema,
+    netbox_schema,
+    remedy_schema,
+    runner_schema,
+    trend_schema,
+    web_schema,
+)
 from fleet_runner.adapters.store.columns import Id, Json, Words
 
-ELSEWHERE = (firmware_schema, remedy_schema, runner_schema, netbox_schema, web_schema)
+ELSEWHERE = (firmware_schema, remedy_schema, runner_schema, netbox_schema, web_schema, trend_schema)
 """Modules with more tables, of the same metadata."""
 
 metadata = firmware_schema.flashes.metadata
 """Of the tables here and of those there."""
 
-REVISION = "0008"
+REVISION = "0009"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")
