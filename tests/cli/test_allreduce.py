@@ -318,6 +318,7 @@ def really(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: Sequence[str]
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin:/usr/sbin:/sbin")
 
 
+@pytest.mark.nightly
 def test_nodes_really_add_up(tmp_path: Path, typed: Type, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of them, by gloo, started by Ansible."""
     really(tmp_path, monkeypatch, NAMES[:2])

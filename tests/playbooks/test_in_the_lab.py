@@ -83,7 +83,9 @@ def test_a_stage_that_only_reads_passes_on_a_healthy_node_and_changes_nothing(
     assert witness(lab, "gpu-02", "power") == []
 
 
-@pytest.mark.parametrize("stage", READING)
+@pytest.mark.parametrize(
+    "stage", ["verify", *(pytest.param(each, marks=pytest.mark.nightly) for each in READING[1:])]
+)
 def test_a_stage_that_only_reads_does_the_same_in_check_mode(ansible: Ansible, stage: str) -> None:
     said, lines = play(ansible, stage, "gpu-01", "--check")
     assert "changed=0" in said
@@ -100,7 +102,10 @@ def test_a_passive_sweep_is_one_round_trip(ansible: Ansible, lab: Lab) -> None:
     assert len(verdicts(lines)) == 12
 
 
-@pytest.mark.parametrize("stage", [*READING, "burn_in"])
+@pytest.mark.parametrize(
+    "stage",
+    ["verify", "firmware", *(pytest.param(each, marks=pytest.mark.nightly) for each in (*READING[2:], "burn_in"))],
+)
 def test_a_node_that_is_off_is_unreachable_or_only_its_bmc_is_asked(ansible: Ansible, stage: str) -> None:
     _, lines = play(ansible, stage, "gpu-02", since=time.time())
     asked_bmc = stage == "firmware"
@@ -242,9 +247,8 @@ def profile() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("stage", "how"), [pytest.param("reboot", "image", marks=pytest.mark.nightly), ("provision", "network")]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("stage", "how"), [("reboot", "image"), ("provision", "network")])
 def test_a_boot_is_made_once_however_often_the_stage_is_run_for_the_same_state(
     ansible: Ansible, lab: Lab, stage: str, how: str
 ) -> None:

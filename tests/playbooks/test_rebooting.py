@@ -76,6 +76,7 @@ def test_its_power_nobody_takes_away_without_its_bmc(lab: Lab, play: Play) -> No
     assert sent(play) == []
 
 
+@pytest.mark.nightly
 def test_a_node_without_a_bmc_in_the_source_of_truth_reboots_itself(play: Play) -> None:
     words = ("-e", json.dumps({"fleet_bmc_url": ""}))
     assert play("reboot", "REBOOT", words=words)["rebooted"].verdict is Verdict.PASS

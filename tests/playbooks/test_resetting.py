@@ -102,6 +102,7 @@ def test_an_xid_of_before_the_reset_does_not_send_the_node_up_the_ladder(lab: La
     assert play("verify", "RESET")["xid"].verdict is Verdict.FAIL
 
 
+@pytest.mark.nightly
 def test_a_fault_that_a_reset_does_not_clear_is_still_found(lab: Lab, play: Play) -> None:
     faults.inject(lab, "sram_errors", NODE, {"gpu": 7})
     assert play("reset", "RESET", fault_key(NODE, "gpu.sram_errors", gpu(7)))["resets"].verdict is Verdict.PASS
@@ -136,6 +137,7 @@ def test_a_service_that_failed_is_restarted(lab: Lab, play: Play) -> None:
     assert play("verify", "RESTART", fault)["fabric_manager"].verdict is Verdict.PASS
 
 
+@pytest.mark.nightly
 def test_a_service_that_does_not_start_fails(lab: Lab, play: Play) -> None:
     faults.inject(lab, "service_down", NODE, {"stays": 1})
     found = play("reset", "RESTART", fault_key(NODE, "fabric_manager.down", "Fabric Manager"))["resets"]

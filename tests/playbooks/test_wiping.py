@@ -227,6 +227,7 @@ def test_a_node_that_booted_anew_after_the_look_is_not_erased_until_it_is_looked
     assert len(bench.told("format")) == 1
 
 
+@pytest.mark.nightly
 def test_what_is_not_the_nodes_own_or_in_use_is_left_while_the_rest_is_erased(bench: Bench) -> None:
     """Each that is the node's has its finding; a stick has a record."""
     own, used = bench.drive(1), bench.drive(2, mountpoints=["/scratch"])

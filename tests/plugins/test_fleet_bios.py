@@ -132,6 +132,7 @@ def test_settings_that_cannot_be_are_refused_and_the_play_ends_for_the_node(hall
     assert hall.counts() == (0, 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("hall", [[{"what": {"ignore_bios": {"attribute": "SRIOV*"}}}]], indirect=True)
 def test_a_setting_that_does_not_stick_fails_the_node_once_it_was_reset(hall: Hall) -> None:
     """In a stay of the runner; its next visit neither sends it again nor resets the node again."""

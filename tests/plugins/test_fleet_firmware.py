@@ -94,6 +94,7 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
         yield Hall(bench, tmp_path, Ansible(tmp_path / "home", variables))
 
 
+@pytest.mark.nightly
 def test_by_hand_it_stays_to_the_end_and_tells_how_far_it_is(hall: Hall) -> None:
     said = hall.play()
     assert f"{NODE}: BMC {OLD} → " in said
