@@ -70,3 +70,38 @@ class Standing:
     first_at: float
     last_at: float
     ended_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a night changed: what is foreseen since then, and what is not any more."""
+
+    begun: tuple[Standing, ...]
+    ended: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What an analysis of the whole fleet came to when it was made last, and how many seconds it took."""
+
+    name: str
+    at: float
+    seconds: float
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What was read anew: results, numbers of them, and what came of it.
+
+    `panels` are days of metrics that were written, `stays` parts that were seen in a place for the first time,
+    `episodes` faults that began or went on. `left_out` says how many results or numbers were not believed, by why:
+    "clock" (told of a time to come, or long past), "garbage" (no number), "absurd" (none that can be).
+    """
+
+    results: int = 0
+    numbers: int = 0
+    panels: int = 0
+    stays: int = 0
+    episodes: int = 0
+    left_out: Mapping[str, int] = field(default_factory=lambda: MappingProxyType(dict[str, int]()))

@@ -3,6 +3,7 @@
 from fleet_runner.adapters.store.asking import PageWishMethods
 from fleet_runner.adapters.store.carrying import CarryingMethods
 from fleet_runner.adapters.store.floor import FloorMethods
+from fleet_runner.adapters.store.foreseeing import ForesightMethods
 from fleet_runner.adapters.store.glancing import GlanceMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
 from fleet_runner.adapters.store.past_runs import PastRunMethods
@@ -31,5 +32,6 @@ class RunningMethods(
     GlanceMethods,
     TraceMethods,
     TimelineMethods,
+    ForesightMethods,
 ):
     """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""
