@@ -11,7 +11,7 @@ from fleet_runner.adapters import site_serials
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.netbox import serials
 from fleet_runner.cli.session import Exit, age, console, errors, known, opened, print_json, stamp, whoami
-from fleet_runner.cli.wishing import By, Reason, Wait, ask
+from fleet_runner.cli.wishing import By, Reason, Wait, ask, awaited
 from fleet_runner.core.cases import Case, Replaced, elsewhere, exchanged, pairs, told
 from fleet_runner.core.errors import FleetError, SourceError
 from fleet_runner.core.lifecycle import Event, Refusal, State, step
@@ -56,10 +56,12 @@ def begin(
             raise typer.Exit(Exit.NO)
         slots = _slots(source.read(settings), node) if part else {}
         parts = tuple(Replaced(slot, _serial(slots, node, slot)) for slot in part or ())
-        store.open_case(Case(0, node, vendor.strip(), case.strip(), who, now, parts, because=reason))
+        found = Case(0, node, vendor.strip(), case.strip(), who, now, parts, because=reason)
+        because = reason or f"case {case} at {vendor}"
+        wish = store.send_back(found, because) if way is not None else store.open_case(found)
         console.print(f"{node}: case {case} at {vendor} is open", markup=False)
-    if way is not None:
-        ask(Wish.RMA, [node], reason or f"case {case} at {vendor}", by, wait)
+        if way is not None:
+            awaited(settings, store, {node: wish}, wait)
 
 
 @app.command("list")

@@ -5,11 +5,13 @@ from typing import Annotated
 
 import typer
 
+from fleet_runner.adapters import waking
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.anywhere import signed
+from fleet_runner.cli.anywhere import remote, signed
 from fleet_runner.cli.session import ByNode, Exit, console, errors, known, opened, split
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.runs import Wish
+from fleet_runner.settings import Settings
 
 Nodes = Annotated[list[str], typer.Argument(help="one or more nodes", metavar="NODE...")]
 Reason = Annotated[str, typer.Option("--reason", "-r", help="goes into the history")]
@@ -98,7 +100,7 @@ def run(
 
 def ask(wish: Wish, nodes: list[str], reason: str, by: str | None, wait: float, *, detail: str = "") -> None:
     """Leave a wish for each node and wait for the answers."""
-    with opened() as (_, store):
+    with opened() as (settings, store):
         for name in nodes:
             if known(store, name).state is State.RETIRED:
                 why = f"no: {name} is retired: nothing can be asked of it; its history stays readable"
@@ -108,7 +110,14 @@ def ask(wish: Wish, nodes: list[str], reason: str, by: str | None, wait: float, 
         left = {
             name: store.leave_intent(name, wish, who, reason=reason, detail=detail, now=time.time()) for name in nodes
         }
-        refused = _answers(store, left, wait)
+        awaited(settings, store, left, wait)
+
+
+def awaited(settings: Settings, store: Store, left: dict[str, int], wait: float) -> None:
+    """Have the wishes about nodes heard at once, and wait for the answers; typer.Exit where one is no or missing."""
+    if remote(store) is None:  # a server does that by itself
+        waking.wake(settings.state_dir, store)
+    refused = _answers(store, left, wait)
     if refused:
         raise typer.Exit(refused)
 

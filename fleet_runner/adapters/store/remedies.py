@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from fleet_runner.adapters.store import attempts, cases, serials
+from fleet_runner.adapters.store import attempts, cases, intents, serials
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.core.cases import Case
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.mirror.serials import Due
+from fleet_runner.core.runs import Intent, Wish
 
 
 class RemedyMethods:
@@ -28,6 +29,15 @@ class RemedyMethods:
         """Open a case, say so in the node's history, and return its id; ConflictError where it is open already."""
         with self._database.write() as connection:
             return cases.begin(connection, case)
+
+    def send_back(self, case: Case, reason: str) -> int:
+        """Open a case and leave the wish that sends its node to the vendor; return the wish's id.
+
+        Both or nothing: ConflictError where the case is open already.
+        """
+        with self._database.write() as connection:
+            cases.begin(connection, case)
+            return intents.leave(connection, Intent(0, case.node, Wish.RMA, case.by, case.opened_at, reason))
 
     def exchange_parts(self, case: Case, by: str, now: float, due: Iterable[Due] = ()) -> None:
         """Keep which parts of a case went out and came in, and which serial numbers a NetBox is due.

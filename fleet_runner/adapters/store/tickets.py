@@ -83,12 +83,17 @@ def close_by_hand(connection: Connection, number: int, reason: str, by: str, now
 
 def note(connection: Connection, number: int, words: str, by: str, now: float) -> list[Entry] | None:
     """Add a person's words to a ticket; None where there is no such ticket."""
-    connection.execute(select(tickets.c.id).where(tickets.c.id == number).with_for_update())
-    ticket = one(connection, number)
+    ticket = one(connection, number) if lock(connection, number) else None
     if ticket is None:
         return None
     outbox.add(connection, number, Act.NOTED, words, by=by, now=now)
     return _say_by_hand(connection, ticket, f"Ticket {number}, a note: {words}", by, now)
+
+
+def lock(connection: Connection, number: int) -> bool:
+    """Have nobody else change a ticket before this transaction ends; False where there is none."""
+    mine = select(tickets.c.id).where(tickets.c.id == number).with_for_update()
+    return connection.execute(mine).first() is not None
 
 
 def _standing(connection: Connection, action: OpenTicket) -> Ticket | None:

@@ -1,11 +1,12 @@
 """What the store knows of others that are told: what waits for which tracker, and what people do to tickets."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 
-from fleet_runner.adapters.store import history, nodes, outbox, tickets, trackers
+from fleet_runner.adapters.store import history, intents, nodes, outbox, tickets, trackers
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.mirroring import MirrorMethods
-from fleet_runner.core.runs import Ticket
+from fleet_runner.core.hands import proof
+from fleet_runner.core.runs import Intent, Ticket
 from fleet_runner.core.tracking.changes import Change
 from fleet_runner.core.tracking.links import Link, Standing
 
@@ -33,6 +34,21 @@ class TrackingMethods(MirrorMethods):
             said = tickets.note(connection, number, words, by, now)
             history.add(connection, said or ())
             return said is not None
+
+    def claim_ticket(self, now: Change, wishes: Iterable[Intent], told: Callable[[list[int]], str]) -> bool:
+        """Write down that somebody says a ticket is done, with the wishes that prove it; all of it or nothing.
+
+        `now` says who says so and when; its id is that of the ticket's newest line when they looked. `told` makes
+        its sentence of the wishes' ids. False where somebody else has said so since then, or there is no ticket.
+        """
+        with self._database.write() as connection:
+            if not tickets.lock(connection, now.ticket):
+                return False
+            if proof.claim(outbox.changes(connection, now.ticket, now.id)) is not None:
+                return False
+            sentence = told([intents.leave(connection, each) for each in wishes])
+            history.add(connection, tickets.note(connection, now.ticket, sentence, now.by, now.at) or ())
+            return True
 
     def ticket_changes(self, number: int, after: int = 0) -> tuple[Change, ...]:
         """Return what happened to a ticket after a line of the outbox, oldest first."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import typer
 
 from fleet_runner import reconcile, source
+from fleet_runner.adapters import waking
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.cabling.captures import Capture, of_run, sweeps
 from fleet_runner.cli.cabling.telling import note
@@ -59,6 +60,7 @@ def sweep(fabrics: Sequence[Fabric], wait: float) -> list[tuple[Fabric, Capture]
         )
     with opened(create=True) as (settings, store):
         waiting = [_leave(store, fabric) for fabric in fabrics]
+        waking.wake(settings.state_dir, store)
         try:
             _wait(settings, store, waiting, wait)
         except KeyboardInterrupt:

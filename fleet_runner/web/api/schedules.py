@@ -12,6 +12,7 @@ from fleet_runner.core.schedules.known import KNOWN
 from fleet_runner.reconcile import afar
 from fleet_runner.web.access import Sees, Steers
 from fleet_runner.web.api.bounds import CONFLICT, NOT_FOUND, REFUSALS, Sound, missing, shown
+from fleet_runner.web.leaving import wake
 from fleet_runner.web.site import Here
 
 router = APIRouter(tags=["schedules"], responses=REFUSALS)
@@ -65,6 +66,7 @@ def run(here: Here, _: Steers, name: Known) -> Ended:
     if name in here.store.schedules()[2]:
         raise HTTPException(409, f"{name} is paused; resume it first")
     here.store.ask_schedule(name)
+    wake(here)
     return Ended(done=True, sentence=f"{name}: asked for; whoever serves begins it")
 
 

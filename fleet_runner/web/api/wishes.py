@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field
 
-from fleet_runner.adapters import bell
 from fleet_runner.core.access import needed
 from fleet_runner.core.answers import Asked, Wished
 from fleet_runner.core.lifecycle import Stage, State
@@ -13,8 +12,9 @@ from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Wish
 from fleet_runner.web.access import Mends, Sees
 from fleet_runner.web.api.bounds import CONFLICT, NOT_FOUND, REFUSALS, Name, Number, Sound, known, missing
+from fleet_runner.web.leaving import leave as left
 from fleet_runner.web.ledger import note_of
-from fleet_runner.web.site import Here, Site
+from fleet_runner.web.site import Here
 
 router = APIRouter(tags=["wishes"], responses=REFUSALS | NOT_FOUND)
 
@@ -48,10 +48,7 @@ def leave(request: Request, here: Here, who: Mends, name: Name, wanted: Wanted) 
     _unfit(wanted)
     if known(here, name).state is State.RETIRED:
         raise HTTPException(409, f"{name} is retired: nothing can be asked of it; its history stays readable")
-    store, reason = here.store, printable(wanted.reason.strip())
-    number = store.leave_intent(name, wanted.wish, who.name, reason=reason, detail=wanted.detail, now=here.clock())
-    look(here)
-    return Asked(number)
+    return Asked(left(here, who, name, (wanted.wish, wanted.detail), printable(wanted.reason.strip())))
 
 
 def _unfit(wanted: Wanted) -> None:
@@ -62,13 +59,6 @@ def _unfit(wanted: Wanted) -> None:
         raise HTTPException(422, "body.detail: it names the stage of `run`, and is empty for all other wishes")
     if wanted.detail and wanted.detail not in set(Stage):
         raise HTTPException(422, f"body.detail: expected a stage: {', '.join(Stage)}")
-
-
-def look(here: Site) -> None:
-    """Have whoever serves look now: on this machine, or on another that shares the store."""
-    bell.ring(here.settings.state_dir)
-    if here.store.shared:
-        here.store.ring()
 
 
 @router.get("/intents/{number}", operation_id="get_intent")

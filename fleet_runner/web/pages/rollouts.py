@@ -6,7 +6,6 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
-from fleet_runner.adapters import bell
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.firmware.flash_text import what
@@ -17,6 +16,7 @@ from fleet_runner.core.firmware.waves import NO_WAVE
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Node, Run
 from fleet_runner.web.access import Sees, Steers
+from fleet_runner.web.leaving import wake
 from fleet_runner.web.live import Scene, Seen
 from fleet_runner.web.rendering import TEMPLATES, page
 from fleet_runner.web.site import Here, Site
@@ -113,7 +113,7 @@ def turn(
     now = here.clock()
     changed = turned(found, to, f"{word} by {who.name}: {printable(' '.join(reason.split()))}", now)
     here.store.change_rollout(found, changed, (), now=now)
-    bell.ring(here.settings.state_dir)
+    wake(here)
     return RedirectResponse(f"/rollouts/{number}", 303)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from fastapi import APIRouter, Depends, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
-from fleet_runner.adapters import bell, play_log, secrets
+from fleet_runner.adapters import play_log, secrets
 from fleet_runner.adapters.store.past_runs import SoughtRuns
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifecycle import STAGES, Stage
@@ -17,6 +17,7 @@ from fleet_runner.core.scrub import Scrubber
 from fleet_runner.reconcile import queueing
 from fleet_runner.reconcile.queueing import Line
 from fleet_runner.web.access import Sees, Steers
+from fleet_runner.web.leaving import wake
 from fleet_runner.web.live import Scene, Seen
 from fleet_runner.web.rendering import TEMPLATES, page
 from fleet_runner.web.site import Here, Site
@@ -119,7 +120,7 @@ def resume(here: Here, who: Steers) -> RedirectResponse:
     """Have what waits begin."""
     del who
     here.store.resume_queue()
-    bell.ring(here.settings.state_dir)
+    wake(here)
     return RedirectResponse("/runs", 303)
 
 
@@ -176,7 +177,7 @@ def stop(here: Here, who: Steers, number: int, reason: Reason = "") -> RedirectR
     if found.outcome is not None:
         raise HTTPException(409, f"run {number} is over already: {found.outcome}")
     queueing.stop(here.settings, here.store, found.batch, (who.name, because))
-    bell.ring(here.settings.state_dir)
+    wake(here)
     return RedirectResponse(f"/runs/{number}", 303)
 
 

@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from fleet_runner.adapters import bell
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.printable import printable
 from fleet_runner.core.schedules.known import KNOWN
@@ -13,6 +12,7 @@ from fleet_runner.core.schedules.words import words
 from fleet_runner.reconcile import queueing
 from fleet_runner.reconcile.upcoming import coming
 from fleet_runner.web.access import Sees, Steers
+from fleet_runner.web.leaving import wake
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here
 
@@ -53,7 +53,7 @@ def resume(here: Here, who: Steers, name: str) -> RedirectResponse:
     """Have a schedule come again."""
     del who
     here.store.resume_schedule(_known(name))
-    bell.ring(here.settings.state_dir)
+    wake(here)
     return RedirectResponse("/schedules", 303)
 
 
@@ -65,7 +65,7 @@ def run(here: Here, who: Steers, name: str) -> RedirectResponse:
     if switch is not None:
         raise HTTPException(409, f"{name} is paused by {switch.by}: {switch.reason}; resume it first")
     here.store.ask_schedule(name)
-    bell.ring(here.settings.state_dir)
+    wake(here)
     return RedirectResponse("/schedules", 303)
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from fleet_runner.adapters import bell
 from fleet_runner.core.access import Who, needed
 from fleet_runner.core.hands import proof
 from fleet_runner.core.hands.proof import Answers, Ask, Claim, Stand, Standing
@@ -15,11 +14,12 @@ from fleet_runner.core.hands.sheets import ordered, sheet
 from fleet_runner.core.hands.spots import spot
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.printable import printable
-from fleet_runner.core.runs import Node, Run, Stored, Ticket
+from fleet_runner.core.runs import Intent, Node, Run, Stored, Ticket
 from fleet_runner.core.tickets import ONE_EYE
 from fleet_runner.core.tracking.changes import Act, Change
 from fleet_runner.web import sweeps
 from fleet_runner.web.access import Mends, Sees
+from fleet_runner.web.leaving import wake
 from fleet_runner.web.pages.pictures import Number, known
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here, Site
@@ -100,18 +100,15 @@ def done(here: Here, who: Mends, number: Number, words: Words = "") -> Response:
     if ticket.closed_at is not None or found.standing.stand in GOING:
         return _back(number)  # somebody was first, or pressed twice
     asked = proof.ask(ticket, found.rows, found.stage)
-    refused = _refused(who, asked)
-    wishes: list[int] = []
+    refused, now, wishes = _refused(who, asked), here.clock(), list[Intent]()
     if isinstance(asked, Ask) and not refused:
-        wishes = [
-            here.store.leave_intent(
-                asked.node, wish, who.name, reason=f"ticket {number} is done", detail=detail, now=here.clock()
-            )
-            for wish, detail in asked.wishes
-        ]
+        because = f"ticket {number} is done"
+        wishes = [Intent(0, asked.node, wish, who.name, now, because, detail) for wish, detail in asked.wishes]
     sentence = refused or (asked.sentence if isinstance(asked, Ask) else asked)
-    here.store.note_ticket(number, proof.told(sentence, wishes, _plain(words)), who.name, here.clock())
-    bell.ring(here.settings.state_dir)
+    newest = found.changes[-1].id if found.changes else 0
+    said = Change(newest, number, Act.NOTED, sentence, who.name, now)
+    here.store.claim_ticket(said, wishes, lambda numbers: proof.told(sentence, numbers, _plain(words)))
+    wake(here)
     return _back(number)
 
 

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
-from fleet_runner.adapters import bell
 from fleet_runner.core.access import Who, needed
 from fleet_runner.core.cases import LONGEST as LONGEST_NUMBER
 from fleet_runner.core.cases import Case
@@ -17,6 +16,7 @@ from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Node, Wish
 from fleet_runner.web.access import Mends
 from fleet_runner.web.api.bounds import Name, Sound
+from fleet_runner.web.leaving import leave, wake
 from fleet_runner.web.ledger import note_of
 from fleet_runner.web.pages.node import known, runnable
 from fleet_runner.web.rendering import page
@@ -64,13 +64,11 @@ def ask(request: Request, here: Here, who: Mends, name: Name, wanted: Annotated[
     _fit(row, wish)
     if ROWS[wish].sure and not wanted.sure:
         return RedirectResponse(f"/nodes/{quote(name, safe='')}/wishes/{wish.value}", 303)
-    reason = _begin(here, who, row, wanted) if wish is Wish.RMA else _plain(wanted.reason)
-    detail = _stage(row, wanted.stage) if wish is Wish.RUN else ""
-    now = here.clock()
-    number = here.store.leave_intent(name, wish, who.name, reason=reason, detail=detail, now=now)
-    bell.ring(here.settings.state_dir)
-    if here.store.shared:
-        here.store.ring()
+    if wish is Wish.RMA:
+        number = _send_back(here, who, row, wanted)
+    else:
+        detail = _stage(row, wanted.stage) if wish is Wish.RUN else ""
+        number = leave(here, who, name, (wish, detail), _plain(wanted.reason))
     return RedirectResponse(f"/nodes/{quote(name, safe='')}?asked={number}", 303)
 
 
@@ -98,15 +96,17 @@ def _stage(row: Node, stage: str) -> str:
     return Stage(stage).value
 
 
-def _begin(here: Site, who: Who, row: Node, wanted: Wanted) -> str:
-    """Open a case at a vendor, without which nothing goes there; return the reason for the move."""
+def _send_back(here: Site, who: Who, row: Node, wanted: Wanted) -> int:
+    """Open a case at a vendor, without which nothing goes there, and leave the wish; return its id."""
     vendor, number, reason = _plain(wanted.vendor), _plain(wanted.case), _plain(wanted.reason)
     if not vendor or not number:
         raise HTTPException(409, "a case needs the vendor's name and its number; go back and say both")
     if not applies(row, Wish.RMA):
         raise HTTPException(409, f"{row.name} cannot go to its vendor from {row.state}; triage or debug comes before")
-    here.store.open_case(Case(0, row.name, vendor, number, who.name, here.clock(), because=reason))
-    return reason or f"case {number} at {vendor}"
+    case = Case(0, row.name, vendor, number, who.name, here.clock(), because=reason)
+    wish = here.store.send_back(case, reason or f"case {number} at {vendor}")
+    wake(here)
+    return wish
 
 
 def _plain(text: str) -> str:
