@@ -3,7 +3,8 @@
 Whatever needs numpy is imported where it is used: most commands and pages never ask for it.
 """
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -11,10 +12,11 @@ from sqlalchemy import select
 from fleet_runner.adapters.store import database, foreseen
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.adapters.store.trend_schema import analyses, episodes, panels, stays
-from fleet_runner.core.foresight import Analysis, Foreseen, Foresight, Kind, Standing
+from fleet_runner.core.foresight import Analysis, Foreseen, Foresight, Gathered, Kind, Standing
 from fleet_runner.core.parts.stay import Episode, Stay
 
 if TYPE_CHECKING:
+    from fleet_runner.core.trends.metrics import Metric
     from fleet_runner.core.trends.panel import Window
 
 
@@ -22,6 +24,18 @@ class ForesightMethods:
     """Methods of the Store, which extends this."""
 
     _database: Database
+
+    def gather(
+        self, metrics: "Sequence[Metric]", progress: Callable[[str], None], *, now: float | None = None
+    ) -> Gathered:
+        """Read results that are new into what is kept for foresight, a piece at a time.
+
+        `progress` is told how far it came after each; if it raises, what was read until then is kept. A ConflictError
+        says that somebody else gathers.
+        """
+        from fleet_runner.adapters.store import gathering  # noqa: PLC0415  numpy is slow to load
+
+        return gathering.gather(self._database, metrics, progress, time.time() if now is None else now)
 
     def panel_days(self, metric: str) -> tuple[int, ...]:
         """Return the days, since the epoch, of which numbers of a metric are kept, in their order."""

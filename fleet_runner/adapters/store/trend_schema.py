@@ -33,6 +33,14 @@ panels = Table(  # one metric on one day, of all parts: see core.trends.panel
 )
 Index("panels_day", panels.c.day)
 
+counted = Table(  # what counters said last, of all parts: from it the next look tells how much they grew
+    "counted",
+    metadata,
+    Column("metric", Words, primary_key=True),
+    Column("rows", Id, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
 episodes = Table(  # one fault of one component: see core.parts.stay
     "episodes",
     metadata,

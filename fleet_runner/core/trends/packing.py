@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fleet_runner.core.trends.daily import Last
 from fleet_runner.core.trends.panel import Ids, Numbers, Panel
 
 WORD = np.dtype("<u4")
@@ -38,6 +39,19 @@ def decode(metric: str, day: int, rows: int, body: bytes) -> Panel:
     deltas, count, middle, spread = (np.ascontiguousarray(each.T).reshape(-1).view(WORD) for each in planes)
     stays = np.cumsum(deltas, dtype=np.uint32)
     return Panel(metric, day, stays, _words(count), _words(middle).view(np.float32), _words(spread).view(np.float32))
+
+
+def encode_last(last: Last) -> bytes:
+    """Return what counters said last as bytes; nothing is rounded, for growth is a difference."""
+    wide = [np.ascontiguousarray(each, "<f8").tobytes() for each in (last.values, last.at)]
+    return zlib.compress(b"".join([last.stays.astype(WORD).tobytes(), *wide]), LEVEL)
+
+
+def decode_last(rows: int, body: bytes) -> Last:
+    """Return what `encode_last` wrote."""
+    raw = zlib.decompress(body)
+    values, at = np.frombuffer(raw, "<f8", offset=rows * WORD.itemsize).reshape(2, rows)
+    return Last(_words(np.frombuffer(raw, WORD, rows)), values, at)
 
 
 def _words(values: NDArray[Any]) -> Ids:

@@ -22,6 +22,13 @@ def upgrade() -> None:
     )
     op.create_index("panels_day", "panels", ["day"])
     op.create_table(
+        "counted",
+        *_text("metric"),
+        sa.Column("rows", Id, nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("metric", name=op.f("pk_counted")),
+    )
+    op.create_table(
         "gathered",
         *_text("name"),
         sa.Column("upto", Id, nullable=False),

@@ -1,0 +1,59 @@
+"""Alarms as episodes: what was pushed befell parts as well. They change while they stand, so they are read again."""
+
+from dataclasses import asdict
+from itertools import count
+
+from sqlalchemy import Connection, bindparam, func, insert, or_, select, update
+
+from fleet_runner.adapters.store import database
+from fleet_runner.adapters.store.remedy_schema import alarms
+from fleet_runner.adapters.store.results import in_chunks
+from fleet_runner.adapters.store.trend_schema import episodes, gathered, stays
+from fleet_runner.core.foresight import PREFIX
+from fleet_runner.core.parts.places import Places
+from fleet_runner.core.parts.stay import Episode, Stay
+
+ALARMS = "alarms"
+"""The row that says when alarms were read."""
+
+DAY = 86_400.0
+
+
+def keep(connection: Connection, now: float) -> int:
+    """Keep raised alarms that stood since they were read last; return how many there were.
+
+    What is foreseen is an alarm, too, and none of these: nothing may be foreseen from that.
+    """
+    read_at = connection.execute(select(gathered.c.at).where(gathered.c.name == ALARMS)).scalar_one_or_none()
+    stood = or_(alarms.c.cleared_at.is_(None), alarms.c.cleared_at >= (read_at or DAY) - DAY)
+    mine = select(alarms).where(alarms.c.raised_at.is_not(None), stood, ~alarms.c.code.startswith(PREFIX))
+    told = connection.execute(mine.order_by(alarms.c.id)).all()
+    known = {
+        (row.node, row.component, row.code, row.first_at): row.id
+        for row in in_chunks(
+            connection, select(episodes).where(episodes.c.check == ""), episodes.c.node, (row.node for row in told)
+        )
+    }
+    there: dict[str, list[Stay]] = {}
+    for row in in_chunks(connection, select(stays), stays.c.node, (row.node for row in told)):
+        there.setdefault(row.node, []).append(Stay(*tuple(row)))
+    numbers = count((connection.execute(select(func.max(episodes.c.id))).scalar_one_or_none() or 0) + 1)
+    began: list[Episode] = []
+    again: list[dict[str, float]] = []
+    for row in told:
+        number = known.get((row.node, row.component, row.code, row.first_at))
+        if number is not None:
+            again.append({"_id": number, "_last": row.last_at, "_seen": row.count})
+            continue
+        serial = Places(row.node, there.get(row.node, ()), numbers).serial(row.component)
+        words = (row.node, row.component, row.code, row.fault, "", serial)
+        began.append(Episode(next(numbers), *words, row.first_at, row.last_at, row.count))
+    if began:
+        connection.execute(insert(episodes), [asdict(each) for each in began])
+    if again:
+        values = {"last_at": bindparam("_last"), "seen": bindparam("_seen")}
+        connection.execute(update(episodes).where(episodes.c.id == bindparam("_id")).values(values), again)
+    read = {"name": ALARMS, "upto": 0, "at": now, "told": {}}
+    added = database.insert(connection, gathered).values(read)
+    connection.execute(added.on_conflict_do_update(index_elements=["name"], set_={"at": now}))
+    return len(told)

@@ -1,0 +1,177 @@
+"""New results read once, node by node, into what is kept for foresight: numbers of days, stays of parts, faults.
+
+Results are read by node, each from where its last reading ended: what that costs follows what is new, not how much is
+stored. A piece, some thousand nodes of a stretch of ids, is written as a whole together with how far it came. So
+whoever is killed in the middle loses a piece of work, and nothing is told twice.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+from sqlalchemy import Connection, Row, Text, and_, bindparam, func, or_, select, type_coerce
+
+from fleet_runner.adapters.store import alarmed, database
+from fleet_runner.adapters.store.database import Database
+from fleet_runner.adapters.store.piecework import Piece, Stretch, counters, standing, write
+from fleet_runner.adapters.store.results import in_chunks
+from fleet_runner.adapters.store.schema import nodes, results
+from fleet_runner.adapters.store.trend_schema import episodes, gathered, stays
+from fleet_runner.core.foresight import Gathered
+from fleet_runner.core.parts import identities
+from fleet_runner.core.parts.befell import SILENCE, Befell
+from fleet_runner.core.parts.places import Places
+from fleet_runner.core.parts.stay import Episode, Stay
+from fleet_runner.core.trends import samples
+from fleet_runner.core.trends.metrics import Metric
+from fleet_runner.core.trends.reading import DAY, OLDEST, Heap, Told, read
+from fleet_runner.core.verdicts import Verdict
+
+ROUND = 2_000_000
+"""Ids that are read before the next ones are: a store of years is read a few days at a time."""
+
+GROUP = 50
+"""Nodes whose numbers are held as they were told, until they are summed up."""
+
+LARGEST = 2_500_000
+"""Summaries that are held until they are written: some 60 MB, and a second of writing."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Gathering:
+    """What does not change while it is gathered: where, what is followed, and what time it is."""
+
+    database: Database
+    metrics: Sequence[Metric]
+    now: float
+    readers: samples.Readers = field(init=False)
+    checks: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Arrange the metrics by check."""
+        self.readers = samples.readers(self.metrics)
+        self.checks = tuple(sorted({*self.readers, *identities.TOLD}))
+
+
+def gather(database: Database, metrics: Sequence[Metric], progress: Progress, now: float) -> Gathered:
+    """Read all results that are new; `progress` is told how far it came, and may raise to stop."""
+    mine = Gathering(database, metrics, now)
+    with database.write() as connection:
+        stretch, newest = _begin(connection, now)
+    done = Gathered()
+    with database.read() as connection:
+        names = sorted(connection.execute(select(nodes.c.name)).scalars())  # databases sort otherwise
+        lasts = counters(connection)
+    while stretch.to or stretch.upto < newest:
+        if not stretch.to:
+            stretch = replace(stretch, to=min(newest, stretch.upto + ROUND), after="")
+        left = tuple(name for name in names if name > stretch.after)
+        piece = _read(mine, stretch, left, lasts)
+        stretch, told = write(database, piece, stretch, now)
+        done = _added(done, told)
+        lasts = piece.lasts
+        progress(f"results up to {stretch.upto}, {stretch.after or 'all nodes'}")
+    with database.write() as connection:
+        told_of = alarmed.keep(connection, now)
+    return replace(done, episodes=done.episodes + told_of)
+
+
+def _begin(connection: Connection, now: float) -> tuple[Stretch, int]:
+    """Return from where to read on, and the newest result there is: all before it are there, too."""
+    row = {"name": "results", "upto": 0, "at": now, "told": {}}
+    connection.execute(database.insert(connection, gathered).values(row).on_conflict_do_nothing())
+    newest = connection.execute(select(func.max(results.c.id))).scalar_one_or_none() or 0
+    database.settle(connection, results)
+    return standing(connection), newest
+
+
+def _read(mine: Gathering, stretch: Stretch, names: Sequence[str], lasts: dict[str, Any]) -> Piece:
+    """Read nodes until there is as much as may be held."""
+    with mine.database.read() as connection:
+        piece = Piece(mine.metrics, dict(lasts), after=stretch.after)
+        stay_ids = count((connection.execute(select(func.max(stays.c.id))).scalar_one_or_none() or 0) + 1)
+        ids = count((connection.execute(select(func.max(episodes.c.id))).scalar_one_or_none() or 0) + 1)
+        since = _since(connection, stretch, mine.now)
+        lately = select(episodes).where(episodes.c.last_at >= since, episodes.c.check != "")
+        befell = Befell((Episode(*row) for row in connection.execute(lately)), ids)
+    for group in (names[start : start + GROUP] for start in range(0, len(names), GROUP)):
+        with mine.database.read() as connection:
+            heap = Heap(mine.metrics, mine.readers)
+            known = _stays(connection, group)
+            for node in group:
+                told = _told(connection, mine, node, stretch)
+                places = Places(node, known.get(node, ()), stay_ids)
+                read(_parsed(told, piece), places, befell, heap, (node, mine.now))
+                piece.see(*places.changed())
+        piece.take(heap)
+        piece.after = group[-1]
+        if piece.rows > LARGEST:
+            break
+    else:
+        piece.whole = True
+    piece.befell = befell.changed()
+    return piece
+
+
+_FIRST = select(results.c.at).where(results.c.id > bindparam("upto")).order_by(results.c.id).limit(1)
+
+
+def _since(connection: Connection, stretch: Stretch, now: float) -> float:
+    """Return from when on faults may go on in what is read."""
+    first = connection.execute(_FIRST, {"upto": stretch.upto}).scalar_one_or_none()
+    return max(now - OLDEST, min(now, now if first is None else first) - DAY) - SILENCE
+
+
+def _stays(connection: Connection, names: Sequence[str]) -> dict[str, list[Stay]]:
+    found: dict[str, list[Stay]] = {}
+    for row in in_chunks(connection, select(stays), stays.c.node, names):
+        found.setdefault(row.node, []).append(Stay(*tuple(row)))
+    return found
+
+
+_COLUMNS = (
+    results.c.id, results.c.run, results.c.at, results.c.check, results.c.verdict, results.c.stage,
+    type_coerce(results.c.observed, Text).label("observed"),
+    type_coerce(results.c.findings, Text).label("findings"),
+    type_coerce(results.c.evidence, Text).label("evidence"),
+)  # fmt: skip
+
+_TOLD = select(*_COLUMNS).where(
+    results.c.node == bindparam("node"),
+    results.c.id > bindparam("upto"),
+    results.c.id <= bindparam("to"),
+    or_(
+        results.c.verdict == Verdict.FAIL.value,
+        and_(results.c.check.in_(bindparam("checks", expanding=True)), results.c.verdict != Verdict.SKIPPED.value),
+    ),
+)
+"""The JSON of a result is not read by the database's driver: most of it nobody needs."""
+
+
+def _told(connection: Connection, mine: Gathering, node: str, stretch: Stretch) -> Sequence[Row[Any]]:
+    wanted = {"node": node, "upto": stretch.upto, "to": stretch.to, "checks": mine.checks}
+    return connection.execute(_TOLD, wanted).all()
+
+
+def _parsed(rows: Sequence[Row[Any]], piece: Piece) -> Iterator[Told]:
+    for row in rows:
+        piece.results += 1
+        observed = json.loads(row.observed)
+        findings = json.loads(row.findings) if row.verdict == Verdict.FAIL.value else ()
+        evidence = json.loads(row.evidence)
+        yield Told(row.run, row.id, row.at, row.check, observed, findings, evidence[0] if evidence else "")
+
+
+def _added(one: Gathered, more: Gathered) -> Gathered:
+    left_out = dict(one.left_out)
+    for why, times in more.left_out.items():
+        left_out[why] = left_out.get(why, 0) + times
+    counts = {
+        name: getattr(one, name) + getattr(more, name)
+        for name in ("results", "numbers", "panels", "stays", "episodes")
+    }
+    return Gathered(**counts, left_out=left_out)

@@ -1,0 +1,155 @@
+"""A piece of what is gathered: held until it is written, and written as a whole with how far it came."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from fleet_runner.adapters.store import database
+from fleet_runner.adapters.store.database import Database
+from fleet_runner.adapters.store.trend_schema import counted, episodes, gathered, panels, stays
+from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.foresight import Gathered
+from fleet_runner.core.parts.stay import Episode, Stay
+from fleet_runner.core.trends import daily, packing
+from fleet_runner.core.trends.daily import NO_LAST, Last, Summary
+from fleet_runner.core.trends.metrics import Kind, Metric
+from fleet_runner.core.trends.panel import Panel
+from fleet_runner.core.trends.reading import Heap
+
+RESULTS = "results"
+"""The row that says how far results were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """How far results were read: all up to an id; of those up to another one (0: none), all nodes up to a name."""
+
+    upto: int
+    to: int
+    after: str
+
+
+@dataclass(slots=True)
+class Piece:
+    """What was read and not yet written. `rows` counts its summaries; it is `whole` once it has the last node."""
+
+    metrics: Sequence[Metric]
+    lasts: dict[str, Last]
+    after: str
+    whole: bool = False
+    results: int = 0
+    numbers: int = 0
+    rows: int = 0
+    days: dict[tuple[int, int], list[Summary]] = field(default_factory=dict)
+    counted: set[str] = field(default_factory=set)
+    began: list[Stay] = field(default_factory=list)
+    more: list[Stay] = field(default_factory=list)
+    befell: tuple[tuple[Episode, ...], tuple[Episode, ...]] = ((), ())
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def see(self, began: Iterable[Stay], more: Iterable[Stay]) -> None:
+        """Hold what is known of a node's places."""
+        self.began += began
+        self.more += more
+
+    def take(self, heap: Heap) -> None:
+        """Sum up what a group of nodes told."""
+        for why, times in heap.left_out.items():
+            self.left_out[why] = self.left_out.get(why, 0) + times
+        for number, told in heap.numbers.items():
+            metric = self.metrics[number]
+            stay, at, values = (np.asarray(each) for each in (told.stays, told.at, told.values))
+            self.numbers += len(values)
+            if metric.kind is Kind.COUNTER:
+                grown, self.lasts[metric.name] = daily.grown(stay, at, values, self.lasts.get(metric.name, NO_LAST))
+                self.counted.add(metric.name)
+            else:
+                day = daily.days(at)
+                grown = {
+                    int(each): daily.summed_up(stay[day == each], values[day == each]) for each in np.unique(day)
+                }
+            for each, summary in grown.items():
+                self.days.setdefault((number, each), []).append(summary)
+                self.rows += len(summary.stays)
+
+
+def standing(connection: Connection) -> Stretch:
+    """Return how far results were read."""
+    row = connection.execute(select(gathered).where(gathered.c.name == RESULTS)).one()
+    return Stretch(row.upto, int(row.told.get("to", 0)), str(row.told.get("after", "")))
+
+
+def counters(connection: Connection) -> dict[str, Last]:
+    """Return what all counters said last, by metric."""
+    return {row.metric: packing.decode_last(row.rows, row.body) for row in connection.execute(select(counted))}
+
+
+def write(store: Database, piece: Piece, stretch: Stretch, now: float) -> tuple[Stretch, Gathered]:
+    """Write a piece, and how far it came; ConflictError where somebody else gathered meanwhile.
+
+    Days are packed before anything is written: others wait for who writes.
+    """
+    rows = [_packed(store, piece.metrics[number], day, told) for (number, day), told in sorted(piece.days.items())]
+    lasts = [
+        {"metric": name, "rows": len(piece.lasts[name].stays), "body": packing.encode_last(piece.lasts[name])}
+        for name in sorted(piece.counted)
+    ]
+    further = Stretch(stretch.to, 0, "") if piece.whole else replace(stretch, after=piece.after)
+    with store.write() as connection:
+        _advance(connection, stretch, further, piece.left_out, now)
+        _upsert(connection, panels, ["metric", "day"], rows)
+        _upsert(connection, counted, ["metric"], lasts)
+        _write(connection, stays, piece.began, piece.more, ("serial", "slot", "last_at"))
+        _write(connection, episodes, *piece.befell, ("first_at", "last_at", "seen"))
+    told = Gathered(
+        piece.results, piece.numbers, len(rows), len(piece.began), sum(map(len, piece.befell)), piece.left_out
+    )
+    return further, told
+
+
+def _packed(store: Database, metric: Metric, day: int, told: list[Summary]) -> dict[str, Any]:
+    new = daily.together(told)
+    mine = select(panels).where(panels.c.metric == metric.name, panels.c.day == day)
+    with store.read() as connection:
+        row = connection.execute(mine).one_or_none()
+    if row is None:
+        panel = Panel(metric.name, day, new.stays, new.counts, new.middle, new.spread)
+    else:
+        known = packing.decode(metric.name, day, row.rows, row.body)
+        panel = daily.merged(known, new, counts=metric.kind is Kind.COUNTER)
+    return {"metric": metric.name, "day": day, "rows": len(panel.stays), "body": packing.encode(panel)}
+
+
+def _advance(
+    connection: Connection, before: Stretch, after: Stretch, left_out: Mapping[str, int], now: float
+) -> None:
+    row = connection.execute(select(gathered).where(gathered.c.name == RESULTS).with_for_update()).one()
+    known = Stretch(row.upto, int(row.told.get("to", 0)), str(row.told.get("after", "")))
+    begun = Stretch(before.upto, 0, "") if not before.after else before
+    if known not in {before, begun}:
+        raise ConflictError("results were gathered by somebody else meanwhile; nothing of this piece was kept")
+    told = {"to": after.to, "after": after.after, "left_out": dict(left_out)}
+    mine = update(gathered).where(gathered.c.name == RESULTS)
+    connection.execute(mine.values(upto=after.upto, at=now, told=told))
+
+
+def _upsert(connection: Connection, table: Any, key: list[str], rows: list[dict[str, Any]]) -> None:
+    for row in rows:  # one by one: a row is large
+        added = database.insert(connection, table).values(row)
+        changed = {name: value for name, value in row.items() if name not in key}
+        connection.execute(added.on_conflict_do_update(index_elements=key, set_=changed))
+
+
+def _write(connection: Connection, table: Any, began: Sequence[Any], more: Sequence[Any], changes: Any) -> None:
+    """Add what began under the numbers that it was given, and write anew what may have changed of the rest."""
+    if began:
+        connection.execute(insert(table), [asdict(each) for each in began])
+    if more:
+        values = {name: bindparam(f"_{name}") for name in changes}
+        mine = update(table).where(table.c.id == bindparam("_id")).values(values)
+        connection.execute(
+            mine, [{"_id": each.id} | {f"_{name}": getattr(each, name) for name in changes} for each in more]
+        )

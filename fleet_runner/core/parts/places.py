@@ -1,0 +1,73 @@
+"""The places of a node and the parts in them, as they are told one after the other."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from fleet_runner.core.parts.identities import Identity
+from fleet_runner.core.parts.stay import Stay
+
+Place = tuple[str, str]
+"""Kind of part, and component."""
+
+
+class Places:
+    """What is known of a node's places while what it told is read in the order of time.
+
+    `ids` gives the numbers of stays that begin. Which part is in a place is known from the last time that it told its
+    serial number; until it does for the first time, the place has a stay whose serial number is not known, and which
+    is that part's from then on.
+    """
+
+    def __init__(self, node: str, known: Iterable[Stay], ids: Iterator[int]) -> None:
+        self._node, self._ids = node, ids
+        self._stays = {stay.id: stay for stay in sorted(known, key=lambda stay: stay.id)}
+        self._here: dict[Place, int] = {(stay.kind, stay.component): number for number, stay in self._stays.items()}
+        self._before = dict(self._stays)
+        self._last: dict[int, float] = {}
+
+    def see(self, told: Identity, at: float) -> None:
+        """Take note that a part told its serial number."""
+        place = told.kind, told.component
+        here = self._here.get(place)
+        if here is None or self._stays[here].serial not in {"", told.serial}:
+            here = self._begin(place, at)
+        stay = self._stays[here]
+        if stay.serial != told.serial or stay.slot != told.slot:
+            self._stays[here] = replace(stay, serial=told.serial, slot=told.slot or stay.slot)
+        self._touch(here, at)
+
+    def find(self, kind: str, component: str, at: float) -> int:
+        """Return the stay of whatever is in a place now, and take note that it is there."""
+        here = self._here.get((kind, component))
+        if here is None:
+            here = self._begin((kind, component), at)
+        self._touch(here, at)
+        return here
+
+    def serial(self, component: str) -> str:
+        """Return the serial number of the part that a fault is about: for "GPU 3 NVLink 2", that of "GPU 3"."""
+        about = [stay for number in self._here.values() if _about(component, stay := self._stays[number])]
+        return max(about, key=lambda stay: len(stay.component)).serial if about else ""
+
+    def changed(self) -> tuple[tuple[Stay, ...], tuple[Stay, ...]]:
+        """Return the stays that began, and those of which more is known than before."""
+        now = [
+            replace(self._stays[number], last_at=max(at, self._stays[number].last_at))
+            for number, at in sorted(self._last.items())
+        ]
+        began = tuple(stay for stay in now if stay.id not in self._before)
+        return began, tuple(stay for stay in now if stay.id in self._before and stay != self._before[stay.id])
+
+    def _begin(self, place: Place, at: float) -> int:
+        number = next(self._ids)
+        self._here[place] = number
+        kind, component = place
+        self._stays[number] = Stay(number, kind, "", self._node, component, first_at=at, last_at=at)
+        return number
+
+    def _touch(self, number: int, at: float) -> None:
+        self._last[number] = max(at, self._last.get(number, 0.0))
+
+
+def _about(component: str, stay: Stay) -> bool:
+    return bool(stay.serial) and (component == stay.component or component.startswith(f"{stay.component} "))

@@ -1,0 +1,109 @@
+"""What one node told, in the order of time: whose numbers they are, of which day, and what befell its parts."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from fleet_runner.core.parts import identities
+from fleet_runner.core.parts.befell import Befell
+from fleet_runner.core.parts.places import Places
+from fleet_runner.core.parts.stay import Episode
+from fleet_runner.core.trends import samples
+from fleet_runner.core.trends.metrics import Kind, Metric
+from fleet_runner.core.trends.samples import Group, Readers
+
+DAY = 86_400
+
+AHEAD = 300.0
+"""Seconds that a clock may be ahead of ours."""
+
+OLDEST = 400 * DAY
+"""Seconds after which nothing is of use any more."""
+
+
+class Told(NamedTuple):
+    """One result, as far as it matters here. `told_by` is the hash of its first evidence, "" without one."""
+
+    run: int
+    id: int
+    at: float
+    check: str
+    observed: Mapping[str, Any]
+    findings: Sequence[Mapping[str, Any]]
+    told_by: str
+
+
+@dataclass(slots=True)
+class Numbers:
+    """Numbers of one metric in the order in which they were told: whose, when, and what."""
+
+    stays: "array[int]" = field(default_factory=lambda: array("I"))
+    at: "array[float]" = field(default_factory=lambda: array("d"))
+    values: "array[float]" = field(default_factory=lambda: array("d"))
+
+    def add(self, stay: int, at: float, value: float) -> None:
+        """Add one."""
+        self.stays.append(stay)
+        self.at.append(at)
+        self.values.append(value)
+
+
+@dataclass(slots=True)
+class Heap:
+    """What nodes told until it is summed up: of each metric, and what was not believed, by why."""
+
+    metrics: Sequence[Metric]
+    readers: Readers
+    numbers: defaultdict[int, Numbers] = field(default_factory=lambda: defaultdict(Numbers))
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def is_test(self, groups: Sequence[Group]) -> bool:
+        """Whether what is read so are measurements of an active test."""
+        return self.metrics[groups[0].wanted[0].number].kind is Kind.MEASURED
+
+
+def read(told: Iterable[Told], places: Places, befell: Befell, heap: Heap, whose: tuple[str, float]) -> None:
+    """Read a node's results. `whose` is its name and what time it is.
+
+    Within a run, what tells identities is read first: its numbers are those of the parts that were there then.
+    """
+    node, now = whose
+    tests: set[tuple[str, str]] = set()
+    for each in sorted(told, key=lambda each: (each.run, each.check not in identities.TOLD, each.id)):
+        if not now - OLDEST <= each.at <= now + AHEAD:
+            heap.left_out["clock"] = heap.left_out.get("clock", 0) + 1
+            continue
+        for identity in identities.read(each.check, each.observed):
+            places.see(identity, each.at)
+        groups = heap.readers.get(each.check, ())
+        if groups and not _again(each, groups, heap, tests):
+            for part, component, numbers in samples.read(groups, each.observed, heap.left_out):
+                stay = places.find(part, component, each.at)
+                for metric, value in numbers:
+                    heap.numbers[metric].add(stay, each.at, value)
+        for finding in each.findings:
+            _befall(finding, each, node, (places, befell))
+
+
+def _again(each: Told, groups: Sequence[Group], heap: Heap, tests: set[tuple[str, str]]) -> bool:
+    """Whether a result is of a test that was judged before, or that still runs: it counts once, at its end."""
+    if each.observed.get("working") is True:
+        return True
+    key = each.check, each.told_by
+    if not each.told_by or not heap.is_test(groups):
+        return False
+    again = key in tests
+    tests.add(key)
+    return again
+
+
+def _befall(finding: Mapping[str, Any], each: Told, node: str, known: tuple[Places, Befell]) -> None:
+    """Take note of a fault. A fabric's checks name the nodes that a fault is about."""
+    places, befell = known
+    component, named = str(finding.get("component", "")), [str(name) for name in finding.get("nodes") or ()]
+    for name in [node] if node in named or not named else named:
+        words = component, str(finding.get("code", "")), str(finding.get("fault", "")), each.check
+        serial = places.serial(component) if name == node else ""
+        befell.see(Episode(0, name, *words, serial, each.at, each.at))

@@ -1,0 +1,222 @@
+"""New results are read once: days, parts and faults come of them, and a kill in the middle changes nothing."""
+
+from typing import Any
+
+import pytest
+
+from fleet_runner.adapters.store import Store, gathering
+from fleet_runner.core.errors import ConflictError, StoreError
+from fleet_runner.core.foresight import Gathered
+from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.spool import Judged
+from fleet_runner.core.trends.metrics import METRICS
+from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from tests.adapters.store.builders import UrlMaker, device, failing_after
+
+DAY = 86_400
+NOON = 20_000 * DAY + DAY / 2
+NODES = tuple(f"gpu-{number:02d}" for number in range(1, 8))
+PCI = "0000:1b:00.0"
+GPU = f"GPU {PCI}"
+
+
+def said(node: str, check: str, at: float, observed: dict[str, Any], *faults: Finding) -> Judged:
+    """A result of a node."""
+    verdict = Verdict.FAIL if faults else Verdict.PASS
+    return Judged(node, at, Result(check, verdict, "It says so.", faults, observed))
+
+
+def part(node: str, at: float, serial: str) -> Judged:
+    """A GPU tells its serial number."""
+    return said(node, "parts_gpu", at, {"parts": {GPU: {"serial": serial, "slot": "SXM3"}}})
+
+
+def warm(node: str, at: float, celsius: object) -> Judged:
+    """A GPU tells how warm it is."""
+    return said(node, "gpu_thermals", at, {"core_celsius": {PCI: celsius}})
+
+
+def replays(node: str, at: float, count: int) -> Judged:
+    """A GPU tells how often it has sent a packet again."""
+    return said(node, "gpu_pcie", at, {"gpus": {PCI: {"replays": count, "width": 16}}})
+
+
+def fell(node: str, at: float) -> Judged:
+    """A GPU fell off the bus."""
+    finding = Finding("xid.79", GPU, "It fell off the bus.", Remedy.REBOOT, f"xid.79:{node}", (node,))
+    return said(node, "xid", at, {}, finding)
+
+
+def tell(store: Store, *lines: Judged) -> None:
+    """Store results, each node's as a run of its own."""
+    assert store.record_by_hand(Stage.HEALTH_PASSIVE, "ada", lines, NOON) == ()
+
+
+def gather(store: Store, now: float = NOON + DAY) -> Gathered:
+    """Gather everything that is followed."""
+    return store.gather(METRICS, lambda _: None, now=now)
+
+
+def day(store: Store, metric: str, at: float = NOON) -> dict[int, tuple[int, float, float]]:
+    """Return one day of a metric: by stay how many numbers, their median and the deviation from it."""
+    window = store.window(metric, int(at // DAY), int(at // DAY))
+    rows = zip(window.stays, window.count[:, 0], window.middle[:, 0], window.spread[:, 0], strict=True)
+    return {int(stay): (int(count), float(middle), float(spread)) for stay, count, middle, spread in rows}
+
+
+@pytest.fixture
+def fleet(store: Store) -> Store:
+    """A store that knows seven nodes."""
+    store.register([device(name) for name in NODES], 100.0)
+    return store
+
+
+def test_a_day_becomes_a_median_of_each_part(fleet: Store) -> None:
+    tell(fleet, part("gpu-01", NOON, "S-1"))
+    tell(fleet, *(warm("gpu-01", NOON + number, celsius) for number, celsius in enumerate((60, 61.5, 70))))
+    told = gather(fleet)
+    (stay,) = fleet.stays()
+    assert (stay.kind, stay.serial, stay.node, stay.component, stay.slot) == ("gpu", "S-1", "gpu-01", GPU, "SXM3")
+    assert (stay.first_at, stay.last_at) == (NOON, NOON + 2)
+    assert day(fleet, "gpu_core") == {stay.id: (3, 61.5, 1.5)}
+    assert told == Gathered(results=4, numbers=3, panels=1, stays=1)
+    assert gather(fleet) == Gathered()
+
+
+def test_a_part_that_was_replaced_begins_a_history_of_its_own(fleet: Store) -> None:
+    tell(fleet, warm("gpu-01", NOON, 60), part("gpu-01", NOON + 1, "S-1"))
+    tell(fleet, warm("gpu-01", NOON + 100, 80), part("gpu-01", NOON + 101, "S-2"))
+    gather(fleet)
+    tell(fleet, warm("gpu-01", NOON + 200, 82), part("gpu-01", NOON + 201, "S-2"))
+    gather(fleet)
+    first, second = fleet.stays()
+    assert (first.serial, first.last_at, second.serial, second.last_at) == ("S-1", NOON + 1, "S-2", NOON + 201)
+    assert day(fleet, "gpu_core") == {first.id: (1, 60.0, 0.0), second.id: (2, 81.0, 1.0)}
+
+
+def test_a_place_whose_part_tells_its_serial_later_is_that_parts(fleet: Store) -> None:
+    tell(fleet, warm("gpu-01", NOON, 60))
+    gather(fleet)
+    tell(fleet, part("gpu-01", NOON + 1, "S-1"))
+    gather(fleet)
+    assert [(stay.serial, stay.first_at) for stay in fleet.stays()] == [("S-1", NOON)]
+
+
+def test_counters_grow_across_nights_and_boots(fleet: Store) -> None:
+    tell(fleet, replays("gpu-01", NOON - DAY, 100))
+    tell(fleet, replays("gpu-01", NOON - 10, 107))
+    gather(fleet, NOON)
+    assert [row[:2] for row in day(fleet, "gpu_pcie_replays").values()] == [(1, 7.0)]
+    tell(fleet, replays("gpu-01", NOON, 109))
+    tell(fleet, replays("gpu-01", NOON + 10, 3))
+    gather(fleet)
+    assert [row[:2] for row in day(fleet, "gpu_pcie_replays").values()] == [(3, 12.0)]
+
+
+def test_faults_that_go_on_are_one_episode_with_the_part_that_was_there(fleet: Store) -> None:
+    tell(fleet, part("gpu-01", NOON, "S-1"))
+    tell(fleet, fell("gpu-01", NOON + 1), fell("gpu-02", NOON))
+    gather(fleet)
+    tell(fleet, fell("gpu-01", NOON + DAY))
+    tell(fleet, fell("gpu-01", NOON + 10 * DAY))
+    gather(fleet, NOON + 20 * DAY)
+    found = [(each.node, each.serial, each.first_at - NOON, each.seen) for each in fleet.episodes(0.0)]
+    assert found == [("gpu-01", "S-1", 1, 2), ("gpu-02", "", 0, 1), ("gpu-01", "S-1", 10 * DAY, 1)]
+    assert [each.first_at - NOON for each in fleet.episodes(NOON + 2 * DAY)] == [10 * DAY]
+
+
+def test_what_cannot_be_is_left_out_and_counted(fleet: Store) -> None:
+    tell(fleet, warm("gpu-01", NOON + 10 * DAY, 60), warm("gpu-01", NOON - 500 * DAY, 60))
+    tell(fleet, warm("gpu-01", NOON, "60 C"), warm("gpu-01", NOON, True), warm("gpu-01", NOON, None))  # noqa: FBT003
+    tell(fleet, warm("gpu-01", NOON, 333.0), warm("gpu-01", NOON, float("nan")), warm("gpu-01", NOON, 10**400))
+    tell(fleet, said("gpu-01", "gpu_thermals", NOON, {"core_celsius": [60], "margin_celsius": {"\x1b[2J": 3}}))
+    tell(fleet, warm("gpu-01", NOON, 61))
+    told = gather(fleet)
+    assert (told.numbers, dict(told.left_out)) == (1, {"clock": 2, "garbage": 4, "absurd": 3})
+    assert [row[1] for row in day(fleet, "gpu_core").values()] == [61.0]
+
+
+def lines() -> list[list[Judged]]:
+    """Return what seven nodes tell in four runs."""
+    return [
+        [
+            line
+            for number, node in enumerate(NODES)
+            for line in (
+                part(node, NOON + run, f"S-{number}"),
+                warm(node, NOON + run + 1, 50 + number + run),
+                replays(node, NOON + run + 2, 10 * run * number),
+                *([fell(node, NOON + run)] if number == 3 else []),
+            )
+        ]
+        for run in range(4)
+    ]
+
+
+def everything(store: Store) -> Any:
+    """Return all that gathering came to, but for the numbers of what was numbered."""
+    named = {stay.id: stay for stay in store.stays()}
+    metrics = {
+        metric: {(named[stay].node, named[stay].serial): row for stay, row in day(store, metric).items()}
+        for metric in ("gpu_core", "gpu_pcie_replays", "gpu_pcie_width")
+    }
+    befell = sorted((each.node, each.first_at, each.last_at, each.seen) for each in store.episodes(0.0))
+    return metrics, befell, sorted((each.node, each.first_at, each.last_at) for each in named.values())
+
+
+def test_a_kill_at_any_statement_loses_nothing_and_doubles_nothing(
+    urls: UrlMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "GROUP", 2)
+    monkeypatch.setattr(gathering, "LARGEST", 5)
+    expected = None
+    for statements in (10_000, 3, 9, 14, 20, 27, 33, 40):
+        with Store.open(urls()) as store:
+            store.register([device(name) for name in NODES], 100.0)
+            for run in lines():
+                tell(store, *run)
+            for _ in range(3):
+                with failing_after(store, statements):
+                    try:
+                        gather(store)
+                    except (OSError, StoreError):
+                        continue
+            gather(store)
+            expected = expected or everything(store)
+            assert everything(store) == expected
+            assert gather(store).results == 0
+    assert expected is not None
+    assert expected[0]["gpu_core"]["gpu-07", "S-6"] == (4, 57.5, 1.0)
+    assert expected[0]["gpu_pcie_replays"]["gpu-07", "S-6"] == (3, 180.0, 0.0)
+    assert expected[1] == [("gpu-04", NOON, NOON + 3, 4)]
+
+
+def test_whoever_stops_it_between_pieces_has_what_was_read(fleet: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "GROUP", 2)
+    monkeypatch.setattr(gathering, "LARGEST", 1)
+    for run in lines():
+        tell(fleet, *run)
+
+    def stop(_: str) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        fleet.gather(METRICS, stop, now=NOON + DAY)
+    assert len(day(fleet, "gpu_core")) == 2
+    assert gather(fleet).results == 5 * 4 * 3 + 4
+    assert len(day(fleet, "gpu_core")) == 7
+
+
+def test_of_two_who_gather_one_gives_up(fleet: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell(fleet, warm("gpu-01", NOON, 60), warm("gpu-02", NOON, 61))
+    write = gathering.write
+
+    def late(*given: Any) -> Any:
+        monkeypatch.setattr(gathering, "write", write)
+        assert gather(fleet).numbers == 2
+        return write(*given)
+
+    monkeypatch.setattr(gathering, "write", late)
+    with pytest.raises(ConflictError, match="somebody else"):
+        gather(fleet)
+    assert [row[0] for row in day(fleet, "gpu_core").values()] == [1, 1]
