@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from itertools import count
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, or_, select, update
 
@@ -27,31 +28,31 @@ def keep(connection: Connection, now: float) -> int:
     read_at = connection.execute(select(gathered.c.at).where(gathered.c.name == ALARMS)).scalar_one_or_none()
     stood = or_(alarms.c.cleared_at.is_(None), alarms.c.cleared_at >= (read_at or DAY) - DAY)
     mine = select(alarms).where(alarms.c.raised_at.is_not(None), stood, ~alarms.c.code.startswith(PREFIX))
-    told = connection.execute(mine.order_by(alarms.c.id)).all()
+    told = connection.execute(mine.order_by(alarms.c.id)).mappings().all()  # a row has a count of its own
+    names = {str(row["node"]) for row in told}
     known = {
         (row.node, row.component, row.code, row.first_at): row.id
-        for row in in_chunks(
-            connection, select(episodes).where(episodes.c.check == ""), episodes.c.node, (row.node for row in told)
-        )
+        for row in in_chunks(connection, select(episodes).where(episodes.c.check == ""), episodes.c.node, names)
     }
     there: dict[str, list[Stay]] = {}
-    for row in in_chunks(connection, select(stays), stays.c.node, (row.node for row in told)):
+    for row in in_chunks(connection, select(stays), stays.c.node, names):
         there.setdefault(row.node, []).append(Stay(*tuple(row)))
     numbers = count((connection.execute(select(func.max(episodes.c.id))).scalar_one_or_none() or 0) + 1)
     began: list[Episode] = []
-    again: list[dict[str, float]] = []
-    for row in told:
-        number = known.get((row.node, row.component, row.code, row.first_at))
+    again: list[dict[str, Any]] = []
+    for alarm in told:
+        node, component, first = alarm["node"], alarm["component"], alarm["first_at"]
+        number = known.get((node, component, alarm["code"], first))
         if number is not None:
-            again.append({"_id": number, "_last": row.last_at, "_seen": row.count})
+            again.append({"_id": number, "_last": alarm["last_at"], "_seen": alarm["count"]})
             continue
-        serial = Places(row.node, there.get(row.node, ()), numbers).serial(row.component)
-        words = (row.node, row.component, row.code, row.fault, "", serial)
-        began.append(Episode(next(numbers), *words, row.first_at, row.last_at, row.count))
+        serial = Places(node, there.get(node, ()), numbers).serial(component)
+        words = (node, component, alarm["code"], alarm["fault"], "", serial)
+        began.append(Episode(next(numbers), *words, first, alarm["last_at"], alarm["count"]))
     if began:
         connection.execute(insert(episodes), [asdict(each) for each in began])
     if again:
-        values = {"last_at": bindparam("_last"), "seen": bindparam("_seen")}
+        values: dict[str, Any] = {"last_at": bindparam("_last"), "seen": bindparam("_seen")}
         connection.execute(update(episodes).where(episodes.c.id == bindparam("_id")).values(values), again)
     read = {"name": ALARMS, "upto": 0, "at": now, "told": {}}
     added = database.insert(connection, gathered).values(read)

@@ -16,7 +16,8 @@ def foresee(connection: Connection, kinds: frozenset[Kind], found: Sequence[Fore
     wanted = {untrusted.key(each.key): each for each in found if each.kind in kinds}
     mine = select(foresights).where(FORESEEN, foresights.c.kind.in_(sorted(kinds))).with_for_update()
     stood = {row.key: row for row in connection.execute(mine.order_by(foresights.c.id)).all()}
-    new = [_row(key, each) | {"first_at": now, "last_at": now} for key, each in wanted.items() if key not in stood]
+    begins = [key for key in wanted if key not in stood]
+    new = [_row(key, wanted[key]) | {"first_at": now, "last_at": now} for key in begins]
     again = [{"_id": stood[key].id, **_told(each), "last_at": now} for key, each in wanted.items() if key in stood]
     over = [row for key, row in stood.items() if key not in wanted]
     by_id = foresights.c.id == bindparam("_id")
@@ -28,7 +29,7 @@ def foresee(connection: Connection, kinds: frozenset[Kind], found: Sequence[Fore
     if new:
         stored = insert(foresights).returning(foresights.c.id, sort_by_parameter_order=True)
         ids = connection.execute(stored, new).scalars().all()
-        begun = [Standing(number, wanted[row["key"]], now, now) for number, row in zip(ids, new, strict=True)]
+        begun = [Standing(number, wanted[key], now, now) for number, key in zip(ids, begins, strict=True)]
     return Foreseen(tuple(begun), tuple(_standing(row, ended_at=now) for row in over))
 
 

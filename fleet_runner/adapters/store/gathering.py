@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from sqlalchemy import Connection, Row, Text, and_, bindparam, func, or_, select, type_coerce
+from sqlalchemy import Connection, Text, and_, bindparam, func, or_, select, type_coerce
 
 from fleet_runner.adapters.store import alarmed, database
 from fleet_runner.adapters.store.database import Database
@@ -152,12 +152,12 @@ _TOLD = select(*_COLUMNS).where(
 """The JSON of a result is not read by the database's driver: most of it nobody needs."""
 
 
-def _told(connection: Connection, mine: Gathering, node: str, stretch: Stretch) -> Sequence[Row[Any]]:
+def _told(connection: Connection, mine: Gathering, node: str, stretch: Stretch) -> Sequence[Any]:
     wanted = {"node": node, "upto": stretch.upto, "to": stretch.to, "checks": mine.checks}
     return connection.execute(_TOLD, wanted).all()
 
 
-def _parsed(rows: Sequence[Row[Any]], piece: Piece) -> Iterator[Told]:
+def _parsed(rows: Sequence[Any], piece: Piece) -> Iterator[Told]:
     for row in rows:
         piece.results += 1
         observed = json.loads(row.observed)

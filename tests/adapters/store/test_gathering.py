@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import insert, update
 
-from fleet_runner.adapters.store import Store, gathering
+from fleet_runner.adapters.store import Store, gathering, piecework
+from fleet_runner.adapters.store.remedy_schema import alarms
 from fleet_runner.core.errors import ConflictError, StoreError
 from fleet_runner.core.foresight import Gathered
 from fleet_runner.core.lifecycle import Stage
@@ -209,7 +211,7 @@ def test_whoever_stops_it_between_pieces_has_what_was_read(fleet: Store, monkeyp
 
 def test_of_two_who_gather_one_gives_up(fleet: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     tell(fleet, warm("gpu-01", NOON, 60), warm("gpu-02", NOON, 61))
-    write = gathering.write
+    write = piecework.write
 
     def late(*given: Any) -> Any:
         monkeypatch.setattr(gathering, "write", write)
@@ -220,3 +222,29 @@ def test_of_two_who_gather_one_gives_up(fleet: Store, monkeypatch: pytest.Monkey
     with pytest.raises(ConflictError, match="somebody else"):
         gather(fleet)
     assert [row[0] for row in day(fleet, "gpu_core").values()] == [1, 1]
+
+
+def test_alarms_that_stand_befell_the_part_that_is_there(fleet: Store) -> None:
+    tell(fleet, part("gpu-01", NOON, "S-1"))
+    names = ("fault", "message", "remedy", "cleared_because")
+    row: dict[str, Any] = dict.fromkeys(names, "") | {
+        "node": "gpu-01",
+        "source": "kernel",
+        "at_once": False,
+        "heard_at": NOON,
+    }
+    row |= {"component": GPU, "first_at": NOON, "last_at": NOON + 1, "count": 2, "cleared_at": None}
+    rows = [
+        row | {"code": "xid.48", "raised_at": NOON},
+        row | {"code": "xid.63", "raised_at": None},
+        row | {"code": "foresight.shift", "raised_at": NOON},
+        row | {"code": "xid.31", "raised_at": NOON, "cleared_at": NOON - 5},
+    ]
+    with fleet._database.write() as connection:
+        connection.execute(insert(alarms), rows)
+    assert gather(fleet).episodes == 2
+    with fleet._database.write() as connection:
+        connection.execute(update(alarms).values(last_at=NOON + 90, count=3))
+    assert gather(fleet, NOON + 3 * DAY).episodes == 1
+    found = [(each.code, each.serial, each.last_at - NOON, each.seen, each.check) for each in fleet.episodes(0.0)]
+    assert found == [("xid.48", "S-1", 90, 3, ""), ("xid.31", "S-1", 1, 2, "")]
