@@ -15,6 +15,7 @@ from fleet_runner.adapters.store.timeline import TimelineMethods
 from fleet_runner.adapters.store.tracing import TraceMethods
 from fleet_runner.adapters.store.web import WebMethods
 from fleet_runner.adapters.store.wished import WishedMethods
+from fleet_runner.adapters.store.worth import WorthMethods
 
 
 class RunningMethods(
@@ -24,6 +25,7 @@ class RunningMethods(
     ThroughMethods,
     PageWishMethods,
     WebMethods,
+    WorthMethods,
     FloorMethods,
     PastRunMethods,
     RolloutCountMethods,

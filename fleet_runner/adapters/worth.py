@@ -1,0 +1,82 @@
+"""The analyses of what checks are worth and of limits, from the store and the profiles of device types."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from fleet_runner.adapters import profiles
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.worth import chosen
+from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.fabrics import FABRIC
+from fleet_runner.core.lifecycle import State
+from fleet_runner.core.worth import analyse, proposals
+from fleet_runner.core.worth.analyse import Worth
+from fleet_runner.core.worth.limits import LIMITS, Limit, Look
+from fleet_runner.core.worth.past import DAY, SICK, Past
+from fleet_runner.core.worth.proposals import Fleet, Limits
+from fleet_runner.settings import Settings
+
+DAYS = 30
+"""Days that are looked back on."""
+
+
+def worth(store: Store, now: float | None = None) -> Worth:
+    """Judge the checks by the last 30 days."""
+    until = time.time() if now is None else now
+    since = until - DAYS * DAY
+    return analyse.analyse(store.episodes(since), store.past_of_checks(since, until))
+
+
+def limits(store: Store, settings: Settings, now: float | None = None) -> Limits:
+    """Propose the limits that the last 30 days speak for; device types without a readable profile are left out."""
+    until = time.time() if now is None else now
+    since = until - DAYS * DAY
+    fleet = known(store, store.past_of_checks(since, until))
+    looks = looked(store, fleet, (since, until))
+    held: dict[str, dict[str, Any]] = {}
+    for kind in sorted({*fleet.device_types.values()}):
+        try:
+            held[kind] = profiles.read(settings, kind)
+        except SettingsError:
+            continue  # a device type that nobody described has no limits to change; other places say that it has none
+    return proposals.analyse(looks, fleet, held, (since, until))
+
+
+def known(store: Store, past: Past) -> Fleet:
+    """Return which nodes there are, which of them are good, and when which turned out bad."""
+    bad: dict[str, list[float]] = {}
+    for move in past.moves:
+        if move.to in SICK:
+            bad.setdefault(move.node, []).append(move.at)
+    faulty = {each.node for each in store.episodes(past.since)} | bad.keys()
+    good = {name for name, state in past.here.items() if state is State.PRODUCTION} - faulty
+    types = {node.name: node.device_type for node in store.nodes() if node.device_type != FABRIC}
+    return Fleet(types, frozenset(good), bad)
+
+
+def looked(store: Store, fleet: Fleet, span: tuple[float, float]) -> Mapping[Limit, list[Look]]:
+    """Return what looks at some nodes told: at those that turned out bad, and evenly at others."""
+    return store.limit_looks(LIMITS, chosen(fleet.device_types, fleet.bad), *span) | counted(store, fleet, span)
+
+
+def counted(store: Store, fleet: Fleet, span: tuple[float, float]) -> dict[Limit, list[Look]]:
+    """Return what grew in each day: of what is counted since a boot, the panels of days hold the growth."""
+    stays = {stay.id: stay.node for stay in store.stays()}
+    days = [int(at // DAY) for at in span]
+    found: dict[Limit, list[Look]] = {}
+    for limit in LIMITS:
+        if not limit.is_counted:
+            continue
+        worst: dict[tuple[str, int], float] = {}
+        for metric in limit.metrics:
+            window = store.window(metric.name, days[0], days[1])
+            for row, stay in enumerate(window.stays.tolist()):
+                for column, value in enumerate(window.middle[row].tolist()):
+                    if value == value:  # noqa: PLR0124  NaN: nothing was told that day
+                        key = (stays.get(stay, ""), days[0] + column)
+                        worst[key] = max(worst.get(key, value), value)
+        found[limit] = [
+            Look(node, day * DAY, value) for (node, day), value in worst.items() if node in fleet.device_types
+        ]
+    return found

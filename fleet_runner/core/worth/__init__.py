@@ -1,0 +1,1 @@
+"""Which checks pay: what each found first and what it cost, and limits that the evidence speaks for."""

@@ -1,0 +1,154 @@
+"""A schedule of active tests that finds the same faults in less time, and what it is expected to miss.
+
+The idea of SuperBench's selector (Xiong et al., USENIX ATC 2024): each test is worth the faults that no other finds,
+by the minutes it takes. Here no test is dropped: what it did not find in a month it may find in the next. It comes at
+one of several rounds instead, once a week at the least. From all tests at every round, the step that saves the most
+minutes for what it misses is taken, until none is within bounds. What the schedule is expected to miss is not counted
+on the faults that it was made from: those of a fifth of the nodes at a time are held against a schedule that was made
+from the others'.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import NamedTuple
+from zlib import crc32
+
+from fleet_runner.core.worth.share import Share, share
+
+EVERY = (1, 2, 4, 12, 24, 168)
+"""Of how many rounds a test may come at one."""
+
+WEEK = 168.0
+"""Hours after which each test comes at the latest."""
+
+MOST_MISSED = 0.02
+"""The share of the faults that a schedule may miss of those that it was made from."""
+
+MOST_LATER = 12.0
+"""Hours by which a schedule may find a fault later, on average."""
+
+FEWEST = 20
+"""Faults of fewer say nothing about a schedule."""
+
+FOLDS = 5
+
+SPECK = 1e-6
+"""A miss that is as good as none: what saves more comes first then."""
+
+
+class Test(NamedTuple):
+    """A test as it is today: minutes of one look, and hours from one round to the next."""
+
+    check: str
+    minutes: float
+    hours: float
+
+    def minutes_a_week(self, every: int) -> float:
+        """Return what it takes of a node if it comes at one of so many rounds."""
+        return self.minutes * WEEK / (self.hours * every)
+
+
+class Caught(NamedTuple):
+    """A fault by the hours after its first sight at which each test, or "" for whatever is no test, saw it.
+
+    `lasting` says that it stays until it is seen; else a test that comes at one of four rounds sees one in four.
+    """
+
+    node: str
+    hours: Mapping[str, float]
+    lasting: bool
+
+
+Plan = Mapping[str, int]
+"""At one of how many rounds each test comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A plan, the share of faults that it is expected to miss, and how many hours later it finds the others."""
+
+    plan: Plan
+    miss: Share
+    later_hours: float
+
+
+def propose(tests: Sequence[Test], faults: Sequence[Caught]) -> Proposed | None:
+    """Return a schedule, and what to expect of it; None where there are too few faults to tell."""
+    if len(faults) < FEWEST or not tests:
+        return None
+    missed = 0.0
+    later: list[float] = []
+    for fold in range(FOLDS):
+        held_out = [fault for fault in faults if _fold(fault) == fold]
+        made = plan(tests, [fault for fault in faults if _fold(fault) != fold])
+        outcomes = [outcome(fault, made, _hours(tests)) for fault in held_out]
+        missed += sum(miss for miss, _ in outcomes)
+        later += [hours for miss, hours in outcomes]
+    return Proposed(plan(tests, faults), share(missed, len(faults)), fmean(later) if later else 0.0)
+
+
+def _fold(fault: Caught) -> int:
+    """Keep the faults of a node together: they may have one cause."""
+    return crc32(fault.node.encode(errors="replace")) % FOLDS
+
+
+def _hours(tests: Sequence[Test]) -> Mapping[str, float]:
+    return {test.check: test.hours for test in tests}
+
+
+def outcome(fault: Caught, made: Plan, hours: Mapping[str, float]) -> tuple[float, float]:
+    """Return how likely a plan misses a fault, and by how many hours it finds it later, if it does.
+
+    A test that comes at one of n rounds is late by half of the n - 1 rounds left out, on average. What is no test
+    comes as it did.
+    """
+    missed, soonest = 1.0, float("inf")
+    for check, at in fault.hours.items():
+        every = made.get(check, 1)
+        missed *= 0.0 if fault.lasting else 1 - 1 / every
+        soonest = min(soonest, at + (every - 1) / 2 * hours.get(check, 0.0))
+    return missed, soonest
+
+
+class _Step(NamedTuple):
+    check: str
+    every: int
+    missed: float
+    later: float
+    price: float
+
+
+def plan(tests: Sequence[Test], faults: Sequence[Caught]) -> Plan:
+    """Return how often each test has to come, greedily; what finds nothing comes once a week."""
+    made = dict.fromkeys((test.check for test in tests), 1)
+    hours, most = _hours(tests), MOST_MISSED * len(faults)
+    by_test = {test.check: [fault for fault in faults if test.check in fault.hours] for test in tests}
+    missed = later = 0.0
+    while True:
+        steps = [
+            step
+            for test in tests
+            for every in EVERY
+            if every > made[test.check] and every * test.hours <= WEEK
+            for step in [_step(test, every, made, by_test[test.check], hours)]
+            if missed + step.missed <= most + SPECK and later + step.later <= MOST_LATER * len(faults) + SPECK
+        ]
+        if not steps:
+            return made
+        best = min(steps, key=lambda step: (step.price, step.check, step.every))
+        made[best.check] = best.every
+        missed, later = missed + best.missed, later + best.later
+
+
+def _step(test: Test, every: int, made: Plan, mine: Sequence[Caught], hours: Mapping[str, float]) -> _Step:
+    """Return what it costs to have a test come less often: faults missed, hours later, and what a minute costs."""
+    after = {**made, test.check: every}
+    missed = later = 0.0
+    for fault in mine:
+        (miss, late), (missed_now, late_now) = outcome(fault, after, hours), outcome(fault, made, hours)
+        missed += miss - missed_now
+        later += late * (1 - miss) - late_now * (1 - missed_now)
+    saved = test.minutes_a_week(made[test.check]) - test.minutes_a_week(every)
+    spent = max(0.0, missed) / MOST_MISSED + max(0.0, later) / MOST_LATER
+    return _Step(test.check, every, missed, later, (spent + SPECK) / saved)
