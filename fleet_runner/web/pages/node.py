@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from fleet_runner.adapters import profiles
 from fleet_runner.core.access import Who, needed
+from fleet_runner.core.alike import alike
 from fleet_runner.core.answers import Wished
 from fleet_runner.core.boot.words import words
 from fleet_runner.core.cabling.of_node import wires
@@ -75,7 +75,7 @@ def known(here: Site, name: str) -> Node:
     """Return a node or a fabric; 404, with names that are like it, where there is none."""
     found = here.store.node(name)
     if found is None:
-        like = get_close_matches(name, [each.name for each in here.store.nodes()], n=5, cutoff=0.6)
+        like = alike(name, (each.name for each in here.store.nodes()))
         near = f"; names that are like it: {', '.join(like)}" if like else "; /fleet shows those that there are"
         raise HTTPException(404, f"there is no node {name!r}{near}")
     return found
