@@ -1,11 +1,14 @@
 """Cases in the store: each change is a line of the node's history, and an ended case stays ended."""
 
+from dataclasses import replace
+
 import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.cases import Case, Replaced, exchanged
-from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.errors import ConflictError, StoreError
 from fleet_runner.core.records import Device
+from fleet_runner.core.runs import Wish
 
 CASE = Case(0, "gpu-01", "Acme", "C-7", "ann", 10.0, (Replaced("SXM4", "A"),), because="it failed")
 
@@ -31,3 +34,16 @@ def test_a_case_is_opened_changed_and_ended(store: Store) -> None:
         ("bob", "Case C-7 at Acme ended: came back"),
     ]
     assert store.open_case(CASE) == 2, "it may come again"
+
+
+def test_a_node_is_sent_back_with_its_case_or_not_at_all(store: Store) -> None:
+    store.register([Device("gpu-01", "t", "gpu-server", "hall")], 1.0)
+    wish = store.send_back(CASE, "case C-7 at Acme")
+    [intent] = store.intents("gpu-01")
+    assert (intent.id, intent.wish, intent.by, intent.reason) == (wish, Wish.RMA, "ann", "case C-7 at Acme")
+    with pytest.raises(ConflictError, match="is open already"):
+        store.send_back(CASE, "again")
+    assert len(store.intents("gpu-01")) == 1
+    with pytest.raises(StoreError, match="nothing was half-written"):
+        store.send_back(replace(CASE, node="gpu-02"), "it is not there")
+    assert store.cases("gpu-02") == ()

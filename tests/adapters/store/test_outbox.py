@@ -6,8 +6,10 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.actions import CloseTicket
-from fleet_runner.core.errors import ConflictError
-from fleet_runner.core.tracking.changes import Act
+from fleet_runner.core.errors import ConflictError, StoreError
+from fleet_runner.core.hands import proof
+from fleet_runner.core.runs import Intent, Wish
+from fleet_runner.core.tracking.changes import Act, Change
 from tests.adapters.store.builders import decision, node, swap
 
 
@@ -109,3 +111,27 @@ def test_nobody_closes_or_notes_a_ticket_that_is_not_there(stocked: Store) -> No
     assert not stocked.close_ticket(1, "Again.", "ann", 211.0)
     (entry,) = stocked.history("gpu-01")[-1:]
     assert (entry.sentence, entry.by) == ("Ticket 1 closed by hand: A known one.", "ann")
+
+
+def test_of_two_who_say_at_once_that_it_is_done_one_is_heard(stocked: Store) -> None:
+    """Both looked when nobody had said so; what proves it is asked for once, and all of it or nothing."""
+    stocked.apply(node(stocked), decision(swap("gpu-01")), 200.0)
+    newest = stocked.ticket_changes(1)[-1].id
+    wish = Intent(0, "gpu-01", Wish.RUN, "ann", 210.0, "ticket 1 is done", "cabling")
+
+    def say(by: str, *wishes: Intent, ticket: int = 1, after: int = newest) -> bool:
+        now = Change(after, ticket, Act.NOTED, "It is looked at now.", by, 210.0)
+        return stocked.claim_ticket(now, wishes, lambda numbers: proof.told(now.sentence, numbers, "two plugs"))
+
+    with pytest.raises(StoreError, match="no such node"):
+        say("ann", wish, replace(wish, node="gpu-99"))
+    assert (stocked.intents("gpu-01"), acts(stocked)) == ((), [Act.OPENED])
+    assert say("ann", wish)
+    assert not say("bob", replace(wish, by="bob"))
+    assert not say("bob", ticket=99)
+    [intent] = stocked.intents("gpu-01")
+    said = proof.claim(stocked.ticket_changes(1))
+    assert said is not None
+    assert (said.by, said.wishes) == ("ann", (intent.id,))
+    assert stocked.history("gpu-01")[-1].sentence.endswith("What was done: two plugs")
+    assert say("bob", after=stocked.ticket_changes(1)[-1].id), "who has seen that may say it again"
