@@ -137,9 +137,21 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "disks": len(disks),
         "used_percent": {disk.component: disk.health.used for disk in disks},
         "celsius": {disk.component: disk.health.celsius for disk in disks},
+        "counted": {disk.component: _told(disk.health) for disk in disks},
         "looks": growth.looks,
     }
     return unless_unread(conclude(NAME, findings, f"{len(disks)} disks say that they are well", observed), unread)
+
+
+def _told(health: Health) -> dict[str, float]:
+    """Return what tells a disk's age: its spare blocks, and what it counts for life."""
+    told = {
+        "spare_percent": health.spare,
+        "media_errors": health.media_errors,
+        "reallocated": health.reallocated,
+        "unsafe_shutdowns": health.unsafe_shutdowns,
+    }
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _disks(readings: Readings, wanted: Section, known: Names) -> tuple[list[Disk], list[str]]:

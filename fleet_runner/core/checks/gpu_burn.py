@@ -39,10 +39,20 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "errors": list(burn.errors),
         "celsius": list(burn.celsius),
         "gpus": names,
+        "by_gpu": _by_gpu(burn, names),
         "elapsed": job.elapsed,
     }
     passed = f"{len(burn.faulty)} GPUs computed without an error for {job.elapsed:.0f} s"
     return unless_unread(conclude("gpu_burn", findings, passed, observed), _unread(job, burn, names, wanted))
+
+
+def _by_gpu(burn: Burn, names: list[str]) -> dict[str, dict[str, int]]:
+    """Return of each GPU what was measured, by the name that findings have for it."""
+    told: dict[str, dict[str, int]] = {name: {} for name in names}
+    for what, values in (("gflops", burn.gflops), ("celsius", burn.celsius)):
+        for name, value in zip(names, values, strict=False):  # there are none where no progress was printed
+            told[name] |= {what: value} if value else {}
+    return told
 
 
 def so_far(output: str) -> Mapping[str, Any]:

@@ -24,7 +24,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
         if gpu.thermals.margin_celsius is None
     ]
     margins = {gpu.pci: gpu.thermals.margin_celsius for gpu in gpus}
-    observed = {"margin_celsius": margins, "core_celsius": {gpu.pci: gpu.thermals.core_celsius for gpu in gpus}}
+    observed = {
+        "margin_celsius": margins,
+        "core_celsius": {gpu.pci: gpu.thermals.core_celsius for gpu in gpus},
+        "memory_margin_celsius": {gpu.pci: gpu.thermals.memory_margin_celsius for gpu in gpus},
+    }
     smallest = min((margin for margin in margins.values() if margin is not None), default=0.0)
     passed = f"every GPU is at least {smallest:g} C from its limit, expected {least:g}"
     return unless_unread(conclude("gpu_thermals", findings, passed, observed), unread)

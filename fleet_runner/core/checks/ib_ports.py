@@ -81,6 +81,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     observed = {
         "ports": {each.name: f"{each.port.state} {each.port.rate}".strip() for each in ours},
         "firmware": {name: adapter.firmware for name, adapter in adapters.items()},
+        "counts": {each.name: dict(each.port.counters) for each in ours},
         "grown": grown.grown,
         "looks": grown.looks,
     }

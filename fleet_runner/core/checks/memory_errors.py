@@ -133,6 +133,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "modules": len(modules),
         "corrected": sum(each.corrected or 0 for each in modules),
         "uncorrected": sum(each.uncorrected or 0 for each in modules),
+        "by_module": {
+            each.component: {"corrected": each.corrected, "uncorrected": each.uncorrected} for each in modules
+        },
         "poisoned_kib": None if poisoned is None else poisoned // KIB,
         "looks": growth.looks,
     }

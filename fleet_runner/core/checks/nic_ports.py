@@ -90,6 +90,10 @@ def judge(readings: Readings, expected: Expected) -> Result:
         # A bond gives its members its own address.
         "macs": {each.name: each.mac for each in known if each.mac and each.name not in bonded},
         "bonds": {name: [member.name for member in bond.members] for name, bond in network.bonds.items()},
+        "counts": {
+            each.name: {name: count for name, count in _counts(each).items() if name != "rx_packets"}
+            for each in known
+        },
         "grown": grown.grown,
         "looks": grown.looks,
     }

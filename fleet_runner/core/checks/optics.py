@@ -49,6 +49,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings: list[Finding] = []
     unread: list[str] = []
     warm: dict[str, float] = {}
+    modules: dict[str, dict[str, Any]] = {}
     for adapter, interface in profile.hca_interfaces(expected.profile).items():
         try:
             module = _module(answers.get(adapter))
@@ -60,9 +61,16 @@ def judge(readings: Readings, expected: Expected) -> Result:
             findings += _judged(asked, limits, expected)
             if module.celsius is not None:
                 warm[adapter] = max(module.celsius.values)
-    observed = {"celsius": warm, "unread": len(unread)}
+            modules[interface] = {"serial": module.serial, "celsius": warm.get(adapter), **_darkest(module)}
+    observed = {"celsius": warm, "modules": modules, "unread": len(unread)}
     passed = f"the modules of {len(warm)} adapters are well" if warm else "no adapter has a module that measures"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
+
+
+def _darkest(module: Module) -> dict[str, float | None]:
+    """Return what is received and sent on the darkest lane; while the link is down, neither says anything."""
+    light = {"rx_dbm": module.rx_dbm, "tx_dbm": module.tx_dbm} if module.active else {}
+    return {name: min(power.values) for name, power in light.items() if power is not None}
 
 
 def _module(answer: object) -> Module | None:

@@ -35,11 +35,17 @@ def judge(readings: Readings, expected: Expected) -> Result:
         unread = [
             f"{described(gpu, expected)} does not tell its model" for gpu in alive if wanted.model and not gpu.model
         ]
+    places = slots(report, expected)
     observed = {
         "gpus": len(alive),
         "expected": wanted.count,
         "serials": [gpu.serial for gpu in alive if gpu.serial],
-        "slots": slots(report, expected),
+        "slots": places,
+        "parts": {
+            name: {"serial": gpu.serial, "slot": places.get(name, "")}
+            for gpu in alive
+            if gpu.serial and (name := nvidia_smi.component(gpu))
+        },
     }
     passed = f"{len(alive)} of {wanted.count} GPUs are present" + (f", all {wanted.model}" if wanted.model else "")
     return unless_unread(conclude("parts_gpu", findings, passed, observed), unread)

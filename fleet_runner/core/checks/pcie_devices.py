@@ -97,7 +97,12 @@ def judge(readings: Readings, expected: Expected) -> Result:
     counting = {finding.fault for finding in findings}
     said = logged.findings(readings["dmesg"], LOGGED, expected)
     findings += [finding for finding in said if finding.fault not in counting]
-    observed = {"devices": {name: len(there) for name, there in named.items()}, "looks": growth.looks}
+    errors = {f"{name} {each.pci}": dict(each.errors) for name, there in named.items() for each in there}
+    observed = {
+        "devices": {name: len(there) for name, there in named.items()},
+        "errors": errors,
+        "looks": growth.looks,
+    }
     told = ", ".join(f"{len(there)} {name}" for name, there in named.items())
     return unless_unread(conclude(NAME, findings, f"links run as they should: {told}", observed), unread)
 

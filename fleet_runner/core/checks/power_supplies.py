@@ -31,6 +31,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "supplies": len(supplies),
         "expected": wanted.count,
         "health": {supply.name: supply.health for supply in supplies},
+        "parts": {supply.name: {"serial": supply.serial} for supply in supplies if supply.serial},
+        "input_volts": {supply.name: supply.input_volts for supply in supplies if supply.input_volts is not None},
     }
     passed = f"{len(supplies)} of {wanted.count} power supplies give power"
     return unless_unread(conclude("power_supplies", findings, passed, observed), unread)

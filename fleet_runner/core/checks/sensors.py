@@ -50,6 +50,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "sensors": len(used),
         "fans": len(fans),
         "warmest": _warmest(used),
+        "celsius": _readings(used, Kind.TEMPERATURE),
+        "turns": _readings(used, Kind.FAN),
+        "volts": _readings(used, Kind.VOLTAGE),
         "leak_detectors": {each.name: each.state for each in leaks},
     }
     passed = f"{len(used)} sensors are within their own thresholds, {len(fans)} fans turn"
@@ -186,6 +189,10 @@ def _short(fans: Sequence[Sensor], leaks: Sequence[Detector], wanted: Section) -
     for each in leaks:
         if each.state not in {"OK", "Warning", "Critical"}:
             yield f"the leak detector {each.name} says {each.state or 'nothing'}"
+
+
+def _readings(used: Sequence[Sensor], kind: Kind) -> dict[str, float]:
+    return {each.name: each.reading for each in used if each.kind is kind and each.reading is not None}
 
 
 def _warmest(used: Sequence[Sensor]) -> str:
