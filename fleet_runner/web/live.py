@@ -26,6 +26,9 @@ log = structlog.get_logger()
 OVER = "over"
 """The event after which nothing more comes: htmx closes the stream (sse-close)."""
 
+STALE = "stale"
+"""The event that says whether what was told is old by now, for nothing can be read: "yes" or "no" (`live.js`)."""
+
 LOOK_SECONDS = 1.0
 """Pause between two looks at the store."""
 
@@ -95,6 +98,12 @@ class _Feed:
         if changed or self.over:
             self.wake()
 
+    def be_stale(self, *, stale: bool) -> None:
+        """Know whether the last look failed, and put that before everybody where it is news."""
+        if self.trouble is not stale:
+            self.trouble = stale
+            self.wake()
+
     def wake(self) -> None:
         """Have everybody who waits look at the parts; who waits from now on waits for what comes next."""
         self.news.set()
@@ -140,7 +149,7 @@ class Live:
 
     async def _events(self, feed: _Feed, note: Note) -> AsyncIterator[bytes]:
         loop = asyncio.get_running_loop()
-        until, told, seen = loop.time() + LONGEST_SECONDS, dict[str, int](), loop.time()
+        until, told, seen, stale = loop.time() + LONGEST_SECONDS, dict[str, int](), loop.time(), False
         yield b"retry: 2000\n\n"
         while not self._stop.is_set() and not feed.gone and loop.time() < until:
             news = feed.news
@@ -152,6 +161,9 @@ class Live:
                 if told.get(name) != number:
                     told[name] = number
                     yield event(name, html)
+            if feed.trouble is not stale:
+                stale = feed.trouble
+                yield event(STALE, "yes" if stale else "no")
             if feed.over:
                 yield event(OVER, "")
                 return
@@ -172,13 +184,13 @@ class Live:
             while feed.viewers and not feed.over and not self._stop.is_set():
                 try:
                     feed.tell(await asyncio.to_thread(feed.look))
-                    feed.trouble = False
+                    feed.be_stale(stale=False)
                 except HTTPException:  # what was looked at is there no more
                     feed.over = True
                 except FleetError as error:
                     if not feed.trouble:
                         log.warning("a page cannot be kept up to date; it is tried again", why=str(error))
-                    feed.trouble = True
+                    feed.be_stale(stale=True)
                 await self._pause(feed)
         finally:
             del self._feeds[feed.scene.key]

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from playwright.sync_api import Browser, expect
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access import Role
@@ -18,6 +19,7 @@ from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.spool import Progress
 from fleet_runner.web.live import MOST_OF_ADDRESS, event
 from tests.web.hall import NOW, Hall, made, node
+from tests.web.looking import accessible, opened, shot
 from tests.web.served import Served, served
 from tests.web.waiting import until
 
@@ -142,3 +144,53 @@ def test_nobody_without_the_right_is_told_anything(site: Served, run: Run) -> No
         with site.client(role, tenant) as client:
             for path in (f"/runs/{run.id}/events", "/runs/events"):
                 assert client.get(path).status_code == status
+
+
+def renamed(store: Store, *names: str) -> None:
+    """Give a table of the store another name, so that what reads it fails."""
+    with store._database.write() as connection:
+        connection.exec_driver_sql("ALTER TABLE {} RENAME TO {}".format(*names))
+
+
+def test_whoever_is_told_hears_that_nothing_can_be_read_and_that_it_can_again(
+    site: Served, hall: Hall, run: Run
+) -> None:
+    with watching(site, run) as answer:
+        told, heard = answer.iter_text(), ""
+        while "has not said yet" not in heard:
+            heard += next(told)
+        assert "event: stale" not in heard
+        renamed(hall.store, "runs", "elsewhere")
+        while "event: stale\ndata: yes\n" not in heard:
+            heard += next(told)
+        renamed(hall.store, "elsewhere", "runs")
+        while "event: stale\ndata: no\n" not in heard:
+            heard += next(told)
+
+
+def test_an_open_page_says_that_it_is_old_and_when_it_is_not(
+    site: Served, hall: Hall, run: Run, browser: Browser
+) -> None:
+    with opened(browser, site) as page:
+        page.goto(f"{site.url}/runs/{run.id}")
+        expect(page.locator("#one .far")).to_contain_text("has not said yet")
+        renamed(hall.store, "runs", "elsewhere")
+        expect(page.locator("#stale")).to_contain_text("The store cannot be read now", timeout=30_000)
+        accessible(page)
+        shot(page, "stale")
+        renamed(hall.store, "elsewhere", "runs")
+        expect(page.locator("#stale")).to_have_count(0, timeout=30_000)
+
+
+def test_an_open_page_says_that_the_service_is_gone(hall: Hall, run: Run, browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page()
+    with served(hall.store, hall.fleet, tmp_path / "gone") as site:
+        page.goto(f"{site.url}/login")
+        page.fill("#token", site.token(Role.VIEWER))
+        page.press("#token", "Enter")
+        page.wait_for_url(lambda url: "/login" not in url)
+        page.goto(f"{site.url}/runs/{run.id}")
+        until(lambda: site.site.live.streams.total() == 1)
+        expect(page.locator("#stale")).to_have_count(0)
+    expect(page.locator("#stale")).to_contain_text("The connection is lost", timeout=30_000)
+    page.close()
