@@ -1,0 +1,168 @@
+"""Drift: what jumps, drifts or scatters alone among the fleet's series, and of how many nothing can be said."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+from typing import Any
+
+import numpy as np
+
+from fleet_runner.core.foresight import Foresight
+from fleet_runner.core.parts.stay import Stay
+from fleet_runner.core.trends.alike import Together, as_one, foresight, together
+from fleet_runner.core.trends.drift_words import Told, day_name
+from fleet_runner.core.trends.metrics import Metric
+from fleet_runner.core.trends.panel import Window
+from fleet_runner.core.trends.peers import Place, apart, peers
+from fleet_runner.core.trends.search import CHANCE, SEARCHES, scatter, search
+from fleet_runner.core.trends.silence import SENTENCES, UNJUDGED, Silence, unjudged
+from fleet_runner.core.trends.weighing import LEAST_RATIO, Scene, level, spread
+
+MOST_TOLD = 2_000
+"""Foresights of the whole fleet that are kept, the surest first; more would not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the analysis of one metric takes.
+
+    Stays are by id, places by node; marks are the numbers of the metric's pass mark by device type, where there are.
+    """
+
+    metric: Metric
+    window: Window
+    stays: Mapping[int, Stay]
+    places: Mapping[str, Place]
+    marks: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What one metric came to. `days` are the first and last one, None without any; `silences` count series."""
+
+    metric: Metric
+    days: tuple[int, int] | None
+    series: int
+    silences: Mapping[Silence, int]
+    found: tuple[Foresight, ...]
+    together: tuple[Together, ...]
+
+    @property
+    def judged(self) -> int:
+        """Return how many series something could be said of."""
+        return self.series - sum(self.silences.get(reason, 0) for reason in UNJUDGED)
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """Return how many of each kind are foreseen."""
+        return Counter(each.kind.value for each in self.found)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON types."""
+        words = {"metric": self.metric.name, "unit": self.metric.unit, "meaning": self.metric.meaning}
+        silences = {reason.value: count for reason, count in self.silences.items() if count}
+        parts = sum(int(each.numbers["parts"]) for each in self.found)
+        quiet = self.series - sum(silences.values()) - parts
+        counts = {"series": self.series, "judged": self.judged, "quiet": max(quiet, 0)}
+        return {**words, **counts, "foreseen": dict(self.kinds), "together": len(self.together), "silences": silences}
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What all metrics came to."""
+
+    looked: tuple[Looked, ...]
+
+    def foresights(self) -> tuple[Foresight, ...]:
+        """Return what is foreseen, the surest first."""
+        every = [each for looked in self.looked for each in looked.found]
+        return tuple(sorted(every, key=lambda each: (-each.numbers["score"], each.key))[:MOST_TOLD])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the body of the analysis, for whatever shows it."""
+        told = self.foresights()
+        every = sum(len(each.found) for each in self.looked)
+        moved = [each.to_json() for looked in self.looked for each in looked.together]
+        silences = sum((Counter(each.silences) for each in self.looked), Counter[Silence]())
+        days = [each.days for each in self.looked if each.days]
+        first, last = min((day for day, _ in days), default=None), max((day for _, day in days), default=None)
+        judged = sum(each.judged for each in self.looked)
+        return {
+            "since_day": None if first is None else day_name(first),
+            "until_day": None if last is None else day_name(last),
+            "days": 0 if first is None or last is None else last - first + 1,
+            "series": sum(each.series for each in self.looked),
+            "judged": judged,
+            "false_alarms_per_night": round(judged * CHANCE * SEARCHES, 6),
+            "sentences": self._sentences(judged, every, len(moved)),
+            "silences": [
+                {"reason": reason.value, "count": count, "sentence": SENTENCES[reason]}
+                for reason, count in silences.most_common()
+                if count
+            ],
+            "metrics": [each.to_json() for each in self.looked],
+            "together": moved[:MOST_TOLD],
+            "foresights": [each.to_json() for each in told],
+            "foresights_cut": every - len(told),
+        }
+
+    def _sentences(self, judged: int, every: int, moved: int) -> list[str]:
+        """Say what was looked at and found."""
+        series = sum(each.series for each in self.looked)
+        kinds = sum((Counter(each.kinds) for each in self.looked), Counter[str]())
+        which = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items()))
+        return [
+            f"{series:,} series of {len(self.looked)} metrics were looked at; {judged:,} could be judged.",
+            f"{every:,} changes are foreseen to matter{f' ({which})' if which else ''}.",
+            *([f"{moved:,} racks or sites changed as a whole: no part of theirs is to blame."] if moved else []),
+            f"Of noise alone at most {judged * CHANCE * SEARCHES:.2g} a night are expected.",
+        ]
+
+
+def analyse(given: Iterable[Given]) -> Drift:
+    """Look at each metric in turn; an iterable that gives one at a time keeps no more than one in memory."""
+    return Drift(tuple(look(each.metric, each.window, each.stays, each.places, each.marks) for each in given))
+
+
+def look(
+    metric: Metric,
+    window: Window,
+    stays: Mapping[int, Stay],
+    places: Mapping[str, Place],
+    marks: Mapping[str, float],
+) -> Looked:
+    """Look at one metric."""
+    series = len(window.stays)
+    if not series or not len(window.days):
+        return Looked(metric, None, series, {Silence.SHORT: series}, (), ())
+    told = peers(window.stays.tolist(), stays, places)
+    reasons = unjudged(window, told)
+    mute = np.logical_or.reduce(list(reasons.values()))
+    silences = Counter({reason: int(rows.sum()) for reason, rows in reasons.items()})
+    parted = apart(window.middle, told)
+    parted.alone[mute] = np.nan
+    scene = Scene(metric, window, parted.alone, told, places, marks)
+    moved = search(scene.alone, metric.least)
+    silences[Silence.CROWD] += moved.crowd
+    found = _told([level(scene, each) for each in moved.seen], silences)
+    found += _spreads(scene, silences, frozenset(each.row for each in moved.seen))
+    judged = Counter(stay.node for stay, quiet in zip(told.stays, mute.tolist(), strict=True) if stay and not quiet)
+    days = (int(window.days[0]), int(window.days[-1]))
+    said = tuple(foresight(each, metric, judged) for each in as_one(found, told.stays, judged))
+    return Looked(metric, days, series, silences, said, together(metric, window, told, parted))
+
+
+def _spreads(scene: Scene, silences: Counter[Silence], moved: frozenset[int]) -> list[Told]:
+    """Return the series that scatter more than they did, but for those whose level did, too."""
+    wide, logarithm = scatter(scene.window, scene.alone, scene.metric.least)
+    searched = search(apart(logarithm, scene.peers).alone, log(LEAST_RATIO))
+    silences[Silence.CROWD] += searched.crowd
+    more = [each for each in searched.seen if each.row not in moved and each.change.change > 0]
+    return _told([spread(scene, each, wide[each.row]) for each in more], silences)
+
+
+def _told(weighed: Sequence[Told | Silence], silences: Counter[Silence]) -> list[Told]:
+    """Return what is to be told, and count the rest."""
+    silences.update(each for each in weighed if isinstance(each, Silence))
+    return [each for each in weighed if isinstance(each, Told)]

@@ -1,0 +1,192 @@
+"""A second, slow look at one series: did it jump, or does it drift; since when; by how much; and is it chance.
+
+A step and a line that begins on some day are fitted to it and the better one is taken. How large it is, is told by
+estimates that a few wild numbers do not move: Hodges and Lehmann's shift ("Estimates of location based on rank
+tests", Annals of Mathematical Statistics 34, 1963) and the Theil-Sen slope with Sen's interval ("Estimates of the
+regression coefficient based on Kendall's tau", Journal of the American Statistical Association 63, 1968).
+Chance is the tail of Student's t, times the number of days on which the change could have begun (Bonferroni); of
+series that mostly repeat one number, whose noise has no bell's shape, that of Fisher's exact test, too. The noise
+that it is held against is the larger one of the fleet's (`core.trends.drift`) and of what the fit leaves, made larger
+by what each day has of the one before, with Kendall's correction of that ("Note on bias in the estimation of
+autocorrelation", Biometrika 41, 1954) and one standard error.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from fleet_runner.core.trends.drift import FEWEST_BEFORE, FEWEST_SINCE
+
+Floats = NDArray[np.float64]
+
+FEWEST_SLOPE = 14
+"""Days with numbers that a slope is told from."""
+
+SEPARATE = 0.85
+"""How often a number since a jump must lie beyond one before it, of all pairs: half is chance."""
+
+STEADY = 0.4
+"""The least of Kendall's tau between days and numbers of a drift."""
+
+MOST_LIKE_BEFORE = 0.95
+"""The most that a day is taken to have of the one before."""
+
+OWN = 1.1
+"""From how many times the fleet's noise on a series is believed to be of a kind of its own."""
+
+LIKE_FLEET = 0.6
+"""Degrees of freedom for each day where noise is taken from differences (Von Neumann's ratio has two thirds)."""
+
+TESTS = 4
+"""What could have been found on each day: a step or a line, up or down."""
+
+SURE = 0.95
+"""Of the intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What the scan knows of a series' noise: that of a day, and how much larger it is for levels, if `pooled`."""
+
+    day: float
+    inflation: float
+    pooled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of a series: it jumped (`slope` is None), or drifts by so much a day, since the number at `since`.
+
+    `change` is in the series' unit: of a drift, what it came to until now. `chance` is at most how likely noise alone
+    does as much to one series; `noise` is the standard error of a level that rests on one independent day. `clear` is
+    whether numbers before and since are as far apart, or go as steadily, as it takes for a person to see it, too.
+    """
+
+    since: int
+    change: float
+    score: float
+    chance: float
+    noise: float
+    clear: bool
+    slope: float | None = None
+    slope_low: float = 0.0
+    slope_high: float = 0.0
+
+
+class _Fit(NamedTuple):
+    since: int
+    left: float  # the sum of squares that it leaves
+
+
+def look(days: Floats, values: Floats, noise: Noise) -> Change:
+    """Look at one series of at least `FEWEST_BEFORE` + `FEWEST_SINCE` numbers, days ascending."""
+    smooth = _smooth(values)
+    step, line = _step(smooth), _line(days, smooth)
+    return _drift(days, values, line.since, noise) if line.left < step.left else _jump(values, step.since, noise)
+
+
+def _smooth(values: Floats) -> Floats:
+    """Return the median of each three neighbours: what is seen once decides about no shape."""
+    inner = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
+    return np.concatenate([values[:1], inner, values[-1:]])
+
+
+def _step(values: Floats) -> _Fit:
+    """Fit two levels."""
+    count = len(values)
+    before = np.arange(FEWEST_BEFORE, count - FEWEST_SINCE + 1)
+    total = np.cumsum(values)
+    low = total[before - 1]
+    gained = low**2 / before + (total[-1] - low) ** 2 / (count - before)
+    best = int(np.argmax(gained))
+    return _Fit(int(before[best]), float((values**2).sum() - gained[best]))
+
+
+def _line(days: Floats, values: Floats) -> _Fit:
+    """Fit a level that begins to go up or down on some day, the first one among them."""
+    begins = np.arange(0, len(values) - FEWEST_SLOPE + 1)
+    ramp = _ramp(days, begins)
+    gained = (ramp @ (values - values.mean())) ** 2 / (ramp**2).sum(axis=1)
+    best = int(np.argmax(gained))
+    return _Fit(int(begins[best]), float(((values - values.mean()) ** 2).sum() - gained[best]))
+
+
+def _ramp(days: Floats, begins: NDArray[np.intp]) -> Floats:
+    """Return, for each begin, the days since then, less their mean over all days."""
+    since = np.maximum(days[None, :] - days[begins][:, None], 0)
+    return np.asarray(since - since.mean(axis=1, keepdims=True), np.float64)
+
+
+def _jump(values: Floats, since: int, noise: Noise) -> Change:
+    """Tell a jump's size and chance."""
+    before, after = values[:since], values[since:]
+    pairs = after[:, None] - before[None, :]
+    change = float(np.median(pairs))
+    rest = np.concatenate([before - np.median(before), after - np.median(after)])
+    beyond = float(((pairs * np.sign(change) > 0) + 0.5 * (pairs == 0)).mean())
+    width = float(np.sqrt(1 / len(before) + 1 / len(after)))
+    error, freedom = _error(rest, noise)
+    score, chance = _chance(change / width, error, freedom, len(values))
+    chance = max(chance, _repeating(values, since))
+    stays = (np.median(after[-FEWEST_SINCE + 1 :]) - np.median(before)) * np.sign(change) > abs(change) / 2
+    return Change(since, change, score, chance, error, beyond >= SEPARATE and bool(stays))
+
+
+def _drift(days: Floats, values: Floats, since: int, noise: Noise) -> Change:
+    """Tell a drift's slope, with its interval, and its chance."""
+    slope, start, low, high = np.asarray(stats.theilslopes(values[since:], days[since:], SURE)).tolist()
+    rest = np.concatenate(
+        [
+            values[:since] - np.median(values[:since]) if since else values[:0],
+            values[since:] - (start + slope * days[since:]),
+        ]
+    )
+    error, freedom = _error(rest, noise)
+    ramp = _ramp(days, np.array([since]))[0]
+    score, chance = _chance(slope * float(np.sqrt((ramp**2).sum())), error, freedom, len(values))
+    chance = max(chance, _repeating(values, since or len(values) // 2))
+    tau = np.asarray(stats.kendalltau(days[since:], values[since:])).tolist()[0]
+    wider = max(1.0, error / max(_deviation(rest), 1e-12))  # Sen's interval is one of independent days
+    change = slope * float(days[-1] - days[since])
+    clear = abs(tau) >= STEADY
+    bounds = (slope + (low - slope) * wider, slope + (high - slope) * wider)
+    return Change(since, change, score, chance, error, clear, slope, *bounds)
+
+
+def _repeating(values: Floats, since: int) -> float:
+    """Return how likely so many since then lie beyond the middle, of series that mostly repeat a number."""
+    if np.median(np.abs(np.diff(values))) > 0:
+        return 0.0
+    before, after = np.median(values[:since]), np.median(values[since:])
+    beyond = (values - (before + after) / 2) * np.sign(after - before) > 0
+    sure = stats.hypergeom.sf(int(beyond[since:].sum()) - 1, len(values), int(beyond.sum()), len(values) - since)
+    return min(1.0, float(sure) * TESTS * len(values))
+
+
+def _error(rest: Floats, noise: Noise) -> tuple[float, float]:
+    """Return the noise of a level for each independent day, and the degrees of freedom with which that is known."""
+    count = len(rest)
+    near = np.clip(rest, -4 * _deviation(rest), 4 * _deviation(rest))
+    squares = float((near**2).sum())
+    like = float((near[1:] * near[:-1]).sum()) / squares if squares else 0.0
+    like = min(max(like + (1 + 4 * like) / count + np.sqrt((1 - like * like) / count), 0.0), MOST_LIKE_BEFORE)
+    larger = (1 + like) / (1 - like)
+    own = float(np.sqrt(squares / (count - 3) * larger))
+    fleet = noise.day * noise.inflation
+    if noise.pooled and own <= OWN * fleet:
+        return max(own, fleet), LIKE_FLEET * count
+    return max(own, fleet), max(count / larger - 3, 1.0)
+
+
+def _deviation(rest: Floats) -> float:
+    """Return the standard deviation by the mean distance from zero."""
+    return float(np.abs(rest).mean() * np.sqrt(np.pi / 2))
+
+
+def _chance(size: float, error: float, freedom: float, begins: int) -> tuple[float, float]:
+    """Return how many standard errors it is, and a bound on how likely noise comes to it."""
+    score = abs(size) / error
+    return score, min(1.0, float(stats.t.sf(score, freedom)) * TESTS * begins)
