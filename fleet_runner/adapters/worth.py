@@ -1,7 +1,7 @@
 """The analyses of what checks are worth and of limits, from the store and the profiles of device types."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleet_runner.adapters import profiles
@@ -13,7 +13,7 @@ from fleet_runner.core.lifecycle import State
 from fleet_runner.core.worth import analyse, proposals
 from fleet_runner.core.worth.analyse import Worth
 from fleet_runner.core.worth.limits import LIMITS, Limit, Look
-from fleet_runner.core.worth.past import DAY, SICK, Past
+from fleet_runner.core.worth.past import DAY
 from fleet_runner.core.worth.proposals import Fleet, Limits
 from fleet_runner.settings import Settings
 
@@ -32,7 +32,7 @@ def limits(store: Store, settings: Settings, now: float | None = None) -> Limits
     """Propose the limits that the last 30 days speak for; device types without a readable profile are left out."""
     until = time.time() if now is None else now
     since = until - DAYS * DAY
-    fleet = known(store, store.past_of_checks(since, until))
+    fleet = known(store, since)
     looks = looked(store, fleet, (since, until))
     held: dict[str, dict[str, Any]] = {}
     for kind in sorted({*fleet.device_types.values()}):
@@ -43,31 +43,31 @@ def limits(store: Store, settings: Settings, now: float | None = None) -> Limits
     return proposals.analyse(looks, fleet, held, (since, until))
 
 
-def known(store: Store, past: Past) -> Fleet:
-    """Return which nodes there are, which of them are good, and when which turned out bad."""
-    bad: dict[str, list[float]] = {}
-    for move in past.moves:
-        if move.to in SICK:
-            bad.setdefault(move.node, []).append(move.at)
-    faulty = {each.node for each in store.episodes(past.since)} | bad.keys()
-    good = {name for name, state in past.here.items() if state is State.PRODUCTION} - faulty
-    types = {node.name: node.device_type for node in store.nodes() if node.device_type != FABRIC}
-    return Fleet(types, frozenset(good), bad)
+def known(store: Store, since: float) -> Fleet:
+    """Return which nodes there are, which have been good since a moment, and when which turned out bad."""
+    here = [node for node in store.nodes() if node.device_type != FABRIC]
+    bad = store.turned_bad(since)
+    faulty = {each.node for each in store.episodes(since)} | bad.keys()
+    good = {node.name for node in here if node.state is State.PRODUCTION} - faulty
+    return Fleet({node.name: node.device_type for node in here}, frozenset(good), bad)
 
 
-def looked(store: Store, fleet: Fleet, span: tuple[float, float]) -> Mapping[Limit, list[Look]]:
+def looked(
+    store: Store, fleet: Fleet, span: tuple[float, float], wanted: Sequence[Limit] = LIMITS
+) -> Mapping[Limit, list[Look]]:
     """Return what looks at some nodes told: at those that turned out bad, and evenly at others."""
-    return store.limit_looks(LIMITS, chosen(fleet.device_types, fleet.bad), *span) | counted(store, fleet, span)
+    mine = store.limit_looks(wanted, chosen(fleet.device_types, fleet.bad), *span)
+    return mine | _counted(store, fleet, span, [limit for limit in wanted if limit.is_counted])
 
 
-def counted(store: Store, fleet: Fleet, span: tuple[float, float]) -> dict[Limit, list[Look]]:
+def _counted(
+    store: Store, fleet: Fleet, span: tuple[float, float], wanted: Sequence[Limit]
+) -> dict[Limit, list[Look]]:
     """Return what grew in each day: of what is counted since a boot, the panels of days hold the growth."""
-    stays = {stay.id: stay.node for stay in store.stays()}
+    stays = {stay.id: stay.node for stay in store.stays()} if wanted else {}
     days = [int(at // DAY) for at in span]
     found: dict[Limit, list[Look]] = {}
-    for limit in LIMITS:
-        if not limit.is_counted:
-            continue
+    for limit in wanted:
         worst: dict[tuple[str, int], float] = {}
         for metric in limit.metrics:
             window = store.window(metric.name, days[0], days[1])

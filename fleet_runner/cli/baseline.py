@@ -13,6 +13,8 @@ from rich.text import Text
 from fleet_runner.adapters import profiles
 from fleet_runner.adapters.marks_in_yaml import edited
 from fleet_runner.adapters.store import Sought, Store
+from fleet_runner.adapters.worth import looked
+from fleet_runner.cli import again
 from fleet_runner.cli.checking import known as known_checks
 from fleet_runner.cli.session import ByNode, Exit, errors, opened, print_json, span, split
 from fleet_runner.core import baseline as core
@@ -20,8 +22,12 @@ from fleet_runner.core.baseline import Learned, Margin
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.errors import FleetError, SettingsError
 from fleet_runner.core.lifecycle import State
+from fleet_runner.core.profile import Profile
 from fleet_runner.core.runs import Stored
 from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.worth import limits
+from fleet_runner.core.worth.limits import LIMITS, Limit, nested
+from fleet_runner.core.worth.proposals import Fleet
 from fleet_runner.settings import Settings
 
 PAGE = 1000
@@ -45,11 +51,15 @@ def baseline(
         float, typer.Option(min=0, max=100, help="a mark lies so many median deviations below the median")
     ] = Margin().deviations,
     share: Annotated[float, typer.Option(min=0, max=0.5, help="and at least this share of it")] = Margin().share,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="say, too, what the changed ones would have flagged in that time")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
     """Learn pass marks from known-good nodes, and propose them as a difference to the device type's file.
 
-    Nothing is changed: read the difference, and apply it (patch -p1) or not. Exits with 1 if nothing can be learned.
+    Limits of passive checks are learned from the worst that these nodes told at looks spread over that time. Nothing
+    is changed: read the difference, and apply it (patch -p1) or not. Exits with 1 if nothing can be learned.
     """
     if bool(nodes) == good:
         raise FleetError("give either --node A,B,C or --good: which nodes are known to be good?")
@@ -59,19 +69,31 @@ def baseline(
         profile = profiles.read(settings, device_type)
         at = time.time() - span(since)
         chosen = _good(store, device_type, at) if good else _named(store, device_type, split(nodes or ()))
+        margin = Margin(deviations, share)
         learned = [
-            core.learn(each, measure, core.samples(measure, results, chosen), profile, Margin(deviations, share))
+            core.learn(each, measure, core.samples(measure, results, chosen), profile, margin)
             for name, each in sorted(CHECKS.items())
             if each.measures and check in {"", name}
             for results in [_results(store, Sought(check=name, since=at))]
             for measure in each.measures
         ]
-        path, difference = _difference(settings, device_type, core.changes(learned))
+        learned += _limits(
+            store, [each for each in LIMITS if check in {"", each.check}], chosen, at, (profile, margin)
+        )
+        changes = core.changes(learned)
+        path, difference = _difference(settings, device_type, changes)
+        found = None
+        if replay and changes:
+            checks = sorted({each.check for each in learned if each.measure.mark in changes})
+            found = again.replayed(settings, store, {device_type: nested(changes)}, checks, at)
     if json:
         told = [{**_plain(each), "check": each.check} for each in learned]
-        print_json({"nodes": chosen, "marks": told, "file": str(path), "difference": difference})
+        more = {"replay": again.plain(found)} if found else {}
+        print_json({"nodes": chosen, "marks": told, "file": str(path), "difference": difference, **more})
     else:
         _tell(learned, chosen, difference)
+        if found:
+            again.tell(found, since)
     if not any(each.mark is not None for each in learned):
         raise typer.Exit(Exit.NO)
 
@@ -87,6 +109,15 @@ def _named(store: Store, device_type: str, wanted: list[str]) -> tuple[str, ...]
 def _good(store: Store, device_type: str, since: float) -> tuple[str, ...]:
     here = [each.name for each in store.nodes() if each.device_type == device_type and each.state is State.PRODUCTION]
     return core.good(here, _results(store, Sought(verdict=Verdict.FAIL, since=since)))
+
+
+def _limits(
+    store: Store, wanted: list[Limit], nodes: tuple[str, ...], since: float, how: tuple[Profile, Margin]
+) -> list[Learned]:
+    """Learn the limits of passive checks from looks at these nodes."""
+    mine = Fleet({node.name: node.device_type for node in store.nodes() if node.name in nodes}, frozenset(nodes), {})
+    looks = looked(store, mine, (since, time.time()), wanted)
+    return [limits.learn(limit, looks[limit], *how) for limit in wanted]
 
 
 def _results(store: Store, sought: Sought) -> list[Stored]:

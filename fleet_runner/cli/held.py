@@ -30,8 +30,10 @@ class Design:
     fabric: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-def against(settings: Settings, store: Store, changed: Path) -> dict[str, Setting]:
+def against(settings: Settings, store: Store, changed: Path | Mapping[str, Profile]) -> dict[str, Setting]:
     """Return what each node and fabric is held against; a node without a profile is left out, and that is said.
+
+    `changed` is the file of the change, or the change itself by device type.
 
     Raises:
         SettingsError: the file of the change cannot be used.
@@ -40,7 +42,7 @@ def against(settings: Settings, store: Store, changed: Path) -> dict[str, Settin
     nodes = store.nodes()
     held = _profiles(settings, nodes, design)
     kinds = _by_type(nodes, held)
-    changes = _changes(changed, kinds)
+    changes = _changes(changed, kinds) if isinstance(changed, Path) else changed
     after = {
         node.name: replay.overlaid(held[node.name], changes.get(node.device_type, {}))
         for node in nodes

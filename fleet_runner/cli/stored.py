@@ -84,7 +84,7 @@ def replaying(
         tally = Tally()
         looked = time.monotonic()
         oldest = time.time()
-        for stored, found in _judged(store, sought, held, limit, settings.cabling_suspect_share):
+        for stored, found in judged(store, sought, held, limit, settings.cabling_suspect_share):
             tally.take(stored.result.check, found)
             oldest = stored.at
             if sys.stderr.isatty() and time.monotonic() - looked > 1.0:
@@ -115,7 +115,7 @@ def _line(stored: Stored) -> Text:
     return text.append(printable(f"{stored.node} {result.check}: {result.message}"), style="default")
 
 
-def _judged(
+def judged(
     store: Store, sought: Sought, held: dict[str, Setting], limit: int, suspect: float
 ) -> Iterator[tuple[Stored, Again | replay.Left]]:
     """Yield each result with what comes of it, a page at a time, the newest first."""

@@ -20,7 +20,7 @@ from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.parsers import job
 from fleet_runner.core.verdicts import Verdict
 from fleet_runner.core.worth.limits import Limit, Look, look
-from fleet_runner.core.worth.past import DAY, Cost, Moved, Past, Remedied
+from fleet_runner.core.worth.past import DAY, SICK, Cost, Moved, Past, Remedied
 
 NEWEST = 2_000
 """Looks of a check, and runs, from which it is told how often they come and how long they take."""
@@ -55,6 +55,15 @@ class WorthMethods:
                 frozenset(connection.execute(select(tickets.c.fault).where(tickets.c.opened_at >= since)).scalars()),
                 tuple(_costs(connection, since, until, max(1, [*here.values()].count(State.PRODUCTION)))),
             )  # fmt: skip
+
+    def turned_bad(self, since: float) -> dict[str, list[float]]:
+        """Return when nodes were taken where bad ones go, since a moment."""
+        found: dict[str, list[float]] = {}
+        with self._database.read() as connection:
+            for move in _moves(connection, since):
+                if move.to in SICK:
+                    found.setdefault(move.node, []).append(move.at)
+        return found
 
     def limit_looks(
         self, limits: Iterable[Limit], wanted: Sequence[str], since: float, until: float

@@ -9,7 +9,7 @@ from fleet_runner.core.parts.stay import Episode
 from fleet_runner.core.worth import faults as told
 from fleet_runner.core.worth.faults import PUSHED, Confirmed, Fault, is_active
 from fleet_runner.core.worth.past import DAY, HOUR, MINUTE, WEEK_DAYS, Cost, Past
-from fleet_runner.core.worth.schedule import FEWEST, WEEK, Caught, Proposed, Test, propose
+from fleet_runner.core.worth.schedule import FEWEST, WEEK, Caught, Proposed, Timed, propose
 
 MOST_CHECKS = 500
 """Checks that are told of; there are fewer, but a store may hold names of checks that were."""
@@ -96,7 +96,8 @@ class Worth:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
-        kept = self.checks[:MOST_CHECKS]
+        kept, plan = self.checks[:MOST_CHECKS], asdict(self.plan)
+        plan["steps"] = list(plan["steps"])
         return {
             "since_at": self.since,
             "until_at": self.until,
@@ -107,7 +108,7 @@ class Worth:
             "sentences": list(self.sentences),
             "checks": [asdict(each) for each in kept],
             "cut": len(self.checks) - len(kept),
-            "schedules": [{"where": "service", "name": "in service", **asdict(self.plan)}],
+            "schedules": [{"where": "service", "name": "in service", **plan}],
         }
 
 
@@ -159,7 +160,7 @@ def _sentence(row: Paid) -> str:
     if row.later:
         text += f"; it saw {row.later} that others had seen before"
     if row.minutes_a_week:
-        text += f"; it took {row.minutes_a_week:.3g} minutes a node and week"
+        text += f"; it took {_number(row.minutes_a_week)} minutes a node and week"
     if row.unconfirmed:
         text += f"; {row.unconfirmed} were not confirmed by the next look"
     if row.unhelped:
@@ -169,7 +170,7 @@ def _sentence(row: Paid) -> str:
 
 def _plan(found: Sequence[Fault], costs: Sequence[Cost]) -> Plan:
     tests = [
-        Test(cost.check, cost.seconds_a_look / MINUTE, 24 / cost.looks_a_day)
+        Timed(cost.check, cost.seconds_a_look / MINUTE, 24 / cost.looks_a_day)
         for cost in costs
         if is_active(cost.check) and cost.seconds_a_look and cost.looks_a_day and 24 / cost.looks_a_day <= WEEK
     ]
@@ -207,16 +208,15 @@ def _caught(fault: Fault, names: set[str]) -> Caught:
 
 
 def _proposal(today: float, after: float, proposed: Proposed) -> str:
+    now = f"In service, active tests take {_number(today)} minutes a node and week"
     if after == today:
-        return f"In service, active tests take {today:.3g} minutes a node and week; no rarer schedule finds the same."
+        return f"{now}; no rarer schedule finds the same."
     miss = f"an expected {proposed.miss.value:.1%} (at most {proposed.miss.high:.1%})"
-    return (
-        f"In service, active tests take {today:.3g} minutes a node and week; {after:.3g} would find the same faults"
-        f" but {miss}, {_hours(max(0.0, proposed.later_hours))} later on average."
-    )
+    then = f"{_number(after)} would find the same faults but {miss}, {_hours(proposed.later_hours)} later on average"
+    return f"{now}; {then}."
 
 
-def _row(test: Test, every: int, only: int) -> Row:
+def _row(test: Timed, every: int, only: int) -> Row:
     now, after = test.minutes_a_week(1), test.minutes_a_week(every)
     alone = f"; {_count(only, 'fault')} nobody else found" if only else ""
     if every == 1:
@@ -226,12 +226,16 @@ def _row(test: Test, every: int, only: int) -> Row:
     words = f"at one of {every} rounds"
     return Row(
         test.check, every, words, now, after, only,
-        f"{test.check}: {words}, {after:.3g} instead of {now:.3g} minutes a node and week{alone}",
+        f"{test.check}: {words}, {_number(after)} instead of {_number(now)} minutes a node and week{alone}",
     )  # fmt: skip
 
 
 def _hours(hours: float) -> str:
     return f"{hours * 60:.0f} minutes" if hours < 1 else f"{hours:.3g} hours"
+
+
+def _number(minutes: float) -> str:
+    return f"{minutes:,.0f}" if minutes >= 100 else f"{minutes:.3g}"  # noqa: PLR2004  three digits matter
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -168,6 +168,18 @@ def _rounded(limit: Limit, exact: float) -> float:
     return float(f"{told:.{DIGITS}g}")
 
 
+def nested(changes: Mapping[str, float]) -> dict[str, Any]:
+    """Return a part of a profile from numbers by their keys; whole ones as YAML would have them, without a point."""
+    found: dict[str, Any] = {}
+    for key, value in changes.items():
+        *above, last = key.split(".")
+        here = found
+        for name in above:
+            here = here.setdefault(name, {})
+        here[last] = int(value) if float(value).is_integer() else value
+    return found
+
+
 class Flagged(NamedTuple):
     """A node that a limit would have flagged: at how many of its looks, since when, and its worst number.
 

@@ -37,7 +37,7 @@ SPECK = 1e-6
 """A miss that is as good as none: what saves more comes first then."""
 
 
-class Test(NamedTuple):
+class Timed(NamedTuple):
     """A test as it is today: minutes of one look, and hours from one round to the next."""
 
     check: str
@@ -73,19 +73,23 @@ class Proposed:
     later_hours: float
 
 
-def propose(tests: Sequence[Test], faults: Sequence[Caught]) -> Proposed | None:
+def propose(tests: Sequence[Timed], faults: Sequence[Caught]) -> Proposed | None:
     """Return a schedule, and what to expect of it; None where there are too few faults to tell."""
     if len(faults) < FEWEST or not tests:
         return None
+    hours, made = _hours(tests), plan(tests, faults)
     missed = 0.0
     later: list[float] = []
     for fold in range(FOLDS):
-        held_out = [fault for fault in faults if _fold(fault) == fold]
-        made = plan(tests, [fault for fault in faults if _fold(fault) != fold])
-        outcomes = [outcome(fault, made, _hours(tests)) for fault in held_out]
+        others = plan(tests, [fault for fault in faults if _fold(fault) != fold])
+        outcomes = [outcome(fault, others, hours) for fault in faults if _fold(fault) == fold]
         missed += sum(miss for miss, _ in outcomes)
-        later += [hours for miss, hours in outcomes]
-    return Proposed(plan(tests, faults), share(missed, len(faults)), fmean(later) if later else 0.0)
+        later += [late for _, late in outcomes]
+    if set(made.values()) == {1}:  # it is today's, and finds what is found today
+        return Proposed(made, Share(0.0, 0.0, 0.0), 0.0)
+    held_out = share(missed, len(faults))
+    best = share(sum(outcome(fault, made, hours)[0] for fault in faults), len(faults))
+    return Proposed(made, held_out._replace(low=min(held_out.low, best.low)), fmean(later))
 
 
 def _fold(fault: Caught) -> int:
@@ -93,7 +97,7 @@ def _fold(fault: Caught) -> int:
     return crc32(fault.node.encode(errors="replace")) % FOLDS
 
 
-def _hours(tests: Sequence[Test]) -> Mapping[str, float]:
+def _hours(tests: Sequence[Timed]) -> Mapping[str, float]:
     return {test.check: test.hours for test in tests}
 
 
@@ -119,7 +123,7 @@ class _Step(NamedTuple):
     price: float
 
 
-def plan(tests: Sequence[Test], faults: Sequence[Caught]) -> Plan:
+def plan(tests: Sequence[Timed], faults: Sequence[Caught]) -> Plan:
     """Return how often each test has to come, greedily; what finds nothing comes once a week."""
     made = dict.fromkeys((test.check for test in tests), 1)
     hours, most = _hours(tests), MOST_MISSED * len(faults)
@@ -141,7 +145,7 @@ def plan(tests: Sequence[Test], faults: Sequence[Caught]) -> Plan:
         missed, later = missed + best.missed, later + best.later
 
 
-def _step(test: Test, every: int, made: Plan, mine: Sequence[Caught], hours: Mapping[str, float]) -> _Step:
+def _step(test: Timed, every: int, made: Plan, mine: Sequence[Caught], hours: Mapping[str, float]) -> _Step:
     """Return what it costs to have a test come less often: faults missed, hours later, and what a minute costs."""
     after = {**made, test.check: every}
     missed = later = 0.0
