@@ -50,7 +50,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "sensors": len(used),
         "fans": len(fans),
         "warmest": _warmest(used),
-        "celsius": _readings(used, Kind.TEMPERATURE),
+        "celsius": _readings([each for each in used if not _is_margin(each)], Kind.TEMPERATURE),
         "turns": _readings(used, Kind.FAN),
         "volts": _readings(used, Kind.VOLTAGE),
         "leak_detectors": {each.name: each.state for each in leaks},
@@ -79,7 +79,7 @@ def _temperature(sensor: Sensor, wanted: Section, expected: Expected) -> Iterato
         caution = min(caution, top) if caution is not None else top - margin
         beyond, close = reading >= top, reading >= caution
         said = f"{reading:g} C, its critical threshold is {top:g} C"
-    elif reading is not None and bounds.lower_critical is not None and bounds.lower_critical <= 0 and caution is None:
+    elif reading is not None and bounds.lower_critical is not None and _is_margin(sensor):
         limit = bounds.lower_caution if bounds.lower_caution is not None else bounds.lower_critical
         beyond, close = reading <= bounds.lower_critical, reading <= limit
         said = f"{reading:g} C, its lowest is {bounds.lower_critical:g} C"
@@ -189,6 +189,12 @@ def _short(fans: Sequence[Sensor], leaks: Sequence[Detector], wanted: Section) -
     for each in leaks:
         if each.state not in {"OK", "Warning", "Critical"}:
             yield f"the leak detector {each.name} says {each.state or 'nothing'}"
+
+
+def _is_margin(sensor: Sensor) -> bool:
+    """Whether a sensor tells how far away its limit is: it has lower thresholds alone, from nought down."""
+    upper = sensor.bounds.upper_critical or sensor.bounds.upper_caution
+    return not upper and sensor.bounds.lower_critical is not None and sensor.bounds.lower_critical <= 0
 
 
 def _readings(used: Sequence[Sensor], kind: Kind) -> dict[str, float]:

@@ -69,8 +69,12 @@ UNITS: Mapping[str, tuple[float, float]] = MappingProxyType({
 })  # fmt: skip
 """Between which a number of each unit can be. What lies outside is another unit, or nothing that was measured."""
 
-PREFIXES: Mapping[str, str] = MappingProxyType({"gpu": "GPU ", "nvme": "NVMe ", "dimm": "DIMM ", "nvlink": "NVLink "})
-"""How findings begin to name a part of a kind; a name that begins so has it already."""
+PREFIXES: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "gpu": ("GPU ",),
+    "nvme": ("NVMe ", "disk "),
+    "dimm": ("DIMM ", "memory controller "),
+})  # fmt: skip
+"""How findings begin to name a part of a kind, the usual way first; a name that begins so has it already."""
 
 GAUGE, COUNTER, MEASURED = Kind.GAUGE, Kind.COUNTER, Kind.MEASURED
 GPU, NODE, PORT, NIC, OPTIC, NVME, DIMM, PSU, SENSOR, PLACE = (
@@ -80,8 +84,8 @@ GPU, NODE, PORT, NIC, OPTIC, NVME, DIMM, PSU, SENSOR, PLACE = (
 
 def component(part: str, key: str) -> str:
     """Return how findings name a part by the name that a check has for it: "GPU 0000:1b:00.0"."""
-    prefix = PREFIXES.get(part, "")
-    return key if key.startswith(prefix) else prefix + key
+    known = PREFIXES.get(part, ("",))
+    return key if key.startswith(known) else known[0] + key
 
 
 _GPUS: tuple[Metric, ...] = (
