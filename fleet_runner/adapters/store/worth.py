@@ -148,8 +148,9 @@ def _sweep_seconds(connection: Connection) -> float | None:
         if row.stage == Stage.HEALTH_PASSIVE.value and row.ended_at is not None and row.ended_at >= row.opened_at
     }
     ids = sorted(took, reverse=True)[:ROUNDS]
-    counted = select(results.c.run, func.count()).where(results.c.run.in_(ids)).group_by(results.c.run)
-    shares = [took[run] / count for run, count in connection.execute(counted).tuples()]
+    asked = (results.c.run.in_(ids), results.c.verdict != Verdict.SKIPPED.value)
+    counted = select(results.c.run, func.count()).where(*asked).group_by(results.c.run)
+    shares = [took[run] / count for run, count in connection.execute(counted)]
     return median(shares) if shares else None
 
 
