@@ -55,9 +55,10 @@ def level(scene: Scene, seen: Seen) -> Told | Silence:
         return _told(scene, seen, (Kind.SHIFT, before, now, change.change), why)
     slope = (change.slope, change.slope_low, change.slope_high)
     days = seen.days[-1] - seen.since
-    late = np.asarray(seen.days[-RECENT:]) - seen.days[-1]  # where these days would be today, at this slope
-    now_there = float(np.median(told[-RECENT:] - change.slope * late))
-    here = Drifting(now_there, change.noise / RECENT**0.5, *slope, days)
+    late = np.asarray(seen.days[-RECENT:]) - seen.days[-1]
+    alone = _numbers(scene.alone, seen)[-RECENT:]
+    shared = float(np.mean(told[-RECENT:] - alone))  # of a week, whatever its days have in common
+    here = Drifting(shared + float(np.median(alone - change.slope * late)), change.noise / RECENT**0.5, *slope, days)
     crossing = cross(here, _mark(scene, seen.row), scene.metric.worse)
     return _told(scene, seen, (Kind.TREND, before, now, change.change), crossing)
 
