@@ -28,6 +28,7 @@ class Keep:
     artifacts_days: float
     signals_days: float
     audit_days: float = 0.0
+    trend_days: float = 0.0
 
 
 class Body(NamedTuple):
@@ -68,6 +69,9 @@ class Pruned:
     news: int = 0
     counters: int = 0
     asked: int = 0
+    days: int = 0
+    episodes: int = 0
+    foreseen: int = 0
     folders: int = 0
     folder_bytes: int = 0
     more: bool = False
@@ -89,6 +93,9 @@ class Pruned:
             (self.news, "told lines about closed tickets"),
             (self.counters, "counters of what was heard"),
             (self.asked, "lines of the audit log"),
+            (self.days, "days of metrics"),
+            (self.episodes, "faults of long ago"),
+            (self.foreseen, "things that are not foreseen any more"),
             (self.folders, f"folders ({size(self.folder_bytes)})"),
         )
         parts = [f"{count:,} {what}" for count, what in told if count]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from fleet_runner.adapters import artifacts
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.pruning import AGED
+from fleet_runner.adapters.store.pruning import AGED, TRENDS
 from fleet_runner.core import retention
 from fleet_runner.core.lifecycle import SERVING
 from fleet_runner.core.retention import DAY, Keep, Pruned
@@ -79,13 +79,15 @@ def keeping(settings: Settings) -> Keep:
         settings.keep_artifacts_days,
         settings.keep_signals_days,
         settings.keep_audit_days,
+        settings.keep_trend_days,
     )
 
 
 def _aged(work: Work) -> Pruned:
     done, keep = Pruned(), work.keep
+    kept = dict.fromkeys(TRENDS, keep.trend_days) | {"asked": keep.audit_days}
     for what in AGED:
-        before = retention.since(work.now, keep.audit_days if what == "asked" else keep.signals_days)
+        before = retention.since(work.now, kept.get(what, keep.signals_days))
         if work.dry:
             done = _plus(done, what, work.store.count_aged(what, before))
             continue

@@ -197,6 +197,9 @@ class Settings(BaseSettings):
     keep_signals_days: float = Field(
         180.0, ge=0, description="how long cleared alarms, steps of closed boots and told news are kept; 0: always"
     )
+    keep_trend_days: float = Field(
+        400.0, ge=0, description="how long a day's numbers of all parts, their faults and what was foreseen are kept"
+    )
     source_schedule: str = Field(KNOWN["source"].default, description="when a runner reads the source of truth again")
     retention_schedule: str = Field(
         KNOWN["retention"].default, description="when one runner takes away what is older or more than is kept"

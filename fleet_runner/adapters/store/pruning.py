@@ -14,6 +14,7 @@ from fleet_runner.adapters.store.remedy_schema import WAITING, alarms, heard, ou
 from fleet_runner.adapters.store.runner_schema import pruned
 from fleet_runner.adapters.store.runs import SWEEPS
 from fleet_runner.adapters.store.schema import boot_events, boots, evidence, journal, nodes, results, runs, tickets
+from fleet_runner.adapters.store.trend_schema import episodes, foresights, panels
 from fleet_runner.adapters.store.web_schema import audit
 from fleet_runner.core.retention import DAY, Body, Said, thinned
 from fleet_runner.core.runs import Outcome
@@ -91,8 +92,14 @@ AGED: dict[str, Table] = {
     "news": outbox,
     "counters": heard,
     "asked": audit,
+    "days": panels,
+    "episodes": episodes,
+    "foreseen": foresights,
 }
 """What goes by its age alone, by the name that `core.retention.Pruned` has for it."""
+
+TRENDS = ("days", "episodes", "foreseen")
+"""What of it foresight rests on. Which part was where is kept: it grows with what is replaced, not with time."""
 
 
 def aged(what: str, before: float) -> ColumnElement[bool]:
@@ -113,8 +120,18 @@ def aged(what: str, before: float) -> ColumnElement[bool]:
             return and_(outbox.c.at < before, over.correlate(outbox), ~waits.correlate(outbox), last)
         case "asked":
             return and_(audit.c.at < before, _not_newest(audit))
+        case "days" | "episodes" | "foreseen":
+            return _foreseen_from(what, before)
         case _:
             return heard.c.last_at < before
+
+
+def _foreseen_from(what: str, before: float) -> ColumnElement[bool]:
+    if what == "days":
+        return panels.c.day < int(before // DAY)
+    if what == "episodes":
+        return and_(episodes.c.last_at < before, _not_newest(episodes))
+    return and_(foresights.c.ended_at < before, _not_newest(foresights))
 
 
 def count_aged(connection: Connection, what: str, before: float) -> int:

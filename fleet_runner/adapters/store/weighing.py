@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Column, Connection, case, func, select, text
 
@@ -20,9 +20,19 @@ from fleet_runner.adapters.store.schema import (
     runs,
     tickets,
 )
+from fleet_runner.adapters.store.trend_schema import episodes, foresights, panels, stays
 from fleet_runner.adapters.store.web_schema import audit
 
-KINDS: dict[str, Column[Any]] = {
+DAY = 86_400.0
+
+
+class Day(NamedTuple):
+    """A column that counts days since the epoch."""
+
+    column: Column[Any]
+
+
+KINDS: dict[str, Column[Any] | Day] = {
     "results": results.c.at,
     "evidence": evidence.c.at,
     "history": journal.c.at,
@@ -35,6 +45,10 @@ KINDS: dict[str, Column[Any]] = {
     "flashes": flashes.c.intended_at,
     "batches in the queue": parcels.c.offered_at,
     "lines of the audit log": audit.c.at,
+    "days of metrics": Day(panels.c.day),
+    "faults of parts": episodes.c.last_at,
+    "parts in places": stays.c.last_at,
+    "things foreseen": foresights.c.first_at,
 }
 """The moment of each kind's rows; their table is the column's. What is not here grows with the fleet alone."""
 
@@ -70,10 +84,12 @@ def weigh(connection: Connection, where: str, since: float) -> Weighed:
     return Weighed(REVISION, where, size, free, kinds)
 
 
-def _kind(connection: Connection, name: str, at: Column[Any], sizes: dict[str, int], since: float) -> Kind:
+def _kind(connection: Connection, name: str, moment: Column[Any] | Day, sizes: dict[str, int], since: float) -> Kind:
+    table = moment.column.table if isinstance(moment, Day) else moment.table
+    at = moment.column * DAY if isinstance(moment, Day) else moment
     lately = func.coalesce(func.sum(case((at >= since, 1), else_=0)), 0)
-    row = connection.execute(select(func.count(), func.min(at), func.max(at), lately).select_from(at.table)).one()
-    return Kind(name, row[0], sizes.get(str(at.table)), row[1], row[2], int(row[3]))
+    row = connection.execute(select(func.count(), func.min(at), func.max(at), lately).select_from(table)).one()
+    return Kind(name, row[0], sizes.get(str(table)), row[1], row[2], int(row[3]))
 
 
 def _sizes(connection: Connection) -> dict[str, int]:

@@ -92,7 +92,7 @@ _GPUS: tuple[Metric, ...] = (
     Metric("gpu_margin", "gpu_thermals", "margin_celsius.*", "celsius to its limit", GAUGE, "low", 3, GPU,
            "how far a GPU is from the temperature at which it slows down", "limits.gpu_tlimit_margin_celsius"),
     Metric("gpu_memory_margin", "gpu_thermals", "memory_margin_celsius.*", "celsius to its limit", GAUGE, "low", 3,
-           GPU, "likewise, of its memory", "limits.gpu_tlimit_margin_celsius"),
+           GPU, "how far a GPU's memory is from it", "limits.gpu_tlimit_margin_celsius"),
     Metric("gpu_core", "gpu_thermals", "core_celsius.*", "celsius", GAUGE, "high", 3, GPU, "how warm a GPU is"),
     Metric("gpu_watts", "gpu_power", "gpus.*.watts", "watts", GAUGE, "both", 40, GPU, "what a GPU draws"),
     Metric("gpu_power_limit", "gpu_power", "gpus.*.limit_watts", "watts", GAUGE, "low", 5, GPU,
