@@ -22,6 +22,7 @@ NAVIGATION: tuple[tuple[str, str, Right], ...] = (
     ("/runs", "Runs", Right.SEE),
     ("/schedules", "Schedules", Right.SEE),
     ("/rollouts", "Rollouts", Right.SEE),
+    ("/trends", "Trends", Right.SEE),
     ("/mine", "My nodes", Right.OWN),
     ("/audit", "Audit", Right.AUDIT),
 )

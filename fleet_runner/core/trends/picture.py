@@ -23,8 +23,8 @@ from fleet_runner.core.trends.picture_pen import (
     words,
 )
 
-WIDTH, HEIGHT = 720.0, 250.0
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 704.0, 16.0, 210.0
+WIDTH, HEIGHT = 720.0, 264.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 704.0, 30.0, 222.0
 
 FARTHEST = 60
 """Days ahead that are drawn; a crossing that lies beyond is said and not shown."""
@@ -151,7 +151,7 @@ def _grid(trend: Trend, x: Axis, y: Axis, marks: Sequence[float], ahead: int) ->
     for mark in marks:
         yield line([(LEFT, y.at(mark)), (RIGHT, y.at(mark))], "grid")
         yield words(said(mark), LEFT - 8, y.at(mark) + 4, anchor="end")
-    yield words(trend.unit, LEFT - 8, HEIGHT - 22, anchor="end")
+    yield words(trend.unit, 4, 14)
     for day in day_ticks(trend.days[0], trend.days[-1] + ahead):
         yield line([(x.at(day), BOTTOM), (x.at(day), BOTTOM + 5)], "grid")
         yield words(date(day), x.at(day), BOTTOM + 20, anchor="middle")

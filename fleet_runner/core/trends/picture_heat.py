@@ -38,7 +38,6 @@ class Table(NamedTuple):
     rows: tuple[Row, ...]
 
 
-
 def cell(apart: float | None, worse: str = "both", title: str = "") -> Cell | None:
     """Return the cell of so many spreads: warm on the side that is worse, cool on the other."""
     if apart is None:
@@ -46,7 +45,8 @@ def cell(apart: float | None, worse: str = "both", title: str = "") -> Cell | No
     step = sum(abs(apart) >= each for each in STEPS)
     bad = apart < 0 if worse == "low" else apart > 0
     kind = f"{'warm' if bad else 'cool'}{step}" if step else "plain"
-    return Cell(kind, "0" if abs(apart) < 0.05 else f"{apart:+.1f}".replace("-", "−"), title)  # noqa: PLR2004  as shown
+    words = f"{apart:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return Cell(kind, "0" if words[1:] == "0.0" else words, title)
 
 
 def by_slot(metrics: Iterable[Mapping[str, Any]]) -> tuple[Table, ...]:
@@ -81,6 +81,7 @@ def by_place(metric: Mapping[str, Any]) -> Table:
     worse = str(metric.get("worse", "both"))
     slots = tuple(str(each["name"]) for each in metric.get("slots") or ())
     rows = tuple(
-        Row(str(each["name"]), tuple(cell(apart, worse) for apart in each["cells"])) for each in metric.get("rows") or ()
+        Row(str(each["name"]), tuple(cell(apart, worse) for apart in each["cells"]))
+        for each in metric.get("rows") or ()
     )
     return Table(str(metric.get("rows_of", "rack")), slots, rows)

@@ -7,6 +7,7 @@ from fleet_runner.web.pages import (
     fabric,
     finding,
     fleet,
+    lifetimes,
     login,
     mine,
     node,
@@ -16,6 +17,7 @@ from fleet_runner.web.pages import (
     runs,
     schedules,
     tickets,
+    trends,
     wishes,
 )
 
@@ -33,6 +35,8 @@ PAGES: tuple[APIRouter, ...] = (
     runs.router,
     schedules.router,
     rollouts.router,
+    trends.router,
+    lifetimes.router,
     audit.router,
 )
 """Every page's routes."""

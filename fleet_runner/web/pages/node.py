@@ -39,8 +39,8 @@ router = APIRouter()
 MOVES = 200
 """Transitions of which a node's way is told, the newest."""
 
-STAYS, WIRES, TICKETS = 50, 64, 20
-"""Lines of the way, links and closed tickets that are shown."""
+STAYS, WIRES, TICKETS, FORESEEN = 50, 64, 20, 12
+"""Lines of the way, links, closed tickets and things foreseen that are shown."""
 
 LARGEST_INVENTORY = 4_000_000
 """Characters of a firmware inventory that is held against the pins for a page."""
@@ -142,7 +142,16 @@ def _found(here: Site, row: Node) -> dict[str, Any]:
         "wires": links[:WIRES],
         "more_wires": max(0, len(links) - WIRES),
         **_firmware(here, row, latest),
+        **_foreseen(here, row),
     }
+
+
+def _foreseen(here: Site, row: Node) -> dict[str, Any]:
+    """Return what is foreseen of a node, and of which metrics and components there are pictures."""
+    every = here.store.foresights(node=row.name)
+    shown = every[:FORESEEN]
+    pictures = dict.fromkeys((each.what.metric, each.what.component) for each in shown if each.what.metric)
+    return {"foreseen": shown, "more_foreseen": len(every) - len(shown), "pictures": tuple(pictures)}
 
 
 WORST = {Verdict.FAIL: 0, Verdict.UNKNOWN: 1, Verdict.PASS: 2}

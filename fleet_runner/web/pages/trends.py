@@ -1,0 +1,204 @@
+"""What stored results say about tomorrow: what is foreseen, and what each analysis came to.
+
+The nightly analysis has made everything that is shown here but the lines of single parts; pages draw it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, NamedTuple
+
+from fastapi import APIRouter, HTTPException, Path, Query, Request
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from fleet_runner.core.foresight import Analysis, Foresight, Kind
+from fleet_runner.core.order import natural
+from fleet_runner.core.parts.stay import Stay
+from fleet_runner.core.report.picture import bar
+from fleet_runner.core.trends import picture, picture_heat, telling
+from fleet_runner.core.trends.metrics import BY_NAME
+from fleet_runner.web.access import Sees
+from fleet_runner.web.api.bounds import Name
+from fleet_runner.web.pages.node import known
+from fleet_runner.web.rendering import page
+from fleet_runner.web.series import Series, series
+from fleet_runner.web.site import Here, Site
+
+router = APIRouter()
+
+LISTED = 200
+"""Things foreseen that one page shows."""
+
+PARTS = 16
+"""Parts of a node whose lines one page shows."""
+
+KINDS: Mapping[Kind, str] = {
+    Kind.SHIFT: "jumped, and its peers did not",
+    Kind.TREND: "goes steadily towards its pass mark",
+    Kind.SPREAD: "scatters more than it did",
+    Kind.SLOT: "one part after the other fails in this place",
+    Kind.PART: "the same part fails wherever it is",
+    Kind.LEMON: "takes more of everybody's time than others do",
+}
+"""What each kind of foresight means, as people read it."""
+
+ANALYSES: tuple[tuple[str, str, str], ...] = (
+    ("drift", "Drift", ""),
+    ("heat", "Heat", ""),
+    ("parts", "Parts and places", ""),
+    ("lemons", "Lemons", "/trends/lemons"),
+    ("lifetimes", "Lifetimes", "/trends/lifetimes"),
+    ("worth", "Which checks pay", "/trends/checks"),
+    ("limits", "Limits from evidence", "/trends/checks#limits"),
+)
+"""Every analysis: how it is kept, what it is called, and the page that shows it."""
+
+LABELS: Mapping[str, str] = {
+    "gpu": "GPUs", "hca": "InfiniBand ports", "nic": "Ethernet ports", "optic": "Optics", "nvme": "NVMe drives",
+    "dimm": "DIMMs", "psu": "Power supplies", "sensor": "Sensors of the BMC", "node": "Nodes", "place": "Places",
+}  # fmt: skip
+"""What people call each kind of part."""
+
+CHECK = ("check", "first", "alone", "unconfirmed", "minutes_a_week", "sentence")
+LIMIT = ("device_type", "key", "unit", "now", "proposed", "flagged", "flagged_nodes", "flagged_bad", "sentence")
+"""What must be told of a check and of a limit for it to be shown."""
+
+MetricName = Annotated[str, Path(max_length=100)]
+
+
+class Made(NamedTuple):
+    """An analysis as the fleet's page has it."""
+
+    label: str
+    url: str
+    found: Analysis | None
+    sentences: tuple[str, ...]
+
+
+@router.get("/trends")
+def trends(request: Request, here: Here, who: Sees, kind: Annotated[str, Query(max_length=20)] = "") -> HTMLResponse:
+    """Show what is foreseen of the whole fleet, and how each slot stands to the rest."""
+    made = _made(here)
+    every = here.store.foresights(limit=1000)
+    wanted = kind if kind in set(Kind) else ""
+    shown = [each for each in every if not wanted or each.what.kind == wanted]
+    drift, metrics = body(made["drift"].found), telling.rows(body(made["heat"].found), "metrics", *telling.HEATED)
+    return page(
+        request,
+        who,
+        "trends.html",
+        made=made,
+        kinds=KINDS,
+        labels=LABELS,
+        kind=wanted,
+        counts=Counter(str(each.what.kind) for each in every),
+        foreseen=shown[:LISTED],
+        more=max(0, len(shown) - LISTED),
+        tables=picture_heat.by_slot(metrics),
+        single=sorted(str(each["metric"]) for each in metrics if len(each["slots"]) < 2),  # noqa: PLR2004  no other
+        together=telling.rows(drift, "together", "sentence"),
+        silences=telling.rows(drift, "silences", "sentence", "count"),
+    )
+
+
+@router.get("/trends/metrics/{name}")
+def metric(request: Request, here: Here, who: Sees, name: MetricName) -> HTMLResponse:
+    """Show one metric: what it was like day by day, who stands out, and each rack by its slots."""
+    heat = here.store.analysis("heat")
+    told = telling.metric_of(body(heat), name)
+    if name not in BY_NAME and told is None:
+        raise HTTPException(404, f"there is no metric {name!r}; /trends has those that are followed")
+    return page(
+        request,
+        who,
+        "trends-metric.html",
+        metric=BY_NAME.get(name),
+        name=name,
+        told=told,
+        at=heat.at if heat else None,
+        bands=[(each["device_type"], each["parts"], pictured(picture.svg(telling.fleet(told or {}, each))))
+               for each in telling.bands(told)],
+        table=picture_heat.by_place(told) if told else None,
+        foreseen=[each for each in here.store.foresights(limit=1000) if each.what.metric == name][:LISTED],
+    )  # fmt: skip
+
+
+@router.get("/trends/nodes/{name}/metrics/{metric}")
+def part(request: Request, here: Here, who: Sees, name: Name, metric: MetricName) -> HTMLResponse:
+    """Show what the parts of a node told of a metric, between their peers; or one part of it."""
+    row, component = known(here, name), request.query_params.get("component", "")[:200]
+    stays = [each for each in here.store.stays(node=name) if component in {"", each.component}]
+    days, found = series(here.store, metric, stays)
+    peers = telling.band(telling.metric_of(body(here.store.analysis("heat")), metric), row.device_type, days)
+    seen = {each.what.component: each.what for each in here.store.foresights(node=name) if each.what.metric == metric}
+    ordered = sorted(found, key=lambda each: natural(called(each.stay)))
+    return page(
+        request,
+        who,
+        "trends-part.html",
+        row=row,
+        metric=BY_NAME.get(metric),
+        name=metric,
+        drawn=[
+            (each.stay, called(each.stay), _one(metric, days, each, peers, seen.get(each.stay.component)))
+            for each in ordered[:PARTS]
+        ],
+        more=max(0, len(ordered) - PARTS),
+        component=component,
+        seen_of=seen,
+    )
+
+
+@router.get("/trends/checks")
+def checks(request: Request, here: Here, who: Sees) -> HTMLResponse:
+    """Show which checks find what, in how many minutes, and which limits good nodes would have."""
+    worth, limits = here.store.analysis("worth"), here.store.analysis("limits")
+    return page(
+        request,
+        who,
+        "trends-checks.html",
+        worth=worth,
+        limits=limits,
+        sentences=sentences(worth),
+        checks=telling.rows(body(worth), "checks", *CHECK),
+        most=max((each["first"] for each in telling.rows(body(worth), "checks", *CHECK)), default=0),
+        bar=bar,
+        schedules=telling.rows(body(worth), "schedules", "name", "sentence", "steps"),
+        limit_sentences=sentences(limits),
+        rows=telling.rows(body(limits), "limits", *LIMIT)[:LISTED],
+    )
+
+
+def called(stay: Stay) -> str:
+    """Return what people call a place: by its slot where that is known."""
+    named = stay.slot or stay.component or "the node"
+    return f"{named} ({stay.component})" if stay.slot and stay.component else named
+
+
+def _one(name: str, days: range, found: Series, peers: picture.Band | None, seen: Foresight | None) -> Markup:
+    drawn = telling.trend(f"{name} of {called(found.stay)}", days, found.own, peers, seen)
+    unit = BY_NAME[name].unit if name in BY_NAME else ""
+    return pictured(picture.svg(replace(drawn, unit=unit)))
+
+
+def _made(here: Site) -> dict[str, Made]:
+    """Return every analysis by its name."""
+    found = {name: here.store.analysis(name) for name, _, _ in ANALYSES}
+    return {name: Made(label, url, found[name], sentences(found[name])) for name, label, url in ANALYSES}
+
+
+def body(found: Analysis | None) -> telling.Body | None:
+    """Return what an analysis came to; None where it was not made."""
+    return found.body if found is not None else None
+
+
+def sentences(found: Analysis | None) -> tuple[str, ...]:
+    """Return what an analysis says in words."""
+    told = (body(found) or {}).get("sentences")
+    return tuple(str(each) for each in told) if isinstance(told, list | tuple) else ()
+
+
+def pictured(svg: str) -> Markup:
+    """Return a picture as part of a page: whatever is text in it was escaped where it was drawn."""
+    return Markup(svg)  # noqa: S704  see there

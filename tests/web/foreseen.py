@@ -1,0 +1,200 @@
+"""A hall of whose tomorrow something is known: two months of numbers, what is foreseen, every analysis."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import insert
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.trend_schema import panels, stays
+from fleet_runner.core.foresight import Foresight, Kind
+from fleet_runner.core.trends import heat, packing
+from fleet_runner.core.trends.metrics import BY_NAME
+from fleet_runner.core.trends.panel import DAY, Panel
+from fleet_runner.core.trends.peers import Place
+from tests.web.hall import HOSTILE, NOW, Hall
+
+LAST = int(NOW // DAY) - 1
+DAYS, GPUS = 60, 8
+HOT, JUMPED = 3, 18
+"""Rows (nodes times GPUs) of the GPU that warms up, and of the one that jumped."""
+
+METRIC, OTHERS = "gpu_memory_margin", ("gpu_core", "gpu_watts")
+
+
+def component(slot: int) -> str:
+    """Return how findings name the GPU of a slot."""
+    return f"GPU 0000:{16 * slot + 11:02x}:00.0"
+
+
+def numbers(rows: int, name: str) -> NDArray[np.float32]:
+    """Return two months of a metric: noise, slot 5 and a rack warmer, one GPU that drifts and one that jumped."""
+    chance = np.random.default_rng(len(name))
+    level = 30 + chance.normal(0, 2, (rows, 1))
+    level[5::GPUS] -= 4
+    level[4 * GPUS * 3 : 4 * GPUS * 4] -= 2.5
+    found = level + chance.normal(0, 0.7, (rows, DAYS))
+    if name == METRIC:
+        found[HOT, 20:] -= 0.42 * np.arange(DAYS - 20)
+        found[JUMPED, 45:] -= 9
+        found[HOT, 31:34] = np.nan
+    return found.astype(np.float32)
+
+
+def drift(number: int, nodes: tuple[str, ...]) -> Foresight:
+    """Foresee that the GPU of a row goes where its mark lies, or jumped."""
+    node, gpu = nodes[number // GPUS], component(number % GPUS)
+    mark = {"unit": "celsius to its limit", "mark": 5.0}
+    if number == HOT:
+        said = f"{METRIC} has fallen by 0.42 a day since 2026-10-08; it crosses its mark of 5 in 20 days (17 to 24)"
+        crosses = {"crosses_in_days": 20.3, "crosses_soonest_days": 17.0, "crosses_latest_days": 24.2}
+        known = {**mark, **crosses, "since_day": "2026-10-08"}
+        return Foresight(Kind.TREND, node, gpu, said, METRIC, "GP000003", known)
+    said = f"{METRIC} jumped from 31 to 22 on 2026-11-02, those of 200 peers did not {HOSTILE}"
+    known = {**mark, "since_day": "2026-11-02", "crosses_in_days": None}
+    return Foresight(Kind.SHIFT, node, gpu, said, METRIC, "", known)
+
+
+def foreseen(hall: Hall) -> None:
+    """Fill a hall's store with what the nightly analysis would have."""
+    rows = len(hall.names) * GPUS
+    parts(hall.store, hall.names)
+    for name in (METRIC, *OTHERS):
+        kept(hall.store, name, numbers(rows, name))
+    hall.store.foresee(
+        frozenset({Kind.SHIFT, Kind.TREND}), [drift(each, hall.names) for each in (HOT, JUMPED)], NOW - 86_400
+    )
+    lemon = Foresight(
+        Kind.LEMON, hall.names[2], "", f"{hall.names[2]} takes more of everybody's time than others do {HOSTILE}"
+    )
+    hall.store.foresee(frozenset({Kind.LEMON}), [lemon], NOW - 3 * 86_400)
+    for name, body in bodies(hall):
+        hall.store.keep_analysis(name, body, NOW - 7_200, 12.5)
+
+
+def parts(store: Store, names: tuple[str, ...]) -> None:
+    """Say which part is where."""
+    given = [
+        {"id": 1 + at * GPUS + slot, "kind": "gpu", "serial": f"GP{at:05d}{slot}", "node": name,
+         "component": component(slot), "slot": f"GPU {slot}", "first_at": NOW - DAYS * DAY, "last_at": NOW}
+        for at, name in enumerate(names)
+        for slot in range(GPUS)
+    ]  # fmt: skip
+    with store._database.write() as connection:
+        connection.execute(insert(stays), given)
+
+
+def kept(store: Store, name: str, middle: NDArray[np.float32]) -> None:
+    """Keep a metric's numbers, day by day."""
+    given = []
+    for at in range(DAYS):
+        told = np.flatnonzero(np.isfinite(middle[:, at]))
+        ids, ones = (told + 1).astype(np.uint32), np.full(len(told), 24, np.uint32)
+        panel = Panel(name, LAST - DAYS + 1 + at, ids, ones, middle[told, at], np.full(len(told), 0.5, np.float32))
+        given.append({"metric": name, "day": panel.day, "rows": len(told), "body": packing.encode(panel)})
+    with store._database.write() as connection:
+        connection.execute(insert(panels), given)
+
+
+def heated(hall: Hall) -> dict[str, Any]:
+    """Return what the analysis of heat says of these numbers."""
+    known = hall.store.stays_by_id()
+    places = {each.name: Place(each.device_type, each.site, each.rack or "") for each in hall.fleet.devices.values()}
+    windows = (hall.store.window(name, LAST - DAYS + 1, LAST) for name in (METRIC, *OTHERS))
+    seen = tuple(heat.look(BY_NAME[window.metric], window, known, places) for window in windows)
+    return heat.Heat(seen).to_json()
+
+
+def bodies(hall: Hall) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return every analysis as it is kept."""
+    yield "heat", heated(hall)
+    yield "drift", DRIFT
+    yield "worth", WORTH
+    yield "limits", LIMITS
+    yield "lifetimes", LIFETIMES
+
+
+DRIFT = {
+    "sentences": ["640 series of 3 metrics over 60 days; 631 could be judged.", f"2 things are foreseen {HOSTILE}"],
+    "together": [{"sentence": f"rack R009 of hall-1: gpu_core of 32 parts moved together by +6.1 {HOSTILE}"}],
+    "silences": [
+        {"reason": "short", "count": 4200, "sentence": "not enough data: told on fewer than 21 days"},
+        {"reason": "unit", "count": 0, "sentence": "the unit seems to have changed"},
+    ],
+}
+WORTH = {
+    "sentences": ["412 faults on 200 nodes in 30 days.", "31 minutes would find the same faults but 2.1 %."],
+    "checks": [
+        {"check": check, "first": first, "alone": first // 2, "unconfirmed": 2, "minutes_a_week": minutes,
+         "sentence": f"{check} found {first} faults first {HOSTILE}"}
+        for check, first, minutes in (("gpu_errors", 118, 13.8), ("training", 3, 394.6), ("", 40, None))
+    ],
+    "schedules": [
+        {"name": "in service", "sentence": "In service, 31 of 182 minutes a node and week would do.",
+         "steps": [{"sentence": "training: at every 24th round instead of each, 5 instead of 120 minutes"}]},
+        {"name": "in bring-up", "sentence": "In bring-up: not enough data: 4 faults", "steps": []},
+    ],
+}  # fmt: skip
+LIMITS = {
+    "sentences": ["19 limits of 2 device types could be learned from 187 good nodes; 6 would change."],
+    "limits": [
+        {"device_type": "hgx", "key": "limits.gpu_tlimit_margin_celsius", "unit": "celsius", "now": 5.0,
+         "proposed": 14.0, "flagged": [{"node": "gpu-00012", "bad": True}], "flagged_nodes": 1, "flagged_bad": 1,
+         "sentence": "at least 14 instead of 5; 187 good nodes had 28 ± 2.5, none of them would be flagged"},
+        {"device_type": "dgx", "key": "disk_health.celsius_max", "unit": "celsius", "now": 70.0, "proposed": None,
+         "flagged": [], "flagged_nodes": 0, "flagged_bad": 0, "sentence": f"not enough data: 60 numbers {HOSTILE}"},
+    ],
+}  # fmt: skip
+
+
+def curve(name: str, ages: str, each: float, share: float) -> dict[str, Any]:
+    """Return survival that falls by the same share with each of twenty ages."""
+    told = [share**at for at in range(20)]
+    return {
+        "name": name,
+        ages: [each * at for at in range(20)],
+        "share": told,
+        "low": [max(0.0, here - 0.003 * at) for at, here in enumerate(told)],
+        "high": [min(1.0, here + 0.002 * at) for at, here in enumerate(told)],
+    }
+
+
+LIFETIMES: dict[str, Any] = {
+    "sentences": ["GPUs: 21 of 960 failed in 742 years of service together, one in 35.3 years (23.1 to 57.1)."],
+    "kinds": [
+        {"name": "GPUs", "sentence": "21 of 960 failed.", "survival_sentence": "97.6 % live to the age of 365 d.",
+         "curve": curve("all GPUs", "ages_days", 18.0, 0.9985), "weibull": {"sentence": "They fail while young."},
+         "cohorts": [
+             {"by": "device type", "sentence": "They differ more than chance explains.", "rows": [
+                 {"sentence": f"{name}: so many of so many {HOSTILE}",
+                  "curve": curve(name, "ages_days", 18.0, share)}
+                 for name, share in (("hgx-h100", 0.998), ("hgx-b200", 0.9995), (f"strange {HOSTILE}", 0.9994))]},
+             {"by": "part model", "sentence": "Not enough data: there is only one.", "rows": []}]},
+        {"name": "optics", "sentence": "1 of 384 failed.", "survival_sentence": "Not enough data.", "curve": None,
+         "weibull": {"sentence": "Not enough data."}, "cohorts": []},
+    ],
+    "burn_in": {
+        "sentence": "120 burn-ins, 14 of which found a fault: half of these within 5.5 h.",
+        "curve": curve("burn-in", "ages_hours", 2.5, 0.993),
+        "rows": [{"hours": 24.0, "sentence": "24 h instead of 48 h would have let 2.8 % of nodes through."}],
+        "early": {"days": 30, "sentence": "In their first 30 d nodes were taken out 3.1 times as often as later."},
+    },
+    "service": {
+        "sentence": "48 nodes were in production for 98.7 % of the time.",
+        "causes": [
+            {"cause": "xid.79", "exclusions": 30, "gpu_hours": 14_400.0, "sentence": f"xid.79: 30 times {HOSTILE}"},
+            {"cause": "firmware update", "exclusions": 48, "gpu_hours": 320.0, "sentence": "48 times on 48 nodes."},
+        ],
+    },
+    "jobs": {
+        "sentence": "A node drops out of production unasked every 75 d (58 d to 99 d).",
+        "rows": [
+            {"nodes": 128, "hours": 168, "expected": 11.98, "expected_low": 9.05, "expected_high": 15.41,
+             "none_chance": 0.0001, "sentence": "A job of 128 nodes over 168 h."},
+            {"nodes": 1, "hours": 24, "expected": 0.01, "none_chance": None, "sentence": "A job of a node."},
+        ],
+    },
+    "cut": "",
+}  # fmt: skip
