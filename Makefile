@@ -62,6 +62,10 @@ bench-boot: $(DEV) ## Boot 10,000 nodes at once over real sockets, beside nginx 
 bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from one process
 	@$(BIN)/python benchmarks/firmware.py $(BENCH_ARGS)
 
+.PHONY: bench-foresight
+bench-foresight: $(RUN) ## Take what a night of foresight costs 10,000 nodes, with 30 to 180 days of history
+	@$(BIN)/python benchmarks/foresight_night.py $(BENCH_ARGS)
+
 .PHONY: bench-netbox
 bench-netbox: $(RUN) ## Fill the NetBox at NETBOX_URL and take what it costs to read it, beside what others read with
 	@$(BIN)/python benchmarks/netbox.py $(BENCH_ARGS)
@@ -87,6 +91,10 @@ bench-runner: $(DEV) debian-packages ## Take what a stage costs through the runn
 .PHONY: bench-web
 bench-web: $(DEV) ## Take what the fleet's page costs the server at 1,000 and 10,000 nodes
 	@PYTHONPATH=. $(BIN)/python benchmarks/web.py $(BENCH_ARGS)
+
+.PHONY: bench-worth
+bench-worth: $(RUN) ## Hold proposed schedules and limits against what comes true, on fleets whose truth is known
+	@$(BIN)/python benchmarks/worth.py $(BENCH_ARGS)
 
 .PHONY: bench-xids
 bench-xids: $(RUN) ## Take how fast Xids are found in kernel logs, beside grep
