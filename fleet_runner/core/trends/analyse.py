@@ -156,7 +156,7 @@ def look(
 def _spreads(scene: Scene, silences: Counter[Silence], moved: frozenset[int]) -> list[Told]:
     """Return the series that scatter more than they did, but for those whose level did, too."""
     wide, logarithm = scatter(scene.window, scene.alone, scene.metric.least)
-    searched = search(apart(logarithm, scene.peers).alone, log(LEAST_RATIO))
+    searched = search(apart(logarithm, scene.peers).alone, log(LEAST_RATIO), bell=False)
     silences[Silence.CROWD] += searched.crowd
     more = [each for each in searched.seen if each.row not in moved and each.change.change > 0]
     return _told([spread(scene, each, wide[each.row]) for each in more], silences)

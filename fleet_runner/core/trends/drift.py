@@ -97,7 +97,7 @@ def _scan(alone: Numbers, floor: float) -> tuple[Numbers, Numbers, NDArray[np.in
     # between both means, over the standard error of that difference, in as few operations as can be
     apart = np.abs(before * all_days - total * days[:, :-1])
     width = np.sqrt(np.maximum(days[:, :-1] * since * all_days, 1))
-    score = np.where(good, apart / width, np.float32(0)).max(axis=1)
+    score = np.where(good, apart / width, np.float32(0)).max(axis=1, initial=0)
     return score.astype(np.float32), noise, there.sum(axis=1)
 
 

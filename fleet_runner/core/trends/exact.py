@@ -5,10 +5,10 @@ estimates that a few wild numbers do not move: Hodges and Lehmann's shift ("Esti
 tests", Annals of Mathematical Statistics 34, 1963) and the Theil-Sen slope with Sen's interval ("Estimates of the
 regression coefficient based on Kendall's tau", Journal of the American Statistical Association 63, 1968).
 Chance is the tail of Student's t, times the number of days on which the change could have begun (Bonferroni); of
-series that mostly repeat one number, whose noise has no bell's shape, that of Fisher's exact test, too. The noise
-that it is held against is the larger one of the fleet's (`core.trends.drift`) and of what the fit leaves, made larger
-by what each day has of the one before, with Kendall's correction of that ("Note on bias in the estimation of
-autocorrelation", Biometrika 41, 1954) and one standard error.
+series that mostly repeat one number and of scatter, whose noise has no bell's shape, that of Fisher's exact test,
+too. The noise that it is held against is the larger one of the fleet's (`core.trends.drift`) and of what the fit
+leaves, made larger by what each day has of the one before, with Kendall's correction of that ("Note on bias in the
+estimation of autocorrelation", Biometrika 41, 1954) and one standard error.
 """
 
 from dataclasses import dataclass
@@ -49,11 +49,15 @@ SURE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What the scan knows of a series' noise: that of a day, and how much larger it is for levels, if `pooled`."""
+    """What the scan knows of a series' noise: that of a day, and how much larger it is for levels, if `pooled`.
+
+    Logarithms of scatter have no `bell`: where a few wild days are far out, a run of them is no change.
+    """
 
     day: float
     inflation: float
     pooled: bool
+    bell: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,24 +134,20 @@ def _jump(values: Floats, since: int, noise: Noise) -> Change:
     width = float(np.sqrt(1 / len(before) + 1 / len(after)))
     error, freedom = _error(rest, noise)
     score, chance = _chance(change / width, error, freedom, len(values))
-    chance = max(chance, _repeating(values, since))
+    chance = max(chance, _free(values, since, noise))
     stays = (np.median(after[-FEWEST_SINCE + 1 :]) - np.median(before)) * np.sign(change) > abs(change) / 2
     return Change(since, change, score, chance, error, beyond >= SEPARATE and bool(stays))
 
 
 def _drift(days: Floats, values: Floats, since: int, noise: Noise) -> Change:
     """Tell a drift's slope, with its interval, and its chance."""
-    slope, start, low, high = np.asarray(stats.theilslopes(values[since:], days[since:], SURE)).tolist()
-    rest = np.concatenate(
-        [
-            values[:since] - np.median(values[:since]) if since else values[:0],
-            values[since:] - (start + slope * days[since:]),
-        ]
-    )
+    slope, _, low, high = np.asarray(stats.theilslopes(values[since:], days[since:], SURE)).tolist()
+    before, going = values[:since], values[since:] - slope * days[since:]
+    rest = np.concatenate([before - np.median(before) if since else before, going - np.median(going)])
     error, freedom = _error(rest, noise)
     ramp = _ramp(days, np.array([since]))[0]
     score, chance = _chance(slope * float(np.sqrt((ramp**2).sum())), error, freedom, len(values))
-    chance = max(chance, _repeating(values, since or len(values) // 2))
+    chance = max(chance, _free(values, since or len(values) // 2, noise))
     tau = np.asarray(stats.kendalltau(days[since:], values[since:])).tolist()[0]
     wider = max(1.0, error / max(_deviation(rest), 1e-12))  # Sen's interval is one of independent days
     change = slope * float(days[-1] - days[since])
@@ -156,9 +156,9 @@ def _drift(days: Floats, values: Floats, since: int, noise: Noise) -> Change:
     return Change(since, change, score, chance, error, clear, slope, *bounds)
 
 
-def _repeating(values: Floats, since: int) -> float:
-    """Return how likely so many since then lie beyond the middle, of series that mostly repeat a number."""
-    if np.median(np.abs(np.diff(values))) > 0:
+def _free(values: Floats, since: int, noise: Noise) -> float:
+    """Return how likely so many since then lie beyond the middle, whatever shape noise has; 0 if it is a bell."""
+    if noise.bell and np.median(np.abs(np.diff(values))) > 0:
         return 0.0
     before, after = np.median(values[:since]), np.median(values[since:])
     beyond = (values - (before + after) / 2) * np.sign(after - before) > 0

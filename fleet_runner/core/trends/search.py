@@ -41,15 +41,15 @@ class Searched(NamedTuple):
     crowd: int
 
 
-def search(alone: Numbers, least: float) -> Searched:
-    """Return the series that changed; `least` is the smallest change that matters."""
+def search(alone: Numbers, least: float, *, bell: bool = True) -> Searched:
+    """Return the series that changed; `least` is the smallest change that matters, `bell` the shape of noise."""
     scanned = scan(alone, least)
     rows, crowd = scanned.suspects()
     columns = np.arange(alone.shape[1], dtype=np.float64)
     seen: list[Seen] = []
     for row in sorted(rows.tolist()):
         there = ~np.isnan(alone[row])
-        noise = Noise(float(scanned.noise[row]), scanned.inflation, scanned.pooled)
+        noise = Noise(float(scanned.noise[row]), scanned.inflation, scanned.pooled, bell)
         change = look(columns[there], alone[row][there].astype(np.float64), noise)
         if change.clear and change.chance <= CHANCE:
             seen.append(Seen(row, tuple(np.nonzero(there)[0].tolist()), change))
