@@ -16,7 +16,7 @@ from fleet_runner.adapters.store.schema import evidence, journal, nodes, results
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.fabrics import FABRIC
-from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.lifecycle import Event, Stage, State
 from fleet_runner.core.parsers import job
 from fleet_runner.core.verdicts import Verdict
 from fleet_runner.core.worth.limits import Limit, Look, look
@@ -96,10 +96,11 @@ def chosen(names: Iterable[str], first: Iterable[str]) -> tuple[str, ...]:
 
 
 def _moves(connection: Connection, since: float) -> Iterator[Moved]:
-    columns = select(journal.c.node, journal.c.at, journal.c.state, journal.c.to)
+    columns = select(journal.c.node, journal.c.at, journal.c.state, journal.c.to, journal.c.event)
     moved = columns.where(journal.c.kind == "transition", journal.c.at >= since).order_by(journal.c.id)
     for row in connection.execute(moved):
-        yield Moved(row.node, row.at, State(row.state), State(row.to))
+        mended = row.event == Event.REPAIRED.value or row.to == State.RMA.value
+        yield Moved(row.node, row.at, State(row.state), State(row.to), mended)
 
 
 def _remedied(connection: Connection, since: float) -> Iterator[Remedied]:

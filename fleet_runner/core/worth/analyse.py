@@ -204,7 +204,7 @@ def _caught(fault: Fault, names: set[str]) -> Caught:
     hours: dict[str, float] = {}
     for check, at in fault.sights:
         hours.setdefault(check if check in names else "", (at - fault.first.at) / HOUR)
-    return Caught(fault.node, hours, fault.lasting)
+    return Caught(fault.node, hours, fault.lasts)
 
 
 def _proposal(today: float, after: float, proposed: Proposed) -> str:

@@ -19,6 +19,10 @@ PATIENCE = DAY
 LOGS = frozenset({"xid", "kernel_log", "hca_events", "sel", "memory_errors", "link_flaps", "rebooted"})
 """Checks that read what a log tells once: that they do not tell it again says nothing."""
 
+MENDED_HOURS = 12.0
+"""Hours for which a fault would have stayed that was seen twice and mended: it did not pass by itself until then, and
+nobody waits to see whether it would have."""
+
 PUSHED = ""
 """The check of what was pushed, and not found by a look."""
 
@@ -43,7 +47,8 @@ class Fault:
     """One fault of one component. `sights` are those who saw it, in their order, each once.
 
     `keys` are the keys under which it was told; `serving` whether the node was in service then; `seen` how often it
-    was told. `unhelped` is how many remedies against it changed nothing.
+    was told. `mended` says that a repair or a remedy took it away, and it did not pass by itself. `unhelped` is how
+    many remedies against it changed nothing.
     """
 
     node: str
@@ -54,6 +59,7 @@ class Fault:
     seen: int
     serving: bool = False
     confirmed: Confirmed = Confirmed.OPEN
+    mended: bool = False
     unhelped: int = 0
 
     @property
@@ -67,9 +73,10 @@ class Fault:
         return (self.sights[1].at - self.sights[0].at) / HOUR if len(self.sights) > 1 else None
 
     @property
-    def lasting(self) -> bool:
-        """Whether it was there at a second look: a rarer look finds it later, and not by luck."""
-        return self.seen > 1
+    def lasts(self) -> float:
+        """Return for how many hours it is there to be seen: as it was, and as is believed of one that was mended."""
+        seen = (self.last_at - self.first.at) / HOUR
+        return max(seen, MENDED_HOURS) if self.mended and self.seen > 1 else seen
 
 
 def faults(episodes: Iterable[Episode], past: Past) -> tuple[Fault, ...]:
@@ -123,7 +130,8 @@ def _fault(mine: list[Episode], past: Past, where: Whereabouts, marked: _Marked)
     else:
         confirmed = Confirmed.NO
     sights = tuple(Sight(check, at) for check, at in begins.items())
-    return Fault(one.node, one.component, sights, keys, last, seen, serving, confirmed, done.count(False))
+    mended = True in done or where.is_mended_after(one.node, one.first_at)
+    return Fault(one.node, one.component, sights, keys, last, seen, serving, confirmed, mended, done.count(False))
 
 
 def is_active(check: str) -> bool:

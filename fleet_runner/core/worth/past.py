@@ -14,12 +14,13 @@ SICK = frozenset({State.TRIAGE, State.DEBUG, State.RMA})
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A node that went from one state to another."""
+    """A node that went from one state to another; `mended` says that somebody repaired it, or sent a part back."""
 
     node: str
     at: float
     state: State
     to: State
+    mended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +78,8 @@ class Whereabouts:
     def sick_after(self, node: str, moment: float) -> float | None:
         """Return when a node went where bad ones go, at or after a moment; None if it did not."""
         return next((move.at for move in self._moves.get(node, ()) if move.at >= moment and move.to in SICK), None)
+
+    def is_mended_after(self, node: str, moment: float) -> bool:
+        """Whether a node was repaired within two weeks after a moment."""
+        until = moment + 14 * DAY
+        return any(move.mended and moment <= move.at <= until for move in self._moves.get(node, ()))

@@ -52,12 +52,13 @@ class Timed(NamedTuple):
 class Caught(NamedTuple):
     """A fault by the hours after its first sight at which each test, or "" for whatever is no test, saw it.
 
-    `lasting` says that it stays until it is seen; else a test that comes at one of four rounds sees one in four.
+    `lasts` is for how many hours it is there to be seen. One of 3 hours is met by each hourly round, and by rounds of
+    12 hours once in three times: before it was seen first it was there for up to an hour.
     """
 
     node: str
     hours: Mapping[str, float]
-    lasting: bool
+    lasts: float
 
 
 Plan = Mapping[str, int]
@@ -109,9 +110,9 @@ def outcome(fault: Caught, made: Plan, hours: Mapping[str, float]) -> tuple[floa
     """
     missed, soonest = 1.0, float("inf")
     for check, at in fault.hours.items():
-        every = made.get(check, 1)
-        missed *= 0.0 if fault.lasting else 1 - 1 / every
-        soonest = min(soonest, at + (every - 1) / 2 * hours.get(check, 0.0))
+        every, between = made.get(check, 1), hours.get(check, 0.0)
+        missed *= 0.0 if every == 1 else max(0.0, 1 - (fault.lasts + between) / (every * between))
+        soonest = min(soonest, at + (every - 1) / 2 * between)
     return missed, soonest
 
 

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from fleet_runner.core.lifecycle import State
 from fleet_runner.core.worth.analyse import Paid, Worth, analyse
-from fleet_runner.core.worth.past import DAY, Cost, Remedied
+from fleet_runner.core.worth.past import DAY, Cost, Moved, Remedied
 from tests.core.worth.builders import SINCE, episode, past
 
 GEMM, ERRORS, TRAINING = Cost("gemm", 24.0, 120.0), Cost("gpu_errors", 288.0, 0.5), Cost("training", 24.0, 300.0)
@@ -50,18 +51,24 @@ def test_a_lead_below_an_hour_is_told_in_minutes() -> None:
 
 def test_a_schedule_is_proposed_with_what_it_misses() -> None:
     found = [episode(at, f"gpu-{at:02}", "gemm", 1.0 + at / 4, seen=2) for at in range(30)]
-    plan = analyse(found, past(GEMM, ERRORS, TRAINING)).plan
-    assert [(row.check, row.every, row.only_it) for row in plan.steps] == [("training", 168, 0), ("gemm", 24, 30)]
-    assert (plan.faults, plan.minutes_a_week, plan.proposed_minutes_a_week) == (30, 1176.0, 19.0)
+    mended = tuple(Moved(each.node, each.last_at + DAY, State.TRIAGE, State.ONBOARD, mended=True) for each in found)
+    plan = analyse(found, past(GEMM, ERRORS, TRAINING, moves=_back(mended))).plan
+    assert [(row.check, row.every, row.only_it) for row in plan.steps] == [("training", 168, 0), ("gemm", 12, 30)]
+    assert (plan.faults, plan.minutes_a_week, plan.proposed_minutes_a_week) == (30, 1176.0, 33.0)
     assert plan.miss == 0.0
     assert plan.miss_high == pytest.approx(0.1135, abs=1e-3)
     assert plan.sentence == (
-        "In service, active tests take 1,176 minutes a node and week; 19 would find the same faults but an expected"
-        " 0.0% (at most 11.4%), 11.5 hours later on average."
+        "In service, active tests take 1,176 minutes a node and week; 33 would find the same faults but an expected"
+        " 0.0% (at most 11.4%), 5.5 hours later on average."
     )
     assert plan.steps[1].sentence == (
-        "gemm: at one of 24 rounds, 14 instead of 336 minutes a node and week; 30 faults nobody else found"
+        "gemm: at one of 12 rounds, 28 instead of 336 minutes a node and week; 30 faults nobody else found"
     )
+
+
+def _back(mended: tuple[Moved, ...]) -> tuple[Moved, ...]:
+    """Return how nodes left service before they were mended, so that they were in it when a fault was seen."""
+    return (*(Moved(each.node, each.at - DAY / 2, State.PRODUCTION, State.TRIAGE) for each in mended), *mended)
 
 
 def test_tests_that_are_all_needed_come_as_they_do() -> None:

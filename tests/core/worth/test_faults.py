@@ -20,7 +20,8 @@ def test_what_two_checks_saw_of_one_component_is_one_fault_of_the_first() -> Non
     told = [episode(2, "gpu-01", "gemm", 1.25, seen=2), episode(1, "gpu-01", "gpu_errors", 1.0)]
     fault = only(faults(told, past()))
     assert [sight.check for sight in fault.sights] == ["gpu_errors", "gemm"]
-    assert (fault.first.check, fault.lead_hours, fault.seen, fault.lasting) == ("gpu_errors", 6.0, 3, True)
+    assert (fault.first.check, fault.lead_hours, fault.seen) == ("gpu_errors", 6.0, 3)
+    assert fault.lasts == pytest.approx(6 + 5 / 60)
     assert (fault.serving, fault.confirmed) == (True, Confirmed.YES)
 
 
@@ -66,7 +67,16 @@ def test_a_remedy_that_helped_confirms_and_one_that_did_not_is_counted(
 ) -> None:
     done = Remedied("gpu-01", ("gpu-01/gemm",), SINCE + 2 * DAY, helped)
     fault = only(faults([episode(1, "gpu-01", "gemm", 1.0)], past(remedied=(done,))))
-    assert (fault.confirmed, fault.unhelped) == (confirmed, unhelped)
+    assert (fault.confirmed, fault.unhelped, fault.mended) == (confirmed, unhelped, helped is True)
+
+
+@pytest.mark.parametrize(("days", "mended"), [(0.5, False), (2.0, True), (14.0, True), (16.0, False)])
+def test_what_was_seen_twice_and_repaired_did_not_pass_by_itself(days: float, mended: bool) -> None:
+    moved = (Moved("gpu-01", SINCE + days * DAY, State.TRIAGE, State.ONBOARD, mended=True),)
+    twice, once = (episode(1, "gpu-01", "gemm", 1.0, seen=seen) for seen in (2, 1))
+    fault = only(faults([twice], past(moves=moved)))
+    assert (fault.mended, fault.lasts == 12.0) == (mended, mended)
+    assert only(faults([once], past(moves=moved))).lasts == 0.0
 
 
 def test_a_node_was_where_its_moves_say() -> None:

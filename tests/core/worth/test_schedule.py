@@ -1,6 +1,7 @@
 """A proposed schedule keeps what finds faults, makes rare what does not, and says what it misses."""
 
 import random
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -11,14 +12,14 @@ from fleet_runner.core.worth.schedule import EVERY, FEWEST, MOST_LATER, WEEK, Ca
 SHORT, LONG = Timed("gemm", 2.0, 1.0), Timed("training", 8.0, 1.0)
 
 
-def some(check: str, count: int, *, lasting: bool = True) -> list[Caught]:
+def some(check: str, count: int, lasts: float = inf) -> list[Caught]:
     """Return faults that one test found."""
-    return [Caught(f"gpu-{at:03}", {check: 0.0}, lasting) for at in range(count)]
+    return [Caught(f"gpu-{at:03}", {check: 0.0}, lasts) for at in range(count)]
 
 
 def test_one_example_to_read() -> None:
     """One test catches what passes in an hour, the other finds nothing: it comes once a week, the first as it did."""
-    proposed = propose([SHORT, LONG], some("gemm", 50, lasting=False))
+    proposed = propose([SHORT, LONG], some("gemm", 50, 0.0))
     assert proposed is not None
     assert proposed.plan == {"gemm": 1, "training": 168}
     assert (proposed.miss.value, proposed.later_hours) == (0.0, 0.0)
@@ -34,7 +35,7 @@ def test_a_fault_that_stays_is_found_later_but_not_missed() -> None:
 
 
 def test_what_others_see_too_needs_no_test() -> None:
-    mine = [Caught(f"gpu-{at:03}", {"gemm": 0.0, "": 0.2}, lasting=False) for at in range(50)]
+    mine = [Caught(f"gpu-{at:03}", {"gemm": 0.0, "": 0.2}, 0.0) for at in range(50)]
     proposed = propose([SHORT], mine)
     assert proposed is not None
     assert (proposed.plan, proposed.miss.value) == ({"gemm": 168}, 0.0)
@@ -52,11 +53,19 @@ def test_no_test_comes_less_than_once_a_week() -> None:
 
 
 def test_two_tests_that_both_see_a_moment_miss_it_only_together() -> None:
-    fault = Caught("gpu-01", {"gemm": 0.0, "training": 1.0}, lasting=False)
+    fault = Caught("gpu-01", {"gemm": 0.0, "training": 1.0}, 0.0)
     missed, late = outcome(fault, {"gemm": 4, "training": 2}, {"gemm": 1.0, "training": 1.0})
     assert (missed, late) == (0.375, 1.5)
-    lasting = Caught("gpu-01", {"gemm": 0.0}, lasting=True)
+    lasting = Caught("gpu-01", {"gemm": 0.0}, inf)
     assert outcome(lasting, {"gemm": 4}, {"gemm": 2.0}) == (0.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("lasts", "every", "missed"), [(0.0, 1, 0.0), (3.0, 4, 0.0), (3.0, 12, 2 / 3), (0.0, 24, 23 / 24)]
+)
+def test_what_passes_is_missed_by_how_long_it_was_there(lasts: float, every: int, missed: float) -> None:
+    fault = Caught("gpu-01", {"gemm": 0.0}, lasts)
+    assert outcome(fault, {"gemm": every}, {"gemm": 1.0})[0] == pytest.approx(missed)
 
 
 FAULTS = st.lists(
@@ -64,7 +73,7 @@ FAULTS = st.lists(
         Caught,
         st.sampled_from([f"gpu-{at}" for at in range(30)]),
         st.dictionaries(st.sampled_from(["gemm", "training", ""]), st.floats(0, 40), min_size=1),
-        st.booleans(),
+        st.one_of(st.just(inf), st.floats(0, 100)),
     ),
     max_size=40,
 )
@@ -94,9 +103,7 @@ def test_what_it_is_expected_to_miss_holds_on_faults_that_it_never_saw(seed: int
 
     def drawn(count: int) -> list[Caught]:
         picked = chance.choices([tests for tests, _ in kinds], [weight for _, weight in kinds], k=count)
-        return [
-            Caught(f"gpu-{chance.randrange(200)}", dict.fromkeys(sorted(each), 0.0), lasting=False) for each in picked
-        ]
+        return [Caught(f"gpu-{chance.randrange(200)}", dict.fromkeys(sorted(each), 0.0), 0.0) for each in picked]
 
     proposed = propose([SHORT, LONG], drawn(200))
     assert proposed is not None
