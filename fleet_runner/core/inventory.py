@@ -9,7 +9,7 @@ from fleet_runner.core.excuses import READY
 from fleet_runner.core.fabrics import Fabric, fabrics
 from fleet_runner.core.records import PLANNED, Device, Fleet, Interface, Part, Termination, nodes, rack_key
 
-CONTEXT_MAY_SET = frozenset({"fleet_bmc_url", "fleet_environment"})
+CONTEXT_MAY_SET = frozenset({"fleet_bmc_url", "fleet_cooling", "fleet_environment"})
 """The only `fleet_` variables that a config context owns; the others are computed, and it cannot replace them."""
 
 GROUPS = ("condition_", "device_type_", "location_", "rack_", "role_", "site_", "state_", "tenant_")

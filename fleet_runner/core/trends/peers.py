@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fleet_runner.core.parts.stay import Stay
+from fleet_runner.core.records import Fleet, nodes
 from fleet_runner.core.trends import medians
 from fleet_runner.core.trends.panel import Numbers
 
@@ -30,8 +31,11 @@ MOST_ASKED = 2_000
 NOBODY = -1
 """The label of a row that belongs to no group."""
 
+COOLING = "fleet_cooling"
+"""The key of a device's config context that says how it is cooled: in whatever words, compared as they are."""
+
 AIR = "air"
-"""How a node is cooled where its config context has no `fleet_cooling`."""
+"""How a node is cooled that does not say it."""
 
 Labels = NDArray[np.int32]
 
@@ -82,6 +86,16 @@ class Apart:
     alone: Numbers
     site: Numbers
     rack: Numbers
+
+
+def places_of(fleet: Fleet) -> dict[str, Place]:
+    """Return where the source of truth has each node."""
+    found: dict[str, Place] = {}
+    for device in nodes(fleet):
+        cooling = device.context.get(COOLING)
+        how = cooling if isinstance(cooling, str) and cooling else AIR
+        found[device.name] = Place(device.device_type, device.site, device.rack or "", how)
+    return found
 
 
 def peers(ids: Sequence[int], stays: Mapping[int, Stay], places: Mapping[str, Place]) -> Peers:
