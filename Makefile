@@ -66,6 +66,10 @@ bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from 
 bench-foresight: $(RUN) ## Take what a night of foresight costs 10,000 nodes, with 30 to 180 days of history
 	@$(BIN)/python benchmarks/foresight_night.py $(BENCH_ARGS)
 
+.PHONY: bench-drift
+bench-drift: $(RUN) ## Hold what the analysis of drift tells against what was put into synthetic fleets, and into none
+	@$(BIN)/python benchmarks/foresight.py $(BENCH_ARGS)
+
 .PHONY: bench-netbox
 bench-netbox: $(RUN) ## Fill the NetBox at NETBOX_URL and take what it costs to read it, beside what others read with
 	@$(BIN)/python benchmarks/netbox.py $(BENCH_ARGS)
