@@ -114,6 +114,8 @@ def bodies(hall: Hall) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "worth", WORTH
     yield "limits", LIMITS
     yield "lifetimes", LIFETIMES
+    yield "lemons", LEMONS
+    yield "parts", PARTS
 
 
 DRIFT = {
@@ -197,4 +199,26 @@ LIFETIMES: dict[str, Any] = {
         ],
     },
     "cut": "",
+}  # fmt: skip
+
+LEMONS: dict[str, Any] = {
+    "mark": 10.0,
+    "sentences": ["2 of 400 nodes reach 10 points in 28 days; triage is suggested for them."],
+    "signals": [{"name": name, "meaning": meaning} for name, meaning in (("out", "times it left production"),)],
+    "absent": [{"name": "jobs", "sentence": f"jobs that failed: not known, no scheduler tells it {HOSTILE}"}],
+    "lemons": [
+        {"node": f"gpu-{at:05d}", "points": 3.5 * (6 - at), "suggested": at < 4,
+         "lines": [{"signal": "out", "points": 2.0 * (6 - at), "sentence": f"so often it left production {HOSTILE}"},
+                   {"signal": f"tickets {HOSTILE}", "points": 1.5 * (6 - at), "sentence": "so many tickets"}]}
+        for at in range(1, 6)
+    ],
+    "past": {"sentence": "On the fleet's own past (5 times, 30 days after each).", "marks": [
+        {"mark": 10.0, "flagged": 14, "right": 11, "precision": 0.786, "precision_low": 0.524,
+         "precision_high": 0.924, "recall": None}]},
+}  # fmt: skip
+PARTS: dict[str, Any] = {
+    "sentences": ["128 parts failed in 400 days; 9 were seen in more than one node."],
+    "slots": [{"node": "gpu-00003", "sentence": f"3 different parts failed in GPU 3 of gpu-00003 {HOSTILE}",
+               "lines": [{"at": 1.0, "sentence": f"2025-04-18: 1650000000004 failed with xid.79 {HOSTILE}"}]}],
+    "parts": [{"node": "gpu-00004", "sentence": "gpu 1650000000777 failed in 2 places"}],
 }  # fmt: skip

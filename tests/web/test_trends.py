@@ -1,25 +1,27 @@
 """The pages of trends: who may, what is shown where nothing is known, hostile words, and how they look."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access import Role
-from tests.web.foreseen import METRIC, foreseen
-from tests.web.hall import Hall, made
+from fleet_runner.web.pages.trends import ANALYSES
+from tests.web.foreseen import GPUS, HOT, METRIC, component, foreseen
+from tests.web.hall import NOW, Hall, made
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
-from tests.web.served import Served
+from tests.web.served import Served, served
 
-PAGE = {"accept": "text/html"}
 PATHS = (
     "/trends",
     f"/trends/metrics/{METRIC}",
     f"/trends/nodes/gpu-00001/metrics/{METRIC}",
     "/trends/checks",
     "/trends/lifetimes",
+    "/trends/lemons",
     "/nodes/gpu-00001",
 )
 
@@ -59,3 +61,56 @@ def test_every_page_reads_well(site: Served, browser: Browser, size: tuple[int, 
             shot(page, f"{at}-{look}")
             accessible(page)
             fits(page)
+
+
+def test_what_nodes_say_is_text_and_every_list_says_what_it_is(client: httpx.Client) -> None:
+    for path in PATHS:
+        text = client.get(path).text
+        assert "<script>alert" not in text, path
+        assert "\u202e" not in text, path
+    assert "&lt;script&gt;" in client.get("/trends/lemons").text
+
+
+def test_the_fleets_page_narrows_what_is_foreseen_to_a_kind(client: httpx.Client) -> None:
+    text = client.get("/trends?kind=lemon").text
+    assert "takes more of everybody" in text
+    assert "jumped from 31" not in text
+    assert client.get("/trends?kind=nonsense").text.count("jumped from 31") == 1
+    assert "rack R009 of hall-1" in text
+    assert "4,200" in text
+
+
+def test_a_picture_is_of_one_part_or_of_all_of_a_node(client: httpx.Client) -> None:
+    path = f"/trends/nodes/gpu-00001/metrics/{METRIC}"
+    assert client.get(path).text.count('<svg class="trend" ') == GPUS
+    one = client.get(path, params={"component": component(HOT)}).text
+    assert one.count('<svg class="trend" ') == 1
+    assert "it is expected to reach that in 20 days (between 17 and 24 days)" in one
+    assert "is kept" in client.get(path, params={"component": "GPU 9"}).text
+    assert client.get("/trends/nodes/gpu-99999/metrics/gpu_core").status_code == 404
+    assert client.get("/trends/metrics/nonsense").status_code == 404
+    assert "was not analysed yet" in client.get("/trends/metrics/gpu_sm_clock").text
+
+
+def test_where_nothing_was_analysed_a_page_says_what_to_do(tmp_path: Path) -> None:
+    with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as store:
+        hall = made(store, 2)
+        with served(store, hall.fleet, tmp_path) as found, found.client(Role.VIEWER) as asked:
+            for path in PATHS[:1] + PATHS[3:-1]:
+                text = asked.get(path).text
+                assert "fleet-runner trends run" in text, path
+            assert "Nothing is foreseen of it." in asked.get("/nodes/gpu-00001").text
+            for name, _, _ in ANALYSES:  # as some other version may have kept it
+                store.keep_analysis(name, {"metrics": [{"metric": "x"}], "kinds": 3, "lemons": [None]}, NOW, 0.1)
+            assert {asked.get(path).status_code for path in PATHS} == {200}
+
+
+def test_pictures_come_to_a_nodes_page_when_somebody_scrolls_there(site: Served, browser: Browser) -> None:
+    with opened(browser, site) as page:
+        page.goto(f"{site.url}/nodes/gpu-00001")
+        page.locator("#foreseen").scroll_into_view_if_needed()
+        expect(page.locator("#foreseen svg.trend:not(.key)")).to_have_count(1)
+        page.get_by_role("link", name="picture of").first.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/metrics/**")
+        expect(page.locator("svg.trend:not(.key)")).to_have_count(1)

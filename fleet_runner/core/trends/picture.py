@@ -24,7 +24,7 @@ from fleet_runner.core.trends.picture_pen import (
 )
 
 WIDTH, HEIGHT = 720.0, 264.0
-LEFT, RIGHT, TOP, BOTTOM = 58.0, 704.0, 30.0, 222.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 694.0, 30.0, 222.0
 
 FARTHEST = 60
 """Days ahead that are drawn; a crossing that lies beyond is said and not shown."""

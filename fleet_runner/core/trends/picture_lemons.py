@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fleet_runner.core.trends.picture_pen import Axis, line, said, tag, ticks, words
+from fleet_runner.core.trends.picture_pen import Axis, cut, line, said, tag, ticks, words
 
 WIDTH = 720.0
 LEFT, RIGHT, TOP, ROW, BAR = 150.0, 690.0, 8.0, 30.0, 20.0
@@ -66,8 +66,7 @@ def sentence(bars: Sequence[Bar], name: str) -> str:
 
 
 def _row(bar: Bar, y: float, x: Axis, numbers: dict[str, int]) -> list[str]:
-    short = bar.name if len(bar.name) <= NAME else f"{bar.name[: NAME - 1]}…"
-    found = [words(short, LEFT - 8, y + 15, "name", "end")]
+    found = [words(cut(bar.name, NAME), LEFT - 8, y + 15, "name", "end")]
     reached = 0.0
     for signal, points in sorted(bar.parts, key=lambda part: numbers.get(part[0], 0)):
         if points <= 0:

@@ -56,10 +56,10 @@ def words(text: str, x: float, y: float, kind: str = "tick", anchor: str = "star
     return tag("text", escape(cut(text)), class_=kind, x=f"{x:g}", y=f"{y:g}", text_anchor=anchor)
 
 
-def cut(text: str) -> str:
+def cut(text: str, longest: int = LONGEST) -> str:
     """Return a name as a picture has room for it."""
     clean = printable(text)
-    return clean if len(clean) <= LONGEST else f"{clean[: LONGEST - 1]}…"
+    return clean if len(clean) <= longest else f"{clean[: longest - 1]}…"
 
 
 def line(points: Sequence[Point], kind: str) -> str:

@@ -7,7 +7,7 @@ the interval within which the truth lies in 95 of 100 cases.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from fleet_runner.core.trends.picture_pen import Axis, Point, area, line, said, steps, tag, ticks, words
+from fleet_runner.core.trends.picture_pen import Axis, Point, area, cut, line, said, steps, tag, ticks, words
 
 WIDTH, HEIGHT = 720.0, 290.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 560.0, 14.0, 240.0
@@ -15,6 +15,9 @@ LEFT, RIGHT, TOP, BOTTOM = 64.0, 560.0, 14.0, 240.0
 
 COHORTS = 5
 """Lines that can be told apart."""
+
+NAME = 20
+"""Characters of a cohort's name for which there is room."""
 
 APART = 15.0
 """Units between names, at least."""
@@ -50,7 +53,7 @@ def svg(curves: Sequence[Curve], unit: str = "days", name: str = "Survival") -> 
         points = _points(each.ages, each.share, x, y)
         inside.append(line(steps(points), f"curve c{at}"))
         inside.append(line([points[-1], (RIGHT + 4, points[-1][1]), (RIGHT + 12, ends[at])], f"lead c{at}"))
-        inside.append(words(each.name, RIGHT + 16, ends[at] + 4, f"name c{at}"))
+        inside.append(words(cut(each.name, NAME), RIGHT + 16, ends[at] + 4, f"name c{at}"))
     return tag("svg", "".join(inside), class_="survival", viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="img",
                aria_label=sentence(shown, unit, name))  # fmt: skip
 

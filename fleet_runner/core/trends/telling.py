@@ -10,6 +10,7 @@ from typing import Any
 
 from fleet_runner.core.foresight import Foresight
 from fleet_runner.core.trends.picture import Band, Crossing, Numbers, Trend
+from fleet_runner.core.trends.picture_lemons import Bar
 from fleet_runner.core.trends.picture_survival import Curve
 
 DAY = 86_400
@@ -44,6 +45,15 @@ def curve(told: Body, ages: str) -> Curve | None:
     return Curve(str(told.get("name", "")), *lists)
 
 
+def bars(lemons: Body | None) -> list[Bar]:
+    """Return what is drawn of lemons: each node's points by signal."""
+    return [
+        Bar(str(each["node"]), tuple((str(line["signal"]), number(line, "points") or 0.0) for line in lines))
+        for each in rows(lemons, "lemons", "node", "lines")
+        for lines in [rows(each, "lines", "signal", "points")]
+    ]
+
+
 def metric_of(heat: Body | None, name: str) -> Body | None:
     """Return what heat says of a metric; None where it says nothing."""
     return next((each for each in rows(heat, "metrics", *HEATED) if each["metric"] == name), None)
@@ -69,16 +79,16 @@ def trend(name: str, days: Sequence[int], own: Numbers, peers: Band | None, seen
     told = Trend(name, "", days, own, peers)
     if seen is None:
         return told
-    mark, since = _number(seen.numbers, "mark"), day(seen.numbers.get("since_day"))
+    mark, since = number(seen.numbers, "mark"), day(seen.numbers.get("since_day"))
     return replace(told, mark=mark, crossing=crossing(seen.numbers), since=since)
 
 
 def crossing(numbers: Body) -> Crossing | None:
     """Return when a pass mark is expected to be reached; None where the numbers do not say."""
-    likely, soonest = _number(numbers, "crosses_in_days"), _number(numbers, "crosses_soonest_days")
+    likely, soonest = number(numbers, "crosses_in_days"), number(numbers, "crosses_soonest_days")
     if likely is None or soonest is None:
         return None
-    return Crossing(soonest, likely, _number(numbers, "crosses_latest_days"))
+    return Crossing(soonest, likely, number(numbers, "crosses_latest_days"))
 
 
 def day(text: object) -> int | None:
@@ -89,7 +99,8 @@ def day(text: object) -> int | None:
         return None
 
 
-def _number(numbers: Body, name: str) -> float | None:
+def number(numbers: Body, name: str) -> float | None:
+    """Return a number of an analysis; None where it is none."""
     found = numbers.get(name)
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 

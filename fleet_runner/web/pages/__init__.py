@@ -7,6 +7,7 @@ from fleet_runner.web.pages import (
     fabric,
     finding,
     fleet,
+    lemons,
     lifetimes,
     login,
     mine,
@@ -36,6 +37,7 @@ PAGES: tuple[APIRouter, ...] = (
     schedules.router,
     rollouts.router,
     trends.router,
+    lemons.router,
     lifetimes.router,
     audit.router,
 )

@@ -1,0 +1,68 @@
+"""Nodes that take more of everybody's time than others do: what of, and how well that would have told the past."""
+
+from typing import NamedTuple
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from fleet_runner.core.trends import picture_lemons, telling
+from fleet_runner.web.access import Sees
+from fleet_runner.web.pages.trends import body, pictured, sentences
+from fleet_runner.web.rendering import page
+from fleet_runner.web.site import Here
+
+router = APIRouter()
+
+DRAWN, LISTED, FAULTY = 20, 100, 50
+"""Nodes that are drawn and told of, and places and parts that fail again and again."""
+
+
+class Told(NamedTuple):
+    """A node: its score, whether triage is suggested, and each line that it comes from."""
+
+    node: str
+    points: float
+    suggested: bool
+    lines: tuple[str, ...]
+
+
+@router.get("/trends/lemons")
+def lemons(request: Request, here: Here, who: Sees) -> HTMLResponse:
+    """Show who scores most and why, and the places and parts that fail more often than chance explains."""
+    found, travels = here.store.analysis("lemons"), here.store.analysis("parts")
+    told = body(found) or {}
+    bars = telling.bars(told)[:DRAWN]
+    past = telling.part(told, "past")
+    return page(
+        request,
+        who,
+        "trends-lemons.html",
+        found=found,
+        sentences=sentences(found),
+        drawn=pictured(picture_lemons.svg(bars, telling.number(told, "mark"), "Points")) if bars else None,
+        signals=picture_lemons.signals(bars),
+        meanings={
+            str(each["name"]): str(each["meaning"]) for each in telling.rows(told, "signals", "name", "meaning")
+        },
+        nodes=_nodes(told)[:LISTED],
+        more=max(0, len(_nodes(told)) - LISTED),
+        absent=telling.rows(told, "absent", "sentence"),
+        past=past,
+        marks=telling.rows(past, "marks", "mark", "flagged", "right", "precision", "recall"),
+        travels=travels,
+        travelled=sentences(travels),
+        slots=telling.rows(body(travels), "slots", "node", "sentence")[:FAULTY],
+        parts_=telling.rows(body(travels), "parts", "node", "sentence")[:FAULTY],
+    )
+
+
+def _nodes(told: telling.Body) -> list[Told]:
+    return [
+        Told(
+            str(each["node"]),
+            telling.number(each, "points") or 0.0,
+            bool(each.get("suggested")),
+            tuple(str(line["sentence"]) for line in telling.rows(each, "lines", "sentence")),
+        )
+        for each in telling.rows(told, "lemons", "node", "points", "lines")
+    ]
