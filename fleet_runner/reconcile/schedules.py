@@ -22,7 +22,7 @@ from fleet_runner.core.schedules.firing import Outcome, Row, step
 from fleet_runner.core.schedules.known import KNOWN, SWEEPS
 from fleet_runner.core.schedules.schedule import Whose
 from fleet_runner.core.schedules.sweep import Standing
-from fleet_runner.reconcile import keeping, tidying
+from fleet_runner.reconcile import foreseeing, keeping, tidying
 from fleet_runner.reconcile.carrying import described
 from fleet_runner.reconcile.tidying import Tidying
 from fleet_runner.reconcile.world import World
@@ -64,7 +64,10 @@ def _prune(settings: Settings, store: Store, go_on: GoOn) -> str:
             return done.sentence()
 
 
-JOBS: Mapping[str, Job] = {"retention": Job(_prune, longest=4 * 3600.0)}
+JOBS: Mapping[str, Job] = {
+    "retention": Job(_prune, longest=4 * 3600.0),
+    "trend": Job(foreseeing.look, longest=6 * 3600.0),
+}
 """By the name of their schedule, which `core.schedules.known` has."""
 
 

@@ -201,6 +201,9 @@ class Settings(BaseSettings):
         400.0, ge=0, description="how long a day's numbers of all parts, their faults and what was foreseen are kept"
     )
     source_schedule: str = Field(KNOWN["source"].default, description="when a runner reads the source of truth again")
+    trend_schedule: str = Field(
+        KNOWN["trend"].default, description="when one runner looks at what is stored for what it foretells"
+    )
     retention_schedule: str = Field(
         KNOWN["retention"].default, description="when one runner takes away what is older or more than is kept"
     )
@@ -254,6 +257,10 @@ class Settings(BaseSettings):
         0.2, gt=0, le=1, description="share of a tenant's serving nodes that may be out at a time"
     )
     small_fleet: int = Field(20, ge=0, description="fleets up to this size may always take one node out")
+    lemon_mark: float = Field(12.0, gt=0, description="points of a node from which triage is suggested")
+    lemon_weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
+        default_factory=dict, description="points for one of a signal of lemons, in place of those built in"
+    )
 
     @field_validator("boot_url")
     @classmethod

@@ -35,6 +35,8 @@ BUILT_IN: tuple[Rule, ...] = (
     Rule(("xid.13",), remedy=Remedy.TRIAGE, repeats=5, within=1 * DAY, source=_JUDGEMENT),
     # The NVSwitch says which side of a link it was; alone a GPU's word asks for nothing.
     Rule(("xid.74",), remedy=Remedy.RESET, beside=("sxid.*",), source=_CATALOGUE),
+    # What is foreseen is no fault yet, and is said once a night: what is not said for some nights is over.
+    Rule(("foresight.*",), remedy=Remedy.WATCH, quiet=3 * DAY, source=_JUDGEMENT),
     # A service is started anew before a node is booted anew.
     Rule(("fabric_manager.down",), remedy=Remedy.RESTART, source=_JUDGEMENT),
 )  # fmt: skip

@@ -45,6 +45,7 @@ KNOWN = {
         must=True,
     ),
     "source": Known(Whose.RUNNER, "every 30s", "the source of truth is read", must=True),
+    "trend": Known(Whose.FLEET, "41 2 * * *; jitter 1h", "what is stored is looked at for what it foretells"),
     "retention": Known(Whose.FLEET, "17 3 * * *; jitter 1h", "what is too old or too much is taken from the store"),
 }
 """By name."""

@@ -14,6 +14,7 @@ class Source(StrEnum):
     REDFISH = "redfish"  # a BMC's event
     FABRIC = "fabric"  # UFM's or opensm's log
     OPERATOR = "operator"  # a person
+    FORESIGHT = "foresight"  # our own nightly look at what is stored
 
 
 WENT_ON = 3600.0

@@ -1,0 +1,78 @@
+"""What is foreseen becomes alarms, so that the rules of the policy say what follows: a watch, unless they say more.
+
+Alarms are made to agree with what stands, whatever happened in between: a night that was broken off is made up for by
+the next one, and an alarm of which no night speaks any more clears by silence.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.alarms import Known
+from fleet_runner.core.foresight import PREFIX, Foresight
+from fleet_runner.core.rules.following import Following
+from fleet_runner.core.rules.rules import Rules
+from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.desk import Desk
+from fleet_runner.core.signals.signal import Signal, Source
+
+NODES = 200
+"""Nodes whose alarms are written in one transaction."""
+
+WORDS = 1_000
+"""Characters of a message."""
+
+Place = tuple[str, str]
+
+
+def foretell(
+    store: Store, rules: Rules, found: Sequence[Foresight], now: float, go_on: Callable[[], None]
+) -> frozenset[str]:
+    """Make alarms agree with what stands; return the nodes for which something is to be decided anew."""
+    told: dict[str, list[Foresight]] = defaultdict(list)
+    for each in found:
+        told[each.node].append(each)
+    standing = {alarm.node for alarm in store.standing_alarms() if alarm.source is Source.FORESIGHT}
+    woken: set[str] = set()
+    for names in _pieces(sorted({*told, *standing})):
+        go_on()
+        woken |= store.keep_alarms(names, lambda known: _judged(known, told, rules, now), now)
+    return frozenset(woken)
+
+
+def _judged(
+    known: Iterable[Known], told: Mapping[str, Sequence[Foresight]], rules: Rules, now: float
+) -> Iterator[Alarm]:
+    """Tell each node's alarms what is seen of it now, and take back what is seen no more."""
+    for node in known:
+        desk = Desk.of(node.standing, partial(_following, rules, node.device_type))
+        signals = tuple(_signals(node, told.get(node.name, ()), now))
+        changed = {(alarm.code, alarm.component): alarm for alarm in desk.hear(signals, now).changed}
+        changed |= {(alarm.code, alarm.component): alarm for alarm in desk.unstored(now)}
+        yield from changed.values()
+
+
+def _following(rules: Rules, device_type: str, node: str, code: str) -> Following:
+    del node
+    return rules.of(device_type, code)
+
+
+def _signals(node: Known, found: Sequence[Foresight], now: float) -> Iterator[Signal]:
+    """Say of each component and kind what is foreseen, in one sentence however many metrics say so."""
+    seen: dict[Place, list[str]] = defaultdict(list)
+    for each in found:
+        seen[each.code, each.component].append(each.sentence)
+    for (code, component), sentences in seen.items():
+        more = f" ({len(sentences) - 1} more like it: fleet-runner trends show {node.name})" if sentences[1:] else ""
+        said = f"{sentences[0]}{more}"[:WORDS]
+        yield Signal(node.name, code, component, now, Source.FORESIGHT, said)
+    for alarm in node.standing:
+        mine = alarm.source is Source.FORESIGHT and alarm.code.startswith(PREFIX)
+        if mine and (alarm.code, alarm.component) not in seen:
+            over = "it is seen no more"
+            yield Signal(node.name, alarm.code, alarm.component, now, Source.FORESIGHT, over, ended=True)
+
+
+def _pieces(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (names[start : start + NODES] for start in range(0, len(names), NODES))
