@@ -140,7 +140,7 @@ def told(chance: random.Random, hits: Sequence[Hit], nodes: Sequence[str]) -> tu
 def episode(number: int, who: tuple[str, str, str], first: float, last: float) -> Episode:
     """Return what a store keeps of a fault of a node's component that a check saw at rounds of an hour."""
     node, component, check = who
-    seen = 1 + math.ceil(last - first)
+    seen = 1 + math.floor(last - first + 1e-9)
     return Episode(number, node, component, "x", f"{component}/{check}", check, "", first * 3_600, last * 3_600, seen)
 
 
