@@ -1,0 +1,94 @@
+"""What a job of so many nodes over so many hours has to expect: interruptions, and the chance of none.
+
+Only arithmetic, on numbers that the nightly analysis keeps: whoever asks for another job needs no numpy for it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.lifetimes.saying import amount, percent
+
+MOST_NODES = 1_000_000
+MOST_HOURS = 24.0 * 366 * 10
+
+LIKELY = (0.05, 0.95)
+"""Shares of jobs that see fewer interruptions than the range that is called likely begins and ends with."""
+
+COUNTABLE = 2_000.0
+"""Interruptions up to which each number of them has its chance added up; beyond, they are as good as normal."""
+
+NORMAL = 1.6448536
+"""How many standard deviations the likely range reaches."""
+
+
+def expect(told: Mapping[str, Any], nodes: int, hours: float) -> dict[str, Any]:
+    """Return what a job has to expect, from the part "jobs" of the analysis; FleetError for a job that cannot be.
+
+    How many it will be is less sure than how many there are on average: they come by chance, some nodes are worse
+    than others (`dispersion`), and the rate itself is an estimate. All three widen the likely range, which is that of
+    a negative binomial.
+    """
+    if not (1 <= nodes <= MOST_NODES and 0 < hours <= MOST_HOURS):
+        raise FleetError(
+            f"A job of {nodes} nodes over {hours:g} h: expected 1 to {MOST_NODES:,} nodes, and up to"
+            f" {MOST_HOURS:,.0f} h"
+        )
+    row: dict[str, Any] = {"nodes": nodes, "hours": hours}
+    if told["rate_per_node_day"] is None:
+        return row | dict.fromkeys(KEYS) | {"sentence": f"A job of {nodes} nodes: {told['sentence']}"}
+    days = nodes * hours / 24
+    mean = told["rate_per_node_day"] * days
+    spread = mean * (told["dispersion"] - 1) + mean**2 * told["dispersion"] / max(1, told["interruptions"])
+    low, high = _likely(mean, spread)
+    numbers = (mean, told["rate_per_node_day_low"] * days, told["rate_per_node_day_high"] * days)
+    row |= dict(zip(KEYS, (*numbers, low, high, math.exp(_none(mean, spread))), strict=True))
+    return row | {"sentence": _sentence(row)}
+
+
+KEYS = ("expected", "expected_low", "expected_high", "likely_low", "likely_high", "none_chance")
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    size = f"{row['nodes']:,} {'node' if row['nodes'] == 1 else 'nodes'} over {row['hours']:g} h"
+    expected, low, high = (amount(row[key]) for key in KEYS[:3])
+    return (
+        f"A job of {size} is interrupted {expected} times on average ({low} to {high}), nine of ten such jobs"
+        f" {row['likely_low']:,} to {row['likely_high']:,} times; {percent(row['none_chance'])} of them never."
+    )
+
+
+def _none(mean: float, spread: float) -> float:
+    """Return the logarithm of the chance of none; `spread` is the variance beyond that of chance alone."""
+    return -mean if spread <= 0 else -(mean**2) / spread * math.log1p(spread / mean)
+
+
+def _likely(mean: float, spread: float) -> tuple[int, int]:
+    if mean > COUNTABLE:
+        apart = NORMAL * math.sqrt(mean + spread)
+        return max(0, round(mean - apart)), round(mean + apart)
+    wanted, found = list(LIKELY), [0, 0]
+    summed = 0.0
+    for number, chance in enumerate(_chances(mean, spread)):
+        summed += chance
+        for end, share in enumerate(wanted):
+            if summed - chance < share <= summed:
+                found[end] = number
+        if summed >= LIKELY[1]:
+            break
+    return found[0], found[1]
+
+
+def _chances(mean: float, spread: float) -> Iterator[float]:
+    """Give the chances of 0, 1, 2 … interruptions."""
+    log, number = _none(mean, spread), 0
+    while number <= 100 * COUNTABLE:
+        yield math.exp(log)
+        number += 1
+        if mean <= 0:
+            log = -math.inf
+        elif spread <= 0:
+            log += math.log(mean / number)
+        else:
+            log += math.log((mean**2 / spread + number - 1) / number * spread / (spread + mean))

@@ -1,0 +1,41 @@
+"""Numbers and intervals in words: three digits are as many as the data carries."""
+
+DAY = 86_400.0
+YEAR = 365.25
+"""Days."""
+
+NEVER = "no end"
+"""In place of the upper end of an interval that the data does not give."""
+
+
+def amount(value: float) -> str:
+    """Return a number as people read it: "12,300", "123", "12.3", "1.23", "0.0123"."""
+    if abs(value) >= 1000:  # noqa: PLR2004
+        digits = 10 ** (len(str(int(abs(value)))) - 3)
+        return f"{round(value / digits) * digits:,}"
+    return f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, where it is close to all of it with the digits that tell it from all."""
+    digits = 1
+    while digits < 4 and 0 < 1 - share < 0.5 * 10 ** (-digits - 1):  # noqa: PLR2004
+        digits += 1
+    return f"{100 * share:.{digits}f} %"
+
+
+def days(value: float) -> str:
+    """Return days in the unit in which people say so many."""
+    if value >= 2 * YEAR:
+        return f"{amount(value / YEAR)} years"
+    return f"{amount(value)} d" if value >= 2 else f"{amount(value * 24)} h"  # noqa: PLR2004
+
+
+def counted(number: int, singular: str, plural: str) -> str:
+    """Return a number and its noun."""
+    return f"{number:,} {singular if number == 1 else plural}"
+
+
+def none_of(what: str, seen: int, needed: int) -> str:
+    """Say that there is too little to say anything, and how much would do."""
+    return f"Not enough data for {what}: {seen} failed, at least {needed} are needed."
