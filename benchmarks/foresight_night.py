@@ -116,7 +116,7 @@ def filled(url: str, count: int, days: range) -> None:
     stays = np.arange(1, count * GPUS + 1, dtype=np.uint32)
     usual = random.uniform(40, 60, len(stays))
     counts = np.full(len(stays), 24, np.uint32)
-    spread = np.full(len(stays), 0.7, np.float32)
+    spread = random.uniform(0.5, 0.9, len(stays)).astype(np.float32)
     with opened(url) as database:
         for day in days:
             rows = []

@@ -90,7 +90,7 @@ def _parts(group: Group, observed: Mapping[str, Any], left_out: dict[str, int]) 
         yield "", observed
         return
     found = _value(observed, group.before)
-    if not isinstance(found, Mapping) or len(found) > MOST:
+    if not isinstance(found, dict) or len(found) > MOST:
         if found is not None:
             _count(left_out, "garbage")
         return
@@ -102,9 +102,9 @@ def _parts(group: Group, observed: Mapping[str, Any], left_out: dict[str, int]) 
 
 
 def _value(entry: Any, words: Words) -> Any:
-    """Return what lies at some words below; None where there is nothing."""
+    """Return what lies at some words below; None where there is nothing. What was stored is made of plain dicts."""
     for at, word in enumerate(words):
-        if not isinstance(entry, Mapping):
+        if not isinstance(entry, dict):
             return None
         if word == SUM:
             return _added(entry, words[at + 1 :])
