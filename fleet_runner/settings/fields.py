@@ -3,7 +3,7 @@
 import os
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.lemons.signals import SIGNALS
 from fleet_runner.core.schedules.known import KNOWN, parsed
 from fleet_runner.core.schedules.schedule import Schedule
 
@@ -271,6 +272,15 @@ class Settings(BaseSettings):
     @classmethod
     def _reached_over_tls(cls, value: str) -> str:
         return _address(value, ("https",), "expected an address over TLS, like https://boot.example:8443")
+
+    @field_validator("lemon_weights")
+    @classmethod
+    def _of_signals(cls, value: dict[str, float]) -> dict[str, float]:
+        strange = sorted({*value} - {*SIGNALS})
+        if strange:
+            why = f"there is no signal {strange[0]!r}; there are {', '.join(SIGNALS)}"
+            raise PydanticCustomError("signal", "{why}", {"why": why})
+        return value
 
     @field_validator(*(f"{name}_schedule" for name in KNOWN))
     @classmethod

@@ -40,11 +40,11 @@ class ReportMethods:
         found = Found()
         with self._database.one_moment(), self._database.read() as connection:
             progress("transitions")
-            found.stories = list(_stories(connection, span))
+            found.stories = list(stories(connection, span))
             progress("faults")
             _faults(connection, found, span)
             progress("tickets, remedies and holds")
-            found.fixes = _fixes(connection, span)
+            found.fixes = fixes(connection, span)
             found.tried = _tried(connection, span)
             found.holds = list(_holds(connection, span))
             progress("what took nodes out")
@@ -58,7 +58,7 @@ def _rows(connection: Connection, query: Executable) -> Iterator[Row[Any]]:
         yield from answer
 
 
-def _stories(connection: Connection, span: Span) -> Iterator[Story]:
+def stories(connection: Connection, span: Span) -> Iterator[Story]:
     """Tell each node's story from its transitions, and of a node that has none from where it is."""
     columns = (journal.c.node, journal.c.at, journal.c.state, journal.c.event, journal.c.to, journal.c.by)
     moved = select(*columns, journal.c.results).where(journal.c.kind == "transition", journal.c.at < span.until)
@@ -108,7 +108,8 @@ def _faults(connection: Connection, found: Found, span: Span) -> None:
         found.alarms.setdefault(row.node, []).append(alarm)
 
 
-def _fixes(connection: Connection, span: Span) -> list[Fix]:
+def fixes(connection: Connection, span: Span) -> list[Fix]:
+    """Return the tickets that stood at any time of a span, or of the one before it."""
     since = span.before().since
     mine = and_(tickets.c.opened_at < span.until, or_(tickets.c.closed_at.is_(None), tickets.c.closed_at >= since))
     named: dict[int, list[str]] = {}

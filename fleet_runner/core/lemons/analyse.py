@@ -1,0 +1,73 @@
+"""Lemons of the whole fleet: the scores of the last 28 days, and how right such scores were before."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fleet_runner.core.foresight import Foresight
+from fleet_runner.core.lemons.past import WINDOW, Proof, as_of, known_since, prove
+from fleet_runner.core.lemons.score import Score, Weighing, usual
+from fleet_runner.core.lemons.signals import JOBS, SIGNALS, Past, count
+from fleet_runner.core.parts.failures import DAY
+from fleet_runner.core.report.rows import Span
+
+LISTED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Lemons:
+    """The scores of nodes; `told` says why job failures are not known, "" where they are."""
+
+    now: float
+    nodes: int
+    scores: tuple[Score, ...]
+    usual: dict[str, float]
+    weighing: Weighing
+    proof: Proof
+    told: str = ""
+
+    def foresights(self) -> tuple[Foresight, ...]:
+        """Return the nodes for which triage is suggested."""
+        return tuple(each.foresight(WINDOW, self.weighing.mark) for each in self.scores if each.suggested)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON types: the nodes with the most points, and how many more have any."""
+        mark = self.weighing.mark
+        absent = JOBS if self.told else frozenset[str]()
+        return {
+            "since_at": self.now - WINDOW * DAY, "until_at": self.now, "days": WINDOW, "nodes": self.nodes,
+            "mark": mark, "sentences": self._sentences(),
+            "signals": [self._signal(name, known=name not in absent) for name in SIGNALS],
+            "absent": [
+                {"name": name, "sentence": f"{SIGNALS[name].meaning}: {self.told}"} for name in sorted(absent)
+            ],
+            "lemons": [each.to_json(WINDOW, mark) for each in self.scores[:LISTED]],
+            "left_out": max(0, len(self.scores) - LISTED), "past": self.proof.to_json(),
+        }  # fmt: skip
+
+    def _signal(self, name: str, *, known: bool) -> dict[str, Any]:
+        signal, weight = SIGNALS[name], self.weighing.weight(name)
+        among = self.usual[name] if known else None
+        words = {"name": name, "meaning": signal.meaning}
+        return {**words, "weight": weight, "most": signal.most, "usual": among, "known": known}
+
+    def _sentences(self) -> list[str]:
+        if not self.nodes:
+            return ["Not enough data: no node served in the last 28 days."]
+        many = sum(each.suggested for each in self.scores)
+        told = (
+            f"Triage is suggested for {many} of {self.nodes:,} nodes: {self.weighing.mark:g} points or more in"
+            f" {WINDOW:.0f} days, and at most {100 * self.weighing.share:g} % of the fleet."
+        )
+        return [
+            told,
+            self.proof.sentence,
+            *([f"Failures of jobs are not among the signals: {self.told}."] * bool(self.told)),
+        ]
+
+
+def analyse(past: Past, now: float, weighing: Weighing, told: str = "", since: float | None = None) -> Lemons:
+    """Score every node that served lately; `since` is the moment from which on rows were read, None for all."""
+    counted = count(past, Span(now - WINDOW * DAY, now))
+    scores, _ = as_of(past, now, weighing)
+    begins = max(known_since(past) or 0.0, since or 0.0)
+    return Lemons(now, len(counted), scores, usual(counted), weighing, prove(past, begins, now, weighing), told)
