@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from fleet_runner.core.foresight import Kind
 from fleet_runner.core.parts.stay import Stay
@@ -194,7 +195,7 @@ def quiet(noise: str, nodes: int, peers: Fleet, nights: int) -> None:
         series += looked.judged
         found.update(looked.kinds)
     spent = time.process_time() - begun
-    bound = (sum(found.values()) + 3) / max(series, 1) * 1e6
+    bound = float(stats.chi2.ppf(0.95, 2 * sum(found.values()) + 2)) / 2 / max(series, 1) * 1e6  # of a Poisson count
     print(f"{noise}: {sum(found.values())} false alarms in {series:,} series-nights {dict(found)}, at most"
           f" {bound:.1f} a million; {spent:.0f} s of CPU, making them included", flush=True)  # fmt: skip
 

@@ -15,7 +15,7 @@ from fleet_runner.core.trends.drift_words import Told, day_name
 from fleet_runner.core.trends.metrics import Metric
 from fleet_runner.core.trends.panel import Window
 from fleet_runner.core.trends.peers import Place, apart, peers
-from fleet_runner.core.trends.search import CHANCE, SEARCHES, scatter, search
+from fleet_runner.core.trends.search import FALSE_ALARMS, scatter, search
 from fleet_runner.core.trends.silence import SENTENCES, UNJUDGED, Silence, unjudged
 from fleet_runner.core.trends.weighing import LEAST_RATIO, Scene, level, spread
 
@@ -94,7 +94,7 @@ class Drift:
             "days": 0 if first is None or last is None else last - first + 1,
             "series": sum(each.series for each in self.looked),
             "judged": judged,
-            "false_alarms_per_night": round(judged * CHANCE * SEARCHES, 6),
+            "false_alarms_per_night": round(judged * FALSE_ALARMS, 6),
             "sentences": self._sentences(judged, every, len(moved)),
             "silences": [
                 {"reason": reason.value, "count": count, "sentence": SENTENCES[reason]}
@@ -116,7 +116,7 @@ class Drift:
             f"{series:,} series of {len(self.looked)} metrics were looked at; {judged:,} could be judged.",
             f"{every:,} changes are foreseen to matter{f' ({which})' if which else ''}.",
             *([f"{moved:,} racks or sites changed as a whole: no part of theirs is to blame."] if moved else []),
-            f"Of noise alone at most {judged * CHANCE * SEARCHES:.2g} a night are expected.",
+            f"Of noise alone at most {judged * FALSE_ALARMS:.2g} a night are expected.",
         ]
 
 

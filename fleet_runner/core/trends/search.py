@@ -9,10 +9,13 @@ from fleet_runner.core.trends.exact import Change, Noise, look
 from fleet_runner.core.trends.panel import Numbers, Window
 
 CHANCE = 1e-8
-"""How likely noise may make a series be told, a night and search: of four million series one in a dozen nights."""
+"""How likely noise may make a series be told, a night and search, if it is as noise is thought to be."""
 
-SEARCHES = 2
-"""A series' level is searched, and its scatter."""
+FALSE_ALARMS = 1e-6
+"""How often noise of any kind makes a series be told, a night: what is promised, and held by the benchmarks.
+
+It is much more than `CHANCE`, because noise has heavier tails than it is thought to have.
+"""
 
 FEWEST_OF_A_DAY = 3
 """Numbers of a day whose own scatter counts."""

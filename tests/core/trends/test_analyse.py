@@ -234,7 +234,7 @@ def test_the_body_says_what_was_looked_at_and_how_often_chance_may_be_told() -> 
     body = drift.to_json()
     assert (body["series"], body["judged"], body["days"]) == (192, 192, 90)
     assert (body["since_day"], body["until_day"]) == ("2024-10-04", "2025-01-01")
-    assert body["false_alarms_per_night"] == pytest.approx(192 * 2e-8, abs=1e-6)
+    assert body["false_alarms_per_night"] == pytest.approx(192e-6, abs=1e-6)
     assert body["sentences"][0] == "192 series of 2 metrics were looked at; 192 could be judged."
     assert body["sentences"][1] == "1 changes are foreseen to matter (1 of kind shift)."
     assert [each["foreseen"] for each in body["metrics"]] == [{"shift": 1}, {}]
