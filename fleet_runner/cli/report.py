@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from fleet_runner.core.errors import FleetError
 from fleet_runner.core.report import picture, words
 from fleet_runner.core.report.figures import POINTS, Figures, Remedied, figures
 from fleet_runner.core.report.rows import Span, last_week, week
+
+if TYPE_CHECKING:
+    from fleet_runner.cli.report_ahead import Ahead
 
 QUIET = 2.0
 """Seconds after which it is said what is being read."""
@@ -39,17 +42,20 @@ def report(
 ) -> None:
     """Write one HTML page of a week: bring-up times, failures by cause, remedies that helped, nodes to watch."""
     now = time.time()
+    from fleet_runner.cli import report_ahead  # noqa: PLC0415  other commands draw nothing
+
     span = _span(week_, since, until, now)
     path = output or Path(_name(span, week_))
     if not json and not force and path.exists():
         raise FleetError(f"{path}: it is there already; name another file, or write over it with --force")
     with opened() as (_, store):
         found = store.report_rows(span, progress(time.monotonic()))
+        tomorrow = report_ahead.ahead(store)
     this, before = figures(found, span, now), figures(found, span.before(), now)
     if json:
-        print_json(plain(this, before))
+        print_json({**plain(this, before), "ahead": report_ahead.plain(tomorrow)})
         return
-    _write(path, html(this, before, now))
+    _write(path, html(this, before, now, tomorrow))
     for sentence in words.summary(this, before):
         console.print(sentence, markup=False, soft_wrap=True)
     console.print(f"written to {path}", markup=False, soft_wrap=True)
@@ -65,10 +71,11 @@ def progress(began: float) -> Callable[[str], None]:
     return say
 
 
-def html(found: Figures, before: Figures, now: float) -> str:
+def html(found: Figures, before: Figures, now: float, tomorrow: "Ahead | None" = None) -> str:
     """Return the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  other commands render nothing
 
+    from fleet_runner.cli.report_ahead import NOTHING, sheet  # noqa: PLC0415  likewise
     from fleet_runner.core.printable import printable  # noqa: PLC0415  likewise
 
     loader = PackageLoader("fleet_runner.cli")
@@ -77,6 +84,8 @@ def html(found: Figures, before: Figures, now: float) -> str:
     stays = words.stays(found.bring_ups)
     return environment.get_template("report.html").render(
         found=found,
+        ahead=tomorrow or NOTHING,
+        sheet=sheet(),
         now=now,
         end=min(now, found.span.until),
         heading=words.heading(found.span),

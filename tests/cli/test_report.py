@@ -14,6 +14,8 @@ from playwright.sync_api import Browser
 
 from fleet_runner.adapters.store import Store, reporting
 from fleet_runner.cli.report import html
+from fleet_runner.cli.report_ahead import ahead
+from fleet_runner.core.foresight import Foresight, Kind
 from fleet_runner.core.lifecycle import Event, State
 from fleet_runner.core.report.figures import Found, figures
 from fleet_runner.core.report.rows import Fault, Fix, Hold, Span, Step
@@ -23,10 +25,26 @@ from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.conftest import postgresql, postgresql_urls  # noqa: F401  fixtures
 from tests.cli.conftest import Type
 from tests.web.conftest import browser  # noqa: F401  a fixture
+from tests.web.foreseen import LEMONS, LIFETIMES, LIMITS, WORTH
 from tests.web.looking import shot
 
 NOW = 1_795_000_000.0
 SPAN = Span(NOW - 7 * weeks.DAY, NOW)
+
+
+def tomorrow(store: Store) -> None:
+    """Have something foreseen, and every analysis made."""
+    row = {"metric": "gpu_margin", "part": "gpu", "unit": "celsius", "worse": "low", "parts": 64, "nodes": 8}
+    slots = [{"name": f"GPU {each}", "parts": 8, "middle": 30.0, "apart": -1.6 * (each == 3)} for each in range(8)]
+    heat = {**row, "middle": 30.0, "low": 28.0, "high": 32.0, "slots": slots, "rows": [], "stand_out": []}
+    bodies = {"heat": {"metrics": [heat]}, "lemons": LEMONS, "lifetimes": LIFETIMES, "worth": WORTH, "limits": LIMITS}
+    for name, body in bodies.items():
+        store.keep_analysis(name, body, NOW, 1.0)
+    found = [
+        Foresight(kind, f"gpu-{kind}", weeks.HOSTILE, f"It does {weeks.HOSTILE}", "gpu_margin")
+        for kind in (Kind.SHIFT, Kind.LEMON)
+    ]
+    store.foresee(frozenset(Kind), found, NOW)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +55,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         weeks.lived(store, NOW)
         weeks.closed(store, NOW - 60.0)
         found = store.report_rows(SPAN, lambda _: None)
-    text = html(figures(found, SPAN, NOW), figures(found, SPAN.before(), NOW), NOW)
+        tomorrow(store)
+        told = ahead(store)
+    text = html(figures(found, SPAN, NOW), figures(found, SPAN.before(), NOW), NOW, told)
     (folder / "report.html").write_text(text)
     yield folder / "report.html"
     shutil.rmtree(folder)
@@ -51,6 +71,9 @@ def test_the_page_loads_nothing_and_runs_nothing(page: Path) -> None:
     assert not re.search(r"(?i)\b(?:src|href|action)=|url\(|@import|https?://", text)
     assert "\u202e" not in text
     assert len(text) < 1_000_000
+    assert text.index("gpu-lemon") < text.index("gpu-shift")
+    assert all(f'<svg class="{kind}"' in text for kind in ("lemons", "survival"))
+    assert '<td class="warm1">' in text
 
 
 def test_a_page_of_ten_thousand_nodes_is_small() -> None:
@@ -161,7 +184,9 @@ def test_an_empty_store_has_a_page_too(typed: Type, tmp_path: Path) -> None:
     assert said.code == 0
     (found,) = tmp_path.glob("report-*-W*.html")
     assert "not enough data" in found.read_text()
-    assert json.loads(typed("report", "--json").out)["availability"] is None
+    assert "Nothing was analysed yet" in found.read_text()
+    told = json.loads(typed("report", "--json").out)
+    assert (told["availability"], told["ahead"]) == (None, {"foreseen": [], "analyses": {}})
 
 
 @pytest.mark.parametrize(

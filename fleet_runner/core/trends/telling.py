@@ -21,12 +21,15 @@ HEATED = ("metric", "part", "unit", "worse", "parts", "nodes", "middle", "low", 
 """What must be told of a metric for it to be shown."""
 
 
+def listed(body: Body | None, name: str) -> Sequence[Any]:
+    """Return a list of an analysis; an empty one where there is none."""
+    found: object = (body or {}).get(name)
+    return found if isinstance(found, list | tuple) else ()
+
+
 def rows(body: Body | None, name: str, *needed: str) -> list[Body]:
     """Return a list of an analysis, without what lacks something that is shown."""
-    found: object = (body or {}).get(name)
-    if not isinstance(found, list | tuple):
-        return []
-    told: list[Body] = [each for each in found if isinstance(each, Mapping)]
+    told: list[Body] = [each for each in listed(body, name) if isinstance(each, Mapping)]
     return [each for each in told if all(key in each for key in needed)]
 
 

@@ -46,7 +46,7 @@ KINDS: Mapping[Kind, str] = {
 ANALYSES: tuple[tuple[str, str, str], ...] = (
     ("drift", "Drift", ""),
     ("heat", "Heat", ""),
-    ("parts", "Parts and places", ""),
+    ("parts", "Parts and places", "/trends/lemons#again"),
     ("lemons", "Lemons", "/trends/lemons"),
     ("lifetimes", "Lifetimes", "/trends/lifetimes"),
     ("worth", "Which checks pay", "/trends/checks"),
@@ -195,8 +195,7 @@ def body(found: Analysis | None) -> telling.Body | None:
 
 def sentences(found: Analysis | None) -> tuple[str, ...]:
     """Return what an analysis says in words."""
-    told = (body(found) or {}).get("sentences")
-    return tuple(str(each) for each in told) if isinstance(told, list | tuple) else ()
+    return tuple(str(each) for each in telling.listed(body(found), "sentences"))
 
 
 def pictured(svg: str) -> Markup:
