@@ -51,6 +51,7 @@ COMMANDS = {
     "simulate": Named("Look", "simulating:simulate"),
     "report": Named("Look", "report:report"),
     "budget": Named("Look", "limits:show_budget"),
+    "trends": Named("Look", "trends:app", "What stored results say about tomorrow."),
     "baseline": Named("Look", "baseline:baseline"),
     "drift": Named("Look", "drift:drift"),
     "runners": Named("Look", "queue:runners"),

@@ -25,6 +25,8 @@ from fleet_runner.core.answers import (
 from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.firmware.flash import Flash
+from fleet_runner.core.foresight import Analysis
+from fleet_runner.core.foresight import Standing as Foreseen
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket, Wish
@@ -127,6 +129,14 @@ class Remote:
     def standing_alarms(self) -> tuple[Alarm, ...]:
         """Return what stands of all nodes, oldest first."""
         return self._list(Alarm, "/alarms")
+
+    def foresights(self, *, node: str = "", standing: bool = True, limit: int = 1000) -> tuple[Foreseen, ...]:
+        """Return what is foreseen, the newest first: of a node or of all, what stands or what ever did."""
+        return self._list(Foreseen, "/trends", node=node, ended=str(not standing).lower(), limit=limit)
+
+    def analysis(self, name: str) -> Analysis | None:
+        """Return what an analysis came to last; None where it never ran."""
+        return self._wire.get(Analysis, f"/trends/analyses/{quote(name, safe='')}")
 
     def durations(self, stage: Stage) -> tuple[float, ...]:
         """Return the seconds that the newest runs of a stage took to a verdict."""

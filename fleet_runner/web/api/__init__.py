@@ -15,6 +15,7 @@ from fleet_runner.web.api import (
     runs,
     schedules,
     tickets,
+    trends,
     wishes,
 )
 
@@ -28,6 +29,7 @@ API: tuple[APIRouter, ...] = (
     tickets.router,
     runs.router,
     schedules.router,
+    trends.router,
     rollouts.router,
     inventory.router,
     audit.router,

@@ -1,0 +1,91 @@
+"""fleet-runner trends metric: one number over the days, drawn with characters, with its peers' band."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from fleet_runner.cli import anywhere
+from fleet_runner.cli.session import Exit, console, known, opened, print_json
+from fleet_runner.cli.trends.saying import NEVER, Json
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.printable import printable
+from fleet_runner.core.trends import telling
+from fleet_runner.core.trends.metrics import BY_NAME
+
+STEPS = "▁▂▃▄▅▆▇█"
+
+COLUMNS = 60
+"""Characters of a line; of more days the newest are drawn."""
+
+PARTS = 32
+"""Parts of a node that are drawn."""
+
+Row = tuple[str, Sequence[float | None]]
+
+
+def metric(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="a metric, as fleet-runner trends names it")],
+    *,
+    node: Annotated[str, typer.Option("--node", "-n", help="the parts of this node", metavar="NODE")] = "",
+    json: Json = False,
+) -> None:
+    """Draw one metric day by day: the middle of each device type, or each part of a node beside its peers."""
+    if name not in BY_NAME:
+        near = ", ".join(sorted(each for each in BY_NAME if each.split("_")[0] == name.split("_")[0])[:8])
+        raise FleetError(f"there is no metric {name!r}{f'; near it are {near}' if near else ''}")
+    with opened() as (_, store):
+        heat = store.analysis("heat")
+        told = telling.metric_of(heat.body if heat is not None else None, name)
+        if node:
+            rows = _of_node(store, name, node, told)
+        else:
+            rows = [(str(each["device_type"]) or "unknown type", each["middle"]) for each in telling.bands(told)]
+    if json:
+        print_json(_plain(name, rows))
+        return
+    if not rows:
+        console.print(NEVER if heat is None else f"nothing was told of {name} yet", markup=False, soft_wrap=True)
+        raise typer.Exit(Exit.NO)
+    console.print(f"{name}, {BY_NAME[name].unit}: {BY_NAME[name].meaning}", markup=False, soft_wrap=True)
+    for row in drawn(rows):
+        console.print(row, soft_wrap=True)
+
+
+def _of_node(store: Any, name: str, node: str, told: telling.Body | None) -> list[Row]:
+    """Return each part's numbers, then the band of its peers."""
+    anywhere.at_hand(store, "trends metric --node")
+    from fleet_runner.web.series import series  # noqa: PLC0415  it needs numpy
+
+    device_type = known(store, node).device_type
+    days, found = series(store, name, store.stays(node=node))
+    rows: list[Row] = [(each.stay.slot or each.stay.component or node, each.own) for each in found[:PARTS]]
+    band = telling.band(told, device_type, days) if rows else None
+    if band is not None:
+        rows += [("peers, high", band.high), ("peers, middle", band.middle), ("peers, low", band.low)]
+    return rows
+
+
+def _plain(name: str, rows: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "metric": name,
+        "unit": BY_NAME[name].unit,
+        "rows": [{"name": label, "numbers": list(numbers)} for label, numbers in rows],
+    }
+
+
+def drawn(rows: Sequence[Row]) -> list[Text]:
+    """Return rows as lines of characters, all on one scale; a day without a number is a blank."""
+    every = [value for _, numbers in rows for value in numbers[-COLUMNS:] if value is not None]
+    if not every:
+        return [Text("no number on any of these days")]
+    low, high = min(every), max(every)
+    width = max(len(label) for label, _ in rows)
+    lines = [Text(f"{printable(label):<{width}} {_line(numbers, low, high)}") for label, numbers in rows]
+    return [*lines, Text(f"{'':<{width}} from {low:.4g} to {high:.4g}, the newest day at the right", "dim")]
+
+
+def _line(numbers: Sequence[float | None], low: float, high: float) -> str:
+    scale = (len(STEPS) - 1) / (high - low) if high > low else 0.0
+    return "".join(" " if value is None else STEPS[round((value - low) * scale)] for value in numbers[-COLUMNS:])

@@ -1,0 +1,76 @@
+"""What analyses came to, as people read it: their own sentences, one a line."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from fleet_runner.cli.session import age, console, opened, print_json, stamp
+from fleet_runner.core.foresight import Analysis, Standing
+from fleet_runner.core.printable import printable
+
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+
+ANALYSES = ("drift", "heat", "parts", "lemons", "lifetimes", "worth", "limits")
+"""Every analysis, as it is kept."""
+
+NEVER = "nothing was analysed yet: it is each night (fleet-runner schedules), and now by fleet-runner trends run"
+
+LISTED = 40
+"""Lines of a list that are shown; JSON has all that is kept."""
+
+
+def line(each: Standing, now: float) -> Text:
+    """Return "gpu-03  GPU 3: trend for 5 d" and its sentence below."""
+    told = Text(printable(each.what.node), style="bold")
+    about = f"  {printable(each.what.component)}: " if each.what.component else "  "
+    told.append(about, style="not bold")
+    told.append(str(each.what.kind), style="not bold yellow" if each.ended_at is None else "not bold dim")
+    since = f" for {age(now - each.first_at)}"
+    told.append(since if each.ended_at is None else f", over {age(now - each.ended_at)} ago", style="not bold dim")
+    told.append(f"\n    {printable(each.what.sentence)}", style="not bold")
+    return told
+
+
+def made(name: str) -> Analysis | None:
+    """Return what an analysis came to last; None where it was never made."""
+    with opened() as (_, store):
+        return store.analysis(name)
+
+
+def part(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a part of an analysis; nothing where an older version kept none."""
+    found: object = body.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def show(name: str, *, json: bool, lists: tuple[str, ...], one: tuple[str, ...] = ()) -> None:
+    """Print an analysis: its own sentences, then those of its lists and of its single parts."""
+    found = made(name)
+    if json:
+        print_json(found)
+        return
+    if found is None:
+        console.print(NEVER, markup=False, soft_wrap=True)
+        return
+    for sentence in _some(found.body.get("sentences")):
+        console.print(printable(str(sentence)), style="bold", markup=False, soft_wrap=True)
+    for each in (*(part(found.body, single) for single in one), *_rows(found.body, lists)):
+        if isinstance(each, Mapping) and each.get("sentence"):
+            console.print(f"- {printable(str(each['sentence']))}", markup=False, soft_wrap=True)
+    console.print(Text(f"as of {stamp(found.at)} UTC; --json has all of it", "dim"))
+
+
+def _rows(body: Mapping[str, Any], lists: tuple[str, ...]) -> list[object]:
+    found: list[object] = []
+    for name in lists:
+        rows = _some(body.get(name))
+        found += rows[:LISTED]
+        if len(rows) > LISTED:
+            found.append({"sentence": f"{len(rows) - LISTED:,} more of {name}"})
+    return found
+
+
+def _some(found: object) -> list[object]:
+    return list(found) if isinstance(found, list | tuple) else []
