@@ -231,7 +231,8 @@ def _apart(value: Floats, kind: _Coded, least: float) -> Floats:
     middle = _medians(value, kind.which, len(kind.names))
     around = _medians(np.abs(value - middle[kind.which]), kind.which, len(kind.names))
     spread = np.maximum.reduce([NORMAL * around, np.full_like(around, least), np.abs(middle) * 1e-6, around + 1e-12])
-    return np.clip((value - middle[kind.which]) / spread[kind.which], -FARTHEST, FARTHEST)
+    apart: Floats = (value - middle[kind.which]) / spread[kind.which]
+    return np.clip(apart, -FARTHEST, FARTHEST)
 
 
 def _medians(value: Floats, which: Codes, groups: int) -> Floats:
