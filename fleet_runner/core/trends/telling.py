@@ -43,7 +43,8 @@ def curve(told: Body, ages: str) -> Curve | None:
     """Return a curve of survival; None where there was too little for one. `ages` names its ages."""
     rows = [told.get(key) for key in (ages, "share", "low", "high")]
     lists = [each for each in rows if isinstance(each, list | tuple) and each]
-    if len(lists) < len(rows) or len({len(each) for each in lists}) > 1:
+    alike = len(lists) == len(rows) and len({len(each) for each in lists}) == 1
+    if not alike or not all(isinstance(number, int | float) for each in lists for number in each):
         return None
     return Curve(str(told.get("name", "")), *lists)
 

@@ -172,6 +172,7 @@ def test_what_another_version_kept_is_shown_as_far_as_it_goes() -> None:
     assert telling.part({"x": 1}, "x") == telling.part(None, "x") == {}
     assert telling.curve({"ages": [1], "share": [1], "low": [1]}, "ages") is None
     assert telling.curve({"ages": [1], "share": [1, 2], "low": [1], "high": [1]}, "ages") is None
+    assert telling.curve({"ages": [1], "share": [None], "low": [1], "high": [1]}, "ages") is None
     told = telling.curve({"name": "x", "ages": [1], "share": [1], "low": [1], "high": [1]}, "ages")
     assert told == Curve("x", [1], [1], [1], [1])
     assert telling.bars({"lemons": [{"node": "a", "lines": [{"signal": "s", "points": "many"}]}]}) == [
