@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from fleet_runner.core.cases import Case
@@ -22,8 +21,6 @@ SPAN = 365 * DAY
 JOBS = ((1, 8, 32, 128, 512), (24.0, 168.0, 720.0))
 """Nodes and hours of the jobs that are told of."""
 
-NONE: Mapping[str, Any] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -39,9 +36,9 @@ class Given:
     found: Found
     visits: Sequence[Visit]
     now: float
-    born: Mapping[str, float] = NONE
-    types: Mapping[str, str] = NONE
-    models: Mapping[str, str] = NONE
+    born: Mapping[str, float] = field(default_factory=dict[str, float])
+    types: Mapping[str, str] = field(default_factory=dict[str, str])
+    models: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
