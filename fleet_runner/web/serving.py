@@ -13,6 +13,7 @@ from fleet_runner.http.listening import address_of, listener, more_files, placed
 from fleet_runner.http.servers import SecureServer, Server
 from fleet_runner.settings import Settings
 from fleet_runner.web.app import application
+from fleet_runner.web.pages.oidc import configured
 from fleet_runner.web.site import Site
 
 PROXIED = 2_000
@@ -55,6 +56,7 @@ def pages(here: Site, tell: Callable[[str], None]) -> Iterator[str]:
         thread = Thread(target=serve, name="web")
         url = f"{'http' if context is None else 'https'}://{address_of(bound)}"
         tell(f"pages: {url}/")
+        _say_half_a_provider(here.settings, tell)
         thread.start()
         try:
             yield url
@@ -62,3 +64,12 @@ def pages(here: Site, tell: Callable[[str], None]) -> Iterator[str]:
             here.stop.set()
             server.should_exit = True
             thread.join()
+
+
+def _say_half_a_provider(settings: Settings, tell: Callable[[str], None]) -> None:
+    """Say at once, and not when somebody first tries, that nobody can log in with the provider; tokens go on."""
+    try:
+        if settings.oidc_issuer:
+            configured(settings)
+    except SettingsError as error:
+        tell(f"pages: nobody can log in with OpenID Connect: {error}")

@@ -43,7 +43,7 @@ def test_what_is_wrong_with_a_token_is_said(typed: Type) -> None:
     assert typed("web", "token", "add", "bob", "--role", "viewer").code == 0
     again = typed("web", "token", "add", "bob", "--role", "viewer")
     assert again.code != 0
-    assert "there is one already" in " ".join(again.err.split())
+    assert "there is one already; `fleet-runner web token revoke bob` ends it" in " ".join(again.err.split())
 
 
 def test_a_token_takes_the_place_of_another_which_goes_on_for_a_while(typed: Type, tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ from joserfc.jwk import OctKey
 from playwright.sync_api import Browser
 
 from fleet_runner.core.access import Role
+from fleet_runner.settings import Settings
+from fleet_runner.web.serving import pages
+from fleet_runner.web.site import Site
 from tests.web.hall import Hall
 from tests.web.looking import accessible, fits, shot
 from tests.web.provider import STRANGE, Liar, liar
@@ -253,3 +256,14 @@ def _logs_in(browser: Browser, site: Served) -> None:
     page.wait_for_url(f"{site.url}/tickets")
     assert "ann@example.org" in page.inner_text("header")
     page.context.close()
+
+
+@pytest.mark.parametrize("missing", ["oidc_client_id", "oidc_client_secret", "oidc_roles", "web_url"])
+def test_half_a_provider_is_said_at_the_start(hall: Hall, lying: Liar, tmp_path: Path, missing: str) -> None:
+    given = configured(tmp_path, lying.url)
+    del given[missing]
+    settings = Settings(web_listen="127.0.0.1:0", state_dir=tmp_path, **given)  # type: ignore[arg-type]  of a test
+    told: list[str] = []
+    with pages(Site(settings, hall.store, lambda: hall.fleet), told.append):
+        pass
+    assert f"nobody can log in with OpenID Connect: setting '{missing}' is empty" in told[-1]

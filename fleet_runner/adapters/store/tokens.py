@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, bindparam, case, insert, or_, select, up
 from fleet_runner.adapters.store.remedy_schema import tokens
 from fleet_runner.core.errors import ConflictError
 from fleet_runner.core.signals.signal import Source
-from fleet_runner.core.signals.tokens import Token
+from fleet_runner.core.signals.tokens import INGEST, Token
 
 
 def every(connection: Connection) -> tuple[Token, ...]:
@@ -18,10 +18,11 @@ def every(connection: Connection) -> tuple[Token, ...]:
 
 def add(connection: Connection, token: Token) -> int:
     """Add one; return its id. ConflictError where one that is not revoked has its name already."""
-    same = select(tokens.c.id).where(tokens.c.name == token.name, tokens.c.revoked_at.is_(None))
-    if connection.execute(same).first() is not None:
+    same = select(tokens.c.scope).where(tokens.c.name == token.name, tokens.c.revoked_at.is_(None))
+    if (scope := connection.execute(same.limit(1)).scalar()) is not None:
+        kind = "signals" if scope == INGEST else "web"
         raise ConflictError(
-            f"token {token.name}: there is one already; `fleet-runner signals token revoke {token.name}` ends it"
+            f"token {token.name}: there is one already; `fleet-runner {kind} token revoke {token.name}` ends it"
         )
     return _added(connection, token)
 
