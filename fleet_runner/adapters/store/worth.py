@@ -169,7 +169,7 @@ def _first_id(connection: Connection, moment: float) -> int:
 def _looks(
     connection: Connection, node: str, checks: Sequence[str], first: int, last: int
 ) -> Iterator[tuple[str, float, Mapping[str, object]]]:
-    """Yield what some checks observed of a node at so many places between two ids."""
+    """Yield what some checks observed of a node, once each at so many places between two ids."""
     width = max(1, -(-(last - first) // LOOKS))
     for start in range(first, last, width):
         piece = select(results.c.check, results.c.at, results.c.observed, results.c.verdict).where(
@@ -177,5 +177,6 @@ def _looks(
         )
         near = piece.order_by(results.c.id).limit(ROUND).subquery()
         answered = near.c.verdict.in_((Verdict.PASS.value, Verdict.FAIL.value))
-        for row in connection.execute(select(near).where(near.c.check.in_(checks), answered)):
-            yield row.check, row.at, row.observed
+        told = select(near).where(near.c.check.in_(checks), answered)
+        for check, row in {row.check: row for row in connection.execute(told)}.items():
+            yield check, row.at, row.observed
