@@ -24,7 +24,6 @@ from fleet_runner.adapters.store import (
 )
 from fleet_runner.adapters.store.database import PATIENCE, Database, connect
 from fleet_runner.adapters.store.firmware import FirmwareMethods
-from fleet_runner.adapters.store.lemoning import LemonMethods
 from fleet_runner.adapters.store.limits import LimitMethods
 from fleet_runner.adapters.store.remedies import RemedyMethods
 from fleet_runner.adapters.store.running import RunningMethods
@@ -44,9 +43,8 @@ __all__ = ["Sought", "Store"]
 
 
 class Store(
-    FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods, LimitMethods, TrackingMethods, RunningMethods,
-    LemonMethods,
-):  # fmt: skip
+    FirmwareMethods, SearchMethods, SignalMethods, RemedyMethods, LimitMethods, TrackingMethods, RunningMethods
+):
     """One connected store. Every method is one transaction; every failure is a StoreError, nothing half-written.
 
     Methods that raise ConflictError found that somebody else was first: read again and decide again.

@@ -6,6 +6,7 @@ from fleet_runner.adapters.store.floor import FloorMethods
 from fleet_runner.adapters.store.foreseeing import ForesightMethods
 from fleet_runner.adapters.store.glancing import GlanceMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
+from fleet_runner.adapters.store.lemoning import LemonMethods
 from fleet_runner.adapters.store.past_runs import PastRunMethods
 from fleet_runner.adapters.store.rollout_counts import RolloutCountMethods
 from fleet_runner.adapters.store.schedules import ScheduleMethods
@@ -35,5 +36,6 @@ class RunningMethods(
     TraceMethods,
     TimelineMethods,
     ForesightMethods,
+    LemonMethods,
 ):
     """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""
