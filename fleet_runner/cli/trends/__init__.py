@@ -53,11 +53,11 @@ def trends(
     if not found:
         console.print("nothing is foreseen")
     console.print(Text(f"looked at {age(now - newest)} ago", "dim"))
-    for name, each in made.items():
-        if each is None:
+    for name, analysis in made.items():
+        if analysis is None:
             console.print(f"{name}: not made yet", markup=False)
-        elif each.at < newest:
-            console.print(f"{name}: as of {age(now - each.at)} ago", style="yellow", markup=False)
+        elif analysis.at < newest:
+            console.print(f"{name}: as of {age(now - analysis.at)} ago", style="yellow", markup=False)
 
 
 @app.command("show")
