@@ -10,6 +10,9 @@ from fleet_runner.core.trends.metrics import Metric
 
 EPOCH = date(1970, 1, 1).toordinal()
 
+LARGE, SMALL = 10_000, 100
+"""From where a number is told without a fraction, and up to where three digits tell enough of one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Peered:
@@ -52,7 +55,7 @@ def day_name(day: int) -> str:
 
 def short(value: float) -> str:
     """Return a number in as many digits as a person compares."""
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.3g}" if abs(value) < 100 else f"{value:.4g}"  # noqa: PLR2004
+    return f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.3g}" if abs(value) < SMALL else f"{value:.4g}"
 
 
 def with_unit(text: str, metric: Metric) -> str:

@@ -203,6 +203,13 @@ def test_one_node_or_three_days_say_nothing(nodes: int, days: int, reason: Silen
     assert (found.found, found.silences[reason], found.judged) == ((), nodes * 8, 0)
 
 
+def test_a_source_of_truth_that_knows_nothing_is_said() -> None:
+    """The nodes' numbers are there, and nobody to compare them with."""
+    found = looked_at(replace(given(noise(NODES)), places={}))
+    assert (found.found, found.together, found.judged) == ((), (), 0)
+    assert found.silences[Silence.UNKNOWN] == NODES * 8
+
+
 def test_a_part_that_was_replaced_is_another_story() -> None:
     """The new one is warmer: it has a stay of its own, and too few days."""
     values = np.concatenate([noise(NODES), np.full((1, DAYS), np.nan)])
