@@ -4,7 +4,7 @@ Only arithmetic, on numbers that the nightly analysis keeps: whoever asks for an
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from fleet_runner.core.errors import FleetError
@@ -68,27 +68,11 @@ def _likely(mean: float, spread: float) -> tuple[int, int]:
     if mean > COUNTABLE:
         apart = NORMAL * math.sqrt(mean + spread)
         return max(0, round(mean - apart)), round(mean + apart)
-    wanted, found = list(LIKELY), [0, 0]
-    summed = 0.0
-    for number, chance in enumerate(_chances(mean, spread)):
-        summed += chance
-        for end, share in enumerate(wanted):
-            if summed - chance < share <= summed:
-                found[end] = number
-        if summed >= LIKELY[1]:
-            break
-    return found[0], found[1]
-
-
-def _chances(mean: float, spread: float) -> Iterator[float]:
-    """Give the chances of 0, 1, 2 … interruptions."""
-    log, number = _none(mean, spread), 0
-    while number <= 100 * COUNTABLE:
-        yield math.exp(log)
+    low, number, log = 0, 0, _none(mean, spread)
+    summed = math.exp(log)
+    while summed < LIKELY[1]:  # up to where nearly all of them are counted: `mean` is not above COUNTABLE
+        low = number + 1 if summed < LIKELY[0] else low
         number += 1
-        if mean <= 0:
-            log = -math.inf
-        elif spread <= 0:
-            log += math.log(mean / number)
-        else:
-            log += math.log((mean**2 / spread + number - 1) / number * spread / (spread + mean))
+        log += math.log((mean**2 / spread + number - 1) / number * spread / (spread + mean))
+        summed += math.exp(log)
+    return low, number

@@ -98,8 +98,9 @@ def interruptions(found: Found, span: Span, now: float) -> dict[str, Any]:
         return {"interruptions": 0, "node_days": 0.0, **spread("rate_per_node_day", None), "dispersion": None,
                 "sentence": "Not enough data on interruptions: no node was in production."}  # fmt: skip
     between = often.between
-    said = f"A node drops out of production unasked about every {days(between.value)} ({within(between, days)})."
-    if not often.events:
+    if often.events:
+        said = f"A node drops out of production unasked about every {days(between.value)} ({within(between, days)})."
+    else:
         said = f"No node dropped out of production unasked in {amount(often.time)} node days."
         said += f" There is less than one such exclusion in {days(between.low or 0.0)} of a node (95 % sure)."
     return {

@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 AT_RISK = 10
 """Parts that are watched at the least at every age that a curve shows: with fewer, one failure would say it all."""
 
+FARTHEST = 12.0
+"""Logarithm of a ratio beyond which there is none: all of one cohort failed before any of the other."""
+
 TURNS = 50
 """Of Newton's method, which needs about five."""
 
@@ -124,7 +127,7 @@ def hazard_ratio(one: Sample, others: Sample) -> Between | None:
         mine = risk[0] * np.exp(effect)
         chance = mine / (mine + risk[1])
         information = float((both * chance * (1 - chance)).sum())
-        if information <= 0:
+        if information <= 0 or abs(effect) > FARTHEST:
             return None
         step = float((failed[0] - both * chance).sum()) / information
         effect += float(np.clip(step, -1, 1))

@@ -1,0 +1,74 @@
+"""What jobs have to expect."""
+
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from fleet_runner.core.errors import FleetError
+from fleet_runner.core.lifetimes.jobs import expect
+from fleet_runner.core.lifetimes.saying import amount, counted, days, percent
+
+
+def told(rate: float | None, *, dispersion: float = 1.0, seen: int = 10_000_000) -> dict[str, Any]:
+    """What the analysis keeps."""
+    low, high = (None, None) if rate is None else (rate / 2, rate * 2)
+    return {"rate_per_node_day": rate, "rate_per_node_day_low": low, "rate_per_node_day_high": high,
+            "dispersion": dispersion, "interruptions": seen, "sentence": "Not enough data."}  # fmt: skip
+
+
+def test_a_job_of_many_nodes_is_interrupted_by_chance() -> None:
+    """With a rate that is known well, and nodes that are alike, it is Poisson's law."""
+    found = expect(told(0.01), 100, 48.0)
+    law = stats.poisson(2.0)
+    assert (found["expected"], found["expected_low"], found["expected_high"]) == pytest.approx((2.0, 1.0, 4.0))
+    assert (found["likely_low"], found["likely_high"]) == (law.ppf(0.05), law.ppf(0.95))
+    assert found["none_chance"] == pytest.approx(law.pmf(0), rel=1e-4)
+    assert found["sentence"] == (
+        "A job of 100 nodes over 48 h is interrupted 2 times on average (1 to 4), nine of ten such jobs 0 to 5 times;"
+        " 13.5 % of them never."
+    )
+
+
+def test_what_is_less_sure_spreads_wider() -> None:
+    """Lemons, and a rate from few interruptions: the negative binomial law with that variance."""
+    found = expect(told(0.01, dispersion=2.0, seen=8), 100, 48.0)
+    variance = 2.0 * 2.0 + 4.0 * 2.0 / 8
+    law = stats.nbinom(4.0 / (variance - 2.0), 2.0 / variance)
+    assert (found["likely_low"], found["likely_high"]) == (law.ppf(0.05), law.ppf(0.95))
+    assert found["none_chance"] == pytest.approx(law.pmf(0))
+
+
+def test_great_and_empty_jobs_are_told_too() -> None:
+    """A month of a great fleet; no interruption seen ever; and nothing known."""
+    great = expect(told(0.1, seen=1_000_000), 10_000, 24.0 * 30)
+    assert great["likely_low"] < 30_000 < great["likely_high"]
+    assert great["none_chance"] == 0.0
+    never = expect(told(0.0, seen=0), 1, 24.0)
+    assert (never["likely_low"], never["likely_high"], never["none_chance"]) == (0, 0, 1.0)
+    many = expect(told(0.01), 1000, 48.0)
+    assert (many["likely_low"], many["likely_high"]) == (stats.poisson(20.0).ppf(0.05), stats.poisson(20.0).ppf(0.95))
+    assert expect(told(None), 4, 8.0)["sentence"] == "A job of 4 nodes: Not enough data."
+
+
+@pytest.mark.parametrize(("nodes", "hours"), [(0, 1.0), (1, 0.0), (10**9, 1.0), (1, float("nan")), (1, 1e9)])
+def test_a_job_that_cannot_be_is_refused(nodes: int, hours: float) -> None:
+    """With what is expected."""
+    with pytest.raises(FleetError, match="expected 1 to 1,000,000 nodes"):
+        expect(told(0.01), nodes, hours)
+
+
+def test_numbers_are_said_as_people_say_them() -> None:
+    """With three digits, and units that fit."""
+    assert [amount(each) for each in (12_345.0, 123.4, 1.234, 0.01234)] == ["12,300", "123", "1.23", "0.0123"]
+    assert [percent(each) for each in (0.5, 1.0, 0.99966, 0.9999999)] == [
+        "50.0 %",
+        "100.0 %",
+        "99.966 %",
+        "100.0000 %",
+    ]
+    assert [days(each) for each in (1000.0, 30.0, 0.5)] == ["2.74 years", "30 d", "12 h"]
+    assert [counted(1, "node was", "nodes were"), counted(2, "node was", "nodes were")] == [
+        "1 node was",
+        "2 nodes were",
+    ]
