@@ -112,7 +112,7 @@ def test_many_cohorts_are_cut_and_two_comparisons_are_corrected() -> None:
 
 
 def test_cohorts_without_failures_or_of_other_ages_are_told_so() -> None:
-    """Where one has none there is no ratio; where no two are of one age there is no test; few failures are too few."""
+    """Where one has none there is no ratio; where no two are of one age, no test; few failures are too few."""
     types = {"gpu-0": "a", "gpu-1": "b"}
     one = [life(at, 50.0 + at, "xid.79" if at % 2 else "") for at in range(20)]
     row = kind(one, types)["cohorts"][0]["rows"][0]
@@ -138,7 +138,7 @@ def test_the_law_says_wear_infant_mortality_or_neither() -> None:
 
 
 def test_the_share_that_lives_is_told_of_those_that_are_watched() -> None:
-    """From the first day, from a later age, or of too few of one age; parts of unknown age are left out and counted."""
+    """From the first day, from a later age, or of too few of one age; parts of unknown age are counted."""
     lives = [life(at, 100.0, "xid.79" if at < 6 else "") for at in range(30)]
     unknown = replace(life(99, 50.0, ""), aged=False)
     assert kind([*lives, unknown])["survival_sentence"] == (
@@ -185,7 +185,7 @@ def test_service_is_told_by_cause_and_with_what_is_planned_apart() -> None:
     body = service.service(found, SPAN, {"gpu-1": 8, "gpu-2": 8}, NOW)
     assert (body["nodes"], body["gpus"], body["exclusions"]) == (3, 16, 3)
     assert body["sentence"].startswith("3 nodes were in production for 99.5 % of the time (")
-    assert [(row["cause"], row["gpu_hours"]) for row in body["causes"]][0] == ("xid.79", 576.0)
+    assert (body["causes"][0]["cause"], body["causes"][0]["gpu_hours"]) == ("xid.79", 576.0)
     assert body["causes"][1]["sentence"].endswith("too few to say how long each.")
     assert service.interruptions(found, SPAN, NOW)["interruptions"] == 2
 
