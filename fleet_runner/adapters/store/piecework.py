@@ -148,7 +148,7 @@ def _write(connection: Connection, table: Any, began: Sequence[Any], more: Seque
     if began:
         connection.execute(insert(table), [asdict(each) for each in began])
     if more:
-        values = {name: bindparam(f"_{name}") for name in changes}
+        values: dict[str, Any] = {name: bindparam(f"_{name}") for name in changes}
         mine = update(table).where(table.c.id == bindparam("_id")).values(values)
         connection.execute(
             mine, [{"_id": each.id} | {f"_{name}": getattr(each, name) for name in changes} for each in more]
