@@ -1,161 +1,181 @@
-"""The night's look, on a real store: what was put into weeks of results is foreseen, and becomes an alarm."""
+"""A night's look at a small fleet of which the truth is known: one GPU drifts, parts fail in one slot."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import delete, insert
 
-from fleet_runner.adapters import policy_file
 from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.trend_schema import episodes, panels, stays
 from fleet_runner.core.errors import ConflictError, FleetError
 from fleet_runner.core.foresight import Kind
-from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.records import Device
 from fleet_runner.core.signals.signal import Source
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Remedy, Result, Verdict
+from fleet_runner.core.trends import packing
+from fleet_runner.core.trends.panel import Panel
+from fleet_runner.core.verdicts import Remedy
 from fleet_runner.reconcile import foreseeing
-from fleet_runner.reconcile.foretelling import foretell
-from fleet_runner.reconcile.schedules import JOBS
+from fleet_runner.reconcile.foreseeing import run
 from fleet_runner.settings import Settings
-from tests.adapters.store.builders import device
 
-DAY = 86_400
-START, DAYS = 20_000, 45
-NIGHT = (START + DAYS) * DAY + 3 * 3_600.0
-NODES, GPUS = tuple(f"gpu-{number:02d}" for number in range(12)), 8
-HOT = NODES[4], 3
-"""The node and slot of the GPU that jumps by 12 C after thirty days."""
+DAY, DAYS, NODES, GPUS = 86_400, 60, 8, 8
+NOW = 20_780 * DAY + 9_000.0
+LAST = int(NOW // DAY) - 1
+WARM, SLOT = 11, ("gpu-04", "GPU 0000:2b:00.0")
 
-Jumps = dict[tuple[str, int], float]
+METRIC = "gpu_core"
+
+
+def name(node: int) -> str:
+    """Name a node."""
+    return f"gpu-{node:02d}"
+
+
+def component(slot: int) -> str:
+    """Name a place as findings do."""
+    return f"GPU 0000:{16 * slot + 11:02x}:00.0"
+
+
+def temperatures(slope: float) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """Return two months of noise, and of one GPU that has become warmer by so much a day for five weeks."""
+    chance = np.random.default_rng(5)
+    found = 55 + chance.normal(0, 2, (NODES * GPUS, 1)) + chance.normal(0, 0.6, (NODES * GPUS, DAYS))
+    found[WARM, DAYS - 35 :] += slope * np.arange(35)
+    return found.astype(np.float32)
+
+
+def measured(store: Store, slope: float) -> None:
+    """Keep them as days, in place of what was kept."""
+    middle, rows = temperatures(slope), NODES * GPUS
+    ids, ones = np.arange(1, rows + 1, dtype=np.uint32), np.full(rows, 24, np.uint32)
+    given = [
+        {"metric": METRIC, "day": day, "rows": rows, "body": packing.encode(
+            Panel(METRIC, day, ids, ones, middle[:, at], np.full(rows, 0.4, np.float32)))}
+        for at, day in enumerate(range(LAST - DAYS + 1, LAST + 1))
+    ]  # fmt: skip
+    with store._database.write() as connection:
+        connection.execute(delete(panels))
+        connection.execute(insert(panels), given)
+
+
+def befell(store: Store) -> None:
+    """Have three GPUs fail one after the other in one slot; the third was replaced, too."""
+    first = NODES * GPUS + 1
+    place = {"node": SLOT[0], "component": SLOT[1]}
+    past = [
+        {"id": first + at, "kind": "gpu", "serial": f"OLD-{at}", **place, "slot": "GPU 2",
+         "first_at": NOW - (90 - 25 * at) * DAY, "last_at": NOW - (66 - 25 * at) * DAY}
+        for at in range(3)
+    ]  # fmt: skip
+    faults = [
+        {"id": at + 1, **place, "code": "xid.79", "fault": "f", "check": "", "serial": f"OLD-{at}",
+         "first_at": NOW - (67 - 25 * at) * DAY, "last_at": NOW - (67 - 25 * at) * DAY + 60, "seen": 1}
+        for at in range(3)
+    ]  # fmt: skip
+    with store._database.write() as connection:
+        connection.execute(insert(stays), past)
+        connection.execute(insert(episodes), faults)
+
+
+def small_fleet(store: Store) -> Store:
+    """Give a store nodes with eight GPUs each, and what they told."""
+    store.register([Device(name(node), "hgx-h100", "gpu-server", "hall-1") for node in range(NODES)], NOW - 100 * DAY)
+    given = [
+        {"id": 1 + node * GPUS + slot, "kind": "gpu", "serial": f"S-{node}-{slot}", "node": name(node),
+         "component": component(slot), "slot": f"GPU {slot}",
+         "first_at": NOW - (15 if (name(node), component(slot)) == SLOT else 100) * DAY, "last_at": NOW - DAY}
+        for node in range(NODES)
+        for slot in range(GPUS)
+    ]  # fmt: skip
+    with store._database.write() as connection:
+        connection.execute(insert(stays), given)
+    measured(store, 0.5)
+    befell(store)
+    return store
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """A folder of site files that is not there: the store alone knows the fleet."""
-    folder = tmp_path / "site"
-    folder.mkdir()
-    return Settings(state_dir=tmp_path, source=str(folder))
+    """A source of truth that is away: what is not known of racks and profiles keeps nothing from being foreseen."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "inventory").mkdir()
+    return Settings(state_dir=tmp_path, source=str(tmp_path / "site"), policy_file=None)
 
 
-@pytest.fixture
-def store(settings: Settings) -> Iterator[Store]:
-    """A store with weeks of results, of which one GPU's are warmer than they were."""
-    with Store.create(settings.store_url) as opened:
-        opened.register([device(name) for name in NODES], START * DAY)
-        tell(opened, range(DAYS), {HOT: 12.0})
-        yield opened
-
-
-def tell(store: Store, days: range, jumps: Jumps) -> None:
-    """Store how warm each GPU was on each day; `jumps` are by how much some were warmer after thirty days."""
-    chance = np.random.default_rng(days.start)
-    for name in NODES:
-        lines = [
-            Judged(name, (START + day) * DAY + DAY / 2, warm(name, chance, jumps if day >= 30 else {}))
-            for day in days
-        ]
-        assert store.record_by_hand(Stage.HEALTH_PASSIVE, "ada", lines, NIGHT) == ()
-
-
-def warm(name: str, chance: np.random.Generator, jumps: Jumps) -> Result:
-    """Each GPU tells how warm it is."""
-    numbers = {
-        f"0000:{16 * slot + 11:02x}:00.0": 55.0 + slot + jumps.get((name, slot), 0.0) + round(chance.normal(0, 1), 1)
-        for slot in range(GPUS)
-    }
-    return Result("gpu_thermals", Verdict.PASS, "They are cool.", observed={"core_celsius": numbers})
-
-
-def night(settings: Settings, store: Store, now: float = NIGHT) -> str:
-    """Look once, whatever of it could not be done."""
+def look(store: Store, settings: Settings, now: float = NOW) -> str:
+    """Look once, and say what came of it, also where something could not be done."""
     try:
-        return foreseeing.run(settings, store, lambda: None, lambda _: None, now)
+        return run(settings, store, lambda: None, lambda _: None, now)
     except FleetError as error:
         return str(error)
 
 
-def test_it_is_a_job_of_its_schedule() -> None:
-    assert JOBS[foreseeing.NAME].does is foreseeing.look
+def alarms(store: Store) -> dict[tuple[str, str], Remedy]:
+    """Return what stands, by node and code, with what follows."""
+    return {
+        (each.node, each.code): each.remedy for each in store.standing_alarms() if each.source is Source.FORESIGHT
+    }
 
 
-def test_what_jumped_is_foreseen_once_and_its_alarm_asks_for_nothing_but_a_watch(
-    settings: Settings, store: Store
-) -> None:
-    night(settings, store)
-    (found,) = [each.what for each in store.foresights() if each.what.kind is Kind.SHIFT]
-    assert (found.node, found.component) == (HOT[0], f"GPU 0000:{16 * HOT[1] + 11:02x}:00.0")
-    (alarm,) = store.alarms(HOT[0])
-    assert (alarm.code, alarm.component, alarm.source) == ("foresight.shift", found.component, Source.FORESIGHT)
-    assert (alarm.remedy, alarm.raised_at) == (Remedy.WATCH, NIGHT)
-    assert found.sentence in alarm.message
-    assert "0 foreseen anew, 0 seen no more" in night(settings, store, NIGHT + 600)
-    (again,) = store.alarms(HOT[0])
-    assert (again.id, again.heard_at) == (alarm.id, NIGHT + 600)
-    assert store.analysis("drift") is not None
+@pytest.fixture
+def store(settings: Settings) -> Iterator[Store]:
+    """The small fleet's."""
+    with Store.create(settings.store_url) as opened:
+        yield small_fleet(opened)
 
 
-def test_what_is_seen_no_more_takes_its_alarm_back(settings: Settings, store: Store) -> None:
-    night(settings, store)
-    tell(store, range(DAYS, DAYS + 60), {})
-    night(settings, store, NIGHT + 60 * DAY)
-    assert [each.what for each in store.foresights() if each.what.kind is Kind.SHIFT] == []
-    assert store.alarms(HOT[0]) == ()
+def test_what_drifts_and_a_bad_slot_are_foreseen_and_watched(store: Store, settings: Settings) -> None:
+    """A second look, and one after a look that was ended between two of its steps, doubles nothing."""
+
+    def progress(sentence: str) -> None:
+        if sentence.startswith("lemons"):  # a drift and a slot are foreseen, and no alarm is raised yet
+            raise ConflictError("its lease is over")
+
+    with pytest.raises(ConflictError):
+        run(settings, store, lambda: None, progress, NOW)
+    assert (len(store.foresights()), alarms(store)) == (2, {})
+    assert look(store, settings).partition("not done: ")[2].startswith("the source of truth: ")
+    seen = {(each.what.kind, each.what.node, each.what.component) for each in store.foresights()}
+    assert seen == {(Kind.TREND, name(WARM // GPUS), component(WARM % GPUS)), (Kind.SLOT, *SLOT)}
+    watched = {(name(WARM // GPUS), "foresight.trend"): Remedy.WATCH, ("gpu-04", "foresight.slot"): Remedy.WATCH}
+    assert alarms(store) == watched
+    look(store, settings, NOW + 60)
+    assert alarms(store) == watched
+    assert len(store.foresights(standing=False)) == len(store.past_alarms()) == 2
+    assert all(store.analysis(each) for each in ("drift", "heat", "parts", "lemons", "lifetimes", "worth", "limits"))
 
 
-def test_alarms_agree_with_what_stands_whatever_was_broken_off(settings: Settings, store: Store) -> None:
-    """An alarm of which nothing stands any more is taken back, and others' alarms are left alone."""
-    night(settings, store)
-    rules = policy_file.rules(settings)
-    assert foretell(store, rules, (), NIGHT + DAY, lambda: None) == {HOT[0]}
-    (alarm,) = store.past_alarms(HOT[0])
-    assert (alarm.cleared_at, alarm.cleared_because) == (NIGHT + DAY, "its sender took it back")
-    assert foretell(store, rules, (), NIGHT + 2 * DAY, lambda: None) == frozenset()
+def test_the_end_of_a_drift_clears_its_alarm(store: Store, settings: Settings) -> None:
+    look(store, settings)
+    measured(store, 0.0)
+    look(store, settings, NOW + 3_600)
+    assert alarms(store) == {("gpu-04", "foresight.slot"): Remedy.WATCH}
+    assert [each.cleared_because for each in store.past_alarms() if each.cleared_at] == ["its sender took it back"]
 
 
-def test_the_policy_may_have_more_follow(settings: Settings, store: Store, tmp_path: Path) -> None:
+def test_a_policy_makes_more_of_a_bad_slot(store: Store, settings: Settings, tmp_path: Path) -> None:
     policy = tmp_path / "policy.yml"
-    policy.write_text("rules:\n  - {code: foresight.shift, remedy: TRIAGE}\n", encoding="utf-8")
-    night(settings.model_copy(update={"policy_file": policy}), store)
-    (alarm,) = store.alarms(HOT[0])
-    assert alarm.remedy is Remedy.TRIAGE
+    policy.write_text("rules:\n  - code: foresight.slot\n    remedy: TRIAGE\n")
+    look(store, settings.model_copy(update={"policy_file": policy}))
+    assert alarms(store)["gpu-04", "foresight.slot"] is Remedy.TRIAGE
+    assert alarms(store)[name(WARM // GPUS), "foresight.trend"] is Remedy.WATCH
 
 
-def test_who_is_to_end_loses_nothing_of_what_was_done(settings: Settings, store: Store) -> None:
-    """Wherever it is broken off, the next look comes to the same."""
-    for steps in (0, 1, 3, 60, 100):
-        left = steps
-
-        def go_on() -> None:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                raise ConflictError("this runner ends")
-
-        with pytest.raises(ConflictError):
-            foreseeing.run(settings, store, go_on, lambda _: None, NIGHT)
-    night(settings, store)
-    assert [each.what.node for each in store.foresights() if each.what.kind is Kind.SHIFT] == [HOT[0]]
-    assert len(store.alarms(HOT[0])) == 1
-
-
-def test_one_that_breaks_is_said_and_the_others_are_made(
-    settings: Settings, store: Store, monkeypatch: pytest.MonkeyPatch
+def test_an_analysis_that_cannot_be_made_leaves_the_others(
+    store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def breaks(*_: object) -> None:
+    """What it foresaw before stands."""
+    look(store, settings)
+
+    def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(foreseeing, "ANALYSES", {**foreseeing.ANALYSES, "parts": breaks})
-    said = night(settings, store)
-    assert "parts: ZeroDivisionError; this runner's log says more" in said
-    assert store.analysis("parts") is None
-    assert store.analysis("worth") is not None
-    assert len(store.alarms(HOT[0])) == 1
-
-
-def test_who_waits_is_told_how_far_it_is(settings: Settings, store: Store) -> None:
-    told: list[str] = []
-    with pytest.raises(FleetError, match="the source of truth: "):
-        foreseeing.run(settings, store, lambda: None, told.append, NIGHT)
-    assert any(said.startswith("drift: metric 1 of ") for said in told)
-    assert told[-1] == "alarms: made to agree with what is foreseen"
+    monkeypatch.setitem(foreseeing.ANALYSES, "parts", broken)
+    said = look(store, settings, NOW + 60)
+    assert "; parts: ZeroDivisionError" in said
+    assert alarms(store)["gpu-04", "foresight.slot"] is Remedy.WATCH
+    made = store.analysis("limits")
+    assert made is not None
+    assert made.at == NOW + 60
