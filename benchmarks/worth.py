@@ -276,10 +276,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("fleets", nargs="?", type=int, default=100)
     parser.add_argument("--nodes", type=int, default=400)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     given = parser.parse_args()
     nodes = [f"gpu-{at:05}" for at in range(given.nodes)]
-    outcomes = [fleet(seed, nodes) for seed in range(given.fleets)]
-    print(f"{given.fleets} fleets of {given.nodes} nodes, {DAYS} days, seeds 0 to {given.fleets - 1}")
+    outcomes = [fleet(seed, nodes) for seed in range(given.first, given.first + given.fleets)]
+    last = given.first + given.fleets - 1
+    print(f"{given.fleets} fleets of {given.nodes} nodes, {DAYS} days, seeds {given.first} to {last}")
     tell_schedules(outcomes)
     tell_alarms(outcomes)
     for heavy in (False, True):
