@@ -18,6 +18,9 @@ class Kind(StrEnum):
     LEMON = "lemon"  # a node takes more of everybody's time than others do
 
 
+DRIFTS = frozenset({Kind.SHIFT, Kind.TREND, Kind.SPREAD})
+"""Kinds that say what a number does; the others rest on what has befallen a place, a part or a node."""
+
 PREFIX = "foresight."
 """Before a kind, in the code of a finding or alarm."""
 

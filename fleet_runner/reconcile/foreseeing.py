@@ -18,7 +18,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.waking import wake
 from fleet_runner.core import baseline
 from fleet_runner.core.errors import ConflictError, FleetError, SettingsError
-from fleet_runner.core.foresight import Foresight, Gathered, Kind
+from fleet_runner.core.foresight import DRIFTS, Foresight, Gathered, Kind
 from fleet_runner.core.records import Fleet
 from fleet_runner.reconcile.foretelling import foretell
 from fleet_runner.settings import Settings
@@ -164,7 +164,7 @@ def _trends(night: Night, fleet: Fleet | None) -> None:
                 heats.append(heat.look(metric, window, stays, where, marks))
         drift = analyse.Drift(tuple(drifts))
         night.keep("drift", drift, began)
-        night.foresee(frozenset({Kind.SHIFT, Kind.TREND, Kind.SPREAD}), drift.foresights())
+        night.foresee(DRIFTS, drift.foresights())
     if not {"drift", "heat"} & night.broken.keys():
         with night.alone("heat"):
             night.keep("heat", heat.Heat(tuple(heats)), began)
@@ -225,7 +225,7 @@ ANALYSES: Mapping[str, Callable[[Night, Fleet | None], None]] = {
 
 def _alarms(night: Night) -> None:
     rules = policy_file.rules(night.settings)
-    stands = tuple(each.what for each in night.store.foresights(limit=MOST))
+    stands = night.store.foresights(limit=MOST)
     if foretell(night.store, rules, stands, night.now, night.go_on):
         wake(night.settings.state_dir, night.store)
 

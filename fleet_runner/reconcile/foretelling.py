@@ -2,15 +2,20 @@
 
 Alarms are made to agree with what stands, whatever happened in between: a night that was broken off is made up for by
 the next one, and an alarm of which no night speaks any more clears by silence.
+
+What rests on the past is still seen after a repair. So an alarm that its node came back from begins anew only with
+what has befallen it since then; what a number does is believed again once it has done so for a week more, and a lemon
+after four weeks.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.alarms import Known
-from fleet_runner.core.foresight import PREFIX, Foresight
+from fleet_runner.core.foresight import DRIFTS, PREFIX, Kind, Standing
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.signals.alarm import Alarm
@@ -20,6 +25,11 @@ from fleet_runner.core.signals.signal import Signal, Source
 NODES = 200
 """Nodes whose alarms are written in one transaction."""
 
+DAY = 86_400.0
+
+AGAIN: Mapping[Kind, float] = {**dict.fromkeys(DRIFTS, 7 * DAY), Kind.LEMON: 28 * DAY}
+"""Seconds in a state after which it is believed of a node though it began before; of other kinds it never is."""
+
 WORDS = 1_000
 """Characters of a message."""
 
@@ -27,12 +37,12 @@ Place = tuple[str, str]
 
 
 def foretell(
-    store: Store, rules: Rules, found: Sequence[Foresight], now: float, go_on: Callable[[], None]
+    store: Store, rules: Rules, found: Sequence[Standing], now: float, go_on: Callable[[], None]
 ) -> frozenset[str]:
     """Make alarms agree with what stands; return the nodes for which something is to be decided anew."""
-    told: dict[str, list[Foresight]] = defaultdict(list)
+    told: dict[str, list[Standing]] = defaultdict(list)
     for each in found:
-        told[each.node].append(each)
+        told[each.what.node].append(each)
     standing = {alarm.node for alarm in store.standing_alarms() if alarm.source is Source.FORESIGHT}
     woken: set[str] = set()
     for names in _pieces(sorted({*told, *standing})):
@@ -42,7 +52,7 @@ def foretell(
 
 
 def _judged(
-    known: Iterable[Known], told: Mapping[str, Sequence[Foresight]], rules: Rules, now: float
+    known: Iterable[Known], told: Mapping[str, Sequence[Standing]], rules: Rules, now: float
 ) -> Iterator[Alarm]:
     """Tell each node's alarms what is seen of it now, and take back what is seen no more."""
     for node in known:
@@ -58,12 +68,24 @@ def _following(rules: Rules, device_type: str, node: str, code: str) -> Followin
     return rules.of(device_type, code)
 
 
-def _signals(node: Known, found: Sequence[Foresight], now: float) -> Iterator[Signal]:
+def _is_news(each: Standing, since: float, now: float) -> bool:
+    """Whether something foreseen says anything of a node as it is since it came to its state."""
+    newest = max(each.first_at, each.what.numbers.get("last_at") or 0.0)
+    return newest >= since or now >= since + AGAIN.get(each.what.kind, math.inf)
+
+
+def _signals(node: Known, found: Sequence[Standing], now: float) -> Iterator[Signal]:
     """Say of each component and kind what is foreseen, in one sentence however many metrics say so."""
     seen: dict[Place, list[str]] = defaultdict(list)
+    news: set[Place] = {(alarm.code, alarm.component) for alarm in node.standing}
     for each in found:
-        seen[each.code, each.component].append(each.sentence)
+        place = each.what.code, each.what.component
+        seen[place].append(each.what.sentence)
+        if _is_news(each, node.since, now):
+            news.add(place)
     for (code, component), sentences in seen.items():
+        if (code, component) not in news:
+            continue
         more = f" ({len(sentences) - 1} more like it: fleet-runner trends show {node.name})" if sentences[1:] else ""
         said = f"{sentences[0]}{more}"[:WORDS]
         yield Signal(node.name, code, component, now, Source.FORESIGHT, said)

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 
 from fleet_runner.adapters import policy_file
 from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.schema import nodes
 from fleet_runner.core.errors import ConflictError, FleetError
-from fleet_runner.core.foresight import Kind
+from fleet_runner.core.foresight import Foresight, Kind, Standing
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.spool import Judged
@@ -111,6 +113,26 @@ def test_alarms_agree_with_what_stands_whatever_was_broken_off(settings: Setting
     (alarm,) = store.past_alarms(HOT[0])
     assert (alarm.cleared_at, alarm.cleared_because) == (NIGHT + DAY, "its sender took it back")
     assert foretell(store, rules, (), NIGHT + 2 * DAY, lambda: None) == frozenset()
+
+
+def test_what_is_seen_since_before_a_repair_asks_again_only_when_it_goes_on(settings: Settings, store: Store) -> None:
+    """A drift after a week; a slot with the next failure in it, a lemon after four weeks."""
+    back, rules = NIGHT + DAY, policy_file.rules(settings)
+    with store._database.write() as connection:
+        connection.execute(update(nodes).where(nodes.c.name == HOT[0]).values(since=back))
+
+    def told(kind: Kind, days: float, **numbers: float) -> bool:
+        what = Foresight(kind, HOT[0], "GPU 3", "It is so.", numbers=numbers)
+        foretell(store, rules, (Standing(1, what, NIGHT, back, None),), back + days * DAY, lambda: None)
+        stands = bool(store.alarms(HOT[0]))
+        foretell(store, rules, (), back + days * DAY + 1, lambda: None)
+        return stands
+
+    assert not told(Kind.SHIFT, 6)
+    assert not told(Kind.SLOT, 40, last_at=NIGHT)
+    assert told(Kind.SLOT, 41, last_at=back + DAY)
+    assert not told(Kind.LEMON, 27)
+    assert [told(Kind.LEMON, 42), told(Kind.SHIFT, 43)] == [True, True]
 
 
 def test_the_policy_may_have_more_follow(settings: Settings, store: Store, tmp_path: Path) -> None:
