@@ -62,7 +62,9 @@ def grown(stays: NDArray[Any], at: Floats, values: Floats, before: Last) -> tupl
     when it counts; nor does one after a gap of days, and one that is older than what is known is left out.
     """
     order = np.lexsort((at, stays))
-    mine, when, told = stays[order].astype(np.uint32), at[order], values[order]
+    mine, when, told = _news(stays[order].astype(np.uint32), at[order], values[order], before)
+    if not len(mine):
+        return {}, before
     begins = _begins(mine)
     there, place = _among(mine[begins], before.stays)
     earlier, since = np.roll(told, 1), np.roll(when, 1)
@@ -76,9 +78,7 @@ def grown(stays: NDArray[Any], at: Floats, values: Floats, before: Last) -> tupl
         these = known & (day == each)
         found[int(each)] = _added(mine[these], growth[these])
     ends = np.append(begins[1:], len(mine)) - 1
-    newer = ~there | (when[ends] > np.where(there, before.at[place] if len(before.at) else 0.0, 0.0))
-    now = Last(mine[ends][newer], told[ends][newer], when[ends][newer])
-    return found, _replaced(before, now)
+    return found, _replaced(before, Last(mine[ends], told[ends], when[ends]))
 
 
 def merged(one: Panel, more: Summary, *, counts: bool) -> Panel:
@@ -136,6 +136,13 @@ def _replaced(before: Last, now: Last) -> Last:
     values, at = np.concatenate([before.values[kept], now.values]), np.concatenate([before.at[kept], now.at])
     order = np.argsort(stays, kind="stable")
     return Last(stays[order], values[order], at[order])
+
+
+def _news(stays: Ids, at: Floats, values: Floats, before: Last) -> tuple[Ids, Floats, Floats]:
+    """Leave out what is not newer than what is known: the growth until then is counted already."""
+    there, place = _among(stays, before.stays)
+    news = ~there | (at > before.at[place]) if len(before.at) else ~there
+    return stays[news], at[news], values[news]
 
 
 def _spread_out(stays: NDArray[Any], summary: Summary) -> Summary:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fleet_runner.core.parsers.json_text import LARGEST
 from fleet_runner.core.trends.metrics import UNITS, Metric, component
 
 LONGEST = 120
@@ -113,10 +114,17 @@ def _value(entry: Any, words: Words) -> Any:
 
 
 def _added(entry: Mapping[str, Any], rest: Words) -> Any:
-    """Return the sum of what lies below each; what is no number is returned as it is, to be counted."""
+    """Return the sum of what lies below each; what is no number, or none to add, is returned as it is, to be counted.
+
+    JSON has whole numbers that no float can hold: added to one, they would raise.
+    """
     told = [value for each in entry.values() if (value := _value(each, rest)) is not None]
-    strange = [value for value in told if type(value) is not float and type(value) is not int]
+    strange = [value for value in told if not _is_added(value)]
     return strange[0] if strange else sum(told) if told else None
+
+
+def _is_added(value: Any) -> bool:
+    return (type(value) is float or type(value) is int) and -LARGEST <= value <= LARGEST
 
 
 def _count(left_out: dict[str, int], why: str) -> None:

@@ -92,6 +92,14 @@ def test_growth_over_a_gap_of_days_is_nobodys_and_what_is_old_news_changes_nothi
     assert last.values.tolist() == [151.0, 1.0]
 
 
+def test_what_arrives_late_is_not_counted_twice() -> None:
+    _, last = grown([(1, DAYS, 100), (1, DAYS + 100, 110)])
+    late = [(1, DAYS + 40, 104), (1, DAYS + 60, 106)]
+    assert grown(late, last)[0] == {}
+    found, last = grown([*late, (1, DAYS + 200, 111)], last)
+    assert (found, last.values.tolist()) == ({1_000: [1.0]}, [111.0])
+
+
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 50)), min_size=1, max_size=30), st.integers(0, 30))
 def test_counters_told_in_two_nights_grow_as_in_one(steps: list[tuple[int, int]], cut: int) -> None:
     totals = dict.fromkeys((1, 2, 3), 1_000)

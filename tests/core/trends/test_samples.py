@@ -65,3 +65,11 @@ def test_nothing_that_is_observed_can_break_the_reader(observed: dict[str, Any])
     for groups in samples.readers(METRICS).values():
         for sample in samples.read(groups, observed, {}):
             assert all(value == value for _, value in sample.numbers)  # noqa: PLR0124  NaN alone is not itself
+
+
+def test_what_cannot_be_added_up_is_counted() -> None:
+    """A whole number that no float can hold would raise, and end every night's look at the fleet."""
+    links = {"0": {"CRC Errors": 10**400}, "1": {"CRC Errors": 1.5}}
+    assert read({"errors": {"1b": links}}) == ([], {"absurd": 1})
+    links = {"0": {"CRC Errors": float("nan")}, "1": {"CRC Errors": 1.5}}
+    assert read({"errors": {"1b": links}}) == ([], {"absurd": 1})
