@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fleet_runner.core.cases import Case
-from fleet_runner.core.lifetimes import cohorts, service
+from fleet_runner.core.lifetimes import cohorts, serving
 from fleet_runner.core.lifetimes.burn_in import Visit, burn_ins
 from fleet_runner.core.lifetimes.fatal import called
 from fleet_runner.core.lifetimes.jobs import expect
@@ -74,13 +74,13 @@ def analyse(given: Given) -> Lifetimes:
     """Tell all of it; whatever the data does not carry says so in its sentence, and its numbers are None."""
     span = Span(given.now - SPAN, given.now)
     watched = lives(given.stays, given.episodes, given.cases, given.born)
-    jobs = service.interruptions(given.found, span, given.now)
+    jobs = serving.interruptions(given.found, span, given.now)
     nodes, hours = JOBS
     return Lifetimes(
         given.now,
         cohorts.kinds(watched, given.types, given.models),
-        burn_ins(given.visits) | {"early": service.early(given.found.stories, span, given.now)},
-        service.service(given.found, span, _gpus(given.stays), given.now),
+        burn_ins(given.visits) | {"early": serving.early(given.found.stories, span, given.now)},
+        serving.service(given.found, span, _gpus(given.stays), given.now),
         jobs | {"rows": [expect(jobs, size, length) for size in nodes for length in hours]},
         _left_out(given.stays),
     )

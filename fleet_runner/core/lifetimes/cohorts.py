@@ -138,7 +138,7 @@ def _compare(by: str, of: Ages, lives: Sequence[Life], name: str) -> dict[str, A
     samples = {which: _sample(mine) for which, mine in groups.items()}
     failures = sum(each.failures for each in samples.values())
     empty: dict[str, Any] = {"by": by, **dict.fromkeys(NUMBERS), "rows": []}
-    if len(groups) < 2:  # noqa: PLR2004
+    if len(groups) < 2:  # noqa: PLR2004  it takes two
         known = "only one is known" if groups else "none is known"
         return empty | {"sentence": f"Not enough data to compare {name} by {by}: {known}."}
     if failures < FEWEST:

@@ -83,7 +83,7 @@ def per_end(times: Sequence[float], ended: Sequence[bool]) -> Between | None:
     """
     lasted, ends = np.asarray(times, float), np.asarray(ended, float)
     count, whole = float(ends.sum()), float(lasted.sum())
-    if count < 2 or whole <= 0:  # noqa: PLR2004
+    if count < 2 or whole <= 0:  # noqa: PLR2004  one has no spread
         return None
     mean, size = whole / count, len(lasted)
     error = math.sqrt(float(((lasted - mean * ends) ** 2).sum()) * size / (size - 1)) / count

@@ -10,7 +10,7 @@ NEVER = "no end"
 
 def amount(value: float) -> str:
     """Return a number as people read it: "12,300", "123", "12.3", "1.23", "0.0123"."""
-    if abs(value) >= 1000:  # noqa: PLR2004
+    if abs(value) >= 1000:  # noqa: PLR2004  from here on digits are grouped
         digits = 10 ** (len(str(int(abs(value)))) - 3)
         return f"{round(value / digits) * digits:,}"
     return f"{value:.3g}"
@@ -19,7 +19,7 @@ def amount(value: float) -> str:
 def percent(share: float) -> str:
     """Return a share in percent, where it is close to all of it with the digits that tell it from all."""
     digits = 1
-    while digits < 4 and 0 < 1 - share < 0.5 * 10 ** (-digits - 1):  # noqa: PLR2004
+    while digits < 4 and 0 < 1 - share < 0.5 * 10 ** (-digits - 1):  # noqa: PLR2004  more digits say nothing
         digits += 1
     return f"{100 * share:.{digits}f} %"
 
@@ -28,7 +28,7 @@ def days(value: float) -> str:
     """Return days in the unit in which people say so many."""
     if value >= 2 * YEAR:
         return f"{amount(value / YEAR)} years"
-    return f"{amount(value)} d" if value >= 2 else f"{amount(value * 24)} h"  # noqa: PLR2004
+    return f"{amount(value)} d" if value >= 2 else f"{amount(value * 24)} h"  # noqa: PLR2004  as people say it
 
 
 def counted(number: int, singular: str, plural: str) -> str:

@@ -63,7 +63,7 @@ class Curve:
 
     def half(self) -> Between | None:
         """Return the age that half reach (Brookmeyer and Crowley's interval); None where more than half live on."""
-        ages = [float(self.ages[under][0]) if (under := line <= 0.5).any() else None  # noqa: PLR2004
+        ages = [float(self.ages[under][0]) if (under := line <= 0.5).any() else None  # noqa: PLR2004  the median
                 for line in (self.share, self.low, self.high)]  # fmt: skip
         return None if ages[0] is None else Between(ages[0], ages[1], ages[2])
 
@@ -108,7 +108,7 @@ def logrank(cohorts: Sequence[Sample]) -> tuple[float, float] | None:
     off = (failed[:, told] - all_failed[told] * part).sum(axis=1)[1:]
     wide = all_failed[told] * (all_risk[told] - all_failed[told]) / (all_risk[told] - 1)
     spread = np.diag((wide * part).sum(axis=1)) - (wide * part) @ part.T
-    if len(cohorts) < 2 or not len(ages) or np.linalg.matrix_rank(spread[1:, 1:]) < len(cohorts) - 1:  # noqa: PLR2004
+    if len(cohorts) < 2 or not len(ages) or np.linalg.matrix_rank(spread[1:, 1:]) < len(cohorts) - 1:  # noqa: PLR2004  it takes two
         return None
     square = float(off @ np.linalg.solve(spread[1:, 1:], off))
     return square, float(stats.chi2.sf(square, len(cohorts) - 1))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fleet_runner.core.lifecycle import Event, State
-from fleet_runner.core.lifetimes import cohorts, service
+from fleet_runner.core.lifetimes import cohorts, serving
 from fleet_runner.core.lifetimes.analyse import Given, analyse
 from fleet_runner.core.lifetimes.burn_in import Visit, burn_ins
 from fleet_runner.core.lifetimes.lives import DAY, Life
@@ -182,31 +182,31 @@ def test_service_is_told_by_cause_and_with_what_is_planned_apart() -> None:
     stories = [story("gpu-1", (40.0, 38.0), (20.0, 19.0)), story("gpu-2", (30.0, 29.9), event=Event.FIRMWARE_NEEDED),
                story("gpu-3"), Story("gone")]  # fmt: skip
     found = Found(stories, alarms={"gpu-1": [Fault("gpu-1", "xid.79", "…", NOW - 41 * DAY)]})
-    body = service.service(found, SPAN, {"gpu-1": 8, "gpu-2": 8}, NOW)
+    body = serving.service(found, SPAN, {"gpu-1": 8, "gpu-2": 8}, NOW)
     assert (body["nodes"], body["gpus"], body["exclusions"]) == (3, 16, 3)
     assert body["sentence"].startswith("3 nodes were in production for 99.5 % of the time (")
     assert (body["causes"][0]["cause"], body["causes"][0]["gpu_hours"]) == ("xid.79", 576.0)
     assert body["causes"][1]["sentence"].endswith("too few to say how long each.")
-    assert service.interruptions(found, SPAN, NOW)["interruptions"] == 2
+    assert serving.interruptions(found, SPAN, NOW)["interruptions"] == 2
 
 
 def test_service_that_nothing_ended_says_so() -> None:
     """None was taken out; or one was, and is not back."""
     calm = Found([story("gpu-1"), story("gpu-2")])
-    assert service.service(calm, SPAN, {}, NOW)["sentence"] == (
+    assert serving.service(calm, SPAN, {}, NOW)["sentence"] == (
         "2 nodes were in production for 100.0 % of the time; none was taken out."
     )
-    assert service.interruptions(calm, SPAN, NOW)["sentence"].startswith("No node dropped out of production unasked")
+    assert serving.interruptions(calm, SPAN, NOW)["sentence"].startswith("No node dropped out of production unasked")
     out = Found([story("gpu-1"), replace(story("gpu-2", (10.0, None)), served=((NOW - 200 * DAY, NOW - 10 * DAY),))])
-    assert service.service(out, SPAN, {}, NOW)["sentence"].endswith("not enough came back to say how long for.")
+    assert serving.service(out, SPAN, {}, NOW)["sentence"].endswith("not enough came back to say how long for.")
 
 
 def test_the_first_days_are_held_against_the_later_ones() -> None:
     """Half of the nodes drop out in their first month; those without a bring-up on record tell nothing."""
     stories = [story(f"gpu-{at}", (190.0, 189.0), (50.0, 49.0)) if at % 2 else story(f"gpu-{at}") for at in range(40)]
-    found = service.early([*stories, Story("old", served=((0.0, None),)), story("new", up=-5.0)], SPAN, NOW)
+    found = serving.early([*stories, Story("old", served=((0.0, None),)), story("new", up=-5.0)], SPAN, NOW)
     assert (found["early_interruptions"], found["later_interruptions"]) == (20, 20)
     assert found["ratio"] > 4
     assert found["sentence"].startswith("In the first 30 d of production nodes drop out 5.")
-    calm = service.early([story("a"), story("b", (50.0, 49.0))], SPAN, NOW)
+    calm = serving.early([story("a"), story("b", (50.0, 49.0))], SPAN, NOW)
     assert calm["sentence"] == ("Not enough data on the first 30 d of production: 0 exclusions then, and 1 later.")
