@@ -99,7 +99,8 @@ class Gathered:
 
     `panels` are days of metrics that were written, `stays` parts that were seen in a place for the first time,
     `episodes` faults that began or went on. `left_out` says how many results or numbers were not believed, by why:
-    "clock" (told of a time to come, or long past), "garbage" (no number), "absurd" (none that can be).
+    "clock" (told of a time to come, or long past), "garbage" (no number), "absurd" (none that can be),
+    "crowd" (more parts or faults than a node has).
     """
 
     results: int = 0

@@ -19,6 +19,7 @@ from fleet_runner.adapters.store.piecework import Piece, Stretch, counters, stan
 from fleet_runner.adapters.store.results import in_chunks
 from fleet_runner.adapters.store.schema import nodes, results
 from fleet_runner.adapters.store.trend_schema import episodes, gathered, stays
+from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.foresight import Gathered
 from fleet_runner.core.parts import identities
 from fleet_runner.core.parts.befell import SILENCE, Befell
@@ -31,6 +32,9 @@ from fleet_runner.core.verdicts import Verdict
 
 ROUND = 2_000_000
 """Ids that are read before the next ones are: a store of years is read a few days at a time."""
+
+A_NODE, FEWEST = 200, 10_000
+"""Of them for each node, and at least: all that one node told among them is in memory at once."""
 
 GROUP = 50
 """Nodes whose numbers are held as they were told, until they are summed up."""
@@ -48,6 +52,7 @@ class Gathering:
     database: Database
     metrics: Sequence[Metric]
     now: float
+    fabrics: frozenset[str] = frozenset()
     readers: samples.Readers = field(init=False)
     checks: tuple[str, ...] = field(init=False)
 
@@ -59,16 +64,18 @@ class Gathering:
 
 def gather(database: Database, metrics: Sequence[Metric], progress: Progress, now: float) -> Gathered:
     """Read all results that are new; `progress` is told how far it came, and may raise to stop."""
-    mine = Gathering(database, metrics, now)
     with database.write() as connection:
         stretch, newest = _begin(connection, now)
     done = Gathered()
     with database.read() as connection:
-        names = sorted(connection.execute(select(nodes.c.name)).scalars())  # databases sort otherwise
+        types = {row.name: row.device_type for row in connection.execute(select(nodes.c.name, nodes.c.device_type))}
         lasts = counters(connection)
+    names = sorted(types)  # databases sort otherwise
+    mine = Gathering(database, metrics, now, frozenset(name for name in names if types[name] == FABRIC))
+    most = max(FEWEST, min(ROUND, A_NODE * len(names)))
     while stretch.to or stretch.upto < newest:
         if not stretch.to:
-            stretch = replace(stretch, to=min(newest, stretch.upto + ROUND), after="")
+            stretch = replace(stretch, to=min(newest, stretch.upto + most), after="")
         left = tuple(name for name in names if name > stretch.after)
         piece = _read(mine, stretch, left, lasts)
         stretch, told = write(database, piece, stretch, now)
@@ -105,7 +112,7 @@ def _read(mine: Gathering, stretch: Stretch, names: Sequence[str], lasts: dict[s
             for node in group:
                 told = _told(connection, mine, node, stretch)
                 places = Places(node, known.get(node, ()), stay_ids)
-                read(_parsed(told, piece), places, befell, heap, (node, mine.now))
+                read(_parsed(told, piece, is_fabric=node in mine.fabrics), places, befell, heap, (node, mine.now))
                 piece.see(*places.changed())
         piece.take(heap)
         piece.after = group[-1]
@@ -157,11 +164,13 @@ def _told(connection: Connection, mine: Gathering, node: str, stretch: Stretch) 
     return connection.execute(_TOLD, wanted).all()
 
 
-def _parsed(rows: Sequence[Any], piece: Piece) -> Iterator[Told]:
+def _parsed(rows: Sequence[Any], piece: Piece, *, is_fabric: bool) -> Iterator[Told]:
+    """Only a fabric's checks know of other nodes: what a node says of others is not held against them."""
     for row in rows:
         piece.results += 1
         observed = json.loads(row.observed)
         findings = json.loads(row.findings) if row.verdict == Verdict.FAIL.value else ()
+        findings = findings if is_fabric else [{**finding, "nodes": ()} for finding in findings]
         evidence = json.loads(row.evidence)
         yield Told(row.run, row.id, row.at, row.check, observed, findings, evidence[0] if evidence else "")
 

@@ -59,6 +59,11 @@ class Heap:
     numbers: defaultdict[int, Numbers] = field(default_factory=lambda: defaultdict(Numbers))
     left_out: dict[str, int] = field(default_factory=dict)
 
+    def leave_out(self, why: str, times: int = 1) -> None:
+        """Count what is not believed."""
+        if times:
+            self.left_out[why] = self.left_out.get(why, 0) + times
+
     def is_test(self, groups: Sequence[Group]) -> bool:
         """Whether what is read so are measurements of an active test."""
         return self.metrics[groups[0].wanted[0].number].kind is Kind.MEASURED
@@ -73,7 +78,7 @@ def read(told: Iterable[Told], places: Places, befell: Befell, heap: Heap, whose
     tests: set[tuple[str, str]] = set()
     for each in sorted(told, key=lambda each: (each.run, each.check not in identities.TOLD, each.id)):
         if not now - OLDEST <= each.at <= now + AHEAD:
-            heap.left_out["clock"] = heap.left_out.get("clock", 0) + 1
+            heap.leave_out("clock")
             continue
         for identity in identities.read(each.check, each.observed):
             places.see(identity, each.at)
@@ -81,10 +86,13 @@ def read(told: Iterable[Told], places: Places, befell: Befell, heap: Heap, whose
         if groups and not _again(each, groups, heap, tests):
             for part, component, numbers in samples.read(groups, each.observed, heap.left_out):
                 stay = places.find(part, component, each.at)
+                if stay is None:
+                    heap.leave_out("crowd", len(numbers))
+                    continue
                 for metric, value in numbers:
                     heap.numbers[metric].add(stay, each.at, value)
         for finding in each.findings:
-            _befall(finding, each, node, (places, befell))
+            heap.leave_out("crowd", _befall(finding, each, node, (places, befell)))
 
 
 def _again(each: Told, groups: Sequence[Group], heap: Heap, tests: set[tuple[str, str]]) -> bool:
@@ -99,11 +107,13 @@ def _again(each: Told, groups: Sequence[Group], heap: Heap, tests: set[tuple[str
     return again
 
 
-def _befall(finding: Mapping[str, Any], each: Told, node: str, known: tuple[Places, Befell]) -> None:
-    """Take note of a fault. A fabric's checks name the nodes that a fault is about."""
+def _befall(finding: Mapping[str, Any], each: Told, node: str, known: tuple[Places, Befell]) -> int:
+    """Take note of a fault; return of how many nodes there was no room. A fabric's checks name those it is about."""
     places, befell = known
     component, named = str(finding.get("component", "")), [str(name) for name in finding.get("nodes") or ()]
+    lost = 0
     for name in [node] if node in named or not named else named:
         words = component, str(finding.get("code", "")), str(finding.get("fault", "")), each.check
         serial = places.serial(component) if name == node else ""
-        befell.see(Episode(0, name, *words, serial, each.at, each.at))
+        lost += not befell.see(Episode(0, name, *words, serial, each.at, each.at))
+    return lost

@@ -224,6 +224,13 @@ def test_of_two_who_gather_one_gives_up(fleet: Store, monkeypatch: pytest.Monkey
     assert [row[0] for row in day(fleet, "gpu_core").values()] == [1, 1]
 
 
+def test_what_a_node_says_of_others_is_not_held_against_them(fleet: Store) -> None:
+    finding = Finding("xid.79", GPU, "It fell off the bus.", Remedy.REBOOT, "f", ("gpu-02", "gpu-03", "nobody"))
+    tell(fleet, said("gpu-01", "xid", NOON, {}, finding))
+    gather(fleet)
+    assert [each.node for each in fleet.episodes(0.0)] == ["gpu-01"]
+
+
 def test_alarms_that_stand_befell_the_part_that_is_there(fleet: Store) -> None:
     tell(fleet, part("gpu-01", NOON, "S-1"))
     names = ("fault", "message", "remedy", "cleared_because")

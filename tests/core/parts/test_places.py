@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.parts import identities
+from fleet_runner.core.parts.befell import MOST as MOST_FAULTS
 from fleet_runner.core.parts.befell import SILENCE, Befell
 from fleet_runner.core.parts.identities import Identity
-from fleet_runner.core.parts.places import Places
+from fleet_runner.core.parts.places import MOST, MOST_IN_A_PLACE, Places
 from fleet_runner.core.parts.stay import Episode, Stay
 
 GPU = "GPU 0000:1b:00.0"
@@ -103,3 +104,45 @@ def test_identities_are_read_where_checks_tell_them(
     check: str, observed: dict[str, Any], found: list[Identity]
 ) -> None:
     assert list(identities.read(check, observed)) == found
+
+
+def test_a_part_that_is_another_at_each_look_is_not_believed_for_ever() -> None:
+    places = Places("gpu-01", (), count(1))
+    for at in range(2 * MOST_IN_A_PLACE):
+        places.see(gpu(f"S-{at}"), float(at))
+    began, _ = places.changed()
+    assert (len(began), began[-1].serial) == (MOST_IN_A_PLACE, f"S-{MOST_IN_A_PLACE - 1}")
+    assert began[-1].last_at == 2.0 * MOST_IN_A_PLACE - 1  # something is there still
+    again = Places("gpu-01", began, count(MOST))
+    again.see(gpu("S-new"), 1e6)
+    assert again.changed()[0] == ()
+
+
+def test_a_node_has_no_end_of_places() -> None:
+    places = Places("gpu-01", (), count(1))
+    found = [places.find("gpu", f"GPU {number}", 1.0) for number in range(MOST + 1)]
+    assert found[-2:] == [MOST, None]
+    places.see(gpu("S-1"), 2.0)
+    assert len(places.changed()[0]) == MOST
+
+
+def sight(number: int, at: float, node: str = "gpu-01") -> Episode:
+    """One sight of one of many faults."""
+    return Episode(0, node, f"GPU {number}", "xid.79", "f", "xid", "", at, at)
+
+
+def test_a_node_has_no_end_of_faults() -> None:
+    befell = Befell((), count(1))
+    assert all(befell.see(sight(number, 1.0)) for number in range(MOST_FAULTS))
+    assert not befell.see(sight(MOST_FAULTS, 1.0))
+    assert befell.see(sight(1, 2.0))
+    assert befell.see(sight(1, 1.0, "gpu-02"))
+    assert len(befell.changed()[0]) == MOST_FAULTS + 1
+
+
+def test_a_clock_that_jumped_back_makes_no_fault_older() -> None:
+    befell = Befell((), count(1))
+    for at in (100 * SILENCE, SILENCE, 99.5 * SILENCE):
+        assert befell.see(sight(1, at))
+    ((only,), _) = befell.changed()
+    assert (only.first_at, only.last_at, only.seen) == (99.5 * SILENCE, 100 * SILENCE, 3)

@@ -3,8 +3,10 @@
 from itertools import count
 from typing import Any
 
+from fleet_runner.core.parts.befell import MOST as MOST_FAULTS
 from fleet_runner.core.parts.befell import Befell
-from fleet_runner.core.parts.places import Places
+from fleet_runner.core.parts.places import MOST, Places
+from fleet_runner.core.parts.stay import Stay
 from fleet_runner.core.trends import samples
 from fleet_runner.core.trends.metrics import METRICS
 from fleet_runner.core.trends.reading import AHEAD, OLDEST, Heap, Told, read
@@ -81,3 +83,16 @@ def test_a_fault_is_that_of_the_nodes_it_names() -> None:
         ("gpu-03", "cabling.swap", "", "xid"),
         ("gpu-01", "cabling.link_down", "", "xid"),
     ]
+
+
+def test_more_parts_and_faults_than_a_node_has_are_left_out_and_counted() -> None:
+    full = [Stay(number, "gpu", "", "gpu-01", f"GPU {number}") for number in range(1, MOST + 1)]
+    heap, befell = Heap(METRICS, samples.readers(METRICS)), Befell((), count(1))
+    faults = [{"code": "xid.79", "component": f"GPU {number}", "fault": "f"} for number in range(MOST_FAULTS + 2)]
+    results = [
+        told(1, "gpu_thermals", {"core_celsius": {"1": 50, "1b": 50}, "margin_celsius": {"1b": 30}}),
+        Told(1, 2, NOW, "xid", {}, faults, ""),
+    ]
+    read(results, Places("gpu-01", full, count(MOST + 1)), befell, heap, ("gpu-01", NOW))
+    assert sum(len(each.stays) for each in heap.numbers.values()) == 1
+    assert heap.left_out == {"crowd": 4}
