@@ -26,6 +26,9 @@ def keep(connection: Connection, now: float) -> int:
     What is foreseen is an alarm, too, and none of these: nothing may be foreseen from that.
     """
     read_at = connection.execute(select(gathered.c.at).where(gathered.c.name == ALARMS)).scalar_one_or_none()
+    read = {"name": ALARMS, "upto": 0, "at": now, "told": {}}
+    added = database.insert(connection, gathered).values(read)
+    connection.execute(added.on_conflict_do_update(index_elements=["name"], set_={"at": now}))
     stood = or_(alarms.c.cleared_at.is_(None), alarms.c.cleared_at >= (read_at or DAY) - DAY)
     mine = select(alarms).where(alarms.c.raised_at.is_not(None), stood, ~alarms.c.code.startswith(PREFIX))
     told = connection.execute(mine.order_by(alarms.c.id)).mappings().all()  # a row has a count of its own
@@ -54,7 +57,4 @@ def keep(connection: Connection, now: float) -> int:
     if again:
         values: dict[str, Any] = {"last_at": bindparam("_last"), "seen": bindparam("_seen")}
         connection.execute(update(episodes).where(episodes.c.id == bindparam("_id")).values(values), again)
-    read = {"name": ALARMS, "upto": 0, "at": now, "told": {}}
-    added = database.insert(connection, gathered).values(read)
-    connection.execute(added.on_conflict_do_update(index_elements=["name"], set_={"at": now}))
     return len(told)

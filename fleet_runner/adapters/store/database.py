@@ -113,17 +113,18 @@ def agreed(connection: Connection, now: float) -> float:
     return clock(connection) if connection.dialect.name == "postgresql" else now
 
 
-def settle(connection: Connection, table: Table) -> None:
+def settle(connection: Connection, table: Table, patience: float | None = None) -> None:
     """Wait a moment for all who write to a table now: what they add has lower numbers than what comes after them.
 
     Nobody else waits. With SQLite only one writes at a time. Whoever writes for long is not waited for: StoreError.
     """
     if connection.dialect.name != "postgresql":
         return
-    writing, until = _writing(connection, table), time.monotonic() + SETTLING
+    patience = SETTLING if patience is None else patience
+    writing, until = _writing(connection, table), time.monotonic() + patience
     while writing:
         if time.monotonic() > until:
-            why = f"store: a process is writing to {table.name} for more than {SETTLING:g} s"
+            why = f"store: a process is writing to {table.name} for more than {patience:g} s"
             raise StoreError(f"{why}; wait for it, then run it again")
         time.sleep(SETTLING / 50)
         writing &= _writing(connection, table)

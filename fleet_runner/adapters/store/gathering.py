@@ -36,6 +36,9 @@ ROUND = 2_000_000
 A_NODE, FEWEST = 200, 10_000
 """Of them for each node, and at least: all that one node told among them is in memory at once."""
 
+PATIENT = 60.0
+"""Seconds to wait for who writes results: nobody waits for the night's look, and it comes once a day."""
+
 GROUP = 50
 """Nodes whose numbers are held as they were told, until they are summed up."""
 
@@ -92,7 +95,7 @@ def _begin(connection: Connection, now: float) -> tuple[Stretch, int]:
     row = {"name": "results", "upto": 0, "at": now, "told": {}}
     connection.execute(database.insert(connection, gathered).values(row).on_conflict_do_nothing())
     newest = connection.execute(select(func.max(results.c.id))).scalar_one_or_none() or 0
-    database.settle(connection, results)
+    database.settle(connection, results, PATIENT)
     return standing(connection), newest
 
 

@@ -1,12 +1,17 @@
 """New results are read once: days, parts and faults come of them, and a kill in the middle changes nothing."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import delete, insert, update
 
-from fleet_runner.adapters.store import Store, gathering, piecework
+from fleet_runner.adapters.store import Store, alarmed, gathering, piecework
+from fleet_runner.adapters.store.database import connect
 from fleet_runner.adapters.store.remedy_schema import alarms
+from fleet_runner.adapters.store.schema import results
+from fleet_runner.adapters.store.trend_schema import episodes
 from fleet_runner.core.errors import ConflictError, StoreError
 from fleet_runner.core.foresight import Gathered
 from fleet_runner.core.lifecycle import Stage
@@ -20,6 +25,13 @@ NOON = 20_000 * DAY + DAY / 2
 NODES = tuple(f"gpu-{number:02d}" for number in range(1, 8))
 PCI = "0000:1b:00.0"
 GPU = f"GPU {PCI}"
+
+
+ALARM: dict[str, Any] = dict.fromkeys(("fault", "message", "remedy", "cleared_because"), "") | {
+    "node": "gpu-01", "source": "kernel", "at_once": False, "heard_at": NOON, "component": GPU, "first_at": NOON,
+    "last_at": NOON + 1, "count": 2, "cleared_at": None,
+}  # fmt: skip
+"""A row of an alarm that stands."""
 
 
 def said(node: str, check: str, at: float, observed: dict[str, Any], *faults: Finding) -> Judged:
@@ -224,6 +236,38 @@ def test_of_two_who_gather_one_gives_up(fleet: Store, monkeypatch: pytest.Monkey
     assert [row[0] for row in day(fleet, "gpu_core").values()] == [1, 1]
 
 
+def test_whoever_writes_results_for_a_while_is_waited_for(postgresql_urls: UrlMaker) -> None:
+    """The prune takes results away for seconds; a night whose look gave up for that would be lost."""
+    url = postgresql_urls()
+    with closing(connect(url)) as slow, Store.open(url) as store, ThreadPoolExecutor(1) as pool:
+        store.register([device("gpu-01")], 100.0)
+        tell(store, warm("gpu-01", NOON, 60))
+        with slow.write() as connection:
+            connection.execute(delete(results).where(results.c.node == "nobody"))
+            told = pool.submit(gather, store)
+            with pytest.raises(TimeoutError):
+                told.result(1.0)
+        assert told.result(20.0).numbers == 1
+
+
+def test_two_who_read_alarms_at_once_keep_each_once(postgresql_urls: UrlMaker) -> None:
+    url = postgresql_urls()
+    with closing(connect(url)) as other, Store.open(url) as store, ThreadPoolExecutor(1) as pool:
+        store.register([device("gpu-01")], 100.0)
+        with store._database.write() as connection:
+            connection.execute(insert(alarms), [ALARM | {"code": "xid.48", "raised_at": NOON}])
+        gather(store, NOON - DAY)
+        with store._database.write() as connection:
+            connection.execute(delete(episodes))
+        with other.write() as connection:
+            assert alarmed.keep(connection, NOON + DAY) == 1
+            told = pool.submit(gather, store)
+            with pytest.raises(TimeoutError):
+                told.result(1.0)
+        assert told.result(20.0).episodes == 1
+        assert len(store.episodes(0.0)) == 1
+
+
 def test_what_a_node_says_of_others_is_not_held_against_them(fleet: Store) -> None:
     finding = Finding("xid.79", GPU, "It fell off the bus.", Remedy.REBOOT, "f", ("gpu-02", "gpu-03", "nobody"))
     tell(fleet, said("gpu-01", "xid", NOON, {}, finding))
@@ -233,19 +277,11 @@ def test_what_a_node_says_of_others_is_not_held_against_them(fleet: Store) -> No
 
 def test_alarms_that_stand_befell_the_part_that_is_there(fleet: Store) -> None:
     tell(fleet, part("gpu-01", NOON, "S-1"))
-    names = ("fault", "message", "remedy", "cleared_because")
-    row: dict[str, Any] = dict.fromkeys(names, "") | {
-        "node": "gpu-01",
-        "source": "kernel",
-        "at_once": False,
-        "heard_at": NOON,
-    }
-    row |= {"component": GPU, "first_at": NOON, "last_at": NOON + 1, "count": 2, "cleared_at": None}
     rows = [
-        row | {"code": "xid.48", "raised_at": NOON},
-        row | {"code": "xid.63", "raised_at": None},
-        row | {"code": "foresight.shift", "raised_at": NOON},
-        row | {"code": "xid.31", "raised_at": NOON, "cleared_at": NOON - 5},
+        ALARM | {"code": "xid.48", "raised_at": NOON},
+        ALARM | {"code": "xid.63", "raised_at": None},
+        ALARM | {"code": "foresight.shift", "raised_at": NOON},
+        ALARM | {"code": "xid.31", "raised_at": NOON, "cleared_at": NOON - 5},
     ]
     with fleet._database.write() as connection:
         connection.execute(insert(alarms), rows)
