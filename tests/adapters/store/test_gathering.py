@@ -141,7 +141,7 @@ def test_faults_that_go_on_are_one_episode_with_the_part_that_was_there(fleet: S
 
 def test_what_cannot_be_is_left_out_and_counted(fleet: Store) -> None:
     tell(fleet, warm("gpu-01", NOON + 10 * DAY, 60), warm("gpu-01", NOON - 500 * DAY, 60))
-    tell(fleet, warm("gpu-01", NOON, "60 C"), warm("gpu-01", NOON, True), warm("gpu-01", NOON, None))  # noqa: FBT003
+    tell(fleet, warm("gpu-01", NOON, "60 C"), warm("gpu-01", NOON, True), warm("gpu-01", NOON, None))  # noqa: FBT003  what a node may tell
     tell(fleet, warm("gpu-01", NOON, 333.0), warm("gpu-01", NOON, float("nan")), warm("gpu-01", NOON, 10**400))
     tell(fleet, said("gpu-01", "gpu_thermals", NOON, {"core_celsius": [60], "margin_celsius": {"\x1b[2J": 3}}))
     tell(fleet, warm("gpu-01", NOON, 61))

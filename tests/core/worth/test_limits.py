@@ -100,7 +100,9 @@ def test_of_a_look_the_worst_part_counts_of_all_that_are_held_against_the_limit(
     observed = {"margin_celsius": {"a": 30.0, "b": 22, "c": None}, "memory_margin_celsius": {"a": 19.0}}
     assert look(MARGIN, "gpu-01", 1.0, observed) == Look("gpu-01", 1.0, 19.0)
     assert look(CLOCK, "gpu-01", 1.0, {"offset_seconds": -0.5}) == Look("gpu-01", 1.0, 0.5)
-    assert look(ROWS, "gpu-01", 1.0, {"gpus": {"a": {"uncorrected": 0}, "b": {"uncorrected": 3}}}).worst == 3  # type: ignore[union-attr]
+    grown = look(ROWS, "gpu-01", 1.0, {"gpus": {"a": {"uncorrected": 0}, "b": {"uncorrected": 3}}})
+    assert grown is not None
+    assert grown.worst == 3
 
 
 @pytest.mark.parametrize(
