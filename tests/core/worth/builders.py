@@ -17,4 +17,4 @@ def episode(number: int, node: str, check: str, at: float, *, seen: int = 1, com
 def past(*costs: Cost, nodes: int = 40, **more: object) -> Past:
     """Return a past of nodes in production."""
     here = {f"gpu-{at:02}": State.PRODUCTION for at in range(nodes)}
-    return Past(SINCE, UNTIL, here, costs=costs, **more)  # type: ignore[arg-type]
+    return Past(SINCE, UNTIL, here, costs=costs, **more)  # type: ignore[arg-type]  whatever a test names
