@@ -19,6 +19,7 @@ from fleet_runner.adapters.waking import wake
 from fleet_runner.core import baseline
 from fleet_runner.core.errors import ConflictError, FleetError, SettingsError
 from fleet_runner.core.foresight import DRIFTS, Foresight, Gathered, Kind
+from fleet_runner.core.lifecycle import ENDED
 from fleet_runner.core.records import Fleet
 from fleet_runner.reconcile.foretelling import foretell
 from fleet_runner.settings import Settings
@@ -91,8 +92,9 @@ class Night:
         self.store.keep_analysis(name, came_to.to_json(), self.now, round(time.monotonic() - began, 3))
 
     def foresee(self, kinds: frozenset[Kind], found: tuple[Foresight, ...]) -> None:
-        """Keep what is foreseen, of these kinds."""
-        news = self.store.foresee(kinds, found, self.now)
+        """Keep what is foreseen, of these kinds; nothing is of a node that left the fleet, whatever it left behind."""
+        left = frozenset(node.name for node in self.store.nodes() if node.state in ENDED)
+        news = self.store.foresee(kinds, [each for each in found if each.node not in left], self.now)
         self.begun += len(news.begun)
         self.ended += len(news.ended)
 

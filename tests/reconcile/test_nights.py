@@ -12,7 +12,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.schema import nodes
 from fleet_runner.core.errors import ConflictError, FleetError
 from fleet_runner.core.foresight import Foresight, Kind, Standing
-from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Remedy, Result, Verdict
@@ -103,6 +103,15 @@ def test_what_is_seen_no_more_takes_its_alarm_back(settings: Settings, store: St
     night(settings, store, NIGHT + 60 * DAY)
     assert [each.what for each in store.foresights() if each.what.kind is Kind.SHIFT] == []
     assert store.alarms(HOT[0]) == ()
+
+
+def test_nothing_is_foreseen_of_a_node_that_left_the_fleet(settings: Settings, store: Store) -> None:
+    """Its numbers and what befell it are still there for months."""
+    night(settings, store)
+    with store._database.write() as connection:
+        connection.execute(update(nodes).where(nodes.c.name == HOT[0]).values(state=State.RETIRED.value))
+    night(settings, store, NIGHT + 600)
+    assert (store.foresights(), store.alarms(HOT[0])) == ((), ())
 
 
 def test_alarms_agree_with_what_stands_whatever_was_broken_off(settings: Settings, store: Store) -> None:
