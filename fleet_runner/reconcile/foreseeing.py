@@ -92,7 +92,7 @@ class Night:
         self.store.keep_analysis(name, came_to.to_json(), self.now, round(time.monotonic() - began, 3))
 
     def foresee(self, kinds: frozenset[Kind], found: tuple[Foresight, ...]) -> None:
-        """Keep what is foreseen, of these kinds; nothing is of a node that left the fleet, whatever it left behind."""
+        """Keep what is foreseen, of these kinds; nothing is of a node that left the fleet, whatever it left."""
         left = frozenset(node.name for node in self.store.nodes() if node.state in ENDED)
         news = self.store.foresee(kinds, [each for each in found if each.node not in left], self.now)
         self.begun += len(news.begun)

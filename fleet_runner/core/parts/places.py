@@ -32,6 +32,7 @@ class Places:
         self._here: dict[Place, int] = {(stay.kind, stay.component): number for number, stay in self._stays.items()}
         self._before = dict(self._stays)
         self._last: dict[int, float] = {}
+        self._kinds = {stay.kind for stay in self._stays.values()}
         self._held = Counter((stay.kind, stay.component) for stay in self._stays.values())
 
     def see(self, told: Identity, at: float) -> None:
@@ -58,8 +59,13 @@ class Places:
 
     def serial(self, component: str) -> str:
         """Return the serial number of the part that a fault is about: for "GPU 3 NVLink 2", that of "GPU 3"."""
-        about = [stay for number in self._here.values() if _about(component, stay := self._stays[number])]
-        return max(about, key=lambda stay: len(stay.component)).serial if about else ""
+        while component:
+            here = (self._here.get((kind, component)) for kind in self._kinds)
+            found = [self._stays[number].serial for number in here if number is not None]
+            if any(found):
+                return max(found)
+            component = component.rpartition(" ")[0]
+        return ""
 
     def changed(self) -> tuple[tuple[Stay, ...], tuple[Stay, ...]]:
         """Return the stays that began, and those of which more is known than before."""
@@ -78,12 +84,9 @@ class Places:
         self._here[place] = number
         self._held[place] += 1
         kind, component = place
+        self._kinds.add(kind)
         self._stays[number] = Stay(number, kind, "", self._node, component, first_at=at, last_at=at)
         return number
 
     def _touch(self, number: int, at: float) -> None:
         self._last[number] = max(at, self._last.get(number, 0.0))
-
-
-def _about(component: str, stay: Stay) -> bool:
-    return bool(stay.serial) and (component == stay.component or component.startswith(f"{stay.component} "))
