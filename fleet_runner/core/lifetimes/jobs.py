@@ -19,6 +19,9 @@ LIKELY = (0.05, 0.95)
 COUNTABLE = 2_000.0
 """Interruptions up to which each number of them has its chance added up; beyond, they are as good as normal."""
 
+HALF = 0.5
+"""Interruptions that are taken as seen where none was: none seen is not none possible (Jeffreys)."""
+
 NORMAL = 1.6448536
 """How many standard deviations the likely range reaches."""
 
@@ -40,21 +43,29 @@ def expect(told: Mapping[str, Any], nodes: int, hours: float) -> dict[str, Any]:
         return row | dict.fromkeys(KEYS) | {"sentence": f"A job of {nodes} nodes: {told['sentence']}"}
     days = nodes * hours / 24
     mean = told["rate_per_node_day"] * days
-    spread = mean * (told["dispersion"] - 1) + mean**2 * told["dispersion"] / max(1, told["interruptions"])
-    low, high = _likely(mean, spread)
     numbers = (mean, told["rate_per_node_day_low"] * days, told["rate_per_node_day_high"] * days)
+    if told["interruptions"]:
+        spread = mean * (told["dispersion"] - 1) + mean**2 * told["dispersion"] / told["interruptions"]
+    else:
+        mean = HALF / told["node_days"] * days
+        spread = mean**2 / HALF
+    low, high = _likely(mean, spread)
     row |= dict(zip(KEYS, (*numbers, low, high, math.exp(_none(mean, spread))), strict=True))
-    return row | {"sentence": _sentence(row)}
+    return row | {"sentence": _sentence(row, 0.0 if told["interruptions"] else told["node_days"])}
 
 
 KEYS = ("expected", "expected_low", "expected_high", "likely_low", "likely_high", "none_chance")
 
 
-def _sentence(row: Mapping[str, Any]) -> str:
+def _sentence(row: Mapping[str, Any], without: float) -> str:
+    """Say it; `without` is the node days in which none was seen, 0 where some were."""
     size = f"{row['nodes']:,} {'node' if row['nodes'] == 1 else 'nodes'} over {row['hours']:g} h"
     expected, low, high = (amount(row[key]) for key in KEYS[:3])
+    often = f" is interrupted {expected} times on average ({low} to {high})"
+    if without:
+        often = f": in {amount(without)} node days none was interrupted, so up to {high} times on average"
     return (
-        f"A job of {size} is interrupted {expected} times on average ({low} to {high}), nine of ten such jobs"
+        f"A job of {size}{often}, nine of ten such jobs"
         f" {row['likely_low']:,} to {row['likely_high']:,} times; {percent(row['none_chance'])} of them never."
     )
 

@@ -10,16 +10,16 @@ NEVER = "no end"
 
 def amount(value: float) -> str:
     """Return a number as people read it: "12,300", "123", "12.3", "1.23", "0.0123"."""
-    if abs(value) >= 1000:  # noqa: PLR2004  from here on digits are grouped
-        digits = 10 ** (len(str(int(abs(value)))) - 3)
+    if abs(value) >= 999.5:  # noqa: PLR2004  three digits of it are a thousand, and from there on they are grouped
+        digits = 10 ** (len(str(round(abs(value)))) - 3)
         return f"{round(value / digits) * digits:,}"
     return f"{value:.3g}"
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, where it is close to all of it with the digits that tell it from all."""
-    digits = 1
-    while digits < 4 and 0 < 1 - share < 0.5 * 10 ** (-digits - 1):  # noqa: PLR2004  more digits say nothing
+    """Return a share in percent, where it is close to all or none of it with the digits that tell it from that."""
+    digits, left = 1, min(share, 1 - share)
+    while digits < 4 and 0 < left < 0.5 * 10 ** (-digits - 1):  # noqa: PLR2004  more digits say nothing
         digits += 1
     return f"{100 * share:.{digits}f} %"
 
