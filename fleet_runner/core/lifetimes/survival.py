@@ -75,14 +75,17 @@ def sample(rows: Iterable[tuple[float, float, bool]]) -> Sample:
 
 
 def curve(lives: Sample) -> Curve | None:
-    """Return the curve between the ages at which enough are watched; None where there are none."""
+    """Return the curve over the stretch of ages in which enough are watched; None where there is none.
+
+    Where there are several, with too few between them, it is the one in which most failed: one failure among a few
+    would take the whole share away, and no later age could bring it back.
+    """
     changes = np.unique(np.concatenate([lives.entry, lives.exit]))
-    enough = changes[_at_risk(lives, np.nextafter(changes, np.inf)) >= AT_RISK]
-    if not len(enough):
+    begin, last = _stretch(lives, changes, _at_risk(lives, np.nextafter(changes, np.inf)) >= AT_RISK)
+    if begin == last:
         return None
-    ages, failed = _failures(lives, float(enough[0]))
+    ages, failed = _failures(lives, begin)
     risk = _at_risk(lives, ages)
-    last = float(changes[changes > enough[-1]][0])  # as many are watched up to the next change
     shown = ages <= last
     ages, failed, risk = ages[shown], failed[shown], risk[shown]
     share = np.cumprod(1 - failed / risk)
@@ -96,7 +99,15 @@ def curve(lives: Sample) -> Curve | None:
     stops = len(ages) + 1 + len(ends)
     shares = [np.concatenate([first, each, each[-1:] if len(each) else first])[:stops].astype(np.float64)
               for each in (share, low, high)]  # fmt: skip
-    return Curve(np.concatenate([enough[:1], ages, ends]), *shares)
+    return Curve(np.concatenate([np.array([begin]), ages, ends]), *shares)
+
+
+def _stretch(lives: Sample, changes: Array, enough: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the ages between which enough are watched at every change, and most failed; nought twice without any."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], enough, [False]]).astype(int)))
+    found = [(float(changes[begin]), float(changes[end])) for begin, end in edges.reshape(-1, 2)]
+    ages, failed = _failures(lives, -np.inf)
+    return max(found, key=lambda each: failed[(ages > each[0]) & (ages <= each[1])].sum(), default=(0.0, 0.0))
 
 
 def logrank(cohorts: Sequence[Sample]) -> tuple[float, float] | None:

@@ -166,3 +166,13 @@ def test_half_of_them_have_failed_by_the_median() -> None:
     gone = survival.curve(survival.sample([(0.0, 3.0, True)] * 12))
     assert gone is not None
     assert (list(gone.share), list(gone.low), list(gone.high)) == ([1.0, 0.0], [1.0, 0.0], [1.0, 1.0])
+
+
+def test_one_failure_between_two_stretches_takes_no_curve_to_nought() -> None:
+    """The stretch in which most failed is shown: of a few between two stretches one failed, and says nothing."""
+    early, lone = [(0.0, 100.0, False)] * 12, [(0.0, 150.0, True)]
+    late = [(200.0, 400.0 + at, at % 4 == 0) for at in range(20)]
+    curve = survival.curve(survival.sample([*early, *lone, *late]))
+    assert curve is not None
+    assert (curve.ages[0], curve.ages[-1]) == (200.0, 410.0)
+    assert curve.share[-1] == pytest.approx(19 / 20 * 15 / 16 * 11 / 12)
