@@ -193,7 +193,7 @@ LIFETIMES: dict[str, Any] = {
     "jobs": {
         "sentence": "A node drops out of production unasked every 75 d (58 d to 99 d).",
         "rows": [
-            {"nodes": 128, "hours": 168, "expected": 11.98, "expected_low": 9.05, "expected_high": 15.41,
+            {"nodes": 128, "hours": 168, "expected": 11.976744186046512, "expected_low": 9.05, "expected_high": 15.41,
              "none_chance": 0.0001, "sentence": "A job of 128 nodes over 168 h."},
             {"nodes": 1, "hours": 24, "expected": 0.01, "none_chance": None, "sentence": "A job of a node."},
         ],

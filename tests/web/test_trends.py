@@ -82,6 +82,12 @@ def test_the_fleets_page_narrows_what_is_foreseen_to_a_kind(client: httpx.Client
     assert "4,200" in text
 
 
+def test_what_a_job_has_to_expect_is_said_in_as_many_digits_as_are_known(client: httpx.Client) -> None:
+    text = client.get("/trends/lifetimes").text
+    assert '12 <span class="dim">(9.05 to 15.4)</span>' in text
+    assert ">0.010 %</td>" in text
+
+
 def test_a_picture_is_of_one_part_or_of_all_of_a_node(client: httpx.Client) -> None:
     path = f"/trends/nodes/gpu-00001/metrics/{METRIC}"
     assert client.get(path).text.count('<svg class="trend" ') == GPUS

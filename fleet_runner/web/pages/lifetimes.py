@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
+from fleet_runner.core.lifetimes.saying import amount, percent
 from fleet_runner.core.report.picture import bar
 from fleet_runner.core.trends import picture_survival, telling
 from fleet_runner.core.trends.picture_survival import Curve
@@ -61,6 +62,8 @@ def lifetimes(request: Request, here: Here, who: Sees) -> HTMLResponse:
         causes=causes,
         most=max((each["gpu_hours"] or 0 for each in causes), default=0),
         bar=bar,
+        amount=amount,
+        percent=percent,
         jobs=jobs,
         expected=telling.rows(jobs, "rows", "nodes", "hours", "expected", "none_chance", "sentence")[:JOBS],
         cut=str(told.get("cut") or ""),
