@@ -318,7 +318,9 @@ def _loud(each: Seen, spot: Spot) -> bool:
 
 def _sentence(each: Seen, spot: Spot) -> str:
     side = "above" if spot.apart > 0 else "below"
+    # the middle of the fleet is that of a device type only where there is but one
+    numbers = f"{spot.middle:g} against {each.middle:g} {each.unit}, " if len(each.bands) == 1 else ""
     return (
         f"{spot.name}: {each.metric} lies {abs(spot.apart):.1f} spreads {side} the middle of its device type"
-        f" ({spot.middle:g} against {each.middle:g} {each.unit}, {spot.parts:,} parts)."
+        f" ({numbers}{spot.parts:,} parts)."
     )

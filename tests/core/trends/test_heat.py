@@ -55,7 +55,7 @@ def test_a_slot_stands_out_in_every_device_type_alike() -> None:
     assert {odd.slot for odd in seen.stand_out} == {"GPU 5"}
     body = heat.Heat((seen,)).to_json()
     assert body["sentences"][1].startswith("GPU 5: gpu_memory_margin lies ")
-    assert "below the middle of its device type" in body["sentences"][1]
+    assert body["sentences"][1].endswith(" spreads below the middle of its device type (60 parts).")
     assert [(band.device_type, band.parts) for band in seen.bands] == [("a", 240), ("b", 240)]
     assert all(band.low[0] < band.middle[0] < band.high[0] for band in seen.bands)
 
