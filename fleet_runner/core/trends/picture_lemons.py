@@ -14,6 +14,9 @@ NAME = 18
 KINDS = 6
 """Signals that can be told apart; the other ones share the last kind."""
 
+ROOM = 90.0
+"""Units that half of the mark's words take."""
+
 LABEL = 16.0
 """Units that a part must be wide to carry the number of its signal."""
 
@@ -39,7 +42,8 @@ def svg(bars: Sequence[Bar], mark: float | None = None, name: str = "Scores") ->
         inside += _row(each, TOP + ROW * at + (ROW - BAR) / 2, x, numbers)
     if mark is not None:
         inside.append(line([(x.at(mark), TOP), (x.at(mark), bottom)], "mark"))
-        inside.append(words(f"suggested from {said(mark)}", x.at(mark), bottom + 32, "limit", "middle"))
+        anchor = "end" if x.at(mark) > WIDTH - ROOM else "middle"
+        inside.append(words(f"suggested from {said(mark)}", x.at(mark), bottom + 32, "limit", anchor))
     return tag("svg", "".join(inside), class_="lemons", viewBox=f"0 0 {WIDTH:g} {bottom + 40:g}", role="img",
                aria_label=sentence(bars, name))  # fmt: skip
 

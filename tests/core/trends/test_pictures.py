@@ -134,6 +134,8 @@ def test_lemons_are_bars_of_their_signals() -> None:
     assert len(list(found.iter("rect"))) == 11
     assert "and 4 more" in found.attrib["aria-label"]
     assert "suggested from 10" in picture_lemons.svg(bars, 10.0)
+    few = picture_lemons.svg([picture_lemons.Bar("n1", (("out", 2.0),))], 12.0)
+    assert 'text-anchor="end">suggested from 12<' in few  # at the right edge the words go to the left
     assert "suggested" not in picture_lemons.svg([Bar("x", [])])
 
 
