@@ -35,6 +35,9 @@ QUIET = 90 * DAY
 HERE = 7 * DAY
 """A part that was seen this lately is where it was seen; a node in repair may be silent for some days."""
 
+LOOK = 3_600.0
+"""For so long, at the least, a part was in its place that failed again there: it is not seen at every moment."""
+
 LISTED = 500
 LINES = 20
 
@@ -142,8 +145,8 @@ class Parts:
         moved, places, parts = sum(self.moved.values()), len(self.slots), len(self.parts)
         yield (
             f"{_many(self.failures, 'failure')} of parts in {days:.0f} days; {_many(moved, 'part')} in more than one"
-            f" node. {_many(places, 'place')} and {_many(parts, 'part')} failed again beyond chance; of those told, at"
-            f" most one in {1 / chance.FALSE:.0f} is chance."
+            f" node. {_many(places, 'place')} and {_many(parts, 'part')} failed again beyond chance; of those told,"
+            f" at most one in {1 / chance.FALSE:.0f} is chance."
         )
         if not self.rates:
             yield "Not enough data: no part was seen for a while."
@@ -230,7 +233,8 @@ def _by_part(stays: Iterable[Stay]) -> dict[tuple[str, str], list[Stay]]:
 def _suspect(stays: Sequence[Stay], failures: Sequence[Failure], span: tuple[float, float]) -> _Suspect:
     ordered = tuple(sorted(failures, key=lambda each: each.at))
     newest = max(stays, key=lambda each: (each.last_at, each.id))
-    after = sum(_overlap(each, ordered[0].at, span[1]) for each in stays)
+    # who failed again was there since some look before: in no time at all chance would make nothing fail
+    after = max(sum(_overlap(each, ordered[0].at, span[1]) for each in stays), LOOK * (len(ordered) - 1))
     return _Suspect(newest, ordered, sum(_overlap(each, *span) for each in stays), after)
 
 
