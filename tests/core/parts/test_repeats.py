@@ -42,7 +42,7 @@ def test_the_third_gpu_to_fail_in_a_slot_is_the_slots_fault() -> None:
     """It is said with its evidence, line by line; two are not enough."""
     (told,) = found(SLOT, SLOT_FAULTS).foresights()
     assert (told.kind, told.node, told.component, told.serial) == (Kind.SLOT, "n1", "0000:1b", "")
-    assert told.sentence.startswith("3 different parts failed in GPU 3 (0000:1b) of n1 since 1971-")
+    assert told.sentence.startswith("3 different parts failed in GPU 3 (0000:1b) of n1 since 1972-07-28")
     assert "look at the board" in told.sentence
     assert [line["sentence"][12:] for line in told.numbers["lines"]] == [
         "gpu A failed with xid.79", "gpu B failed with xid.79", "gpu C failed with xid.48",
@@ -95,7 +95,8 @@ def test_too_few_peers_and_no_serial_numbers_are_silence() -> None:
     twins = [stay(20, "T", "n7"), stay(21, "T", "n8")]
     told = found([*untold, *twins], [replace(each, serial="") for each in SLOT_FAULTS])
     assert told.silences == {
-        "failures of parts whose serial number is not known": 3, "serial numbers that were told in two places at once": 1,
+        "failures of parts whose serial number is not known": 3,
+        "serial numbers that were told in two places at once": 1,
     }  # fmt: skip
     nothing = analyse(Given(SINCE, NOW, ())).to_json()
     assert nothing["sentences"][1].startswith("Not enough data")
