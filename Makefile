@@ -74,6 +74,10 @@ bench-drift: $(RUN) ## Hold what the analysis of drift tells against what was pu
 bench-netbox: $(RUN) ## Fill the NetBox at NETBOX_URL and take what it costs to read it, beside what others read with
 	@$(BIN)/python benchmarks/netbox.py $(BENCH_ARGS)
 
+.PHONY: bench-lemons
+bench-lemons: $(RUN) ## Find bad places, bad parts and lemons in synthetic fleets whose truth is known
+	@$(BIN)/python benchmarks/lemons.py $(BENCH_ARGS)
+
 .PHONY: bench-metrics
 bench-metrics: $(RUN) ## Take what a scrape of metrics costs with 10,000 nodes and a million lines of history
 	@PYTHONPATH=. $(BIN)/python benchmarks/metrics.py $(BENCH_ARGS)
