@@ -1,0 +1,48 @@
+"""Job failures from Slurm's accounts, by a sacct that answers as 22.05 does."""
+
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.adapters.schedulers import slurm_jobs
+from fleet_runner.core.errors import SchedulerError
+from fleet_runner.core.lemons.signals import Job
+
+SACCT = """#!/bin/sh
+[ "$TZ" = UTC ] && [ -z "$SACCT_FORMAT" ] || exit 9
+case "$*" in
+*FailedNode*) echo 'sacct: error: Invalid field requested: "FailedNode"' >&2; exit 1 ;;
+*NODE_FAIL*NNodes*) echo '7|1|1970-01-02T00:00:00|gpu-01'; echo '8|2|1970-01-02T00:00:00|gpu-[01-02]' ;;
+*) echo '1970-01-02T00:00:00|gpu-01' ;;
+esac
+"""
+
+
+@pytest.fixture
+def sacct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Answer as Slurm 22.05 does, which cannot say which node failed."""
+    found = tmp_path / "sacct"
+    found.write_text(SACCT)
+    found.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("SACCT_FORMAT", "user")
+    return found
+
+
+def test_job_failures_come_from_slurms_accounts(sacct: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it cannot say is left out; what goes wrong is said in words."""
+    told = slurm_jobs.read(0.0, 0.0, 200_000.0)
+    assert (told.failures, told.alone) == ((Job(86_400.0, "gpu-01", 1),), {"gpu-01": [86_400.0]})
+    for script, why in (("echo '7|x'", "sacct printed"), ("echo down >&2; exit 1", "sacct: down; does slurm.conf"),
+                        ("exit 1", "it said nothing")):  # fmt: skip
+        sacct.write_text(f"#!/bin/sh\n{script}\n")
+        with pytest.raises(SchedulerError, match=why):
+            slurm_jobs.read(0.0, 0.0, 1.0)
+    monkeypatch.setattr(slurm_jobs, "MOST_BYTES", 2)
+    sacct.write_text("#!/bin/sh\necho 1234\n")
+    with pytest.raises(SchedulerError, match="expected at most 2"):
+        slurm_jobs.read(0.0, 0.0, 1.0)
+    sacct.unlink()
+    monkeypatch.setenv("PATH", str(sacct.parent))
+    with pytest.raises(SchedulerError, match="is not on this machine"):
+        slurm_jobs.read(0.0, 0.0, 1.0)
