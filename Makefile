@@ -35,12 +35,18 @@ install-service: ## As root, beside `make install` in /opt/fleet-runner: the uni
 	install -D -m 0644 packaging/fleet-runner.tmpfiles $(DESTDIR)/usr/lib/tmpfiles.d/fleet-runner.conf
 
 .PHONY: test
-test: $(DEV) debian-packages ## Run every test, and hold core to full branch coverage
+test: test-core test-others ## Run every test, and hold core to full branch coverage
+
+.PHONY: test-core
+test-core: $(DEV) debian-packages
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(PYTEST_ARGS) tests/core --numprocesses 2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	# Most of the others wait, for plays, servers and browsers: two at a time.
+
+.PHONY: test-others
+test-others: $(DEV) debian-packages
+	# Most of them wait, for plays, servers and browsers: two at a time.
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: chaos
