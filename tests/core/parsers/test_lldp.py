@@ -90,7 +90,9 @@ def test_a_port_that_hears_two_systems_has_two_neighbours() -> None:
     assert [each.system for each in parse(json.dumps(raw)) if each.interface == "eth0"] == ["mgmt-1", "mgmt-2"]
 
 
-@pytest.mark.parametrize("nothing", [{}, {"interface": None}, {"interface": []}, {"interface": ["x", 1]}, [], None, "x"])
+@pytest.mark.parametrize(
+    "nothing", [{}, {"interface": None}, {"interface": []}, {"interface": ["x", 1]}, [], None, "x"]
+)
 def test_nobody_heard_is_no_neighbour(nothing: object) -> None:
     assert parse(json.dumps({"lldp": nothing})) == ()
 
