@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from fleet_runner.cli import anywhere
-from fleet_runner.cli.session import Exit, age, console, explained, known, opened, print_json, whoami
+from fleet_runner.cli.session import Exit, age, console, explained, known, opened, print_json, stamp, whoami
 from fleet_runner.cli.trends import metrics, saying
 from fleet_runner.cli.trends.saying import ANALYSES, Json
 from fleet_runner.core.printable import printable
@@ -103,10 +103,11 @@ def parts(
 
         found = history(store, word)
     if json:
-        print_json([each._asdict() if hasattr(each, "_asdict") else each for each in found])
+        print_json([each.to_json() for each in found])
         return
     for each in found:
-        console.print(printable(each.sentence), markup=False, soft_wrap=True)
+        where = printable(f"{each.node} {each.place}")
+        console.print(f"{stamp(each.at)} {where}: {printable(each.sentence)}", markup=False, soft_wrap=True)
     if not found:
         console.print(f"nothing is known of a part or node {printable(word)!r}", markup=False)
         raise typer.Exit(Exit.NO)

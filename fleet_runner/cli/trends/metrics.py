@@ -26,15 +26,21 @@ Row = tuple[str, Sequence[float | None]]
 
 
 def metric(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="a metric, as fleet-runner trends names it")],
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="a metric; default: list all that are followed")] = "",
     *,
     node: Annotated[str, typer.Option("--node", "-n", help="the parts of this node", metavar="NODE")] = "",
     json: Json = False,
 ) -> None:
     """Draw one metric day by day: the middle of each device type, or each part of a node beside its peers."""
+    if not name:
+        _list(json=json)
+        return
     if name not in BY_NAME:
         near = ", ".join(sorted(each for each in BY_NAME if each.split("_")[0] == name.split("_")[0])[:8])
-        raise FleetError(f"there is no metric {name!r}{f'; near it are {near}' if near else ''}")
+        raise FleetError(
+            f"there is no metric {printable(name)!r}{f'; near it are {near}' if near else ''};"
+            " fleet-runner trends metric lists all"
+        )
     with opened() as (_, store):
         heat = store.analysis("heat")
         told = telling.metric_of(heat.body if heat is not None else None, name)
@@ -51,6 +57,16 @@ def metric(
     console.print(f"{name}, {BY_NAME[name].unit}: {BY_NAME[name].meaning}", markup=False, soft_wrap=True)
     for row in drawn(rows):
         console.print(row, soft_wrap=True)
+
+
+def _list(*, json: bool) -> None:
+    """Print every metric that is followed: its unit, and what it says."""
+    if json:
+        print_json({each.name: {"unit": each.unit, "meaning": each.meaning} for each in BY_NAME.values()})
+        return
+    for each in BY_NAME.values():
+        told = Text(each.name, "bold").append(f"  {each.unit}\n    {each.meaning}", style="not bold")
+        console.print(told, soft_wrap=True)
 
 
 def _of_node(store: Any, name: str, node: str, told: telling.Body | None) -> list[Row]:

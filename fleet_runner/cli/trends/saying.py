@@ -54,10 +54,11 @@ def show(name: str, *, json: bool, lists: tuple[str, ...], one: tuple[str, ...] 
     if found is None:
         console.print(NEVER, markup=False, soft_wrap=True)
         return
-    for sentence in _some(found.body.get("sentences")):
-        console.print(printable(str(sentence)), style="bold", markup=False, soft_wrap=True)
+    told = [str(sentence) for sentence in _some(found.body.get("sentences"))]
+    for sentence in told:
+        console.print(printable(sentence), style="bold", markup=False, soft_wrap=True)
     for each in (*(part(found.body, single) for single in one), *_rows(found.body, lists)):
-        if isinstance(each, Mapping) and each.get("sentence"):
+        if isinstance(each, Mapping) and each.get("sentence") and each["sentence"] not in told:
             console.print(f"- {printable(str(each['sentence']))}", markup=False, soft_wrap=True)
     console.print(Text(f"as of {stamp(found.at)} UTC; --json has all of it", "dim"))
 

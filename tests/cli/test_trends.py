@@ -1,0 +1,108 @@
+"""fleet-runner trends: what is foreseen, as a person reads it, before the first night and after one."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.foresight import Foresight, Kind
+from fleet_runner.settings import load
+from tests.cli.conftest import Type
+from tests.reconcile.test_foreseeing import METRIC, NOW, SLOT, look, name, small_fleet
+
+HOSTILE = "\x1b[31m\x07<b>[red]"
+LOOKS = (
+    (), ("lemons",), ("lifetimes",), ("checks",), ("limits",), ("parts",),
+    ("lifetimes", "--nodes", "64", "--hours", "72"), ("metric", METRIC), ("metric", METRIC, "--node", name(1)),
+    ("metric",), ("show", name(1)), ("parts", "OLD-1"), ("parts", name(1)),
+)  # fmt: skip
+
+
+@pytest.fixture
+def store(typed: Type) -> Iterator[Store]:
+    """A new store, where commands find it."""
+    del typed
+    with Store.create(load().store_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def night(store: Store, capsys: pytest.CaptureFixture[str]) -> Store:
+    """A store of a small fleet in which one GPU warms up and one slot is bad, after a night's look."""
+    small_fleet(store)
+    look(store, load(), NOW)
+    capsys.readouterr()  # what is logged of it
+    return store
+
+
+def test_before_the_first_night_it_says_what_to_run(store: Store, typed: Type) -> None:
+    for words in ((), ("lemons",), ("lifetimes",), ("checks",), ("limits",), ("parts",)):
+        said = typed("trends", *words)
+        assert (said.code, said.err) == (0, "")
+        assert "nothing was analysed yet" in said.words
+        assert "fleet-runner trends run" in said.words
+    assert typed("trends", "metric", METRIC).code == 1
+    assert json.loads(typed("trends", "--json").out) == {"foresights": [], "analyses": {}}
+
+
+def test_after_one_it_says_what_is_foreseen(night: Store, typed: Type) -> None:
+    said = typed("trends")
+    assert (said.code, said.err) == (0, "")
+    assert {each.what.sentence for each in night.foresights()} <= {line.strip() for line in said.out.splitlines()}
+    told = json.loads(typed("trends", "--json").out)
+    assert {each["what"]["kind"] for each in told["foresights"]} == {"slot", "trend"}
+    assert set(told["analyses"]) == {"drift", "heat", "parts", "lemons", "lifetimes", "worth", "limits"}
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_whatever_is_asked_is_answered(night: Store, typed: Type, words: tuple[str, ...]) -> None:
+    said = typed("trends", *words)
+    assert (said.code, said.err) == (0, "")
+    assert said.out.strip()
+    assert json.loads(typed("trends", *words, "--json").out)
+
+
+def test_a_part_is_drawn_between_its_peers(night: Store, typed: Type) -> None:
+    said = typed("trends", "metric", METRIC, "--node", name(1))
+    lines = said.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("GPU ") for line in lines) == 8
+    assert {"peers, high", "peers, middle", "peers, low"} <= {line[:13].strip() for line in lines}
+
+
+def test_a_part_is_followed(night: Store, typed: Type) -> None:
+    assert f"{SLOT[0]} GPU 2 ({SLOT[1]}): failed with xid.79" in typed("trends", "parts", "OLD-1").words
+    unknown = typed("trends", "parts", "NEVER-SEEN")
+    assert (unknown.code, "nothing is known of a part or node" in unknown.words) == (1, True)
+
+
+def test_what_is_wrong_is_said(night: Store, typed: Type) -> None:
+    near = typed("trends", "metric", "gpu_celsius")
+    assert near.code == 2
+    assert "there is no metric 'gpu_celsius'; near it are gpu_" in " ".join(near.err.split())
+    assert "fleet-runner trends metric lists all" in " ".join(typed("trends", "metric", "x").err.split())
+    assert typed("trends", "show", "gpu-99").code == 2
+    assert typed("trends", "lifetimes", "--nodes", "-1", "--hours", "1").code == 2
+
+
+def test_what_nodes_say_moves_no_terminal(store: Store, typed: Type) -> None:
+    small_fleet(store)
+    hostile = Foresight(Kind.SHIFT, name(1), f"GPU {HOSTILE}", f"It jumped {HOSTILE}", METRIC)
+    store.foresee(frozenset({Kind.SHIFT}), [hostile], NOW)
+    store.keep_analysis("lemons", {"sentences": [HOSTILE], "lemons": [{"sentence": HOSTILE}, 7]}, NOW, 1.0)
+    for words in ((), ("show", name(1)), ("lemons",)):
+        said = typed("trends", *words)
+        assert said.code == 0
+        assert "\x1b" not in said.out
+        assert "\x07" not in said.out
+        assert "[red]" in said.out
+
+
+def test_to_look_now_is_to_have_the_schedule_fire(store: Store, typed: Type) -> None:
+    """The source of truth is away here: that is said, and everything else is done."""
+    said = typed("trends", "run")
+    assert said.code == 1
+    assert "0 results read" in said.words
+    assert "not done: the source of truth: " in said.words
+    assert store.analysis("drift") is not None
