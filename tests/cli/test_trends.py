@@ -84,6 +84,7 @@ def test_what_is_wrong_is_said(night: Store, typed: Type) -> None:
     assert "fleet-runner trends metric lists all" in " ".join(typed("trends", "metric", "x").err.split())
     assert typed("trends", "show", "gpu-99").code == 2
     assert typed("trends", "lifetimes", "--nodes", "-1", "--hours", "1").code == 2
+    assert "takes both --nodes and --hours" in " ".join(typed("trends", "lifetimes", "--nodes", "64").err.split())
 
 
 def test_what_nodes_say_moves_no_terminal(store: Store, typed: Type) -> None:
@@ -91,6 +92,8 @@ def test_what_nodes_say_moves_no_terminal(store: Store, typed: Type) -> None:
     hostile = Foresight(Kind.SHIFT, name(1), f"GPU {HOSTILE}", f"It jumped {HOSTILE}", METRIC)
     store.foresee(frozenset({Kind.SHIFT}), [hostile], NOW)
     store.keep_analysis("lemons", {"sentences": [HOSTILE], "lemons": [{"sentence": HOSTILE}, 7]}, NOW, 1.0)
+    store.keep_analysis("lifetimes", {}, NOW, 1.0)  # as another release may have kept it
+    assert "not enough data" in typed("trends", "lifetimes", "--nodes", "64", "--hours", "9").words
     for words in ((), ("show", name(1)), ("lemons",)):
         said = typed("trends", *words)
         assert said.code == 0

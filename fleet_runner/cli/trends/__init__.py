@@ -10,6 +10,7 @@ from fleet_runner.cli import anywhere
 from fleet_runner.cli.session import Exit, age, console, explained, known, opened, print_json, stamp, whoami
 from fleet_runner.cli.trends import metrics, saying
 from fleet_runner.cli.trends.saying import ANALYSES, Json
+from fleet_runner.core.errors import FleetError
 from fleet_runner.core.printable import printable
 from fleet_runner.reconcile.carrying import described
 from fleet_runner.reconcile.schedules import run_now
@@ -130,6 +131,8 @@ def lifetimes(
     if not nodes and not hours:
         saying.show("lifetimes", json=json, lists=("kinds", "burn_in"), one=("service", "jobs"))
         return
+    if not (nodes and hours):
+        raise FleetError("what a job has to expect takes both --nodes and --hours")
     from fleet_runner.core.lifetimes.jobs import expect  # noqa: PLC0415  only this needs it
 
     found = saying.made("lifetimes")

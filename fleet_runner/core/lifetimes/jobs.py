@@ -39,8 +39,8 @@ def expect(told: Mapping[str, Any], nodes: int, hours: float) -> dict[str, Any]:
             f" {MOST_HOURS:,.0f} h"
         )
     row: dict[str, Any] = {"nodes": nodes, "hours": hours}
-    if told["rate_per_node_day"] is None:
-        return row | dict.fromkeys(KEYS) | {"sentence": f"A job of {nodes} nodes: {told['sentence']}"}
+    if told.get("rate_per_node_day") is None:
+        return row | dict.fromkeys(KEYS) | {"sentence": f"A job of {nodes} nodes: {told.get('sentence', NOTHING)}"}
     days = nodes * hours / 24
     mean = told["rate_per_node_day"] * days
     numbers = (mean, told["rate_per_node_day_low"] * days, told["rate_per_node_day_high"] * days)
@@ -53,6 +53,8 @@ def expect(told: Mapping[str, Any], nodes: int, hours: float) -> dict[str, Any]:
     row |= dict(zip(KEYS, (*numbers, low, high, math.exp(_none(mean, spread))), strict=True))
     return row | {"sentence": _sentence(row, 0.0 if told["interruptions"] else told["node_days"])}
 
+
+NOTHING = "not enough data on interruptions."
 
 KEYS = ("expected", "expected_low", "expected_high", "likely_low", "likely_high", "none_chance")
 
