@@ -138,8 +138,9 @@ def test_a_parent_that_imported_what_has_changed_forks_nothing(site: Site) -> No
 @WARM
 def test_a_play_with_another_environment_is_not_forked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ansible reads its configuration while it is imported, which was with other variables."""
-    monkeypatch.setenv("ANSIBLE_TIMEOUT", "77")
     site.play("say one")
+    until(lambda: warm.answers(warm.folder(site.settings)))  # or the parent would begin with the new ones
+    monkeypatch.setenv("ANSIBLE_TIMEOUT", "77")
     playbooks.launch(site.settings, site.batch(B1))
     assert site.wait_for(B1, BatchState.ENDED).rc == 0
     assert "another ANSIBLE_TIMEOUT" in log(site, B1)
