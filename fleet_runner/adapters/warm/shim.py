@@ -27,32 +27,30 @@ def main(arguments: list[str]) -> None:
     folder, command = arguments[0], arguments[1:]
     try:
         status = _forked(folder, command)
-    except (OSError, ValueError):
-        status = None
-    if status is None:
+    except (OSError, ValueError) as error:
+        _say(f"not forked from a warm parent: {error}")
         os.execvp(command[0], command)  # noqa: S606  what was to be run
     if status < 0:
         os.kill(os.getpid(), signal.SIGKILL)
     os._exit(status)
 
 
-def _forked(folder: str, command: list[str]) -> int | None:
-    """Return the exit status of the forked play, -1 for one that was killed, None when nothing was started."""
+def _forked(folder: str, command: list[str]) -> int:
+    """Return the exit status of the forked play, -1 for one that was killed; raise when nothing was started."""
     with socket.socket(socket.AF_UNIX) as call:
         call.settimeout(PATIENCE)
         place = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         call.connect(f"/proc/self/fd/{place}/socket")
         if call.recv(1) != b"+":
-            return None
+            raise ValueError("it ended before it answered")
         _ask(call, command)
         answer = _line(call)
         if not answer.startswith("pid "):
-            os.write(2, f"not forked from a warm parent: {answer or 'it ended'}\n".encode())
-            return None
+            raise ValueError(answer or "the fork ended")
         pid = int(answer[4:])
         play = os.pidfd_open(pid)
         if not _is_marked(pid):
-            return None
+            raise ValueError(f"process {pid} does not carry the batch's tag")
         passed: list[int] = []
 
         def pass_on(number: int, _: object) -> None:
@@ -121,6 +119,13 @@ def _follow(call: socket.socket, play: int) -> int:
     except BlockingIOError:  # it was killed, and its workers still live
         return -1
     return int(answer[5:]) if answer.startswith("exit ") else -1
+
+
+def _say(sentence: str) -> None:
+    try:  # noqa: SIM105  as above
+        os.write(2, f"{sentence}\n".encode())
+    except OSError:
+        pass
 
 
 if __name__ == "__main__":

@@ -138,13 +138,18 @@ def test_a_parent_that_imported_what_has_changed_forks_nothing(site: Site) -> No
 @WARM
 def test_a_play_with_another_environment_is_not_forked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ansible reads its configuration while it is imported, which was with other variables."""
-    site.play("say one")
-    until(lambda: warm.answers(warm.folder(site.settings)))  # or the parent would begin with the new ones
+    site.play("say {{ inventory_hostname }}")
     monkeypatch.setenv("ANSIBLE_TIMEOUT", "77")
-    playbooks.launch(site.settings, site.batch(B1))
-    assert site.wait_for(B1, BatchState.ENDED).rc == 0
-    assert "another ANSIBLE_TIMEOUT" in log(site, B1)
-    assert site.witness() == ["one"]
+    why, plays = "", 0
+    while "another ANSIBLE_TIMEOUT" not in why:  # a busy machine's parent may be too slow to say more than nothing
+        plays += 1
+        batch = f"{B1}-{plays}"
+        playbooks.launch(site.settings, site.batch(batch))
+        assert site.wait_for(batch, BatchState.ENDED).rc == 0
+        why = log(site, batch)
+        assert "not forked from a warm parent: " in why
+        assert plays < 10, why
+    assert site.witness() == ["gpu-01"] * plays
 
 
 @WARM
