@@ -7,10 +7,18 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.answers import Followed, Numbered
 from fleet_runner.core.parts.stay import Stay
+from fleet_runner.core.runs import Node
+from fleet_runner.core.trends import telling
+from fleet_runner.core.trends.drift_words import day_name
+from fleet_runner.core.trends.metrics import BY_NAME
 
 DAYS = 90
 """Days that a picture shows, up to the newest of which something is kept."""
+
+PARTS = 32
+"""Parts of a node whose numbers one answer has."""
 
 
 class Series(NamedTuple):
@@ -36,6 +44,26 @@ def series(store: Store, metric: str, parts: Iterable[Stay]) -> tuple[range, tup
             _put(store, metric, day, found, day - days[0])
     told = (Series(each, tuple(found[each.id])) for each in wanted)
     return days, tuple(each for each in told if any(number is not None for number in each.own))
+
+
+def followed(store: Store, node: Node, metric: str) -> Followed:
+    """Return what the parts of a node told of a metric, and what their peers did."""
+    days, found = series(store, metric, store.stays(node=node.name))
+    heat = store.analysis("heat")
+    peers = telling.band(telling.metric_of(heat.body if heat else None, metric), node.device_type, days)
+    return Followed(
+        metric,
+        BY_NAME[metric].unit,
+        day_name(days[0]) if found else "",
+        tuple(_numbered(each, node.name) for each in found[:PARTS]),
+        {name: tuple(getattr(peers, name)) for name in ("high", "middle", "low")} if found and peers else {},
+        max(0, len(found) - PARTS),
+    )
+
+
+def _numbered(each: Series, node: str) -> Numbered:
+    stay = each.stay
+    return Numbered(stay.slot or stay.component or node, stay.component, stay.serial, each.own)
 
 
 def _put(store: Store, metric: str, day: int, found: dict[int, list[float | None]], at: int) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from fleet_runner.core.answers import (
     Asked,
     Ended,
+    Followed,
     Overview,
     Page,
     Piece,
@@ -29,6 +30,7 @@ from fleet_runner.core.foresight import Analysis
 from fleet_runner.core.foresight import Standing as Foreseen
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.parts.travels import Line
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket, Wish
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.tracking.changes import Change
@@ -137,6 +139,14 @@ class Remote:
     def analysis(self, name: str) -> Analysis | None:
         """Return what an analysis came to last; None where it never ran."""
         return self._wire.get(Analysis, f"/trends/analyses/{quote(name, safe='')}")
+
+    def befell(self, word: str, limit: int) -> tuple[Line, ...]:
+        """Return the newest of what befell a part, or the parts of a node, oldest first."""
+        return self._list(Line, "/trends/parts", of=word, limit=limit)
+
+    def followed(self, node: str, metric: str) -> Followed:
+        """Return what the parts of a node told of a metric, and what their peers did."""
+        return self._one(Followed, f"/trends/nodes/{quote(node, safe='')}/metrics/{quote(metric, safe='')}")
 
     def durations(self, stage: Stage) -> tuple[float, ...]:
         """Return the seconds that the newest runs of a stage took to a verdict."""

@@ -1,7 +1,7 @@
 """fleet-runner trends: what stored results say about tomorrow."""
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -11,6 +11,7 @@ from fleet_runner.cli.session import Exit, age, console, explained, known, opene
 from fleet_runner.cli.trends import metrics, saying
 from fleet_runner.cli.trends.saying import ANALYSES, Json
 from fleet_runner.core.errors import FleetError
+from fleet_runner.core.parts.travels import Line
 from fleet_runner.core.printable import printable
 from fleet_runner.reconcile.carrying import described
 from fleet_runner.reconcile.schedules import run_now
@@ -22,6 +23,9 @@ NAME = "trend"
 
 LISTED = 50
 """Things foreseen that are shown unless more are asked for."""
+
+LINES = 1_000
+"""Lines of what befell a part, or those of a node: as many as a server gives."""
 
 INTERRUPTED = "what was gathered is kept; fleet-runner trends run goes on from there"
 
@@ -99,19 +103,28 @@ def parts(
         saying.show("parts", json=json, lists=("rates", "slots", "parts"))
         return
     with opened() as (_, store):
-        anywhere.at_hand(store, "trends parts SERIAL")
-        from fleet_runner.adapters.lemons import history  # noqa: PLC0415  only this needs it
-
-        found = history(store, word)
+        found = _befell(store, word, LINES + 1)
     if json:
-        print_json([each.to_json() for each in found])
+        print_json(found[-LINES:])
         return
-    for each in found:
+    if len(found) > LINES:
+        console.print(f"the newest {LINES:,} lines; what was before is left out", style="dim")
+    for each in found[-LINES:]:
         where = printable(f"{each.node} {each.place}")
         console.print(f"{stamp(each.at)} {where}: {printable(each.sentence)}", markup=False, soft_wrap=True)
     if not found:
         console.print(f"nothing is known of a part or node {printable(word)!r}", markup=False)
         raise typer.Exit(Exit.NO)
+
+
+def _befell(store: Any, word: str, limit: int) -> tuple[Line, ...]:
+    """Return the newest of what befell a part, or the parts of a node, oldest first."""
+    far = anywhere.remote(store)
+    if far is not None:
+        return far.befell(word, limit)
+    from fleet_runner.adapters.lemons import history  # noqa: PLC0415  only this needs it
+
+    return history(store, word)[-limit:]
 
 
 @app.command("lemons")

@@ -19,9 +19,6 @@ STEPS = "▁▂▃▄▅▆▇█"
 COLUMNS = 60
 """Characters of a line; of more days the newest are drawn."""
 
-PARTS = 32
-"""Parts of a node that are drawn."""
-
 Row = tuple[str, Sequence[float | None]]
 
 
@@ -43,10 +40,10 @@ def metric(
         )
     with opened() as (_, store):
         heat = store.analysis("heat")
-        told = telling.metric_of(heat.body if heat is not None else None, name)
         if node:
-            rows = _of_node(store, name, node, told)
+            rows = _of_node(store, name, node)
         else:
+            told = telling.metric_of(heat.body if heat is not None else None, name)
             rows = [(str(each["device_type"]) or "unknown type", each["middle"]) for each in telling.bands(told)]
     if json:
         print_json(_plain(name, rows))
@@ -69,18 +66,18 @@ def _list(*, json: bool) -> None:
         console.print(told, soft_wrap=True)
 
 
-def _of_node(store: Any, name: str, node: str, told: telling.Body | None) -> list[Row]:
+def _of_node(store: Any, name: str, node: str) -> list[Row]:
     """Return each part's numbers, then the band of its peers."""
-    anywhere.at_hand(store, "trends metric --node")
-    from fleet_runner.web.series import series  # noqa: PLC0415  it needs numpy
+    row = known(store, node)
+    far = anywhere.remote(store)
+    if far is not None:
+        told = far.followed(node, name)
+    else:
+        from fleet_runner.web.series import followed  # noqa: PLC0415  it needs numpy
 
-    device_type = known(store, node).device_type
-    days, found = series(store, name, store.stays(node=node))
-    rows: list[Row] = [(each.stay.slot or each.stay.component or node, each.own) for each in found[:PARTS]]
-    band = telling.band(told, device_type, days) if rows else None
-    if band is not None:
-        rows += [("peers, high", band.high), ("peers, middle", band.middle), ("peers, low", band.low)]
-    return rows
+        told = followed(store, row, name)
+    rows: list[Row] = [(each.name, each.numbers) for each in told.parts]
+    return rows + [(f"peers, {end}", numbers) for end, numbers in told.peers.items()]
 
 
 def _plain(name: str, rows: Sequence[Row]) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """The history of a part over nodes, places, swaps and RMA, and that of a place over parts: line by line, by time."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from fleet_runner.core.cases import Case
 from fleet_runner.core.parts.stay import Episode, Stay
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Line:
     """One thing that befell a part or a place: when, in which node and place, which part, and in words what."""
 
     at: float
@@ -18,7 +20,7 @@ class Line(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
-        return self._asdict()
+        return asdict(self)
 
 
 def named(stay: Stay) -> str:
