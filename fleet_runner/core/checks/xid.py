@@ -9,6 +9,7 @@ from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.treated import TREATED, untreated
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import xid as parser
+from fleet_runner.core.parsers.kernel_lines import readable
 from fleet_runner.core.parsers.xid import KernelLog, SxidLine, XidLine
 from fleet_runner.core.verdicts import Finding, Remedy, Result
 from fleet_runner.core.xids import NVLINK, NVLINK5, RECOVERY, RECOVERY_ACTION, row
@@ -61,7 +62,7 @@ def of_xid(lines: Sequence[XidLine], node: str, *, paired: bool) -> Finding:
     last = lines[-1]
     known = row(last.code)
     name = f" ({known.mnemonic})" if known.mnemonic else ""
-    when = f", last at {last.at}" if last.at else ""
+    when = f", last at {readable(last.at)}" if last.at else ""
     times = f"{len(lines)} times" if len(lines) > 1 else "once"
     said = f"; the driver asks for: {last.action}" if last.action else ""
     return about(node, f"xid.{last.code}", f"GPU {last.pci}")(

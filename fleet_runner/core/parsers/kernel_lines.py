@@ -27,6 +27,8 @@ PREFIX = (
 
 _PREFIX = re.compile(PREFIX)
 
+_ISO = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.,]\d+)?(Z|[+-]\d\d:?\d\d)?")
+
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,16}m")
 
 
@@ -38,6 +40,16 @@ def plain(line: str) -> str:
 def time(found: re.Match[str]) -> str:
     """Return the time that stands before a message, as it stands there; "" for none."""
     return (found["at"] or found["stamp"] or found["inner"] or "").strip("[]: ")
+
+
+def readable(at: str) -> str:
+    """Return a time of the log as people read it: ISO 8601 without its microseconds; others as they stand there."""
+    found = _ISO.fullmatch(at)
+    if found is None:
+        return at
+    day, clock, zone = found.groups()
+    utc = zone in {"Z", "+00:00", "+0000"}
+    return " ".join(each for each in (day, clock, "UTC" if utc else zone) if each)
 
 
 def bare(line: str) -> tuple[str, str]:

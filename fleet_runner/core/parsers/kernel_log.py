@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.kernel_lines import bare
+from fleet_runner.core.parsers.kernel_lines import bare, readable
 
 MAX_LINES = 500_000
 """A kernel log longer than this is not a kernel's ring buffer."""
@@ -45,7 +45,7 @@ class Event:
     def told(self) -> str:
         """Return how often and when, in words."""
         times = f"{self.count} times" if self.count > 1 else "once"
-        return f"logged {times}" + (f", last at {self.at}" if self.at else "")
+        return f"logged {times}" + (f", last at {readable(self.at)}" if self.at else "")
 
 
 def parse(text: str, rules: Iterable[Rule]) -> tuple[Event, ...]:

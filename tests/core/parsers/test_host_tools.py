@@ -20,6 +20,7 @@ from fleet_runner.core.parsers import (
     processes,
     systemctl,
 )
+from fleet_runner.core.parsers.kernel_lines import readable
 from fleet_runner.core.parsers.kernel_log import MOST_COMPONENTS, Rule
 from tests.core.checks.healthy import text_of
 
@@ -80,11 +81,27 @@ def test_parts_beyond_the_most_count_for_the_last_one() -> None:
     assert sum(event.count for event in events) == 100
 
 
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("2025-03-01T09:30:00,844986+00:00", "2025-03-01 09:30:00 UTC"),
+        ("2025-03-01T09:30:00.5Z", "2025-03-01 09:30:00 UTC"),
+        ("2025-03-01T09:30:00+01:00", "2025-03-01 09:30:00 +01:00"),
+        ("2025-03-01T09:30:00", "2025-03-01 09:30:00"),
+        ("Sat Mar  1 09:30:00 2025", "Sat Mar  1 09:30:00 2025"),
+        ("12345.678901", "12345.678901"),
+    ],
+)
+def test_a_time_of_the_log_is_told_as_people_read_it(at: str, said: str) -> None:
+    """What is no ISO 8601 stands as it stood in the log."""
+    assert readable(at) == said
+
+
 def test_what_is_told_of_an_event() -> None:
     """How often, and when last, as far as the log says."""
     text = "it burns\n2025-03-01T09:30:00,000000+00:00 it burns: brightly\n"
     (event,) = kernel_log.parse(text, [RULE])
-    assert (event.told, event.text) == ("logged 2 times, last at 2025-03-01T09:30:00,000000+00:00", "brightly")
+    assert (event.told, event.text) == ("logged 2 times, last at 2025-03-01 09:30:00 UTC", "brightly")
     assert kernel_log.parse("it burns\n", [RULE])[0].told == "logged once"
 
 
