@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from fleet_runner.core import spans
+from fleet_runner.core.alike import alike
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.schedules.times import UNITS
 
@@ -113,8 +114,11 @@ def known(store: "Store", name: str) -> "Node":
     """Return a node by name, or say which names are near."""
     node = store.node(name)
     if node is None:
-        some = ", ".join(each.name for each in store.nodes()[:5])
-        raise FleetError(f"no node {name!r} in the store; it knows {some or 'none yet: run fleet-runner tick'}")
+        names = [each.name for each in store.nodes()]
+        like = ", ".join(alike(name, names))
+        near = f"names that are like it: {like}" if like else "fleet-runner status shows those that there are"
+        near = near if names else "it knows none yet: run fleet-runner tick"
+        raise FleetError(f"no node {name!r} in the store; {near}")
     return node
 
 

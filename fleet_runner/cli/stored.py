@@ -56,7 +56,8 @@ def results(
             return
         for each in found:
             console.print(_line(each))
-        counted = f"the newest {limit}" if len(found) == limit else f"{len(found)} results"
+        every = "1 result" if len(found) == 1 else f"{len(found)} results"
+        counted = f"the newest {limit}" if len(found) == limit else every
         console.print(
             f"{counted} of the last {since}" if found else f"no such results in the last {since}", style="dim"
         )

@@ -61,6 +61,7 @@ def test_results_are_listed_newest_first_and_no_tools_words_move_the_terminal(st
     assert "\x1b" not in said.out
     assert said.words.endswith("4 results of the last 30d")
     assert "the newest 1 of the last 30d" in typed("results", "--limit", "1").words
+    assert typed("results", "--node", "gpu-01", "--check", "xid").words.endswith(" 1 result of the last 30d")
 
 
 def test_results_are_narrowed_and_given_in_full(store: Store, typed: Type) -> None:
@@ -74,7 +75,8 @@ def test_results_are_narrowed_and_given_in_full(store: Store, typed: Type) -> No
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--node", "gpu-09"), "no node 'gpu-09'"),
+        (("--node", "gpu-09"), "no node 'gpu-09' in the store; names that are like it: gpu-0"),
+        (("--node", "spine"), "no node 'spine' in the store; fleet-runner status shows those that there are"),
         (("--check", "gpu_eror"), "did you mean gpu_errors"),
         (("--since", "soon"), "'soon' is no span of time; expected one such as 90m, 12h, 30d or 4w"),
     ],
