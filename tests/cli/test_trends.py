@@ -49,7 +49,7 @@ def test_before_the_first_night_it_says_what_to_run(store: Store, typed: Type) -
 def test_after_one_it_says_what_is_foreseen(night: Store, typed: Type) -> None:
     said = typed("trends")
     assert (said.code, said.err) == (0, "")
-    assert {each.what.sentence for each in night.foresights()} <= {line.strip() for line in said.out.splitlines()}
+    assert all(each.what.sentence in said.words for each in night.foresights())
     told = json.loads(typed("trends", "--json").out)
     assert {each["what"]["kind"] for each in told["foresights"]} == {"slot", "trend"}
     assert set(told["analyses"]) == {"drift", "heat", "parts", "lemons", "lifetimes", "worth", "limits"}
@@ -60,6 +60,7 @@ def test_whatever_is_asked_is_answered(night: Store, typed: Type, words: tuple[s
     said = typed("trends", *words)
     assert (said.code, said.err) == (0, "")
     assert said.out.strip()
+    assert max(map(len, said.out.splitlines())) <= 80
     assert json.loads(typed("trends", *words, "--json").out)
 
 
@@ -100,6 +101,18 @@ def test_what_nodes_say_moves_no_terminal(store: Store, typed: Type) -> None:
         assert "\x1b" not in said.out
         assert "\x07" not in said.out
         assert "[red]" in said.out
+
+
+def test_a_long_sentence_is_wrapped_behind_its_dash(
+    store: Store, typed: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence = "many words that no line of forty columns holds, and x" + 60 * "y"
+    store.keep_analysis("lemons", {"sentences": [], "lemons": [{"sentence": sentence}]}, NOW, 1.0)
+    monkeypatch.setenv("COLUMNS", "40")
+    first, second, *rest = typed("trends", "lemons").out.splitlines()
+    assert (first, second) == ("- many words that no line of forty", "  columns holds, and")
+    assert all(len(line) <= 40 for line in rest)
+    assert json.loads(typed("trends", "lemons", "--json").out)["body"]["lemons"][0]["sentence"] == sentence
 
 
 def test_to_look_now_is_to_have_the_schedule_fire(store: Store, typed: Type) -> None:

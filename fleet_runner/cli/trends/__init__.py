@@ -10,6 +10,7 @@ from fleet_runner.cli import anywhere
 from fleet_runner.cli.session import Exit, age, console, explained, known, opened, print_json, stamp, whoami
 from fleet_runner.cli.trends import metrics, saying
 from fleet_runner.cli.trends.saying import ANALYSES, Json
+from fleet_runner.cli.wrapped import say
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.parts.travels import Line
 from fleet_runner.core.printable import printable
@@ -48,12 +49,12 @@ def trends(
         return
     now = time.time()
     for each in found[:limit]:
-        console.print(saying.line(each, now), soft_wrap=True)
+        saying.foretell(each, now)
     if len(found) > limit:
         console.print("there is more: ask with a higher --limit", style="dim")
     newest = max((each.at for each in made.values() if each is not None), default=None)
     if newest is None:
-        console.print(saying.NEVER, markup=False, soft_wrap=True)
+        say(saying.NEVER)
         return
     if not found:
         console.print("nothing is foreseen")
@@ -76,7 +77,7 @@ def show(name: Annotated[str, typer.Argument(metavar="NODE", help="a node")], js
         return
     now = time.time()
     for each in found:
-        console.print(saying.line(each, now), soft_wrap=True)
+        saying.foretell(each, now)
     if not found:
         console.print(f"nothing was ever foreseen of {name}", markup=False)
 
@@ -88,7 +89,7 @@ def run() -> None:
         anywhere.at_hand(store, "trends run")
         with explained(INTERRUPTED):
             row = run_now(settings, store, NAME, f"{described(settings).id}, by {whoami()}")
-    console.print(f"{row.outcome}: {row.detail}", markup=False, soft_wrap=True)
+    say(f"{row.outcome}: {row.detail}")
     if row.outcome != "done":
         raise typer.Exit(Exit.NO)
 
@@ -110,10 +111,9 @@ def parts(
     if len(found) > LINES:
         console.print(f"the newest {LINES:,} lines; what was before is left out", style="dim")
     for each in found[-LINES:]:
-        where = printable(f"{each.node} {each.place}")
-        console.print(f"{stamp(each.at)} {where}: {printable(each.sentence)}", markup=False, soft_wrap=True)
+        say(f"{stamp(each.at)} {each.node} {each.place}: {each.sentence}")
     if not found:
-        console.print(f"nothing is known of a part or node {printable(word)!r}", markup=False)
+        say(f"nothing is known of a part or node {printable(word)!r}")
         raise typer.Exit(Exit.NO)
 
 
@@ -153,7 +153,7 @@ def lifetimes(
     if json:
         print_json(row)
     else:
-        console.print(saying.NEVER if row is None else str(row["sentence"]), markup=False, soft_wrap=True)
+        say(saying.NEVER if row is None else str(row["sentence"]))
 
 
 @app.command("checks")

@@ -9,6 +9,7 @@ from rich.text import Text
 from fleet_runner.cli import anywhere
 from fleet_runner.cli.session import Exit, console, known, opened, print_json
 from fleet_runner.cli.trends.saying import NEVER, Json
+from fleet_runner.cli.wrapped import say
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.printable import printable
 from fleet_runner.core.trends import telling
@@ -49,9 +50,9 @@ def metric(
         print_json(_plain(name, rows))
         return
     if not rows:
-        console.print(NEVER if heat is None else f"nothing was told of {name} yet", markup=False, soft_wrap=True)
+        say(NEVER if heat is None else f"nothing was told of {name} yet")
         raise typer.Exit(Exit.NO)
-    console.print(f"{name}, {BY_NAME[name].unit}: {BY_NAME[name].meaning}", markup=False, soft_wrap=True)
+    say(f"{name}, {BY_NAME[name].unit}: {BY_NAME[name].meaning}")
     for row in drawn(rows):
         console.print(row, soft_wrap=True)
 
@@ -62,8 +63,8 @@ def _list(*, json: bool) -> None:
         print_json({each.name: {"unit": each.unit, "meaning": each.meaning} for each in BY_NAME.values()})
         return
     for each in BY_NAME.values():
-        told = Text(each.name, "bold").append(f"  {each.unit}\n    {each.meaning}", style="not bold")
-        console.print(told, soft_wrap=True)
+        console.print(Text(each.name, "bold").append(f"  {each.unit}", style="not bold"), soft_wrap=True)
+        say(each.meaning, first="    ", rest="    ")
 
 
 def _of_node(store: Any, name: str, node: str) -> list[Row]:

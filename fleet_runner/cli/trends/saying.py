@@ -7,6 +7,7 @@ import typer
 from rich.text import Text
 
 from fleet_runner.cli.session import age, console, opened, print_json, stamp
+from fleet_runner.cli.wrapped import say
 from fleet_runner.core.foresight import Analysis, Standing
 from fleet_runner.core.printable import printable
 
@@ -21,16 +22,16 @@ LISTED = 40
 """Lines of a list that are shown; JSON has all that is kept."""
 
 
-def line(each: Standing, now: float) -> Text:
-    """Return "gpu-03  GPU 3: trend for 5 d" and its sentence below."""
+def foretell(each: Standing, now: float) -> None:
+    """Print "gpu-03  GPU 3: trend for 5 d" and its sentence below."""
     told = Text(printable(each.what.node), style="bold")
     about = f"  {printable(each.what.component)}: " if each.what.component else "  "
     told.append(about, style="not bold")
     told.append(str(each.what.kind), style="not bold yellow" if each.ended_at is None else "not bold dim")
     since = f" for {age(now - each.first_at)}"
     told.append(since if each.ended_at is None else f", over {age(now - each.ended_at)} ago", style="not bold dim")
-    told.append(f"\n    {printable(each.what.sentence)}", style="not bold")
-    return told
+    say(told, rest="    ")
+    say(each.what.sentence, first="    ", rest="    ")
 
 
 def made(name: str) -> Analysis | None:
@@ -52,14 +53,14 @@ def show(name: str, *, json: bool, lists: tuple[str, ...], one: tuple[str, ...] 
         print_json(found)
         return
     if found is None:
-        console.print(NEVER, markup=False, soft_wrap=True)
+        say(NEVER)
         return
     told = [str(sentence) for sentence in _some(found.body.get("sentences"))]
     for sentence in told:
-        console.print(printable(sentence), style="bold", markup=False, soft_wrap=True)
+        say(sentence, "bold")
     for each in (*(part(found.body, single) for single in one), *_rows(found.body, lists)):
         if isinstance(each, Mapping) and each.get("sentence") and each["sentence"] not in told:
-            console.print(f"- {printable(str(each['sentence']))}", markup=False, soft_wrap=True)
+            say(str(each["sentence"]), first="- ")
     console.print(Text(f"as of {stamp(found.at)} UTC; --json has all of it", "dim"))
 
 
