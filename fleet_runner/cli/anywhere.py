@@ -9,6 +9,7 @@ from fleet_runner.core.answers import Overview, Queue, Schedules, Standing
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.runs import Node
 from fleet_runner.core.tracking.links import Link
+from fleet_runner.core.trends.answers import Ahead
 from fleet_runner.reconcile import afar
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ def standing(settings: "Settings", store: "Store", node: Node) -> Standing:
     """Return what stands of a node, what was tried and what comes next, and why it waits in the queue."""
     far = remote(store)
     return far.standing(node.name) if far is not None else afar.standing(settings, store, node, time.time())
+
+
+def ahead(store: "Store", node: Node) -> Ahead:
+    """Return what is foreseen of a node."""
+    far = remote(store)
+    return far.ahead(node.name) if far is not None else afar.ahead(store, node)
 
 
 def queue(settings: "Settings", store: "Store") -> Queue:

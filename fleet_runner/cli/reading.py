@@ -14,10 +14,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.anywhere import at_hand, overview, pause, standing
+from fleet_runner.cli.anywhere import ahead, at_hand, overview, pause, standing
 from fleet_runner.cli.board import board, brief, usual
 from fleet_runner.cli.booting import on_their_way
 from fleet_runner.cli.fabric import explain_fabric
+from fleet_runner.cli.foreseen import brief_alarm, tell
 from fleet_runner.cli.remedying import alarmed, raised
 from fleet_runner.cli.session import age, console, known, opened, print_json, stamp
 from fleet_runner.core.boot.words import words as words_of_boot
@@ -118,16 +119,18 @@ def _flashed(node: Node, flash: str) -> Node:
 
 
 def node(name: NodeName, json: Json = False) -> None:
-    """Show one node or fabric: its state and conditions, the newest answer of every check, its tickets."""
+    """Show one node or fabric: its state, the newest answer of every check, what is foreseen, its tickets."""
     with opened() as (settings, store):
         row = known(store, name)
         latest, tickets, runs = store.latest_results(name), store.tickets(node=name), _open(store, name)
         boot, flash = next(iter(store.boots(name, limit=1)), None), store.open_flash(name)
-        stands = standing(settings, store, row)
+        stands, tomorrow = standing(settings, store, row), ahead(store, row)
         if json:
             now_open = {"run": runs.get(name), "waits": stands.waits, "boot": boot, "flash": flash}
             tried = {"alarms": store.alarms(name), "attempts": store.attempts(name)}
-            print_json({"node": row, **now_open, "latest": latest, "tickets": tickets, **tried})
+            print_json(
+                {"node": row, **now_open, "latest": latest, "tickets": tickets, **tried, "foresight": tomorrow}
+            )
             return
         console.print(board([row], runs, time.time(), usual(store, runs.values())))
         console.print(Text(f"{STATES[row.state].meaning}", style="dim"))
@@ -142,8 +145,9 @@ def node(name: NodeName, json: Json = False) -> None:
         for condition, held in row.conditions.items():
             console.print(f"  {condition} since {stamp(held.since)} by {held.by}: {held.reason}", markup=False)
         for line in stands.alarms:
-            console.print(f"  {line}", markup=False)
+            console.print(f"  {brief_alarm(line, tomorrow)}", markup=False)
         _answers(name, latest)
+        tell(tomorrow, time.time())
         for ticket in tickets:
             console.print(f"ticket #{ticket.id}: {ticket.title}", markup=False)
 
@@ -196,7 +200,7 @@ def explain(
             print_json({"node": row, "steps": steps_told, "remedies": standing(settings, store, row).remedies})
             return
         console.print(
-            Text(f"{row.name} is in {row.state}", style="bold").append(f" for {age(time.time() - row.since)}.")
+            Text(f"{row.name} has been in {row.state}", style="bold").append(f" for {age(time.time() - row.since)}.")
         )
         for move in moves:
             _tell_move(store, move, results[move.id])

@@ -232,32 +232,6 @@ class Rolled:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
-    """A part, by its slot or what findings call it, and what it told on each day; null on days without a number."""
-
-    name: str
-    component: str
-    serial: str
-    numbers: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """A metric of a node day by day, from `first_day` on ("2026-11-03", "" where nothing is kept).
-
-    `peers` are the low and high end of what eight of ten parts of its device type told, and their middle; empty
-    where that is not known. `left_out` counts parts beyond those that are told of.
-    """
-
-    metric: str
-    unit: str
-    first_day: str
-    parts: tuple[Numbered, ...]
-    peers: Mapping[str, tuple[float | None, ...]]
-    left_out: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Happening:
     """What happened at a moment, in a tenant's words."""
 

@@ -9,12 +9,17 @@ from fleet_runner.core.answers import Batch, Overview, Paused, Queue, Scheduled,
 from fleet_runner.core.runs import Node
 from fleet_runner.core.schedules.known import KNOWN
 from fleet_runner.core.tracking.links import Link
+from fleet_runner.core.trends import of_node
+from fleet_runner.core.trends.answers import Ahead
 from fleet_runner.reconcile import queueing
 from fleet_runner.reconcile.notices import notices, unusable_policy
 from fleet_runner.reconcile.overdue import unserved_since
 from fleet_runner.reconcile.remedying import alarm_lines, remedies
 from fleet_runner.reconcile.upcoming import Coming, coming
 from fleet_runner.settings import Settings
+
+FORESEEN = 50
+"""Things foreseen of one node that are told, the newest."""
 
 
 def overview(settings: Settings, store: Store, now: float) -> Overview:
@@ -40,6 +45,13 @@ def standing(settings: Settings, store: Store, node: Node, now: float) -> Standi
         tuple(remedies(settings, store, node, now)),
         queueing.queued(settings, store).get(node.name),
     )
+
+
+def ahead(store: Store, node: Node) -> Ahead:
+    """Return what is foreseen of a node."""
+    lemons, parts = store.analysis("lemons"), store.analysis("parts")
+    standing = store.foresights(node=node.name, limit=FORESEEN)
+    return of_node.ahead(node.name, standing, lemons.body if lemons else None, parts.body if parts else None)
 
 
 def queue(settings: Settings, store: Store) -> Queue:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.answers import Followed, Numbered
 from fleet_runner.core.parts.stay import Stay
 from fleet_runner.core.runs import Node
 from fleet_runner.core.trends import telling
+from fleet_runner.core.trends.answers import Followed, Numbered
 from fleet_runner.core.trends.drift_words import day_name
 from fleet_runner.core.trends.metrics import BY_NAME
 

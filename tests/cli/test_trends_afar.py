@@ -20,9 +20,11 @@ LOOKS = (
     f"trends metric {METRIC}", f"trends metric {METRIC} --node {name(1)}", "trends metric gpu_watts",
     f"trends metric gpu_watts --node {name(1)}", "trends parts", "trends parts OLD-1", f"trends parts {SLOT[0]}",
     "trends parts NEVER/SEEN?&x=1", "trends lemons", "trends lifetimes", "trends lifetimes --nodes 64 --hours 72",
-    "trends checks", "trends limits",
+    "trends checks", "trends limits", f"node {name(1)}", f"node {SLOT[0]}", f"node {name(7)}",
 )  # fmt: skip
 """Every subcommand that only looks, each also with --json."""
+
+LATER = NOW + 7_000.0
 
 REFUSED = (
     "trends show nobody", "trends metric nonsense", f"trends metric {METRIC} --node nobody",
@@ -40,6 +42,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         settings = Settings(database_url=f"sqlite:///{folder / 'fleet.db'}", state_dir=folder)
         look(store, settings, NOW)
         with served(store, None, folder) as found:
+            found.site.clock = lambda: LATER
             found.site.steady = iter(range(10**9)).__next__  # a second passes with each request
             yield found
 
@@ -47,7 +50,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture
 def here(typed: Type, night: Served, monkeypatch: pytest.MonkeyPatch) -> Type:
     """Commands over that fleet's store, with the settings of its server, a while after the night."""
-    monkeypatch.setattr(time, "time", lambda: NOW + 7_000.0)
+    monkeypatch.setattr(time, "time", lambda: LATER)
     monkeypatch.setenv("FLEET_STATE_DIR", str(night.site.settings.state_dir))
     monkeypatch.setenv("FLEET_SOURCE", night.site.settings.source)
     monkeypatch.setenv("FLEET_DATABASE_URL", f"sqlite:///{night.store._database.where}")
@@ -73,6 +76,23 @@ def test_what_a_server_foresees_is_what_its_store_does(line: str, here: Type, af
     local, distant = here(*line.split()), afar(*line.split())
     assert distant == local
     assert local.out or local.err
+
+
+def test_a_node_says_what_is_foreseen_of_it_and_nothing_where_nothing_is(here: Type, night: Served) -> None:
+    (drift,) = night.store.foresights(node=name(1))
+    said = here("node", name(1))
+    assert max(map(len, said.out.splitlines())) <= 80
+    assert said.words.count(drift.what.sentence) == 1
+    assert f"alarm foresight.trend of {drift.what.component}: see below (1 time" in said.words
+    assert "trend for 117 min" in said.words
+    assert "next: plan a look at" in said.words
+    assert "OLD-1 failed with xid.79" in here("node", SLOT[0]).words
+    assert "foreseen" not in here("node", name(7)).out
+    told = json.loads(here("node", name(1), "--json").out)["foresight"]
+    with night.client(Role.VIEWER) as asked:
+        assert asked.get(f"/api/v1/nodes/{name(1)}/foresight").json() == told
+        assert asked.get("/api/v1/nodes/nobody/foresight").status_code == 404
+    assert told["foreseen"][0]["sentence"] == drift.what.sentence
 
 
 def test_a_server_tells_of_so_much_and_no_more(night: Served) -> None:

@@ -13,7 +13,6 @@ from urllib.parse import quote
 from fleet_runner.core.answers import (
     Asked,
     Ended,
-    Followed,
     Overview,
     Page,
     Piece,
@@ -34,6 +33,7 @@ from fleet_runner.core.parts.travels import Line
 from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket, Wish
 from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.tracking.changes import Change
+from fleet_runner.core.trends.answers import Ahead, Followed
 
 if TYPE_CHECKING:
     from fleet_runner.adapters.remote.wire import Wire
@@ -230,6 +230,10 @@ class Remote:
     def standing(self, node: str) -> Standing:
         """Return what stands of a node, what was tried and what comes next."""
         return self._one(Standing, f"/nodes/{quote(node, safe='')}/standing")
+
+    def ahead(self, node: str) -> Ahead:
+        """Return what is foreseen of a node."""
+        return self._one(Ahead, f"/nodes/{quote(node, safe='')}/foresight")
 
     def queue(self) -> Queue:
         """Return every batch that has not ended, and why what waits does."""

@@ -12,6 +12,7 @@ from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import Condition, State
 from fleet_runner.core.runs import Entry, Intent, Node, Run, Stored, Ticket
 from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.trends.answers import Ahead
 from fleet_runner.reconcile import afar
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import (
@@ -154,3 +155,9 @@ def intents(here: Here, _: Sees, name: Name) -> tuple[Intent, ...]:
 def standing(here: Here, _: Sees, name: Name) -> Standing:
     """Say what stands, what was tried and what comes next by the fleet's policy, and why it waits in the queue."""
     return afar.standing(here.settings, here.store, known(here, name), here.clock())
+
+
+@one.get("/foresight", operation_id="get_foresight_of_node")
+def ahead(here: Here, _: Sees, name: Name) -> Ahead:
+    """Say what is foreseen of it and its parts, when a pass mark is crossed, and how it scores as a lemon."""
+    return afar.ahead(here.store, known(here, name))

@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from fleet_runner.adapters import lemons
-from fleet_runner.core.answers import Followed
 from fleet_runner.core.foresight import Analysis, Standing
 from fleet_runner.core.parts.travels import Line
+from fleet_runner.core.trends.answers import Followed
 from fleet_runner.core.trends.metrics import BY_NAME
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import NOT_FOUND, PLAIN, REFUSALS, Name, Narrow, Sound, known, missing
