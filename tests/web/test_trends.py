@@ -65,6 +65,19 @@ def test_every_page_reads_well(site: Served, browser: Browser, size: tuple[int, 
             fits(page)
 
 
+def test_a_phone_shows_the_newest_days_first_and_whose_row_it_is(site: Served, browser: Browser) -> None:
+    ends = "each => [each.getBoundingClientRect().left, each.getBoundingClientRect().right, innerWidth]"
+    with opened(browser, site, size=PHONE) as page:
+        for path in PATHS[1:3]:
+            page.goto(f"{site.url}{path}")
+            left, right, width = page.locator(".wide > svg.trend").first.evaluate(ends)
+            assert left < 0 < right <= width
+        page.goto(f"{site.url}{PATHS[0]}")
+        page.locator(".wide:has(table.heat)").first.evaluate("each => each.scrollTo(1000, 0)")
+        assert page.locator("table.heat tbody th").first.evaluate(ends)[0] >= 0
+        assert page.locator("table.heat tbody td").first.evaluate(ends)[0] < 0
+
+
 def test_what_nodes_say_is_text_and_every_list_says_what_it_is(client: httpx.Client) -> None:
     for path in PATHS:
         text = client.get(path).text
