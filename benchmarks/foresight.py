@@ -63,6 +63,19 @@ def mixed(random: Random, shape: tuple[int, int]) -> NDArray[np.float64]:
     )
 
 
+def gusty(random: Random, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Return noise with seven tenths of the day before, whose news are wild: Student's t with 3 degrees of freedom."""
+    new = random.standard_t(3, size=(shape[0], shape[1] + WARM_UP)) * np.sqrt((1 - 0.7**2) / 3)
+    for day in range(1, new.shape[1]):
+        new[:, day] += 0.7 * new[:, day - 1]
+    return new[:, WARM_UP:]
+
+
+def wandering(random: Random, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Return noise of which half is new each day, and half wanders for weeks."""
+    return (random.normal(size=shape) + regressing(0.95)(random, shape)) / np.sqrt(2)
+
+
 NOISES: dict[str, Noise] = {
     "normal": lambda random, shape: random.normal(size=shape),
     "heavy": lambda random, shape: random.standard_t(2, size=shape),
@@ -70,9 +83,12 @@ NOISES: dict[str, Noise] = {
     "whole": lambda random, shape: np.round(random.normal(size=shape) + random.uniform(size=(shape[0], 1))),
     "rare": lambda random, shape: random.poisson(0.05, shape) * random.integers(1, 9, shape).astype(float),
     "mixed": mixed,
+    "gusty": gusty,
+    "wandering": wandering,
 }
 """Normal; Student's t with 2 degrees of freedom; seven tenths of the day before; whole numbers; mostly nought, and
-one day in twenty up to 8 (no week, no racks); and series that differ in how much they have of the day before."""
+one day in twenty up to 8 (no week, no racks); series that differ in how much they have of the day before; seven tenths
+of it with wild news; and half of it wandering for weeks."""
 
 SEEDS = {name: 1_000 * at for at, name in enumerate(NOISES, 1)}
 

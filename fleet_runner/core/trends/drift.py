@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fleet_runner.core.trends.likeness import NEW, Likeness, without
 from fleet_runner.core.trends.panel import Numbers
 
 FEWEST_BEFORE = 10
@@ -57,11 +58,13 @@ class Scan:
     """Of each series its score (already divided by `inflation`), its noise, and whether it could be judged.
 
     `noise` is what a day differs from the next by, as a standard deviation of independent noise. `inflation` is how
-    much more than that the level of many days is uncertain in this metric; `pooled` is whether that is known.
+    much more than that the level of many days is uncertain in this metric; `pooled` is whether that is known. `like`
+    is what each series' days have of the one before: where it is more than nothing, `noise` is what is new on a day.
     """
 
     score: Numbers
     noise: Numbers
+    like: Numbers
     inflation: float
     pooled: bool
 
@@ -72,21 +75,22 @@ class Scan:
         return rows[:MOST_SUSPECTS], max(0, len(rows) - MOST_SUSPECTS)
 
 
-def scan(alone: Numbers, least: float) -> Scan:
+def scan(alone: Numbers, least: float, known: Likeness = NEW) -> Scan:
     """Score each series; `least` is the smallest change that matters, and a fourth of it the least noise there is."""
-    pieces = [_scan(alone[at : at + PIECE], least / 4) for at in range(0, len(alone), PIECE)]
-    score = np.concatenate([score for score, _, _ in pieces] or [np.empty(0, np.float32)])
-    noise = np.concatenate([noise for _, noise, _ in pieces] or [np.empty(0, np.float32)])
-    told = np.concatenate([told for _, _, told in pieces] or [np.empty(0, np.intp)])
+    nothing = np.empty((4, 0), np.float32)
+    pieces = [_scan(alone[at : at + PIECE], least / 4, known) for at in range(0, len(alone), PIECE)]
+    score, noise, told, like = np.concatenate([nothing, *pieces], axis=1)
     judged = score > 0
     pooled = int(judged.sum()) >= FEWEST_FOR_CHANCE
     inflation = _inflation(score[judged], float(np.median(told[judged]))) if pooled else 1.0
-    return Scan((score / inflation).astype(np.float32), noise, inflation, pooled)
+    return Scan(score / np.float32(inflation), noise, like, inflation, pooled)
 
 
-def _scan(alone: Numbers, floor: float) -> tuple[Numbers, Numbers, NDArray[np.intp]]:
-    """Return scores, noise and how many days were told, of a piece."""
-    there = ~np.isnan(alone)
+def _scan(told: Numbers, floor: float, known: Likeness) -> Numbers:
+    """Return scores, noise, how many days were told and how much alike these are, of a piece: a row of each."""
+    there = ~np.isnan(told)
+    like = known.of(told)
+    alone = without(told, like)
     noise, _ = differing(alone, there, floor)
     scaled = np.nan_to_num(np.clip(alone / noise[:, None], -FAR, FAR))
     before = np.cumsum(scaled, axis=1)[:, :-1]
@@ -98,7 +102,7 @@ def _scan(alone: Numbers, floor: float) -> tuple[Numbers, Numbers, NDArray[np.in
     apart = np.abs(before * all_days - total * days[:, :-1])
     width = np.sqrt(np.maximum(days[:, :-1] * since * all_days, 1))
     score = np.where(good, apart / width, np.float32(0)).max(axis=1, initial=0)
-    return score.astype(np.float32), noise, there.sum(axis=1)
+    return np.stack([score, noise, days[:, -1], like]).astype(np.float32)
 
 
 def differing(alone: Numbers, there: NDArray[np.bool_], floor: float) -> tuple[Numbers, Numbers]:

@@ -8,7 +8,8 @@ Chance is the tail of Student's t, times the number of days on which the change 
 series that mostly repeat one number and of scatter, whose noise has no bell's shape, that of Fisher's exact test,
 too. The noise that it is held against is the larger one of the fleet's (`core.trends.drift`) and of what the fit
 leaves, made larger by what each day has of the one before, with Kendall's correction of that ("Note on bias in the
-estimation of autocorrelation", Biometrika 41, 1954) and one standard error.
+estimation of autocorrelation", Biometrika 41, 1954) and one standard error. Where the fleet knows how much that is,
+what is new on each day is looked at instead (`core.trends.lasting`).
 """
 
 from dataclasses import dataclass
@@ -16,14 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
+from fleet_runner.core.trends import lasting, slopes
 from fleet_runner.core.trends.drift import FEWEST_BEFORE, FEWEST_SINCE
+from fleet_runner.core.trends.lasting import FEWEST_SLOPE, Lasting
 
 Floats = NDArray[np.float64]
-
-FEWEST_SLOPE = 14
-"""Days with numbers that a slope is told from."""
 
 SEPARATE = 0.85
 """How often a number since a jump must lie beyond one before it, of all pairs: half is chance."""
@@ -51,13 +51,15 @@ SURE = 0.95
 class Noise:
     """What the scan knows of a series' noise: that of a day, and how much larger it is for levels, if `pooled`.
 
-    Logarithms of scatter have no `bell`: where a few wild days are far out, a run of them is no change.
+    Logarithms of scatter have no `bell`: where a few wild days are far out, a run of them is no change. Where noise
+    is `lasting`, that is what counts of it.
     """
 
     day: float
     inflation: float
     pooled: bool
     bell: bool = True
+    lasting: Lasting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +89,20 @@ class _Fit(NamedTuple):
 
 def look(days: Floats, values: Floats, noise: Noise) -> Change:
     """Look at one series of at least `FEWEST_BEFORE` + `FEWEST_SINCE` numbers, days ascending."""
+    if noise.lasting:
+        fit = lasting.fitted(days, values, noise.lasting)
+        return _drift(days, values, fit.line, noise) if fit.is_line else _jump(days, values, fit.step, noise)
     smooth = _smooth(values)
     step, line = _step(smooth), _line(days, smooth)
-    return _drift(days, values, line.since, noise) if line.left < step.left else _jump(values, step.since, noise)
+    if line.left < step.left:
+        return _drift(days, values, line.since, noise)
+    return _jump(days, values, step.since, noise)
 
 
 def _smooth(values: Floats) -> Floats:
     """Return the median of each three neighbours: what is seen once decides about no shape."""
-    inner = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
+    one, two, three = values[:-2], values[1:-1], values[2:]
+    inner = np.maximum(np.minimum(one, two), np.minimum(np.maximum(one, two), three))
     return np.concatenate([values[:1], inner, values[-1:]])
 
 
@@ -124,31 +132,31 @@ def _ramp(days: Floats, begins: NDArray[np.intp]) -> Floats:
     return np.asarray(since - since.mean(axis=1, keepdims=True), np.float64)
 
 
-def _jump(values: Floats, since: int, noise: Noise) -> Change:
+def _jump(days: Floats, values: Floats, since: int, noise: Noise) -> Change:
     """Tell a jump's size and chance."""
     before, after = values[:since], values[since:]
+    low, high = _median(before), _median(after)
     pairs = after[:, None] - before[None, :]
-    change = float(np.median(pairs))
-    rest = np.concatenate([before - np.median(before), after - np.median(after)])
-    beyond = float(((pairs * np.sign(change) > 0) + 0.5 * (pairs == 0)).mean())
+    change = _median(pairs.ravel())
+    rest = np.concatenate([before - low, after - high])
+    beyond = float((pairs * np.sign(change) > 0).mean() + 0.5 * (pairs == 0).mean())
     width = float(np.sqrt(1 / len(before) + 1 / len(after)))
-    error, freedom = _error(rest, noise)
-    score, chance = _chance(change / width, error, freedom, len(values))
+    shape = np.where(np.arange(len(values)) >= since, change, 0.0)
+    score, chance, error = _chance(days, rest, shape, (change / width, noise))
     chance = max(chance, _free(values, since, noise))
-    stays = (np.median(after[-FEWEST_SINCE + 1 :]) - np.median(before)) * np.sign(change) > abs(change) / 2
+    stays = (_median(after[-FEWEST_SINCE + 1 :]) - low) * np.sign(change) > abs(change) / 2
     return Change(since, change, score, chance, error, beyond >= SEPARATE and bool(stays))
 
 
 def _drift(days: Floats, values: Floats, since: int, noise: Noise) -> Change:
     """Tell a drift's slope, with its interval, and its chance."""
-    slope, _, low, high = np.asarray(stats.theilslopes(values[since:], days[since:], SURE)).tolist()
+    slope, low, high, tau = slopes.slope(days[since:], values[since:], SURE)
     before, going = values[:since], values[since:] - slope * days[since:]
-    rest = np.concatenate([before - np.median(before) if since else before, going - np.median(going)])
-    error, freedom = _error(rest, noise)
+    rest = np.concatenate([before - _median(before) if since else before, going - _median(going)])
     ramp = _ramp(days, np.array([since]))[0]
-    score, chance = _chance(slope * float(np.sqrt((ramp**2).sum())), error, freedom, len(values))
+    size = slope * float(np.sqrt((ramp**2).sum()))
+    score, chance, error = _chance(days, rest, slope * ramp, (size, noise))
     chance = max(chance, _free(values, since or len(values) // 2, noise))
-    tau = np.asarray(stats.kendalltau(days[since:], values[since:])).tolist()[0]
     wider = max(1.0, error / max(_deviation(rest), 1e-12))  # Sen's interval is one of independent days
     change = slope * float(days[-1] - days[since])
     clear = abs(tau) >= STEADY
@@ -186,7 +194,22 @@ def _deviation(rest: Floats) -> float:
     return float(np.abs(rest).mean() * np.sqrt(np.pi / 2))
 
 
-def _chance(size: float, error: float, freedom: float, begins: int) -> tuple[float, float]:
-    """Return how many standard errors it is, and a bound on how likely noise comes to it."""
+def _median(values: Floats) -> float:
+    """Return the middle; numpy's own takes ten times as long to find out what it was given."""
+    ordered = np.sort(values)
+    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
+def _chance(days: Floats, rest: Floats, shape: Floats, found: tuple[float, Noise]) -> tuple[float, float, float]:
+    """Return how many standard errors a change is, a bound on how likely noise comes to it, and a level's error.
+
+    `shape` is the change as it was fitted, `rest` what that leaves; `found` is its size for an independent day.
+    """
+    size, noise = found
+    if noise.lasting:
+        size, error, freedom, level = lasting.weighed(days, rest, shape, noise.lasting)
+    else:
+        error, freedom = _error(rest, noise)
+        level = error
     score = abs(size) / error
-    return score, min(1.0, float(stats.t.sf(score, freedom)) * TESTS * begins)
+    return score, min(1.0, float(special.stdtr(freedom, -score)) * TESTS * len(rest)), level

@@ -6,10 +6,15 @@ import numpy as np
 
 from fleet_runner.core.trends.drift import LEAST_NOISE, differing, scan
 from fleet_runner.core.trends.exact import Change, Noise, look
+from fleet_runner.core.trends.lasting import Lasting
+from fleet_runner.core.trends.likeness import NEW, likeness
 from fleet_runner.core.trends.panel import Numbers, Window
 
 CHANCE = 1e-8
 """How likely noise may make a series be told, a night and search, if it is as noise is thought to be."""
+
+LASTING = 1e-7
+"""The same of a metric whose noise lasts: there what is new on a day is known better, and wild days count less."""
 
 FALSE_ALARMS = 1e-6
 """How often noise of any kind makes a series be told, a night: what is promised, and held by the benchmarks.
@@ -46,15 +51,18 @@ class Searched(NamedTuple):
 
 def search(alone: Numbers, least: float, *, bell: bool = True) -> Searched:
     """Return the series that changed; `least` is the smallest change that matters, `bell` the shape of noise."""
-    scanned = scan(alone, least)
+    known = likeness(alone) if bell else NEW
+    scanned = scan(alone, least, known)
     rows, crowd = scanned.suspects()
     columns = np.arange(alone.shape[1], dtype=np.float64)
     seen: list[Seen] = []
     for row in sorted(rows.tolist()):
         there = ~np.isnan(alone[row])
-        noise = Noise(float(scanned.noise[row]), scanned.inflation, scanned.pooled, bell)
+        day, like = float(scanned.noise[row]), float(scanned.like[row])
+        lasts = Lasting(day, scanned.inflation, like, known.middle, known.varies) if known.middle else None
+        noise = Noise(day, scanned.inflation, scanned.pooled, bell, lasts)
         change = look(columns[there], alone[row][there].astype(np.float64), noise)
-        if change.clear and change.chance <= CHANCE:
+        if change.clear and change.chance <= (LASTING if lasts else CHANCE):
             seen.append(Seen(row, tuple(np.nonzero(there)[0].tolist()), change))
     return Searched(tuple(seen), crowd)
 

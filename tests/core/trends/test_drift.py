@@ -56,7 +56,7 @@ def test_few_series_do_not_say_what_chance_is() -> None:
 def test_no_more_suspects_are_looked_at_than_it_takes() -> None:
     """The rest is counted."""
     score = np.full(MOST_SUSPECTS + 5, SUSPICIOUS, np.float32)
-    rows, more = Scan(score, score, 1.0, pooled=True).suspects()
+    rows, more = Scan(score, score, score, 1.0, pooled=True).suspects()
     assert (len(rows), more) == (MOST_SUSPECTS, 5)
 
 
