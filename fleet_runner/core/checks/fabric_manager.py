@@ -105,7 +105,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     unread += [] if found is not None or "fabric_manager_version" not in readings else ["its version is not told"]
     unread += [] if unit.restarts is not None else ["systemctl does not tell how often it was restarted"]
     observed = {"state": unit.active, "version": found, "driver": driver, "errors": len(logged)}
-    return unless_unread(conclude(NAME, findings, f"Fabric Manager {found or ''} runs", observed), unread)
+    runs = f"Fabric Manager {found} runs" if found else "Fabric Manager runs"
+    return unless_unread(conclude(NAME, findings, runs, observed), unread)
 
 
 def _version(readings: Readings) -> str | None:

@@ -41,7 +41,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "drawn_watts": {each.name: each.drawn_watts for each in controls},
         "limit_watts": {each.name: each.limit_watts for each in controls},
     }
-    passed = f"{len(told)} groups of power supplies are redundant, no limit of power holds the node back"
+    redundant = "group of power supplies is" if len(told) == 1 else "groups of power supplies are"
+    passed = f"{len(told)} {redundant} redundant, no limit of power holds the node back"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 

@@ -205,7 +205,8 @@ def test_errors_that_ask_for_nothing_are_recorded_with_their_count() -> None:
 @pytest.mark.parametrize("leave", ["fabric_manager_log", "fabric_manager_version"])
 def test_without_its_log_or_its_version_the_unit_is_judged(leave: str) -> None:
     """They say more where they can be read."""
-    assert managed(leave=leave).verdict is Verdict.PASS
+    assert (result := managed(leave=leave)).verdict is Verdict.PASS
+    assert ("Fabric Manager runs" in result.message) is (leave == "fabric_manager_version"), result.message
 
 
 @pytest.mark.parametrize(
