@@ -118,8 +118,9 @@ def sync(
         fleet = Reader(settings)()
         chosen = [each for each in senders(settings, store) if tracker in {"", each.of.name}]
         if not chosen:
-            known = ", ".join(each.of.name for each in senders(settings, store)) or "none"
-            raise FleetError(f"no tracker {tracker!r} is configured; found {known}; docs/trackers.md says how")
+            known = ", ".join(each.of.name for each in senders(settings, store))
+            missing = f"no tracker {tracker!r} is configured; found {known}" if known else "no tracker is configured"
+            raise FleetError(f"{missing}; docs/trackers.md says how")
         for sender in chosen:
             if anew:
                 for number in only:
