@@ -52,7 +52,7 @@ def bundle(
             suspects = diagnose(_known(store, node))
             _fill(into, settings, store, node)
             into.text("README.txt", _readme(store, node, suspects, into))
-    words = f"{path}: {len(into.names)} files; {scrubber.count} secrets were taken out"
+    words = f"{path}: {len(into.names)} files; {_scrubbed(scrubber)}"
     console.print(words, markup=False, soft_wrap=True)
     for each in into.left_out:
         console.print(f"  left out: {each}", markup=False, soft_wrap=True)
@@ -141,9 +141,13 @@ def _readme(store: Store, node: str, suspects: tuple[Suspect, ...], into: Archiv
     lines += ["", "LEFT OUT", *(f"  {each}" for each in into.left_out)] if into.left_out else []
     lines += [
         "",
-        f"{into.scrubber.count} secrets were taken out ({archive.FILE_BYTES // 1_000_000} MB a file at most).",
+        f"{_scrubbed(into.scrubber)} ({archive.FILE_BYTES // 1_000_000} MB a file at most).",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _scrubbed(scrubber: Scrubber) -> str:
+    return "1 secret was taken out" if scrubber.count == 1 else f"{scrubber.count} secrets were taken out"
 
 
 def _called(suspect: Suspect) -> str:
