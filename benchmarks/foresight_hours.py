@@ -2,9 +2,9 @@
 
 `python benchmarks/foresight_hours.py [--nodes N] [--days N] [--folder FOLDER]` makes a store of N nodes (100) with 8
 GPUs each. Of each hour of each day there are a run of each node and its results, 15 of them, which tell 50 of the
-metrics that are followed of 8 parts each, and the serial numbers of GPUs, HCAs and disks. Nothing is filled in as days:
-after each day a night of its own process gathers what is new, and on the first, the middle and the last night the
-whole job runs, as the schedule runs it. Clock, CPU and memory are told for each night, beside the size of the store.
+metrics that are followed of 8 parts each, and the serial numbers of GPUs, HCAs and disks. Nothing is filled in as
+days: after each day a night of its own process gathers what is new, and on the first, the middle and the last night
+the whole job runs, as the schedule runs it. Clock, CPU and memory are told for each night, beside the store's size.
 
 Results are written past the store, many at a time and without waiting for the disk; columns and indexes are those of
 the store. What they rest on, the evidence, is not there: gathering reads none of it, and retention drops it first.
@@ -36,7 +36,7 @@ from fleet_runner.reconcile import foreseeing
 from fleet_runner.settings import Settings
 
 PARTS, FOLLOWED, HOURS, VARIANTS, FIRST = 8, 50, 24, 6, 20_000
-"""Parts of a kind in a node, metrics, looks a day, texts of a node to draw from, and the first day since the epoch."""
+"""Parts of a kind in a node, metrics, looks a day, texts of a node to draw from, the first day since the epoch."""
 
 KEYS = {
     "gpu": pci, "port": "mlx5_{}/1".format, "hca": "mlx5_{}/1".format, "nic": "ens{}np0".format,
