@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
@@ -122,6 +123,7 @@ def first(words: Sequence[str]) -> str:
 
 def main() -> None:
     """Run a command; an error a person can act on is one line and an exit code, never a traceback."""
+    _open_what_is_closed()
     logs.begin()
     try:
         _answer()
@@ -150,6 +152,13 @@ def _answer() -> None:
         command_line(first(sys.argv[1:]))(prog_name="fleet-runner")
     finally:
         sys.stdout.flush()
+
+
+def _open_what_is_closed() -> None:
+    """After `>&-` what is opened next, were it the store, would take the place of standard output."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open to the end
 
 
 def _say_no_more() -> None:

@@ -57,6 +57,13 @@ def test_a_reader_that_has_read_enough_is_no_trouble(folder: Path) -> None:
     assert not said
 
 
+def test_a_closed_standard_output_takes_no_answer_and_is_no_trouble(folder: Path) -> None:
+    """`fleet-runner ... >&-`: the store is not opened in its place."""
+    closed = ["sh", "-c", 'exec "$@" <&- >&-', "sh", sys.executable, "-m", "fleet_runner.cli", *CHECK]
+    done = subprocess.run(closed, cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
 def test_names_that_look_like_emoji_stay_as_they_are(folder: Path, typed: Type) -> None:
     (folder / "cables.csv").write_text("gpu:x:01,ib0,leaf:+1:,1\ngpu:x:01\n", encoding="utf-8")
     said = typed(*CHECK)
