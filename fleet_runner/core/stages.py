@@ -66,7 +66,8 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
     due = again_at(last, tries, timing)
     if now < due:
         told = (standing(view.latest, last) if last.outcome is Outcome.WORKING else "") or _words(last)
-        waiting = told if tries == 0 else f"UNKNOWN after {tries} tries, tried again soon: {told}"
+        often = "1 try" if tries == 1 else f"{tries} tries"
+        waiting = told if tries == 0 else f"UNKNOWN after {often}, tried again soon: {told}"
         return Decision((), waiting, min(due, deadline))
     return Decision((OpenRun(stage, f"{stage}, try {tries + 1} of {place.attempts}"),), f"{stage} starts", now)
 

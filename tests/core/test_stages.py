@@ -125,7 +125,7 @@ def test_a_lost_run_that_only_read_is_tried_again() -> None:
     """After a pause."""
     lost = a_run(Stage.VERIFY, Outcome.LOST)
     view = a_view(a_node(State.VERIFY), runs=(lost,))
-    assert advance(view, TIMING, NOW).waiting == "UNKNOWN after 1 tries, tried again soon: verify lost"
+    assert advance(view, TIMING, NOW).waiting == "UNKNOWN after 1 try, tried again soon: verify lost"
     assert opens(advance(view, TIMING, NOW + 60)) is Stage.VERIFY
 
 
