@@ -3,6 +3,9 @@
 Results are read by node, each from where its last reading ended: what that costs follows what is new, not how much is
 stored. A piece, some thousand nodes of a stretch of ids, is written as a whole together with how far it came. So
 whoever is killed in the middle loses a piece of work, and nothing is told twice.
+
+What is stamped with a time to come, by a clock that is wrong or as ours is, waits in its stretch of ids until that
+time has come. What is stamped long ago is of its day.
 """
 
 import json
@@ -15,7 +18,7 @@ from sqlalchemy import Connection, Text, and_, bindparam, func, or_, select, typ
 
 from fleet_runner.adapters.store import alarmed, database
 from fleet_runner.adapters.store.database import Database
-from fleet_runner.adapters.store.piecework import Piece, Stretch, counters, standing, write
+from fleet_runner.adapters.store.piecework import Piece, Reached, Stretch, counters, standing, write
 from fleet_runner.adapters.store.results import in_chunks
 from fleet_runner.adapters.store.schema import nodes, results
 from fleet_runner.adapters.store.trend_schema import episodes, gathered, stays
@@ -27,7 +30,7 @@ from fleet_runner.core.parts.places import Places
 from fleet_runner.core.parts.stay import Episode, Stay
 from fleet_runner.core.trends import samples
 from fleet_runner.core.trends.metrics import Metric
-from fleet_runner.core.trends.reading import DAY, OLDEST, Heap, Told, read
+from fleet_runner.core.trends.reading import AHEAD, DAY, Heap, Told, read
 from fleet_runner.core.verdicts import Verdict
 
 ROUND = 2_000_000
@@ -68,7 +71,7 @@ class Gathering:
 def gather(database: Database, metrics: Sequence[Metric], progress: Progress, now: float) -> Gathered:
     """Read all results that are new; `progress` is told how far it came, and may raise to stop."""
     with database.write() as connection:
-        stretch, newest = _begin(connection, now)
+        reached, newest = _begin(connection, now)
     done = Gathered()
     with database.read() as connection:
         types = {row.name: row.device_type for row in connection.execute(select(nodes.c.name, nodes.c.device_type))}
@@ -76,21 +79,31 @@ def gather(database: Database, metrics: Sequence[Metric], progress: Progress, no
     names = sorted(types)  # databases sort otherwise
     mine = Gathering(database, metrics, now, frozenset(name for name in names if types[name] == FABRIC))
     most = max(FEWEST, min(ROUND, A_NODE * len(names)))
-    while stretch.to or stretch.upto < newest:
-        if not stretch.to:
-            stretch = replace(stretch, to=min(newest, stretch.upto + most), after="")
-        left = tuple(name for name in names if name > stretch.after)
-        piece = _read(mine, stretch, left, lasts)
-        stretch, told = write(database, piece, stretch, now)
+    while (reading := _next(reached, newest, most, now + AHEAD)).now is not None:
+        left = tuple(name for name in names if name > reading.now.after)
+        piece = _read(mine, reading.now, left, lasts)
+        reached, told = write(database, piece, (reached, reading), now)
         done = _added(done, told)
         lasts = piece.lasts
-        progress(f"results up to {stretch.upto}, {stretch.after or 'all nodes'}")
+        progress(f"results up to {reading.now.to}, {piece.after if not piece.whole else 'all nodes'}")
     with database.write() as connection:
         told_of = alarmed.keep(connection, now)
     return replace(done, episodes=done.episodes + told_of)
 
 
-def _begin(connection: Connection, now: float) -> tuple[Stretch, int]:
+def _next(reached: Reached, newest: int, most: int, until: float) -> Reached:
+    """Say what is read next: what was begun, what has waited until now, what is new; nothing once that is read."""
+    due = reached.due(until)
+    if reached.now is not None:
+        return reached
+    if due is not None:
+        return reached.resumed(due, until)
+    if reached.upto >= newest:
+        return reached
+    return replace(reached, now=Stretch(reached.upto, min(newest, reached.upto + most), until=until))
+
+
+def _begin(connection: Connection, now: float) -> tuple[Reached, int]:
     """Return from where to read on, and the newest result there is: all before it are there, too."""
     row = {"name": "results", "upto": 0, "at": now, "told": {}}
     connection.execute(database.insert(connection, gathered).values(row).on_conflict_do_nothing())
@@ -115,7 +128,9 @@ def _read(mine: Gathering, stretch: Stretch, names: Sequence[str], lasts: dict[s
             for node in group:
                 told = _told(connection, mine, node, stretch)
                 places = Places(node, known.get(node, ()), stay_ids)
-                read(_parsed(told, piece, is_fabric=node in mine.fabrics), places, befell, heap, (node, mine.now))
+                read(
+                    _parsed(told, piece, is_fabric=node in mine.fabrics), places, befell, heap, (node, stretch.until)
+                )
                 piece.see(*places.changed())
         piece.take(heap)
         piece.after = group[-1]
@@ -133,7 +148,7 @@ _FIRST = select(results.c.at).where(results.c.id > bindparam("upto")).order_by(r
 def _since(connection: Connection, stretch: Stretch, now: float) -> float:
     """Return from when on faults may go on in what is read."""
     first = connection.execute(_FIRST, {"upto": stretch.upto}).scalar_one_or_none()
-    return max(now - OLDEST, min(now, now if first is None else first) - DAY) - SILENCE
+    return min(now, now if first is None else first) - DAY - SILENCE
 
 
 def _stays(connection: Connection, names: Sequence[str]) -> dict[str, list[Stay]]:
@@ -154,6 +169,7 @@ _TOLD = select(*_COLUMNS).where(
     results.c.node == bindparam("node"),
     results.c.id > bindparam("upto"),
     results.c.id <= bindparam("to"),
+    results.c.at > bindparam("later"),
     or_(
         results.c.verdict == Verdict.FAIL.value,
         and_(results.c.check.in_(bindparam("checks", expanding=True)), results.c.verdict != Verdict.SKIPPED.value),
@@ -163,7 +179,7 @@ _TOLD = select(*_COLUMNS).where(
 
 
 def _told(connection: Connection, mine: Gathering, node: str, stretch: Stretch) -> Sequence[Any]:
-    wanted = {"node": node, "upto": stretch.upto, "to": stretch.to, "checks": mine.checks}
+    wanted = {"node": node, "upto": stretch.upto, "to": stretch.to, "later": stretch.later, "checks": mine.checks}
     return connection.execute(_TOLD, wanted).all()
 
 

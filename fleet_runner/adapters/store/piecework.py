@@ -1,7 +1,7 @@
 """A piece of what is gathered: held until it is written, and written as a whole with how far it came."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,55 @@ RESULTS = "results"
 """The row that says how far results were read."""
 
 
+ALWAYS = -(2.0**62)
+"""A moment before all that is read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """How far results were read: all up to an id; of those up to another one (0: none), all nodes up to a name."""
+    """Results that are being read: those with ids above `upto` and up to `to`, of all nodes up to the name `after`.
+
+    Of them, those are read that were stamped after `later` and up to `until`, which stay the same however often its
+    reading is broken off. `ahead` is the earliest stamp that was beyond, 0 where none was.
+    """
 
     upto: int
     to: int
-    after: str
+    after: str = ""
+    later: float = ALWAYS
+    until: float = 0.0
+    ahead: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far results were read: all up to an id, what is being read, and stretches of which something waits."""
+
+    upto: int
+    now: Stretch | None = None
+    waits: tuple[Stretch, ...] = ()
+
+    def due(self, until: float) -> Stretch | None:
+        """Return the first stretch of which something that waited is due."""
+        return next((each for each in self.waits if each.ahead <= until and each.until < until), None)
+
+    def resumed(self, waiting: Stretch, until: float) -> "Reached":
+        """Have what waited be read up to a moment."""
+        again = Stretch(waiting.upto, waiting.to, "", waiting.until, until)
+        return replace(self, now=again, waits=tuple(each for each in self.waits if each is not waiting))
+
+    def further(self, piece: "Piece") -> "Reached":
+        """Return it with a piece of what is being read."""
+        if self.now is None:
+            return self
+        stretch = self.now
+        ahead = min((each for each in (stretch.ahead, piece.ahead) if each), default=0.0)
+        after = replace(stretch, after=piece.after, ahead=ahead)
+        if not piece.whole:
+            return replace(self, now=after)
+        return Reached(
+            max(self.upto, stretch.to), None, (*self.waits, *((replace(after, after=""),) if ahead else ()))
+        )
 
 
 @dataclass(slots=True)
@@ -43,6 +85,7 @@ class Piece:
     results: int = 0
     numbers: int = 0
     rows: int = 0
+    ahead: float = 0.0
     days: dict[tuple[int, int], list[Summary]] = field(default_factory=dict)
     counted: set[str] = field(default_factory=set)
     began: list[Stay] = field(default_factory=list)
@@ -57,6 +100,7 @@ class Piece:
 
     def take(self, heap: Heap) -> None:
         """Sum up what a group of nodes told."""
+        self.ahead = min((each for each in (self.ahead, heap.ahead) if each), default=0.0)
         for why, times in heap.left_out.items():
             self.left_out[why] = self.left_out.get(why, 0) + times
         for number, told in heap.numbers.items():
@@ -76,10 +120,13 @@ class Piece:
                 self.rows += len(summary.stays)
 
 
-def standing(connection: Connection) -> Stretch:
-    """Return how far results were read."""
-    row = connection.execute(select(gathered).where(gathered.c.name == RESULTS)).one()
-    return Stretch(row.upto, int(row.told.get("to", 0)), str(row.told.get("after", "")))
+def standing(connection: Connection) -> Reached:
+    """Return how far results were read, and hold it for who asks in order to change it."""
+    row = connection.execute(select(gathered).where(gathered.c.name == RESULTS).with_for_update()).one()
+    now = row.told.get("now")
+    return Reached(
+        row.upto, Stretch(*now) if now else None, tuple(Stretch(*each) for each in row.told.get("waits", ()))
+    )
 
 
 def counters(connection: Connection) -> dict[str, Last]:
@@ -87,8 +134,10 @@ def counters(connection: Connection) -> dict[str, Last]:
     return {row.metric: packing.decode_last(row.rows, row.body) for row in connection.execute(select(counted))}
 
 
-def write(store: Database, piece: Piece, stretch: Stretch, now: float) -> tuple[Stretch, Gathered]:
+def write(store: Database, piece: Piece, ways: tuple[Reached, Reached], now: float) -> tuple[Reached, Gathered]:
     """Write a piece, and how far it came; ConflictError where somebody else gathered meanwhile.
+
+    `ways` are how far it is known to have come, and that with the stretch of which this is a piece.
 
     Days are packed before anything is written: others wait for who writes.
     """
@@ -97,9 +146,10 @@ def write(store: Database, piece: Piece, stretch: Stretch, now: float) -> tuple[
         {"metric": name, "rows": len(piece.lasts[name].stays), "body": packing.encode_last(piece.lasts[name])}
         for name in sorted(piece.counted)
     ]
-    further = Stretch(stretch.to, 0, "") if piece.whole else replace(stretch, after=piece.after)
+    before, reading = ways
+    further = reading.further(piece)
     with store.write() as connection:
-        _advance(connection, stretch, further, piece.left_out, now)
+        _advance(connection, before, further, piece.left_out, now)
         _upsert(connection, panels, ["metric", "day"], rows)
         _upsert(connection, counted, ["metric"], lasts)
         _write(connection, stays, piece.began, piece.more, ("serial", "slot", "last_at"))
@@ -124,14 +174,15 @@ def _packed(store: Database, metric: Metric, day: int, told: list[Summary]) -> d
 
 
 def _advance(
-    connection: Connection, before: Stretch, after: Stretch, left_out: Mapping[str, int], now: float
+    connection: Connection, before: Reached, after: Reached, left_out: Mapping[str, int], now: float
 ) -> None:
-    row = connection.execute(select(gathered).where(gathered.c.name == RESULTS).with_for_update()).one()
-    known = Stretch(row.upto, int(row.told.get("to", 0)), str(row.told.get("after", "")))
-    begun = Stretch(before.upto, 0, "") if not before.after else before
-    if known not in {before, begun}:
+    if standing(connection) != before:
         raise ConflictError("results were gathered by somebody else meanwhile; nothing of this piece was kept")
-    told = {"to": after.to, "after": after.after, "left_out": dict(left_out)}
+    told = {
+        "now": astuple(after.now) if after.now is not None else None,
+        "waits": [astuple(each) for each in after.waits],
+        "left_out": dict(left_out),
+    }
     mine = update(gathered).where(gathered.c.name == RESULTS)
     connection.execute(mine.values(upto=after.upto, at=now, told=told))
 

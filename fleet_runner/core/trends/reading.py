@@ -19,8 +19,8 @@ DAY = 86_400
 AHEAD = 300.0
 """Seconds that a clock may be ahead of ours."""
 
-OLDEST = 400 * DAY
-"""Seconds after which nothing is of use any more."""
+NEVER = 2.0**32
+"""A moment that no clock tells: the year 2106."""
 
 
 class Told(NamedTuple):
@@ -52,10 +52,14 @@ class Numbers:
 
 @dataclass(slots=True)
 class Heap:
-    """What nodes told until it is summed up: of each metric, and what was not believed, by why."""
+    """What nodes told until it is summed up: of each metric, and what was not believed, by why.
+
+    `ahead` is the earliest moment of what waits for its time, 0 where nothing does.
+    """
 
     metrics: Sequence[Metric]
     readers: Readers
+    ahead: float = 0.0
     numbers: defaultdict[int, Numbers] = field(default_factory=lambda: defaultdict(Numbers))
     left_out: dict[str, int] = field(default_factory=dict)
 
@@ -64,21 +68,30 @@ class Heap:
         if times:
             self.left_out[why] = self.left_out.get(why, 0) + times
 
+    def wait(self, at: float) -> None:
+        """Take note of what is told of a time to come: it is read when that has come."""
+        self.ahead = min(self.ahead or at, at)
+        self.leave_out("ahead")
+
     def is_test(self, groups: Sequence[Group]) -> bool:
         """Whether what is read so are measurements of an active test."""
         return self.metrics[groups[0].wanted[0].number].kind is Kind.MEASURED
 
 
 def read(told: Iterable[Told], places: Places, befell: Befell, heap: Heap, whose: tuple[str, float]) -> None:
-    """Read a node's results. `whose` is its name and what time it is.
+    """Read a node's results. `whose` is its name, and up to which moment results are read.
 
-    Within a run, what tells identities is read first: its numbers are those of the parts that were there then.
+    Within a run, what tells identities is read first: its numbers are those of the parts that were there then. What
+    is told of long ago is told late, and is of its day.
     """
-    node, now = whose
+    node, until = whose
     tests: set[tuple[str, str]] = set()
     for each in sorted(told, key=lambda each: (each.run, each.check not in identities.TOLD, each.id)):
-        if not now - OLDEST <= each.at <= now + AHEAD:
+        if not 0 <= each.at < NEVER:
             heap.leave_out("clock")
+            continue
+        if each.at > until:
+            heap.wait(each.at)
             continue
         for identity in identities.read(each.check, each.observed):
             places.see(identity, each.at)

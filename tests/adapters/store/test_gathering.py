@@ -140,14 +140,61 @@ def test_faults_that_go_on_are_one_episode_with_the_part_that_was_there(fleet: S
 
 
 def test_what_cannot_be_is_left_out_and_counted(fleet: Store) -> None:
-    tell(fleet, warm("gpu-01", NOON + 10 * DAY, 60), warm("gpu-01", NOON - 500 * DAY, 60))
     tell(fleet, warm("gpu-01", NOON, "60 C"), warm("gpu-01", NOON, True), warm("gpu-01", NOON, None))  # noqa: FBT003  what a node may tell
     tell(fleet, warm("gpu-01", NOON, 333.0), warm("gpu-01", NOON, float("nan")), warm("gpu-01", NOON, 10**400))
     tell(fleet, said("gpu-01", "gpu_thermals", NOON, {"core_celsius": [60], "margin_celsius": {"\x1b[2J": 3}}))
     tell(fleet, warm("gpu-01", NOON, 61))
     told = gather(fleet)
-    assert (told.numbers, dict(told.left_out)) == (1, {"clock": 2, "garbage": 4, "absurd": 3})
+    assert (told.numbers, dict(told.left_out)) == (1, {"garbage": 4, "absurd": 3})
     assert [row[1] for row in day(fleet, "gpu_core").values()] == [61.0]
+
+
+def test_what_is_told_of_a_time_to_come_counts_once_when_it_has_come(fleet: Store) -> None:
+    """Of a run whose clock was wrong nothing is lost, and what else was told among it counts once."""
+    tell(fleet, warm("gpu-01", NOON + 10 * DAY, 70), warm("gpu-01", NOON, 60), warm("gpu-02", NOON + 4 * DAY, 65))
+    tell(fleet, fell("gpu-03", NOON + 4 * DAY), replays("gpu-01", NOON, 3))
+    assert dict(gather(fleet).left_out) == {"ahead": 3}
+    tell(fleet, warm("gpu-01", NOON + 1, 62), warm("gpu-03", NOON + 10 * DAY, 71))
+    assert (gather(fleet).numbers, gather(fleet).results) == (1, 0)
+    assert gather(fleet, NOON + 4 * DAY).numbers == 1
+    assert [each.node for each in fleet.episodes(0.0)] == ["gpu-03"]
+    assert gather(fleet, NOON + 11 * DAY).numbers == 2
+    assert [each.seen for each in fleet.episodes(0.0)] == [1]
+    assert gather(fleet, NOON + 12 * DAY) == Gathered()
+    told = [[row[:2] for row in day(fleet, "gpu_core", NOON + at * DAY).values()] for at in (0, 4, 10)]
+    assert told == [[(2, 61.0)], [(1, 65.0)], [(1, 70.0), (1, 71.0)]]
+
+
+def test_what_is_told_late_is_of_its_day_and_counts_once(fleet: Store) -> None:
+    """Also where the clock of who gathers is years behind, or ahead."""
+    tell(fleet, warm("gpu-01", NOON, 60), fell("gpu-01", NOON))
+    assert gather(fleet, NOON - 900 * DAY).numbers == 0
+    assert gather(fleet, NOON + 900 * DAY).numbers == 1
+    tell(fleet, warm("gpu-01", NOON - 500 * DAY, 50), warm("gpu-01", NOON + 1, 64), fell("gpu-01", NOON + 2))
+    assert (gather(fleet).numbers, gather(fleet, NOON + 900 * DAY)) == (2, Gathered())
+    assert [row[:2] for row in day(fleet, "gpu_core").values()] == [(2, 62.0)]
+    assert [row[:2] for row in day(fleet, "gpu_core", NOON - 500 * DAY).values()] == [(1, 50.0)]
+    assert [each.seen for each in fleet.episodes(0.0)] == [2]
+
+
+def test_a_look_at_what_waits_that_is_broken_off_goes_on_as_it_began(
+    fleet: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second half is read a day later, and both halves up to the same moment: what came since counts once."""
+    monkeypatch.setattr(gathering, "GROUP", 1)
+    monkeypatch.setattr(gathering, "LARGEST", 0)
+    stamps = [NOON + each * DAY for each in (0, 2, 3)]
+    tell(fleet, *(warm(node, at, 60) for node in ("gpu-01", "gpu-02") for at in stamps))
+
+    def stop(_: str) -> None:
+        raise InterruptedError
+
+    for now in (NOON, NOON + 2 * DAY):
+        with pytest.raises(InterruptedError):
+            fleet.gather(METRICS, stop, now=now)
+        gather(fleet, now + DAY)
+    gather(fleet, NOON + 9 * DAY)
+    assert [[row[0] for row in day(fleet, "gpu_core", at).values()] for at in stamps] == [[1, 1]] * 3
 
 
 def lines() -> list[list[Judged]]:

@@ -9,7 +9,7 @@ from fleet_runner.core.parts.places import MOST, Places
 from fleet_runner.core.parts.stay import Stay
 from fleet_runner.core.trends import samples
 from fleet_runner.core.trends.metrics import METRICS
-from fleet_runner.core.trends.reading import AHEAD, OLDEST, Heap, Told, read
+from fleet_runner.core.trends.reading import NEVER, Heap, Told, read
 
 NOW = 1_000_000_000.0
 
@@ -58,11 +58,12 @@ def test_a_test_counts_once_and_at_its_end() -> None:
     assert len(numbers["clock_offset"]) == 2
 
 
-def test_a_clock_that_is_wrong_tells_nothing() -> None:
-    times = (NOW + AHEAD, NOW + AHEAD + 1, NOW - OLDEST - 1)
+def test_what_is_told_of_a_time_to_come_waits_and_what_is_told_late_counts() -> None:
+    """What no clock tells is nothing."""
+    times = (NOW, NOW + 9, NOW + 5, NOW + 7, 86_400.0, -1.0, NEVER, float("inf"))
     numbers, _, heap = heaped(*(told(each, "sel", {"bad": 1}, at) for each, at in enumerate(times)))
-    assert len(numbers["event_log"]) == 1
-    assert heap.left_out == {"clock": 2}
+    assert len(numbers["event_log"]) == 2
+    assert (heap.left_out, heap.ahead) == ({"ahead": 3, "clock": 3}, NOW + 5)
 
 
 def test_a_fault_is_that_of_the_nodes_it_names() -> None:
