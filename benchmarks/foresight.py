@@ -64,7 +64,7 @@ def mixed(random: Random, shape: tuple[int, int]) -> NDArray[np.float64]:
 
 
 def gusty(random: Random, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Return noise with seven tenths of the day before, whose news are wild: Student's t with 3 degrees of freedom."""
+    """Return noise with seven tenths of the day before and wild news: Student's t with 3 degrees of freedom."""
     new = random.standard_t(3, size=(shape[0], shape[1] + WARM_UP)) * np.sqrt((1 - 0.7**2) / 3)
     for day in range(1, new.shape[1]):
         new[:, day] += 0.7 * new[:, day - 1]
@@ -87,8 +87,8 @@ NOISES: dict[str, Noise] = {
     "wandering": wandering,
 }
 """Normal; Student's t with 2 degrees of freedom; seven tenths of the day before; whole numbers; mostly nought, and
-one day in twenty up to 8 (no week, no racks); series that differ in how much they have of the day before; seven tenths
-of it with wild news; and half of it wandering for weeks."""
+one day in twenty up to 8 (no week, no racks); series that differ in how much they have of the day before; seven
+tenths of it with wild news; and half of it wandering for weeks."""
 
 SEEDS = {name: 1_000 * at for at, name in enumerate(NOISES, 1)}
 

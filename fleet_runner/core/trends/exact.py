@@ -89,10 +89,10 @@ class _Fit(NamedTuple):
 
 def look(days: Floats, values: Floats, noise: Noise) -> Change:
     """Look at one series of at least `FEWEST_BEFORE` + `FEWEST_SINCE` numbers, days ascending."""
-    if noise.lasting:
-        fit = lasting.fitted(days, values, noise.lasting)
-        return _drift(days, values, fit.line, noise) if fit.is_line else _jump(days, values, fit.step, noise)
     smooth = _smooth(values)
+    if noise.lasting:
+        fit = lasting.fitted(days, smooth, noise.lasting)
+        return _drift(days, values, fit.line, noise) if fit.is_line else _jump(days, values, fit.step, noise)
     step, line = _step(smooth), _line(days, smooth)
     if line.left < step.left:
         return _drift(days, values, line.since, noise)

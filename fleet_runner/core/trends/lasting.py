@@ -68,7 +68,7 @@ def news(days: Floats, rows: Floats, like: float) -> Floats:
 
 
 def fitted(days: Floats, values: Floats, noise: Lasting) -> Fitted:
-    """Fit a step and a line that begin on any day."""
+    """Fit a step and a line that begin on any day, to numbers without what is seen once."""
     count = len(values)
     steps = np.arange(FEWEST_BEFORE, count - FEWEST_SINCE + 1)
     lines = np.arange(0, count - FEWEST_SLOPE + 1)
@@ -78,7 +78,6 @@ def fitted(days: Floats, values: Floats, noise: Lasting) -> Fitted:
     ])  # fmt: skip
     told = news(days, values - np.median(values), noise.like)
     shaped = _beside_level(days, news(days, shapes, noise.like), noise.like)
-    told = np.clip(told, -FAR * noise.news, FAR * noise.news)
     gained = (shaped @ told) ** 2 / (shaped**2).sum(axis=1)
     step, line = int(np.argmax(gained[: len(steps)])), int(np.argmax(gained[len(steps) :]))
     return Fitted(int(steps[step]), int(lines[line]), bool(gained[len(steps) + line] > gained[step]))

@@ -13,7 +13,7 @@ from fleet_runner.core.trends.panel import Numbers, Window
 CHANCE = 1e-8
 """How likely noise may make a series be told, a night and search, if it is as noise is thought to be."""
 
-LASTING = 1e-7
+LASTING = 3e-8
 """The same of a metric whose noise lasts: there what is new on a day is known better, and wild days count less."""
 
 FALSE_ALARMS = 1e-6
