@@ -157,14 +157,15 @@ def _trends(night: Night, fleet: Fleet | None) -> None:
     with night.alone("drift"):
         stays, where, held = night.store.stays_by_id(), _places(night.store, fleet), _profiles(night)
         until = int(night.now // DAY) - 1  # today is not over
+        stood = tuple(each.what for each in night.store.foresights(limit=MOST) if each.what.kind in DRIFTS)
         for at, metric in enumerate(METRICS, start=1):
             night.step(f"drift: metric {at} of {len(METRICS)}, {metric.name}")
             window = night.store.window(metric.name, until - DAYS + 1, until)
             marks = _marks(metric, held)
-            drifts.append(analyse.look(metric, window, stays, where, marks))
+            drifts.append(analyse.look(metric, window, stays, where, marks, stood=stood))
             with night.alone("heat"):
                 heats.append(heat.look(metric, window, stays, where, marks))
-        drift = analyse.Drift(tuple(drifts))
+        drift = analyse.Drift(tuple(drifts), stood)
         night.keep("drift", drift, began)
         night.foresee(DRIFTS, drift.foresights())
     if not {"drift", "heat"} & night.broken.keys():

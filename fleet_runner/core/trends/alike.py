@@ -19,6 +19,9 @@ from fleet_runner.core.trends.search import search
 FEWEST_PARTS = 3
 """Parts of a node that changed alike, and half of those that could be judged: then it is the node."""
 
+FEWEST_STILL, SHARE_STILL = 2, 4
+"""The same while the node is told of already: so many parts, and a fourth; at the edge it would be one by turns."""
+
 SAME_TIME = 5
 """Days between which they changed."""
 
@@ -50,16 +53,23 @@ class Together:
         return {**words, "sentence": self.sentence, "numbers": dict(self.numbers)}
 
 
-def as_one(found: Sequence[Told], stays: Sequence[Stay | None], judged: Mapping[str, int]) -> tuple[Alike, ...]:
-    """Make one change of those of most parts of a node that went the same way at the same time."""
+def as_one(
+    found: Sequence[Told], stays: Sequence[Stay | None], judged: Mapping[str, int], whole: frozenset[tuple[str, Kind]]
+) -> tuple[Alike, ...]:
+    """Make one change of those of most parts of a node that went the same way at the same time.
+
+    `whole` are nodes of which such a change stands, with its kind: there fewer parts are enough.
+    """
     by_node: dict[tuple[str, Kind, bool], list[Told]] = defaultdict(list)
     said: list[Alike] = []
     for each in found:
         by_node[_stay(stays, each).node, each.kind, each.change > 0].append(each)
-    for (node, _, _), mine in by_node.items():
+    for (node, kind, _), mine in by_node.items():
         when = median(each.since for each in mine)
         near = [each for each in mine if abs(each.since - when) <= SAME_TIME]
-        if len(near) >= max(FEWEST_PARTS, judged[node] / 2):
+        still = (node, kind) in whole
+        fewest, share = (FEWEST_STILL, SHARE_STILL) if still else (FEWEST_PARTS, 2)
+        if len(near) >= max(fewest, judged[node] / share):
             said.append(Alike(_middle(near), node, "", "", len(near)))
             mine = [each for each in mine if each not in near]  # noqa: PLW2901  what is left of them
         said += [_alone(each, _stay(stays, each)) for each in mine]

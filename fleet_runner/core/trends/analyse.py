@@ -10,6 +10,7 @@ import numpy as np
 
 from fleet_runner.core.foresight import Foresight
 from fleet_runner.core.parts.stay import Stay
+from fleet_runner.core.trends import causes
 from fleet_runner.core.trends.alike import Together, as_one, foresight, together
 from fleet_runner.core.trends.drift_words import Told, day_name
 from fleet_runner.core.trends.metrics import Metric
@@ -70,19 +71,28 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What all metrics came to."""
+    """What all metrics came to; `stood` is what was foreseen until now."""
 
     looked: tuple[Looked, ...]
+    stood: tuple[Foresight, ...] = ()
+
+    def every(self) -> tuple[Foresight, ...]:
+        """Return all that is foreseen, each cause once."""
+        found = [each for looked in self.looked for each in looked.found]
+        return causes.once(found, {each.metric.name: each.metric for each in self.looked}, self.stood)
 
     def foresights(self) -> tuple[Foresight, ...]:
-        """Return what is foreseen, the surest first."""
-        every = [each for looked in self.looked for each in looked.found]
+        """Return what is foreseen, the surest first, and no more than is read."""
+        return self._kept(self.every())
+
+    @staticmethod
+    def _kept(every: Sequence[Foresight]) -> tuple[Foresight, ...]:
         return tuple(sorted(every, key=lambda each: (-each.numbers["score"], each.key))[:MOST_TOLD])
 
     def to_json(self) -> dict[str, Any]:
         """Return the body of the analysis, for whatever shows it."""
-        told = self.foresights()
-        every = sum(len(each.found) for each in self.looked)
+        every = self.every()
+        told = self._kept(every)
         moved = [each.to_json() for looked in self.looked for each in looked.together]
         silences = sum((Counter(each.silences) for each in self.looked), Counter[Silence]())
         days = [each.days for each in self.looked if each.days]
@@ -104,17 +114,17 @@ class Drift:
             "metrics": [each.to_json() for each in self.looked],
             "together": moved[:MOST_TOLD],
             "foresights": [each.to_json() for each in told],
-            "foresights_cut": every - len(told),
+            "foresights_cut": len(every) - len(told),
         }
 
-    def _sentences(self, judged: int, every: int, moved: int) -> list[str]:
+    def _sentences(self, judged: int, every: Sequence[Foresight], moved: int) -> list[str]:
         """Say what was looked at and found."""
         series = sum(each.series for each in self.looked)
-        kinds = sum((Counter(each.kinds) for each in self.looked), Counter[str]())
+        kinds = Counter(each.kind.value for each in every)
         which = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items()))
         return [
             f"{series:,} series of {len(self.looked)} metrics were looked at; {judged:,} could be judged.",
-            f"{every:,} changes are foreseen to matter{f' ({which})' if which else ''}.",
+            f"{len(every):,} changes are foreseen to matter{f' ({which})' if which else ''}.",
             *([f"{moved:,} racks or sites changed as a whole: no part of theirs is to blame."] if moved else []),
             f"Of noise alone at most {judged * FALSE_ALARMS:.2g} a night are expected.",
         ]
@@ -125,14 +135,16 @@ def analyse(given: Iterable[Given]) -> Drift:
     return Drift(tuple(look(each.metric, each.window, each.stays, each.places, each.marks) for each in given))
 
 
-def look(
+def look(  # noqa: PLR0913  as heat is asked, and what stood
     metric: Metric,
     window: Window,
     stays: Mapping[int, Stay],
     places: Mapping[str, Place],
     marks: Mapping[str, float],
+    *,
+    stood: Iterable[Foresight] = (),
 ) -> Looked:
-    """Look at one metric."""
+    """Look at one metric; `stood` is what has been foreseen until now."""
     series = len(window.stays)
     if not series or not len(window.days):
         return Looked(metric, None, series, {Silence.SHORT: series}, (), ())
@@ -149,7 +161,9 @@ def look(
     found += _spreads(scene, silences, frozenset(each.row for each in moved.seen))
     judged = Counter(stay.node for stay, quiet in zip(told.stays, mute.tolist(), strict=True) if stay and not quiet)
     days = (int(window.days[0]), int(window.days[-1]))
-    said = tuple(foresight(each, metric, judged) for each in as_one(found, told.stays, judged))
+    mine = [each for each in stood if metric.name in (each.metric, *each.numbers.get("also", ()))]
+    whole = frozenset((each.node, each.kind) for each in mine if each.numbers.get("parts", 1) > 1)
+    said = tuple(foresight(each, metric, judged) for each in as_one(found, told.stays, judged, whole))
     return Looked(metric, days, series, silences, said, together(metric, window, told, parted))
 
 

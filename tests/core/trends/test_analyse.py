@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fleet_runner.core.foresight import Foresight, Kind
-from fleet_runner.core.trends.analyse import MOST_TOLD, Drift, analyse
+from fleet_runner.core.trends.analyse import MOST_TOLD, Drift, analyse, look
 from fleet_runner.core.trends.metrics import BY_NAME
 from fleet_runner.core.trends.peers import Place
 from fleet_runner.core.trends.silence import Silence
@@ -107,6 +107,21 @@ def test_most_parts_of_a_node_are_told_as_one() -> None:
         ("gpu-01", "", 7), ("gpu-01", "GPU 0000:07:00.0", 1),
     ]  # fmt: skip
     assert "in 7 of 8 parts of this node, rose" in both[0].sentence
+
+
+def test_a_node_that_is_told_as_one_is_so_while_a_few_parts_of_it_are_seen() -> None:
+    """Three of eight are told one by one, but not where the node was told the night before: it would be by turns."""
+    values = noise(NODES)
+    values[8:11, -40:] += 7
+    alone = looked(values)
+    assert [each.numbers["parts"] for each in alone.found] == [1, 1, 1]
+    values[11, -40:] += 7
+    night = looked(values)
+    assert [each.numbers["parts"] for each in night.found] == [4]
+    values[11, -40:] -= 7
+    what = given(values)
+    (still,) = look(what.metric, what.window, what.stays, what.places, what.marks, stood=night.found).found
+    assert (still.key, still.numbers["parts"]) == (night.found[0].key, 3)
 
 
 def test_a_rack_that_moves_as_a_whole_is_told_once_and_no_part_of_it_is() -> None:
@@ -253,5 +268,5 @@ def test_no_more_is_kept_than_is_read() -> None:
     values = noise(NODES)
     values[5, -20:] += 8
     one = looked(values)
-    many = replace(one, found=one.found * (MOST_TOLD + 7))
+    many = replace(one, found=tuple(replace(one.found[0], node=f"n{at}") for at in range(MOST_TOLD + 7)))
     assert Drift((many,)).to_json()["foresights_cut"] == 7
