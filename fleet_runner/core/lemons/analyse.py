@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.foresight import Foresight
 from fleet_runner.core.lemons.past import WINDOW, Proof, as_of, known_since, prove
 from fleet_runner.core.lemons.score import Score, Weighing, usual
@@ -55,8 +56,8 @@ class Lemons:
             return ["Not enough data: no node served in the last 28 days."]
         many = sum(each.suggested for each in self.scores)
         told = (
-            f"Triage is suggested for {many} of {self.nodes:,} nodes: {self.weighing.mark:g} points or more in"
-            f" {WINDOW:.0f} days, and at most {100 * self.weighing.share:g} % of the fleet."
+            f"Triage is suggested for {many:,} of {counted(self.nodes, 'node')}: {self.weighing.mark:g} points or"
+            f" more in {WINDOW:.0f} days, and at most {100 * self.weighing.share:g} % of the fleet."
         )
         return [
             told,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.lemons.score import Score, Weighing, score
 from fleet_runner.core.lemons.signals import Past, count, serving
 from fleet_runner.core.lifecycle import State
@@ -63,12 +64,14 @@ class Proof:
         often = f"{self.times} times in the past" if self.times > 1 else "Once in the past"
         base = f"{100 * self.bad / self.nodes:.2g} % of all nodes did"
         if not told.flagged:
-            return f"{often} nothing would have been suggested; of {self.nodes:,} nodes {self.bad} turned out bad."
+            nodes = counted(self.nodes, "node")
+            return f"{often} nothing would have been suggested; of {nodes} {self.bad} turned out bad."
         interval = f"{100 * kept['precision_low']:.0f} to {100 * kept['precision_high']:.0f} %"
         return (
-            f"{often} {told.flagged} nodes would have been suggested, and {told.right} of them had a part replaced, a"
-            f" case or triage within {AFTER:.0f} days ({100 * kept['precision']:.0f} %, {interval}; {base}); of"
-            f" {self.bad} that had, {told.right} would have been suggested ({100 * kept['recall']:.0f} %)."
+            f"{often} {counted(told.flagged, 'node')} would have been suggested, and {told.right} of them had a part"
+            f" replaced, a case or triage within {AFTER:.0f} days ({100 * kept['precision']:.0f} %, {interval};"
+            f" {base}); of {self.bad} that had, {told.right} would have been suggested"
+            f" ({100 * kept['recall']:.0f} %)."
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.foresight import Foresight, Kind
 from fleet_runner.core.lemons.signals import SIGNALS, Counted
 
@@ -44,8 +45,8 @@ class Line(NamedTuple):
     def sentence(self) -> str:
         """Say so in words."""
         capped = ", the most it gives" if self.points >= SIGNALS[self.signal].most else ""
-        counted = f"{self.value:.4g} {SIGNALS[self.signal].meaning} (usual: {self.usual:.4g})"
-        return f"{counted}: {self.points:.3g} points{capped}"
+        told = f"{SIGNALS[self.signal].told(self.value)} (usual: {self.usual:.4g})"
+        return f"{told}: {counted(f'{self.points:.3g}', 'point')}{capped}"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -67,10 +68,9 @@ class Score:
 
     def sentence(self, days: float, mark: float) -> str:
         """Say in words what the score is made of."""
-        told = ", ".join(
-            f"{each.value:.4g} {SIGNALS[each.signal].meaning} ({each.points:.3g})" for each in self.lines
-        )
-        return f"{self.points:.3g} points in {days:.0f} days (triage is suggested from {mark:g}): {told}"
+        told = ", ".join(f"{SIGNALS[each.signal].told(each.value)} ({each.points:.3g})" for each in self.lines)
+        points = counted(f"{self.points:.3g}", "point")
+        return f"{points} in {days:.0f} days (triage is suggested from {mark:g}): {told}"
 
     def to_json(self, days: float, mark: float) -> dict[str, Any]:
         """Return plain JSON types."""

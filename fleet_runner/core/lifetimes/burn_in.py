@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.lifetimes import survival
 from fleet_runner.core.lifetimes.cohorts import plain, within
 from fleet_runner.core.lifetimes.rates import TAIL, Between
@@ -48,11 +49,13 @@ def burn_ins(visits: Sequence[Visit]) -> dict[str, Any]:
         "usual_hours": median(passed) if passed else None,
     }
     if len(passed) < AT_RISK:
-        said = f"Not enough data on burn-in: {len(passed)} nodes passed one, at least {AT_RISK} are needed."
+        said = (
+            f"Not enough data on burn-in: {counted(len(passed), 'node')} passed one, at least {AT_RISK} are needed."
+        )
         return row | {"sentence": said, "curve": None, "rows": []}
     drawn = survival.curve(sample)
     usual = median(passed)
-    said = f"{len(visits):,} burn-ins, {usual:.3g} h long as a rule, {len(faults)} of which found a fault"
+    said = f"{counted(len(visits), 'burn-in')}, {usual:.3g} h long as a rule, {len(faults)} of which found a fault"
     said += f": half of these within {amount(median(faults))} h." if faults else "."
     rows = [_shorter(sample, hours, usual) for hours in LENGTHS if hours <= SHORTER * usual]
     return row | {
@@ -79,8 +82,10 @@ def _shorter(sample: Sample, hours: float, usual: float) -> dict[str, Any] | Non
             f" {amount(nodes.value)} of {watched:,} that were sound after {hours:g} h ({within(nodes, amount)})."
         )
     else:
-        said = f"{length} none of {watched:,} nodes into production with a fault that the rest of the burn-in found;"
-        said += f" up to {percent(missed.high or 1.0)} may have one (95 % sure)."
+        said = (
+            f"{length} none of {counted(watched, 'node')} into production with a fault that the rest of the burn-in"
+        )
+        said += f" found; up to {percent(missed.high or 1.0)} may have one (95 % sure)."
     return {
         "hours": hours, "instead_of_hours": usual, "sound": watched,
         "missed_share": missed.value, "missed_share_low": missed.low, "missed_share_high": missed.high,

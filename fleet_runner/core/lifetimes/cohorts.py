@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.lifetimes import rates, survival, weibull
 from fleet_runner.core.lifetimes.fatal import called, why
 from fleet_runner.core.lifetimes.lives import Life
@@ -82,13 +83,15 @@ def _often(name: str, lives: Sequence[Life]) -> dict[str, Any]:
     if found is None:
         return row | dict.fromkeys(keys) | {"sentence": f"Not enough data for {name}: none was watched for any time."}
     between = found.between
-    said = f"{name}: {found.events:,} of {parts:,} failed in {amount(found.time)} years of service together"
+    said = (
+        f"{name}: {found.events:,} of {parts:,} failed in {counted(amount(found.time), 'year')} of service together"
+    )
     if not found.events:
-        said += f", so there is less than one failure in {amount(between.low or 0)} years (95 % sure)."
+        said += f", so there is less than one failure in {counted(amount(between.low or 0), 'year')} (95 % sure)."
         return (
             row | dict(zip(keys, (None, between.low, None), strict=True)) | {"sentence": said[0].upper() + said[1:]}
         )
-    said += f", one in {amount(between.value)} years (95 % interval {within(between, amount)} years)."
+    said += f", one in {counted(amount(between.value), 'year')} (95 % interval {within(between, amount)} years)."
     numbers = (between.value, between.low, between.high)
     return row | dict(zip(keys, numbers, strict=True)) | {"sentence": said[0].upper() + said[1:]}
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifetimes.saying import amount, percent
 
@@ -35,12 +36,13 @@ def expect(told: Mapping[str, Any], nodes: int, hours: float) -> dict[str, Any]:
     """
     if not (1 <= nodes <= MOST_NODES and 0 < hours <= MOST_HOURS):
         raise FleetError(
-            f"A job of {nodes} nodes over {hours:g} h: expected 1 to {MOST_NODES:,} nodes, and up to"
+            f"A job of {counted(nodes, 'node')} over {hours:g} h: expected 1 to {MOST_NODES:,} nodes, and up to"
             f" {MOST_HOURS:,.0f} h"
         )
     row: dict[str, Any] = {"nodes": nodes, "hours": hours}
     if told.get("rate_per_node_day") is None:
-        return row | dict.fromkeys(KEYS) | {"sentence": f"A job of {nodes} nodes: {told.get('sentence', NOTHING)}"}
+        said = f"A job of {counted(nodes, 'node')}: {told.get('sentence', NOTHING)}"
+        return row | dict.fromkeys(KEYS) | {"sentence": said}
     days = nodes * hours / 24
     mean = told["rate_per_node_day"] * days
     numbers = (mean, told["rate_per_node_day_low"] * days, told["rate_per_node_day_high"] * days)
@@ -61,14 +63,16 @@ KEYS = ("expected", "expected_low", "expected_high", "likely_low", "likely_high"
 
 def _sentence(row: Mapping[str, Any], without: float) -> str:
     """Say it; `without` is the node days in which none was seen, 0 where some were."""
-    size = f"{row['nodes']:,} {'node' if row['nodes'] == 1 else 'nodes'} over {row['hours']:g} h"
+    size = f"{counted(row['nodes'], 'node')} over {row['hours']:g} h"
     expected, low, high = (amount(row[key]) for key in KEYS[:3])
-    often = f" is interrupted {expected} times on average ({low} to {high})"
+    often = f" is interrupted {counted(expected, 'time')} on average ({low} to {high})"
     if without:
-        often = f": in {amount(without)} node days none was interrupted, so up to {high} times on average"
+        often = f": in {counted(amount(without), 'node day')} none was interrupted, so up to"
+        often += f" {counted(high, 'time')} on average"
     return (
         f"A job of {size}{often}, nine of ten such jobs"
-        f" {row['likely_low']:,} to {row['likely_high']:,} times; {percent(row['none_chance'])} of them never."
+        f" {row['likely_low']:,} to {counted(row['likely_high'], 'time')}; {percent(row['none_chance'])} of them"
+        " never."
     )
 
 

@@ -31,11 +31,6 @@ def days(value: float) -> str:
     return f"{amount(value)} d" if value >= 2 else f"{amount(value * 24)} h"  # noqa: PLR2004  as people say it
 
 
-def counted(number: int, singular: str, plural: str) -> str:
-    """Return a number and its noun."""
-    return f"{number:,} {singular if number == 1 else plural}"
-
-
 def none_of(what: str, seen: int, needed: int) -> str:
     """Say that there is too little to say anything, and how much would do."""
     return f"Not enough data for {what}: {seen} failed, at least {needed} are needed."

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.lifecycle import Event
 from fleet_runner.core.lifetimes import rates, survival
 from fleet_runner.core.lifetimes.cohorts import within
 from fleet_runner.core.lifetimes.rates import Between, Rate
-from fleet_runner.core.lifetimes.saying import DAY, amount, counted, days, percent
+from fleet_runner.core.lifetimes.saying import DAY, amount, days, percent
 from fleet_runner.core.report.figures import Found, cause
 from fleet_runner.core.report.rows import Span
 from fleet_runner.core.report.stories import Exclusion, Story, out, production
@@ -122,7 +123,7 @@ def early(stories: Sequence[Story], span: Span, now: float) -> dict[str, Any]:
     more = rates.ratio(young, old)
     first = f"the first {EARLY / DAY:g} d of production"
     if more is None:
-        said = f"Not enough data on {first}: {young.events} exclusions then, and {old.events} later."
+        said = f"Not enough data on {first}: {counted(young.events, 'exclusion')} then, and {old.events} later."
     else:
         said = f"In {first} nodes drop out {amount(more.value)} times as often as later ({within(more, amount)})."
     return keys | counts | spread("ratio", more) | {"sentence": said}

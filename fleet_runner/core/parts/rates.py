@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.parts.failures import DAY, Failure, Place, place
 from fleet_runner.core.parts.stay import Stay
 
@@ -38,11 +39,10 @@ class Rate:
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
         whose = f"{self.kind} of {self.device_type}" if self.device_type else f"{self.kind} of every device type"
-        times = "failure" if self.failures == 1 else "failures"
         return {
             "kind": self.kind, "device_type": self.device_type, "places": self.places, "failures": self.failures,
             "part_years": round(self.years, 3), "per_part_year": round(self.a_year, 5),
-            "sentence": f"{whose}: {self.failures:,} {times} in {self.years:,.1f} years of parts,"
+            "sentence": f"{whose}: {counted(self.failures, 'failure')} in {self.years:,.1f} years of parts,"
             f" {self.a_year:.3g} a year",
         }  # fmt: skip
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fleet_runner.core.cases import Case
+from fleet_runner.core.counted import counted
 from fleet_runner.core.foresight import Foresight, Kind
 from fleet_runner.core.parts import chance
 from fleet_runner.core.parts.failures import DAY, Failed, Failure, Place, doubled, failed, place
@@ -144,9 +145,9 @@ class Parts:
         days = (self.until - self.since) / DAY
         moved, places, parts = sum(self.moved.values()), len(self.slots), len(self.parts)
         yield (
-            f"{_many(self.failures, 'failure')} of parts in {days:.0f} days; {_many(moved, 'part')} in more than one"
-            f" node. {_many(places, 'place')} and {_many(parts, 'part')} failed again beyond chance; of those told,"
-            f" at most one in {1 / chance.FALSE:.0f} is chance."
+            f"{counted(self.failures, 'failure')} of parts in {days:.0f} days; {counted(moved, 'part')} in more than"
+            f" one node. {counted(places, 'place')} and {counted(parts, 'part')} failed again beyond chance; of those"
+            f" told, at most one in {1 / chance.FALSE:.0f} is chance."
         )
         if not self.rates:
             yield "Not enough data: no part was seen for a while."
@@ -268,7 +269,3 @@ def _day(at: float) -> str:
 
 def _small(number: float) -> str:
     return f"{number:.2g}" if number >= 0.001 else "fewer than 0.001"  # noqa: PLR2004  digits enough for a reader
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

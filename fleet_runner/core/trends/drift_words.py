@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.foresight import Kind
 from fleet_runner.core.trends.crossing import Crossing
 from fleet_runner.core.trends.metrics import Metric
@@ -100,7 +101,7 @@ def sentence(told: Told, metric: Metric, parts: int, of: int) -> str:
     """Say what changed; `parts` of `of` parts of the node, where it is more than one."""
     what = f"{metric.name} ({metric.meaning})"
     what = what if parts == 1 else f"{what}, in {parts} of {of} parts of this node,"
-    others = f"beyond what its {told.peers.count:,} peers did"
+    others = f"beyond what its {counted(told.peers.count, 'peer')} did"
     match told.kind:
         case Kind.SPREAD:
             now, before = with_unit(short(told.now), metric), short(told.before)
@@ -128,8 +129,9 @@ def _crosses(crossing: Crossing, mark: float | None) -> str:
         return ""
     if crossing.days is None or crossing.soonest is None or crossing.latest is None:
         return f"; when it crosses its pass mark of {short(mark)} is not told: {crossing.why}"
+    days = counted(f"{crossing.days:.0f}", "day")
     between = f"{crossing.soonest:.0f} to {crossing.latest:.0f}"
-    return f"; going on so, it crosses its pass mark of {short(mark)} in {crossing.days:.0f} days ({between})"
+    return f"; going on so, it crosses its pass mark of {short(mark)} in {days} ({between})"
 
 
 def _near(told: Told) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.order import natural
 
 if TYPE_CHECKING:  # the analysis takes their values, and needs none of what they import
@@ -132,7 +133,8 @@ class Heat:
     def sentences(self) -> list[str]:
         """Return what stands out, slot by slot, and how much was looked at."""
         told = [each for each in self.seen if each.parts]
-        first = f"{sum(each.parts for each in told):,} newest numbers of {len(told)} metrics are compared"
+        newest = sum(each.parts for each in told)
+        first = f"{newest:,} newest numbers of {counted(len(told), 'metric')} are compared"
         loud = sorted(
             ((abs(spot.apart), each, spot) for each in told for spot in each.slots if _loud(each, spot)),
             key=lambda row: (-row[0], row[1].metric, row[2].name),
@@ -266,9 +268,12 @@ def _slots(told: _Told) -> tuple[tuple[Spot, ...], int]:
 def _rows(told: _Told, rows_of: str, slots: list[str]) -> tuple[tuple[Spot, ...], int]:
     """Return the racks or nodes that have a slot farthest from the others, in the order of their names."""
     by = told.node if rows_of == "node" else told.rack
-    every, columns = _spots(told, by), len(told.slot.names)
-    cells = _medians(told.apart, by.which * columns + told.slot.which, len(by.names) * columns)
-    cells = cells.reshape(len(by.names), columns)[:, [told.slot.names.index(slot) for slot in slots]]
+    every, columns = _spots(told, by), {slot: at for at, slot in enumerate(slots)}
+    column = np.array([columns.get(slot, -1) for slot in told.slot.names])[told.slot.which]
+    mine = column >= 0  # only what is shown: where each part has a slot of its own, all cells would be a gigabyte
+    cells = _medians(
+        told.apart[mine], by.which[mine] * len(slots) + column[mine], len(by.names) * len(slots)
+    ).reshape(len(by.names), len(slots))
     far = np.max(np.abs(np.nan_to_num(cells)), axis=1)
     kept = sorted(np.argsort(-far, kind="stable")[:ROWS].tolist())
     shown = [
@@ -322,5 +327,5 @@ def _sentence(each: Seen, spot: Spot) -> str:
     numbers = f"{spot.middle:g} against {each.middle:g} {each.unit}, " if len(each.bands) == 1 else ""
     return (
         f"{spot.name}: {each.metric} lies {abs(spot.apart):.1f} spreads {side} the middle of its device type"
-        f" ({numbers}{spot.parts:,} parts)."
+        f" ({numbers}{counted(spot.parts, 'part')})."
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.trends.picture_pen import (
     Axis,
     Point,
@@ -116,7 +117,7 @@ def crossing_words(crossing: Crossing) -> str:
     """Return when a mark is expected to be reached."""
     latest = f"and {crossing.latest:.0f}" if crossing.latest is not None else "days and never"
     days = " days" if crossing.latest is not None else ""
-    return f"in {crossing.likely:.0f} days (between {crossing.soonest:.0f} {latest}{days})"
+    return f"in {counted(f'{crossing.likely:.0f}', 'day')} (between {crossing.soonest:.0f} {latest}{days})"
 
 
 def _finite(numbers: Numbers) -> list[float]:

@@ -6,6 +6,7 @@ What it is drawn from was kept as JSON, maybe by another version: what is missin
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.order import natural
 
 STEPS = (1.0, 2.0, 3.5)
@@ -68,7 +69,11 @@ def _metric(each: Mapping[str, Any], slots: Sequence[str]) -> Row:
     unit, worse = str(each.get("unit", "")), str(each.get("worse", "both"))
     told = {str(slot["name"]): slot for slot in each["slots"]}
     cells = tuple(
-        cell(told[slot]["apart"], worse, f"{told[slot]['middle']:g} {unit}, {told[slot]['parts']:,} parts".strip())
+        cell(
+            told[slot]["apart"],
+            worse,
+            f"{told[slot]['middle']:g} {unit}, {counted(told[slot]['parts'], 'part')}".strip(),
+        )
         if slot in told
         else None
         for slot in slots

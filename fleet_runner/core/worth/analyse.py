@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.parts.stay import Episode
 from fleet_runner.core.worth import faults as told
 from fleet_runner.core.worth.faults import PUSHED, Confirmed, Fault, is_active
@@ -90,7 +91,7 @@ class Worth:
         days = (self.until - self.since) / DAY
         dubious = f"; {self.unconfirmed} of them were not confirmed by the next look" if self.unconfirmed else ""
         return (
-            f"{_count(self.faults, 'fault')} on {self.nodes} nodes in {days:.3g} days{dubious}.",
+            f"{counted(self.faults, 'fault')} on {counted(self.nodes, 'node')} in {days:.3g} days{dubious}.",
             self.plan.sentence,
         )
 
@@ -152,7 +153,7 @@ def _paid(check: str, found: Sequence[Fault], cost: Cost, nodes: int, days: floa
 
 def _sentence(row: Paid) -> str:
     name = "what was pushed" if row.check == PUSHED else row.check
-    text = f"{name} found {_count(row.first, 'fault')} first"
+    text = f"{name} found {counted(row.first, 'fault')} first"
     if row.first:
         text += f", {row.alone} of them alone"
     if row.lead_hours is not None:
@@ -164,7 +165,7 @@ def _sentence(row: Paid) -> str:
     if row.unconfirmed:
         text += f"; {row.unconfirmed} were not confirmed by the next look"
     if row.unhelped:
-        text += f"; {_count(row.unhelped, 'remedy', 'remedies')} against its finds changed nothing"
+        text += f"; {counted(row.unhelped, 'remedy', 'remedies')} against its finds changed nothing"
     return text
 
 
@@ -179,8 +180,9 @@ def _plan(found: Sequence[Fault], costs: Sequence[Cost]) -> Plan:
     proposed = propose(tests, [_caught(fault, names) for fault in mine])
     today = sum(test.minutes_a_week(1) for test in tests)
     if proposed is None:
+        many = counted(len(mine), "fault")
         why = (
-            f"not enough data: active tests found {_count(len(mine), 'fault')} in service, expected at least {FEWEST}"
+            f"not enough data: active tests found {many} in service, expected at least {FEWEST}"
             if tests
             else "no active test is run at nodes in service at least once a week"
         )
@@ -218,7 +220,7 @@ def _proposal(today: float, after: float, proposed: Proposed) -> str:
 
 def _row(test: Timed, every: int, only: int) -> Row:
     now, after = test.minutes_a_week(1), test.minutes_a_week(every)
-    alone = f"; {_count(only, 'fault')} nobody else found" if only else ""
+    alone = f"; {counted(only, 'fault')} nobody else found" if only else ""
     if every == 1:
         return Row(
             test.check, every, "at each round", now, after, only, f"{test.check}: at each round, as today{alone}"
@@ -236,7 +238,3 @@ def _hours(hours: float) -> str:
 
 def _number(minutes: float) -> str:
     return f"{minutes:,.0f}" if minutes >= 100 else f"{minutes:.3g}"  # noqa: PLR2004  three digits matter
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

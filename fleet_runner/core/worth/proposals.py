@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fleet_runner.core.baseline import Learned, Margin
+from fleet_runner.core.counted import counted
 from fleet_runner.core.profile import Profile
 from fleet_runner.core.worth.limits import Limit, Look, Replay, learn, replay
 from fleet_runner.core.worth.past import DAY
@@ -105,13 +106,14 @@ class Limits:
         told = [each for each in self.proposals if each.learned.mark is not None]
         changed = [each for each in told if each.changes]
         if not told:
-            return (f"No limit could be learned from {self.good} good nodes.",)
+            return (f"No limit could be learned from {counted(self.good, 'good node')}.",)
         hits = [hit for each in changed if each.then for hit in each.then.flagged]
         flagged, bad = {hit.node for hit in hits}, {hit.node for hit in hits if hit.bad_at is not None}
         days = f"In the last {(self.until - self.since) / DAY:.3g} days"
+        learned, nodes = counted(len(told), "limit"), counted(len(flagged), "node")
         return (
-            f"{len(told)} limits could be learned from {self.good} good nodes; {len(changed)} would change.",
-            f"{days} those would have flagged {len(flagged)} nodes; {len(bad)} of them turned out bad afterwards.",
+            f"{learned} could be learned from {counted(self.good, 'good node')}; {len(changed)} would change.",
+            f"{days} those would have flagged {nodes}; {len(bad)} of them turned out bad afterwards.",
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -167,10 +169,10 @@ def _plain(each: Proposal) -> dict[str, Any]:
 
 def _flagged(then: Replay) -> str:
     if not then.flagged:
-        return f"it would have flagged none of {then.nodes} nodes"
+        return f"it would have flagged none of {counted(then.nodes, 'node')}"
     others = then.nodes - len(then.flagged)
     others_bad = f"({then.others_bad} of the {others} others did)"
-    told = f"it would have flagged {len(then.flagged)} of {then.nodes} nodes"
+    told = f"it would have flagged {len(then.flagged)} of {counted(then.nodes, 'node')}"
     return f"{told}, {then.bad} of which turned out bad afterwards {others_bad}"
 
 

@@ -7,7 +7,7 @@ import pytest
 from fleet_runner.core.foresight import Kind
 from fleet_runner.core.lemons import analyse as lemons
 from fleet_runner.core.lemons.past import MARKS, moments, outcomes, prove
-from fleet_runner.core.lemons.score import Weighing, score
+from fleet_runner.core.lemons.score import Line, Weighing, score
 from fleet_runner.core.lemons.signals import SIGNALS, Ended, Job, Jobs, Past, count
 from fleet_runner.core.lifecycle import Event, State
 from fleet_runner.core.parts.failures import DAY
@@ -171,7 +171,7 @@ def test_the_past_proves_what_the_score_is_worth(how: str) -> None:
     kept = proof.to_json()["suggested"]
     assert (kept["precision"], kept["recall"]) == (1.0, 1.0)
     assert kept["precision_low"] == pytest.approx(0.2065, abs=1e-4)  # Wilson's interval of one in one
-    assert "1 nodes would have been suggested, and 1 of them had a part replaced" in proof.sentence
+    assert "1 node would have been suggested, and 1 of them had a part replaced" in proof.sentence
 
 
 def test_nothing_that_came_after_a_moment_is_known_at_it() -> None:
@@ -221,3 +221,9 @@ def test_who_scores_below_the_mark_but_left_before_is_not_counted_as_served() ->
     left = replace(past.stories[0], served=((0.0, then - DAY),))
     proof = prove(replace(past, stories=[left, *past.stories[1:]]), 0.0, NOW, Weighing())
     assert proof.suggested.flagged == 0
+
+
+def test_one_of_a_signal_is_told_as_one() -> None:
+    assert SIGNALS["people"].told(1.0) == "1 time taken out or held by a person"
+    assert SIGNALS["people"].told(1.5) == "1.5 times taken out or held by a person"
+    assert Line("tickets", 1.0, 0.0, 1.0).sentence == "1 ticket opened (usual: 0): 1 point"

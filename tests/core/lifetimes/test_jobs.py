@@ -7,7 +7,7 @@ from scipy import stats
 
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifetimes.jobs import expect
-from fleet_runner.core.lifetimes.saying import amount, counted, days, percent
+from fleet_runner.core.lifetimes.saying import amount, days, percent
 
 
 def told(rate: float | None, *, dispersion: float = 1.0, seen: int = 10_000_000) -> dict[str, Any]:
@@ -87,7 +87,3 @@ def test_numbers_are_said_as_people_say_them() -> None:
         "0.0 %",
     ]
     assert [days(each) for each in (1000.0, 30.0, 0.5)] == ["2.74 years", "30 d", "12 h"]
-    assert [counted(1, "node was", "nodes were"), counted(2, "node was", "nodes were")] == [
-        "1 node was",
-        "2 nodes were",
-    ]

@@ -42,7 +42,7 @@ def test_a_limit_is_proposed_by_type_and_says_whom_it_would_have_flagged() -> No
     assert "it would have flagged none of 10 nodes" in dgx.sentence
     assert told.sentences == (
         "2 limits could be learned from 18 good nodes; 2 would change.",
-        "In the last 30 days those would have flagged 1 nodes; 1 of them turned out bad afterwards.",
+        "In the last 30 days those would have flagged 1 node; 1 of them turned out bad afterwards.",
     )
 
 
@@ -62,7 +62,7 @@ def test_a_limit_that_is_what_it_was_is_told_as_such() -> None:
     same = {"hgx": {"disk_health": {"celsius_max": 53}}}
     told = analyse({DISK: looks()}, fleet(), same, SPAN)
     assert "at most 53 celsius, as today; at" in told.proposals[0].sentence
-    assert told.sentences[0] == "1 limits could be learned from 20 good nodes; 0 would change."
+    assert told.sentences[0] == "1 limit could be learned from 20 good nodes; 0 would change."
 
 
 def test_too_little_is_said_and_comes_last() -> None:
