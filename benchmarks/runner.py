@@ -101,12 +101,18 @@ def children(pid: int) -> list[int]:
 
 
 def carries(pid: int) -> bool:
-    """Tell if a runner has a child beside the parent of plays; one that has ended may wait to be waited for."""
-    alive = 0
+    """Tell if there is something below a runner beside the parent of plays."""
+    return alive(pid) > 1
+
+
+def alive(pid: int) -> int:
+    """Return how many processes came from one and live; one that has ended may wait to be waited for."""
+    found = 0
     for child in children(pid):
         with contextlib.suppress(OSError):
-            alive += Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return alive > 1
+            found += Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+            found += alive(child)
+    return found
 
 
 def below(pid: int) -> float:

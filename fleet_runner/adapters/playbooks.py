@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.adapters import batches, processes
+from fleet_runner.adapters import batches, processes, warm
 from fleet_runner.core.errors import ConflictError, FleetError
 from fleet_runner.core.lifecycle import STAGES, Stage
 from fleet_runner.core.spool import Decoded
@@ -35,7 +35,7 @@ RUNNER = "runner"
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names that are neither a path nor a pattern of Ansible's `--limit`."""
 
-_children: set[int] = set()  # supervisors of this process that nobody waited for yet
+_children: set[int] = set()  # supervisors of this process, and who had one forked, that nobody waited for yet
 
 
 class BatchState(StrEnum):
@@ -93,7 +93,8 @@ def begin(settings: Settings, folder: Path, batch: Batch, **more: Any) -> None:
     settings.batches_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     _specify(folder, batch, **more)
-    _children.add(_spawn(folder, environment(settings, folder.name)))
+    command = warm.instead(settings, [sys.executable, "-m", warm.SUPERVISOR, str(folder)])
+    _children.add(_spawn(folder, command, environment(settings, folder.name)))
 
 
 def look(settings: Settings, batch_id: str) -> Look:
@@ -227,12 +228,12 @@ def environment(settings: Settings, batch_id: str) -> dict[str, str]:
     return {**os.environ, **own, **({"FLEET_CONFIG": str(file)} if file else {}), processes.TAG: batch_id}
 
 
-def _spawn(folder: Path, environment: Mapping[str, str]) -> int:
+def _spawn(folder: Path, command: list[str], environment: Mapping[str, str]) -> int:
     """Start the supervisor in a session of its own; not through subprocess, which frets about unwaited children."""
     log = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     return os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-m", "fleet_runner.adapters.supervisor", str(folder)],
+        command[0],
+        command,
         environment,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -97,6 +97,13 @@ class Watch:
         return None
 
 
+def begin(arguments: Sequence[str]) -> int:
+    """Have this process do nothing else than to carry a batch."""
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # a socket of the runner must not live as long as this play
+    sys.stdout = sys.stderr = cast("TextIO", Log(sys.stdout))
+    return main(arguments)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Carry the batch in the folder `arguments[0]`, unless somebody carries or carried it."""
     folder = Path(arguments[0]).resolve()
@@ -196,6 +203,4 @@ def _say(sentence: str) -> None:
 
 
 if __name__ == "__main__":
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # a socket of the runner must not live as long as this play
-    sys.stdout = sys.stderr = cast("TextIO", Log(sys.stdout))
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(begin(sys.argv[1:]))

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleet_runner import reconcile
-from fleet_runner.adapters import notification_file, playbooks, tracker_file, warm
+from fleet_runner.adapters import notification_file, playbooks, tracker_file
 from fleet_runner.adapters.bell import Bell, hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
+from fleet_runner.adapters.warm import keeping
 from fleet_runner.cli.ending import STDERR, on_signal
 from fleet_runner.cli.session import console, opened, print_json
 from fleet_runner.core.errors import SettingsError
@@ -87,7 +88,7 @@ def serve(
             work.enter_context(notifying(world))
             work.enter_context(mirroring(world))
             work.enter_context(taking(world))
-            work.enter_context(warm.kept(settings, playbooks.environment(settings, "")))
+            work.enter_context(keeping.kept(settings, playbooks.environment(settings, "")))
             work.enter_context(carrying(world, bell))
             work.enter_context(tracing(world))
             work.enter_context(by_the_clock(world))

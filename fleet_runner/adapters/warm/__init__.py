@@ -1,37 +1,28 @@
-"""A parent that has Ansible imported and forks plays: a fork costs a fraction of what starting Ansible costs.
+"""A parent that has everything imported and forks plays and their supervisors, which costs little of a start.
 
-`serve` keeps one for as long as it lives. Below ansible-runner, `shim` stands in for ansible-playbook: it has the
-parent fork the play, and starts ansible-playbook itself where there is no parent, or one that does not fit. So a
-batch can be slower without a parent, and never anything else.
+`serve` keeps one for as long as it lives. `shim` stands in for a supervisor, and below ansible-runner for
+ansible-playbook: it has the parent fork it, and starts it itself where there is no parent, or one that does not fit.
+So a batch can be slower without a parent, and never anything else.
 """
 
 import contextlib
 import os
 import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 
-import structlog
-
-from fleet_runner.adapters import batches
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 SOCKET = "socket"
 SHIM = Path(__file__).with_name("shim.py")
 
-LOOK = 30.0  # seconds between two looks whether the parent answers
-ANSWER = 10.0  # seconds it has for that
-IMPORT = 300.0  # seconds it has to import everything and listen
-PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds before a parent that ended is followed by another one
-STEADY = 60.0  # seconds after which a parent has not ended early
-FAREWELL = 5.0  # seconds it has to end
+SUPERVISOR = "fleet_runner.adapters.supervisor"
+"""The module that supervisors run; whatever else is to be forked is ansible-playbook."""
+
+ANSWER = 10.0
+"""Seconds that a parent has to answer."""
 
 
 def folder(settings: Settings) -> Path:
@@ -45,82 +36,6 @@ def instead(settings: Settings, command: Sequence[str]) -> list[str]:
     if not (place / SOCKET).exists():
         return list(command)
     return [sys.executable, "-I", "-S", str(SHIM), str(place), *command]
-
-
-@contextmanager
-def kept(settings: Settings, environment: Mapping[str, str]) -> Iterator[None]:
-    """Have a parent until the block ends; it ends, too, when this process is killed.
-
-    `environment` is what supervisors get: a play with another one is not forked.
-    """
-    stop = Event()
-    keeper = Thread(target=_keep, args=(settings, dict(environment), stop), name="warm", daemon=True)
-    keeper.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        keeper.join(FAREWELL * 2)
-
-
-def _keep(settings: Settings, environment: Mapping[str, str], stop: Event) -> None:
-    """Start a parent, and another one when it has ended: it ends by itself once what it imported was changed."""
-    place, pause = folder(settings), PAUSE
-    while not stop.is_set():
-        began = time.monotonic()
-        try:
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not batches.locked(place):  # another process that serves the same state has one otherwise
-                _accompany(settings, environment, stop)
-        except OSError as error:
-            log.warning("no parent for plays can be started; they start as if there were none", why=str(error))
-        pause = PAUSE if time.monotonic() - began > STEADY else min(pause * 2, LONGEST_PAUSE)
-        stop.wait(pause)
-
-
-def _accompany(settings: Settings, environment: Mapping[str, str], stop: Event) -> None:
-    """Start a parent and stay until it has ended; end it when asked to stop, or when it does not answer."""
-    place = folder(settings)
-    (place / SOCKET).unlink(missing_ok=True)  # of one that was killed
-    with (place / batches.LOG).open("wb") as written:
-        process = subprocess.Popen(  # noqa: S603  ourselves
-            [sys.executable, "-m", "fleet_runner.adapters.warm.parent", place.resolve()],
-            stdin=subprocess.PIPE,  # closed when this process ends, however it ends: then the parent ends
-            stdout=written,
-            stderr=subprocess.STDOUT,
-            env=dict(environment),
-            cwd=settings.project_dir,
-            start_new_session=True,  # Ctrl-C is for the runner
-        )
-    looked = time.monotonic()
-    patience = IMPORT
-    try:
-        while process.poll() is None and not stop.wait(PAUSE):
-            patience = LOOK if (place / SOCKET).exists() else patience
-            if time.monotonic() - looked > patience:
-                if not answers(place) and not _has_ended(process):
-                    log.warning("the parent of plays does not answer and is killed; another one follows")
-                    process.kill()
-                looked = time.monotonic()
-    finally:
-        _end(process)
-
-
-def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it ends by itself: asked, it found that what it imported was changed."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(FAREWELL)
-    return process.poll() is not None
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        process.wait(FAREWELL)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def answers(place: Path, patience: float = ANSWER) -> bool:

@@ -1,4 +1,4 @@
-"""What the parent of plays forks: it becomes one play, as if ansible-playbook had been started for it."""
+"""What the parent forks: it becomes one play, or a supervisor, as if it had been started for that."""
 
 import array
 import atexit
@@ -13,7 +13,7 @@ import struct
 import sys
 import tempfile
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -21,8 +21,9 @@ from ansible import constants
 from ansible.cli.playbook import main as ansible_playbook
 from ansible.utils.path import cleanup_tmp_file
 
-from fleet_runner.adapters import processes
-from fleet_runner.adapters.warm import mark
+from fleet_runner.adapters import processes, supervisor
+from fleet_runner.adapters.warm import SUPERVISOR, mark, surroundings
+from fleet_runner.adapters.warm.surroundings import Surroundings
 
 PATIENCE = 10.0  # seconds that a caller has to say what it wants
 MOST = 16 * 1024 * 1024  # bytes of what it says
@@ -31,27 +32,18 @@ STREAMS = 3
 TEMPORARY = "DEFAULT_LOCAL_TMP"
 """Ansible's constant for the folder that each of its processes makes while it is imported, and removes at its end."""
 
-OWN = ("FLEET_", "AWX_ISOLATED_DATA_DIR")
-"""How variables begin that differ from batch to batch, and that nothing reads while it is imported."""
-
 
 class RefusedError(Exception):
-    """This play is not one for a fork."""
+    """What was asked for is not for a fork."""
 
 
-def shared(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that must be those with which Ansible was imported."""
-    return {name: value for name, value in environment.items() if not name.startswith(OWN)}
-
-
-def carry(call: socket.socket, inherited: Collection[int], expected: Mapping[str, str]) -> NoReturn:
-    """Be the play that the caller wants, to its end; `inherited` is the parent's, and none of its business."""
+def carry(call: socket.socket, inherited: Collection[int], expected: Surroundings) -> NoReturn:
+    """Be what the caller wants, to its end; `inherited` is the parent's, and none of its business."""
     status = 1
     try:
         for handle in inherited:
             os.close(handle)
         os.setsid()
-        os.nice(processes.NICE)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         status = _carry(call, expected)
     except Exception:  # noqa: BLE001  the border of this process
@@ -60,25 +52,49 @@ def carry(call: socket.socket, inherited: Collection[int], expected: Mapping[str
         os._exit(status)
 
 
-def _carry(call: socket.socket, expected: Mapping[str, str]) -> int:
+def _carry(call: socket.socket, expected: Surroundings) -> int:
     call.settimeout(PATIENCE)
     call.sendall(b"+")
     asked, streams = _asked(call)
     if not asked:  # it only wanted to know if anybody is there
         return 0
+    command: list[str] = asked["command"]
+    is_supervisor = command[1:3] == ["-m", SUPERVISOR]
     try:
-        _become(asked, streams, expected)
+        _check(asked["environment"], expected, is_supervisor=is_supervisor)
+        _become(asked, streams, "\0".join(command) if is_supervisor else "")
     except (RefusedError, OSError) as error:
         call.sendall(f"no {error}\n".encode())
         return 1
+    if is_supervisor:
+        return _supervise(call, command[3:])
+    os.nice(processes.NICE)
     call.sendall(f"pid {os.getpid()}\n".encode())
     if call.recv(16) != b"go\n":
         return 1
     _end_with(call)
-    status = _play(asked["command"])
+    status = _play(command)
     with contextlib.suppress(OSError):
         call.sendall(f"exit {status}\n".encode())
     return status
+
+
+def _check(environment: Mapping[str, str], expected: Surroundings, *, is_supervisor: bool) -> None:
+    if why := surroundings.why_not(environment, expected, is_supervisor=is_supervisor):
+        raise RefusedError(why)
+
+
+def _supervise(call: socket.socket, arguments: Sequence[str]) -> int:
+    """Be a supervisor, for which nobody waits: it outlives its caller, and whoever started that."""
+    try:
+        call.sendall(f"pid {os.getpid()} alone\n".encode())
+        if call.recv(16) != b"go\n":
+            return 1
+        call.sendall(b"began\n")
+    except OSError:  # its caller is gone, and may have become another one
+        return 1
+    call.detach()  # it is closed with all that is open
+    return _ended(lambda: supervisor.begin(arguments))
 
 
 def _asked(call: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -106,14 +122,11 @@ def _read(call: socket.socket, size: int) -> bytes:
     return data
 
 
-def _become(asked: Mapping[str, Any], streams: Collection[int], expected: Mapping[str, str]) -> None:
+def _become(asked: Mapping[str, Any], streams: Collection[int], title: str) -> None:
     """Take over all that exec would have kept of the caller, and have a temporary folder of its own."""
     environment: dict[str, str] = asked["environment"]
-    found = shared(environment)
-    if odd := sorted(name for name in {*found, *expected} if found.get(name) != expected.get(name)):
-        raise RefusedError(f"its environment has another {', '.join(odd)} than Ansible was imported with")
     batch = environment.get(processes.TAG, "")
-    if not batch or not mark.write(batch, f"ansible-playbook {batch}"):
+    if not batch or not mark.write(batch, title or f"ansible-playbook {batch}"):
         raise RefusedError("this process cannot be marked as one of its batch")
     os.environ.clear()
     os.environ.update(environment)
@@ -151,11 +164,16 @@ def _end_with(call: socket.socket) -> None:
 
 
 def _play(command: list[str]) -> int:
-    """Run ansible-playbook, and what is to be done at its end; return its exit status."""
-    gc.enable()
+    """Run ansible-playbook; return its exit status."""
     sys.argv = command
+    return _ended(lambda: ansible_playbook(command))
+
+
+def _ended(main: Callable[[], object]) -> int:
+    """Run a main function, and what is to be done at its end; return its exit status."""
+    gc.enable()
     try:
-        ansible_playbook(command)
+        main()
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:  # noqa: BLE001  as the interpreter would have it

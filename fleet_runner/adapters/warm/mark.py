@@ -13,6 +13,9 @@ from fleet_runner.adapters import processes
 ROOM = "-" * 255
 """What the tag's value is in a parent: no batch is called so, and as long as the longest name of a folder."""
 
+WORDS = " " * 512
+"""The last argument of a parent: room for the commands of what it forks, as listings show them."""
+
 _SLOT = f"{processes.TAG}={ROOM}\0".encode()
 
 

@@ -1,8 +1,9 @@
-"""The parent of plays: `python -m fleet_runner.adapters.warm.parent FOLDER`, with the environment of a supervisor.
+"""The parent of plays and supervisors: `python -m fleet_runner.adapters.warm.parent FOLDER`, which it begins as one.
 
-It first becomes a process with the environment of a play, then imports Ansible and what our plugins import, and forks
-for each caller. It reads nothing of what callers send: the fork does, so nothing of one batch is there for the next.
-It ends when its input is closed, when a file that it imported was changed, or when it has grown.
+It first becomes a process with the environment of a play, then imports Ansible, what our plugins import and what
+supervisors do, and forks for each caller. It reads nothing of what callers send: the fork does, so nothing of one
+batch is there for the next. It ends when its input is closed, when a file that it imported was changed, or when it
+has grown.
 """
 
 import contextlib
@@ -22,10 +23,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from fleet_runner.adapters import batches, processes
-from fleet_runner.adapters.warm import SOCKET, mark
+from fleet_runner.adapters.warm import SOCKET, mark, surroundings
+from fleet_runner.adapters.warm.surroundings import Surroundings
 
 BECOME = "FLEET_WARM"
-"""Set in the environment of a parent that has become what it should be."""
+"""Set in the environment of a parent that has become what it should be: the digest of the one that it had before."""
 
 OURS = "FLEET_"
 """How variables begin that are a batch's own; no parent has any."""
@@ -45,12 +47,16 @@ IMPORTED = (
     "ansible.plugins.strategy.linear",
     "ansible.plugins.vars.host_group_vars",
     "fleet_runner.adapters.known_hosts",
+    "fleet_runner.adapters.play",
     "fleet_runner.adapters.redfish",
     "fleet_runner.adapters.sitefiles",
     "fleet_runner.settings",
     "fleet_runner.source",
 )
-"""What plays import only while they run; what else they need comes along."""
+"""What plays and supervisors import only while they run; what else they need comes along."""
+
+LEASED = ("fleet_runner.adapters.courier", "psycopg", "sqlalchemy.dialects.postgresql.psycopg")
+"""What supervisors import beside it that bring to a PostgreSQL what plays say."""
 
 PLUGINS = ("action", "callback", "filter", "inventory", "strategy")
 """Our plugins are loaded by each play, from their files; what they import is here already."""
@@ -67,16 +73,17 @@ Signature = dict[str, tuple[int, int, int]]
 
 
 def main(arguments: list[str]) -> int:
-    """Be the parent of plays in the folder `arguments[0]`, unless there is one."""
-    place = Path(arguments[0])
-    if os.environ.pop(BECOME, "") == "":
+    """Be the parent in the folder `arguments[0]`, unless there is one; what else is to be imported follows it."""
+    place, further = Path(arguments[0]), [each for each in arguments[1:] if each != mark.WORDS]
+    before = os.environ.pop(BECOME, "")
+    if before == "":
         become(place)
     lock = batches.take(place)
     if lock is None:
         return 0
     began = time.time_ns()
     project = Path.cwd()
-    warm(project)
+    warm(project, further)
     from fleet_runner.adapters.warm import forked  # noqa: PLC0415  it needs Ansible with a play's environment
 
     known = signature(read(project))
@@ -89,7 +96,7 @@ def main(arguments: list[str]) -> int:
     if threading.active_count() != 1 or len(list(Path("/proc/self/task").iterdir())) != 1:
         _say("something that was imported began a thread, and a process with threads cannot be forked safely")
         return 1
-    expected = forked.shared(os.environ)
+    expected = Surroundings(surroundings.shared(os.environ), before)
     with _listening(place) as listening:
         _serve(listening, known, lambda call: forked.carry(call, (listening.fileno(), lock), expected))
     return 0
@@ -103,17 +110,20 @@ def become(place: Path) -> NoReturn:
     template = place / "template"
     template.mkdir(mode=0o700, exist_ok=True)
     try:
-        environment = play.template(template, settings_module.load())
+        settings = settings_module.load()
+        environment = play.template(template, settings)
     finally:
         shutil.rmtree(template, ignore_errors=True)
     environment = {name: value for name, value in environment.items() if not name.startswith(OURS)}
-    environment |= {BECOME: "1", processes.TAG: mark.ROOM}
-    os.execve(sys.executable, [sys.executable, "-m", __spec__.name, str(place)], environment)  # noqa: S606  ourselves
+    environment |= {BECOME: surroundings.digest(os.environ), processes.TAG: mark.ROOM}
+    further = LEASED if settings.store_url.startswith("postgres") else ()
+    words = [sys.executable, "-m", __spec__.name, str(place), *further, mark.WORDS]
+    os.execve(sys.executable, words, environment)  # noqa: S606  ourselves
 
 
-def warm(project: Path) -> None:
-    """Import what plays import."""
-    for name in IMPORTED:
+def warm(project: Path, further: Iterable[str]) -> None:
+    """Import what plays and supervisors import."""
+    for name in (*IMPORTED, *further):
         importlib.import_module(name)
     for number, file in enumerate(_plugins(project)):
         spec = importlib.util.spec_from_file_location(f"_warm_{number}", file)

@@ -1,13 +1,13 @@
-"""Stands in for ansible-playbook: `python -I -S shim.py FOLDER ansible-playbook WORDS...`.
+"""Stands in for ansible-playbook or a supervisor: `python -I -S shim.py FOLDER ansible-playbook WORDS...`.
 
 It has the parent that listens in FOLDER fork the play, passes signals on to it, and ends as it ends. Where there is
 no parent, or one that is slow or does not want to, it becomes ansible-playbook: nothing has run by then. It imports
-what Python brings along, and little of that.
+what Python brings along, and little of that. A supervisor goes on alone: the shim ends once it has begun.
 
 The talk: the parent says "+"; the shim sends its arguments, environment and descriptors; the fork says its process
-id, or why it will not; the shim sees that it carries the batch's tag and says "go"; the fork says its exit status.
-Before "go" nothing runs, and a fork whose shim is gone ends. Killed by SIGKILL, the shim takes the play with it, as
-if the play had been meant; tasks go on to their ends then, as those of ansible-playbook do.
+id, or why it will not; the shim sees that it carries the batch's tag and says "go"; the fork says its exit status, or
+that it has begun. Before "go" nothing runs, and a fork whose shim is gone ends. Killed by SIGKILL, the shim takes the
+play with it, as if the play had been meant; tasks go on to their ends then, as those of ansible-playbook do.
 """
 
 import array
@@ -23,7 +23,7 @@ MOST = 4096  # bytes of an answer
 
 
 def main(arguments: list[str]) -> None:
-    """Run the play by a fork, or become ansible-playbook."""
+    """Have it forked, or become what was to be forked."""
     folder, command = arguments[0], arguments[1:]
     try:
         status = _forked(folder, command)
@@ -36,7 +36,10 @@ def main(arguments: list[str]) -> None:
 
 
 def _forked(folder: str, command: list[str]) -> int:
-    """Return the exit status of the forked play, -1 for one that was killed; raise when nothing was started."""
+    """Return the exit status of the forked play, -1 for one that was killed; raise when nothing was started.
+
+    Of a supervisor that has not said that it began nobody knows: another one runs nothing where it did.
+    """
     with socket.socket(socket.AF_UNIX) as call:
         call.settimeout(PATIENCE)
         place = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -47,10 +50,12 @@ def _forked(folder: str, command: list[str]) -> int:
         answer = _line(call)
         if not answer.startswith("pid "):
             raise ValueError(answer or "the fork ended")
-        pid = int(answer[4:])
-        play = os.pidfd_open(pid)
+        pid, _, alone = answer.removeprefix("pid ").partition(" ")
+        play = os.pidfd_open(int(pid))
         if not _is_marked(pid):
             raise ValueError(f"process {pid} does not carry the batch's tag")
+        if alone:
+            return _begun(call)
         passed: list[int] = []
 
         def pass_on(number: int, _: object) -> None:
@@ -67,6 +72,14 @@ def _forked(folder: str, command: list[str]) -> int:
             if passed:  # the fork ended before it had read "go", as it was asked to: nothing begins in its place
                 return 128 + passed[0]
             raise
+
+
+def _begun(call: socket.socket) -> int:
+    """Have a supervisor begin, and return 0 once it has."""
+    call.sendall(b"go\n")
+    if _line(call) != "began":
+        raise ValueError("the fork ended before it began")
+    return 0
 
 
 def _ask(call: socket.socket, command: list[str]) -> None:
@@ -97,7 +110,7 @@ def _line(call: socket.socket) -> str:
     return text.decode(errors="replace").strip()
 
 
-def _is_marked(pid: int) -> bool:
+def _is_marked(pid: str) -> bool:
     """Whether the fork is found by the batch's tag, as all of a batch must be."""
     with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  as above
         return os.fsencode(f"FLEET_BATCH={os.environ.get('FLEET_BATCH', '')}") in file.read().split(b"\0")

@@ -12,6 +12,7 @@ import pytest
 
 from fleet_runner.adapters import batches, playbooks, processes, warm
 from fleet_runner.adapters.playbooks import Batch, BatchState, Look
+from fleet_runner.adapters.warm import keeping
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.settings import Settings
 from tests.waiting import until
@@ -158,7 +159,7 @@ def site(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     with contextlib.ExitStack() as stack:
         stack.callback(made.close)
         if getattr(request, "param", "cold") == "warm":
-            stack.enter_context(warm.kept(made.settings, playbooks.environment(made.settings, "none")))
+            stack.enter_context(keeping.kept(made.settings, playbooks.environment(made.settings, "none")))
             until(lambda: warm.answers(warm.folder(made.settings)))
         yield made
 

@@ -17,7 +17,7 @@ BATCH = "shim-1"
 
 
 @contextmanager
-def asked(folder: Path, ran: Path, fork: int) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+def asked(folder: Path, ran: Path, answer: str) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
     """Start one that knows its fork and has said "go", which nobody has read; cold it would write `ran`."""
     handle = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     with socket.socket(socket.AF_UNIX) as listening:
@@ -34,7 +34,7 @@ def asked(folder: Path, ran: Path, fork: int) -> Iterator[tuple[subprocess.Popen
                     call.sendall(b"+")
                     length = int.from_bytes(call.recv(8, socket.MSG_WAITALL), "big")
                     call.recv(length, socket.MSG_WAITALL)
-                    call.sendall(f"pid {fork}\n".encode())
+                    call.sendall(f"pid {answer}\n".encode())
                     assert call.recv(3, socket.MSG_PEEK | socket.MSG_WAITALL) == b"go\n"
                     yield shim, call
             finally:
@@ -51,7 +51,7 @@ def fork() -> Iterator[int]:
 
 def test_a_play_that_is_stopped_before_it_began_is_not_begun_cold(tmp_path: Path, fork: int) -> None:
     """The signal is passed on to a fork that has not read "go" yet."""
-    with asked(tmp_path, tmp_path / "ran", fork) as (shim, call):
+    with asked(tmp_path, tmp_path / "ran", str(fork)) as (shim, call):
         shim.send_signal(signal.SIGSTOP)
         shim.send_signal(signal.SIGTERM)
         call.close()
@@ -62,8 +62,25 @@ def test_a_play_that_is_stopped_before_it_began_is_not_begun_cold(tmp_path: Path
 
 def test_a_fork_that_ended_before_it_began_is_begun_cold(tmp_path: Path, fork: int) -> None:
     """Nobody asked it to end."""
-    with asked(tmp_path, tmp_path / "ran", fork) as (shim, call):
+    with asked(tmp_path, tmp_path / "ran", str(fork)) as (shim, call):
         call.close()
         os.kill(fork, signal.SIGKILL)
+        assert shim.wait(60) == 0
+    assert (tmp_path / "ran").exists()
+
+
+def test_a_supervisor_that_began_is_left_alone(tmp_path: Path, fork: int) -> None:
+    """Who had it forked ends, and starts no other one."""
+    with asked(tmp_path, tmp_path / "ran", f"{fork} alone") as (shim, call):
+        call.sendall(b"began\n")
+        assert shim.wait(60) == 0
+        os.kill(fork, 0)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_supervisor_that_did_not_say_that_it_began_is_begun_cold(tmp_path: Path, fork: int) -> None:
+    """Where it began nevertheless, the other one finds that."""
+    with asked(tmp_path, tmp_path / "ran", f"{fork} alone") as (shim, call):
+        call.close()
         assert shim.wait(60) == 0
     assert (tmp_path / "ran").exists()

@@ -11,7 +11,7 @@ import pytest
 
 from fleet_runner.adapters import batches, playbooks, processes, warm
 from fleet_runner.adapters.playbooks import BatchState
-from fleet_runner.adapters.warm import mark
+from fleet_runner.adapters.warm import keeping, mark
 from tests.adapters.playbooks.conftest import B1, B2, Site
 from tests.waiting import until
 
@@ -33,9 +33,15 @@ def parent(site: Site) -> int:
 
 def main_process(site: Site, batch: str) -> int:
     """Return the process that carries a play: the parent's own child, and none where Ansible was started."""
+    return forked(site, batch, "ansible-playbook")
+
+
+def forked(site: Site, batch: str, word: str) -> int:
+    """Return the parent's own child that is of a batch, and has a word in its command."""
     above = parent(site)
     children = Path(f"/proc/{above}/task/{above}/children").read_text().split()
-    return next((int(child) for child in children if processes.find(int(child), batch)), 0)
+    found = (processes.find(int(child), batch) for child in children)
+    return next((one.pid for one in found if one is not None and word in one.command), 0)
 
 
 def log(site: Site, batch: str) -> str:
@@ -58,6 +64,29 @@ def test_a_play_is_forked_and_found_by_its_tag(site: Site) -> None:
     site.open_gate("gate")
     assert site.wait_for(B1, BatchState.ENDED).rc == 2
     assert "Task 1" in log(site, B1)
+
+
+@WARM
+def test_a_supervisor_is_forked_and_has_nothing_of_the_parent(site: Site) -> None:
+    """It shows its tag and what it is, leads a session of its own, and who had it forked is gone."""
+    site.play("say in; until_ gate")
+    playbooks.launch(site.settings, site.batch(B1))
+    site.wait_for_witness("in")
+    pid = site.supervisor(B1)
+    assert forked(site, B1, warm.SUPERVISOR) == pid
+    assert str(site.file(B1, "")) in str(processes.find(pid, B1))
+    assert os.getsid(pid) == pid
+    assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0)
+    assert opened(pid) & opened(parent(site)) == set()
+    until(lambda: playbooks.reap() or not playbooks._children)
+    site.open_gate("gate")
+    assert site.wait_for(B1, BatchState.ENDED).rc == 0
+    assert "not forked" not in log(site, B1)
+
+
+def opened(pid: int) -> set[str]:
+    """Return the files, pipes and sockets that a process has open."""
+    return {str(one.readlink()) for one in Path(f"/proc/{pid}/fd").iterdir()}
 
 
 @pytest.mark.parametrize("site", ["cold", "warm"], indirect=True)
@@ -199,10 +228,11 @@ def test_forks_have_temporary_folders_of_their_own(site: Site, monkeypatch: pyte
 def test_a_parent_ends_with_who_keeps_it(site: Site) -> None:
     """Killed, so that it cannot see to it: the kernel closes what the parent listens to."""
     keep = (
-        "import sys, time; from fleet_runner.adapters import playbooks, warm\n"
+        "import sys, time; from fleet_runner.adapters import playbooks\n"
+        "from fleet_runner.adapters.warm import keeping\n"
         "from fleet_runner.settings import Settings\n"
         "settings = Settings.model_validate_json(sys.argv[1])\n"
-        "with warm.kept(settings, playbooks.environment(settings, 'none')): time.sleep(600)"
+        "with keeping.kept(settings, playbooks.environment(settings, 'none')): time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", keep, site.settings.model_dump_json()]) as keeper:
         try:
@@ -218,8 +248,8 @@ def test_a_parent_ends_with_who_keeps_it(site: Site) -> None:
 @WARM
 def test_a_second_keeper_of_the_same_state_starts_no_other_parent(site: Site) -> None:
     first = parent(site)
-    with warm.kept(site.settings, playbooks.environment(site.settings, "none")):
-        time.sleep(warm.PAUSE * 2)
+    with keeping.kept(site.settings, playbooks.environment(site.settings, "none")):
+        time.sleep(keeping.PAUSE * 2)
         assert parent(site) == first
     assert warm.answers(warm.folder(site.settings))
 
