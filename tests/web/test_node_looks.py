@@ -34,3 +34,5 @@ def test_every_page_of_a_node_reads_well(
             shot(page, f"{name}-{look}")
             accessible(page)
             fits(page)
+            aside = "all => all.filter(each => each.scrollWidth > each.clientWidth).length"
+            assert page.eval_on_selector_all("#results .wide", aside) == 0, "answers lie beside the screen"
