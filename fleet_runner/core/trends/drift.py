@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fleet_runner.core.trends.likeness import NEW, Likeness, without
+from fleet_runner.core.trends.likeness import NEW, Likeness, told_before, without
 from fleet_runner.core.trends.panel import Numbers
 
 FEWEST_BEFORE = 10
@@ -92,7 +92,9 @@ def _scan(told: Numbers, floor: float, known: Likeness) -> Numbers:
     like = known.of(told)
     alone = without(told, like)
     noise, _ = differing(alone, there, floor)
-    scaled = np.nan_to_num(np.clip(alone / noise[:, None], -FAR, FAR))
+    scaled = alone / noise[:, None]
+    np.clip(scaled, -FAR, FAR, out=scaled)
+    scaled[~there] = 0
     before = np.cumsum(scaled, axis=1)[:, :-1]
     days = np.cumsum(there, axis=1, dtype=np.float32)
     all_days, total = days[:, -1:], before[:, -1:] + scaled[:, -1:]
@@ -110,14 +112,15 @@ def differing(alone: Numbers, there: NDArray[np.bool_], floor: float) -> tuple[N
 
     Of normal noise such a difference is 2/sqrt(pi) standard deviations in the mean.
     """
-    days = np.arange(alone.shape[1], dtype=np.int32)
-    last = np.maximum.accumulate(np.where(there, days, np.int32(-1)), axis=1)[:, :-1]
-    earlier = np.take_along_axis(alone, np.maximum(last, 0).astype(np.intp), axis=1)
-    step = np.where(there[:, 1:] & (last >= 0), np.abs(alone[:, 1:] - earlier), np.nan)
-    told = np.maximum((~np.isnan(step)).sum(axis=1), 1)
-    mean = np.nansum(step, axis=1) / told
+    earlier, begun = told_before(alone, there)
+    near = there[:, 1:] & begun
+    step = np.abs(np.subtract(alone[:, 1:], earlier, out=earlier), out=earlier)
+    step[~near] = 0
+    told = np.maximum(near.sum(axis=1), 1)
+    mean = step.sum(axis=1) / told
     # one jump among many days adds little to a mean of differences, and less when it counts no more than some of them
-    mean = np.nansum(np.minimum(step, MOST_JUMP * mean[:, None]), axis=1) / told
+    mean = np.minimum(step, MOST_JUMP * mean[:, None]).sum(axis=1) / told
+    step[~near] = np.nan
     noise = np.maximum(mean * np.sqrt(np.pi) / 2, np.float32(max(floor, LEAST_NOISE))).astype(np.float32)
     return noise, step
 

@@ -11,6 +11,7 @@ American Statistical Association 68, 1973). What is left without the day before 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fleet_runner.core.trends.panel import Numbers
 
@@ -78,17 +79,32 @@ def without(values: Numbers, like: Numbers) -> Numbers:
     if not like.any():
         return values
     there = ~np.isnan(values)
-    days = np.arange(values.shape[1], dtype=np.int16)
-    last = np.maximum.accumulate(np.where(there, days, np.int16(-1)), axis=1)[:, :-1]
-    left = np.take_along_axis(values, np.maximum(last, 0).astype(np.intp), axis=1)
-    kept = np.power(like[:, None], np.maximum(days[1:] - last, 1), dtype=np.float32)
-    kept[last < 0] = 0
-    left[last < 0] = 0
+    left, begun = told_before(values, there)
+    kept = np.power(like[:, None], _ago(there), dtype=np.float32)
+    kept[~begun] = 0
+    left[~begun] = 0
     new = np.sqrt(1 - like**2)[:, None]
     found = values * new
     found[:, 1:] -= kept * left * new
     found[:, 1:] /= np.sqrt(1 - kept**2)
     return np.asarray(found, np.float32)
+
+
+def told_before(values: Numbers, there: NDArray[np.bool_]) -> tuple[Numbers, NDArray[np.bool_]]:
+    """Return, of each day but the first, the number that was told before it, and whether there is one."""
+    days = np.arange(values.shape[1] - 1, dtype=np.int16)
+    last = np.maximum.accumulate(np.where(there[:, :-1], days, np.int16(-1)), axis=1)
+    found = values[:, :-1].copy()
+    rows, columns = np.nonzero((last >= 0) & ~there[:, :-1])  # few days are missing: only these are looked up
+    found[rows, columns] = values[rows, last[rows, columns]]
+    return found, last >= 0
+
+
+def _ago(there: NDArray[np.bool_]) -> NDArray[np.int16]:
+    """Return, of each day but the first, how many days before it a number was told; any number where none was."""
+    days = np.arange(there.shape[1] - 1, dtype=np.int16)
+    last = np.maximum.accumulate(np.where(there[:, :-1], days, np.int16(0)), axis=1)
+    return np.asarray(days + 1 - last, np.int16)
 
 
 def _of_each(values: Numbers) -> Numbers:
