@@ -58,7 +58,10 @@ class Told(Protocol):
 
 @dataclass(slots=True)
 class Night:
-    """One look: at what, at which moment, who is told how far it is, and what could not be done."""
+    """One look: at what, at which moment, who is told how far it is, and what could not be done.
+
+    `without` is why it does without the source of truth, "" where it has it.
+    """
 
     settings: Settings
     store: Store
@@ -66,6 +69,7 @@ class Night:
     go_on: Callable[[], None]
     progress: Progress
     broken: dict[str, str] = field(default_factory=dict[str, str])
+    without: str = ""
     begun: int = 0
     ended: int = 0
 
@@ -122,7 +126,7 @@ def run(
     with night.alone("gathering"):
         gathered = _gathered(night)
     with night.alone("the source of truth"):
-        fleet = source.read(settings, as_kept=True)
+        fleet = _fleet(night)
     _trends(night, fleet)
     for name, analysis in ANALYSES.items():
         night.step(f"{name}: being looked at")
@@ -135,6 +139,18 @@ def run(
     if night.broken:
         raise FleetError(said)
     return said
+
+
+def _fleet(night: Night) -> Fleet | None:
+    """Return what the source of truth has; while it is away, a night says so and is made all the same."""
+    try:
+        return source.read(night.settings, as_kept=True)
+    except ConflictError:
+        raise
+    except FleetError as error:
+        log.warning("the night's look does without the source of truth", why=str(error))
+        night.without = str(error)
+        return None
 
 
 def _gathered(night: Night) -> Gathered:
@@ -262,8 +278,14 @@ def _marks(metric: "Metric", held: Mapping[str, Mapping[str, Any]]) -> dict[str,
 
 
 def _sentence(night: Night, gathered: Gathered) -> str:
-    left = sum(gathered.left_out.values())
-    said = f"{gathered.results:,} results read{f' ({left:,} left out)' if left else ''}, "
+    waits = gathered.left_out.get("ahead", 0)
+    left = sum(gathered.left_out.values()) - waits
+    asides = [f"{left:,} left out"] if left else []
+    asides += [f"{waits:,} of a time to come wait for it"] if waits else []
+    aside = f" ({', '.join(asides)})" if asides else ""
+    said = f"{gathered.results:,} results read{aside}, "
     said += f"{night.begun:,} foreseen anew, {night.ended:,} seen no more"
+    if night.without:
+        said += f"; racks, sites and models of parts are left out, for the source of truth is away: {night.without}"
     troubles = "; ".join(f"{name}: {why}" for name, why in night.broken.items())
     return f"{said}; not done: {troubles}" if troubles else said
