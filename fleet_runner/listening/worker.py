@@ -6,7 +6,7 @@ becomes of them: several listeners may run beside each other, and the reconciler
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from threading import Event
 
@@ -204,11 +204,20 @@ class Worker:
             yield from found.changed
 
     def _change(self, desk: Desk, changed: Sequence[Alarm], now: float) -> None:
-        """Write alarms that changed without a signal; what somebody else cleared stays so."""
+        """Write alarms that changed without a signal; what somebody else cleared stays so.
+
+        What somebody else heard more of stands on, though it was silent here. It is looked at with its node held, so
+        nobody hears more of it until this is written.
+        """
 
         def judge(known: tuple[Known, ...]) -> Iterator[Alarm]:
-            stands = {(alarm.node, alarm.code, alarm.component) for each in known for alarm in each.standing}
-            yield from (alarm for alarm in changed if (alarm.node, alarm.code, alarm.component) in stands)
+            stands = {(alarm.node, alarm.code, alarm.component): alarm for each in known for alarm in each.standing}
+            for alarm in changed:
+                stored = stands.get((alarm.node, alarm.code, alarm.component))
+                if stored is None or (alarm.cleared_at is not None and stored.heard_at > alarm.heard_at):
+                    continue
+                heard_at, last_at = max(stored.heard_at, alarm.heard_at), max(stored.last_at, alarm.last_at)
+                yield replace(alarm, heard_at=heard_at, last_at=last_at)
             desk.learn(((each.name, each.standing) for each in known), now)
 
         if changed:
