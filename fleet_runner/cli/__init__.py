@@ -150,6 +150,10 @@ def _answer() -> None:
     """What is still to be written is written here, where it can be told that it could not."""
     try:
         command_line(first(sys.argv[1:]))(prog_name="fleet-runner")
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # Typer ends with 1 then, which is the code of faults
+            raise end.__context__ from None
+        raise
     finally:
         sys.stdout.flush()
 

@@ -53,8 +53,8 @@ def test_a_reader_that_has_read_enough_is_no_trouble(folder: Path) -> None:
     """`fleet-runner ... | head`."""
     reader, writer = os.pipe()
     os.close(reader)
-    _, said = into(folder, writer, *CHECK, "--json")
-    assert not said
+    code, said = into(folder, writer, *CHECK, "--json")
+    assert (code, said) == (0, "")
 
 
 def test_a_closed_standard_output_takes_no_answer_and_is_no_trouble(folder: Path) -> None:
