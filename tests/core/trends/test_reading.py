@@ -33,10 +33,10 @@ def test_numbers_of_a_run_are_those_of_the_parts_that_were_there_in_it() -> None
     """Its serial number is told at the end of a run, and holds for all of it."""
     parts = [{"parts": {"GPU 1b": {"serial": serial}}} for serial in ("S-1", "S-2")]
     numbers, places, _ = heaped(
-        told(1, "gpu_thermals", {"core_celsius": {"1b": 50}}),
-        told(2, "parts_gpu", parts[0]),
-        told(3, "gpu_thermals", {"core_celsius": {"1b": 70}}, NOW + 1, run=2),
-        told(4, "parts_gpu", parts[1], NOW + 1, run=2),
+        told(1, "gpu_thermals", {"core_celsius": {"1b": 50}}, NOW - 1),
+        told(2, "parts_gpu", parts[0], NOW - 1),
+        told(3, "gpu_thermals", {"core_celsius": {"1b": 70}}, run=2),
+        told(4, "parts_gpu", parts[1], run=2),
     )
     assert numbers == {"gpu_core": [(1, 50.0), (2, 70.0)]}
     assert [stay.serial for stay in places.changed()[0]] == ["S-1", "S-2"]
