@@ -20,6 +20,7 @@ from fleet_runner.cli.session import ByNode, Exit, errors, opened, print_json, s
 from fleet_runner.core import baseline as core
 from fleet_runner.core.baseline import Learned, Margin
 from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.counted import counted
 from fleet_runner.core.errors import FleetError, SettingsError
 from fleet_runner.core.lifecycle import State
 from fleet_runner.core.profile import Profile
@@ -173,7 +174,7 @@ def _tell(learned: list[Learned], chosen: tuple[str, ...], difference: str) -> N
             errors.print(f"{each.measure.mark}: {each.why}", soft_wrap=True)
     silent = ", ".join(each.measure.mark for each in learned if not each.numbers)
     if silent:
-        errors.print(f"no number of these {len(chosen)} nodes: {silent}", style="dim", soft_wrap=True)
+        errors.print(f"no number of {counted(len(chosen), 'node')}: {silent}", style="dim", soft_wrap=True)
     if told and not difference:
         errors.print("the marks of today are these", style="dim")
     sys.stdout.write(difference)

@@ -11,6 +11,7 @@ from fleet_runner.core.checks.answers import about, conclude, fault_key, text_of
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.gpus import presence, settling
 from fleet_runner.core.checks.treated import untreated
+from fleet_runner.core.counted import counted
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import fabric_manager, systemctl
@@ -180,8 +181,8 @@ def _errors(logged: list[fabric_manager.LogError], expected: Expected) -> Iterat
     for kind in KINDS:
         if kind.code in last:
             yield about(expected.node, kind.code, PART)(
-                message=f"Fabric Manager of {expected.node} logged {count[kind.code]} times since its start, last at"
-                f" {last[kind.code].at}: {last[kind.code].words:.200}",
+                message=f"Fabric Manager of {expected.node} logged {counted(count[kind.code], 'time')} since its"
+                f" start, last at {last[kind.code].at}: {last[kind.code].words:.200}",
                 remedy=kind.remedy,
                 steps=kind.steps,
             )

@@ -5,6 +5,7 @@ from math import ceil
 from statistics import median
 from typing import NamedTuple
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.lifecycle import State
 from fleet_runner.core.report.figures import Figures
 from fleet_runner.core.report.rows import Span
@@ -99,18 +100,18 @@ def summary(found: Figures, before: Figures) -> tuple[str, str, str]:
         lost = found.lost[0] if found.lost and found.lost[0].seconds else None
         why = f"; most of it to {lost.cause} ({hours(lost.seconds)} h)" if lost else ""
         first = (
-            f"{found.nodes} {_plural(found.nodes, 'node')} served {share(found.availability)} of the time and lost "
+            f"{counted(found.nodes, 'node')} served {share(found.availability)} of the time and lost "
             f"{hours(found.lost_seconds)} node hours{why}."
         )
     many = len(found.bring_ups)
     told = f", in {middle(found.bring_ups)} (median)" if many >= FEW else ""
-    second = f"{many or 'No'} {_plural(many, 'node')} came up into production{told}; "
+    second = f"{counted(many or 'No', 'node')} came up into production{told}; "
     second += f"{_beside(many, len(before.bring_ups))}."
     helped = sum(each.helped for each in found.remedies)
     tried = sum(each.helped + each.failed + each.unknown for each in found.remedies)
-    cured = f"remedies helped {helped} of {tried} times" if tried else "no remedy was tried"
-    third = f"{found.opened} {_plural(found.opened, 'ticket')} opened and {found.closed} closed, "
-    third += f"{len(found.standing)} stand open; {cured}."
+    cured = f"remedies helped {helped} of {counted(tried, 'time')}" if tried else "no remedy was tried"
+    third = f"{counted(found.opened, 'ticket')} opened and {found.closed} closed, "
+    third += f"{counted(len(found.standing), 'stands open', 'stand open')}; {cured}."
     return first, second, third
 
 
@@ -142,7 +143,3 @@ def _beside(now: int, then: int) -> str:
     if now == then:
         return "as many as in the week before"
     return f"{abs(now - then)} {'more' if now > then else 'fewer'} than in the week before"
-
-
-def _plural(many: int, word: str) -> str:
-    return word if many == 1 else f"{word}s"

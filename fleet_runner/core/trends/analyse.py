@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet_runner.core.counted import counted
 from fleet_runner.core.foresight import Foresight
 from fleet_runner.core.parts.stay import Stay
 from fleet_runner.core.trends import causes
@@ -120,12 +121,16 @@ class Drift:
     def _sentences(self, judged: int, every: Sequence[Foresight], moved: int) -> list[str]:
         """Say what was looked at and found."""
         series = sum(each.series for each in self.looked)
+        metrics = counted(len(self.looked), "metric")
         kinds = Counter(each.kind.value for each in every)
         which = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items()))
         return [
-            f"{series:,} series of {len(self.looked)} metrics were looked at; {judged:,} could be judged.",
-            f"{len(every):,} changes are foreseen to matter{f' ({which})' if which else ''}.",
-            *([f"{moved:,} racks or sites changed as a whole: no part of theirs is to blame."] if moved else []),
+            f"{series:,} series of {metrics} {'was' if series == 1 else 'were'} looked at; {judged:,} could be judged.",
+            f"{counted(len(every), 'change is', 'changes are')} foreseen to matter{f' ({which})' if which else ''}.",
+            *(
+                [f"{counted(moved, 'rack or site', 'racks or sites')} changed as a whole: no part there is to blame."]
+                * bool(moved)
+            ),
             f"Of noise alone at most {judged * FALSE_ALARMS:.2g} a night are expected.",
         ]
 

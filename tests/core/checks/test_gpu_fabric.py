@@ -188,7 +188,7 @@ def test_errors_since_its_start_say_what_follows(words: str, code: str, remedy: 
     """An older one, from before its start, was answered by that start."""
     result = managed(fabric_manager_log=LOG + FRESH.format(words))
     assert codes(result) == {code: remedy}
-    assert "logged 1 times since its start, last at 2025-02-27 16:00:00" in result.message
+    assert "logged 1 time since its start, last at 2025-02-27 16:00:00" in result.message
 
 
 def test_errors_that_ask_for_nothing_are_recorded_with_their_count() -> None:

@@ -136,7 +136,7 @@ def test_a_rack_that_moves_as_a_whole_is_told_once_and_no_part_of_it_is() -> Non
     assert "all 32 parts in rack hall-a r1 rose together by" in rack.sentence
     body = Drift((found,)).to_json()
     assert body["together"] == [rack.to_json()]
-    assert "1 racks or sites changed as a whole" in body["sentences"][2]
+    assert "1 rack or site changed as a whole" in body["sentences"][2]
 
 
 def test_a_rack_that_grows_colder_bothers_nobody() -> None:
@@ -258,7 +258,7 @@ def test_the_body_says_what_was_looked_at_and_how_often_chance_may_be_told() -> 
     assert (body["since_day"], body["until_day"]) == ("2024-10-04", "2025-01-01")
     assert body["false_alarms_per_night"] == pytest.approx(192e-6, abs=1e-6)
     assert body["sentences"][0] == "192 series of 2 metrics were looked at; 192 could be judged."
-    assert body["sentences"][1] == "1 changes are foreseen to matter (1 of kind shift)."
+    assert body["sentences"][1] == "1 change is foreseen to matter (1 of kind shift)."
     assert [each["foreseen"] for each in body["metrics"]] == [{"shift": 1}, {}]
     assert [Foresight.from_json(each) for each in body["foresights"]] == list(drift.foresights())
 
