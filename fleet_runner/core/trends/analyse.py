@@ -121,11 +121,11 @@ class Drift:
     def _sentences(self, judged: int, every: Sequence[Foresight], moved: int) -> list[str]:
         """Say what was looked at and found."""
         series = sum(each.series for each in self.looked)
-        metrics = counted(len(self.looked), "metric")
+        metrics = f"{counted(len(self.looked), 'metric')} {'was' if series == 1 else 'were'}"
         kinds = Counter(each.kind.value for each in every)
         which = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items()))
         return [
-            f"{series:,} series of {metrics} {'was' if series == 1 else 'were'} looked at; {judged:,} could be judged.",
+            f"{series:,} series of {metrics} looked at; {judged:,} could be judged.",
             f"{counted(len(every), 'change is', 'changes are')} foreseen to matter{f' ({which})' if which else ''}.",
             *(
                 [f"{counted(moved, 'rack or site', 'racks or sites')} changed as a whole: no part there is to blame."]
