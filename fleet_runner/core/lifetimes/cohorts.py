@@ -11,7 +11,7 @@ from fleet_runner.core.lifetimes import rates, survival, weibull
 from fleet_runner.core.lifetimes.fatal import called, why
 from fleet_runner.core.lifetimes.lives import Life
 from fleet_runner.core.lifetimes.rates import Between
-from fleet_runner.core.lifetimes.saying import YEAR, amount, days, none_of, percent
+from fleet_runner.core.lifetimes.saying import ENOUGH_OF_PARTS, YEAR, amount, days, none_of, percent, too_short
 from fleet_runner.core.lifetimes.survival import Curve, Sample
 
 FEWEST = 5
@@ -82,18 +82,25 @@ def _often(name: str, lives: Sequence[Life]) -> dict[str, Any]:
     keys = ("mtbf_years", "mtbf_years_low", "mtbf_years_high")
     if found is None:
         return row | dict.fromkeys(keys) | {"sentence": f"Not enough data for {name}: none was watched for any time."}
+    said = f"{name}: {found.events:,} of {parts:,} failed"
+    if found.time * YEAR < ENOUGH_OF_PARTS:
+        said += f"; {too_short(found.time * YEAR, 'part')}."
+        return row | dict.fromkeys(keys) | {"sentence": said[0].upper() + said[1:]}
     between = found.between
-    said = (
-        f"{name}: {found.events:,} of {parts:,} failed in {counted(amount(found.time), 'year')} of service together"
-    )
+    said += f" in {counted(amount(found.time), 'year')} of service together"
     if not found.events:
-        said += f", so there is less than one failure in {counted(amount(between.low or 0), 'year')} (95 % sure)."
+        said += f", so there is less than one failure in {_years(between.low or 0)} (95 % sure)."
         return (
             row | dict(zip(keys, (None, between.low, None), strict=True)) | {"sentence": said[0].upper() + said[1:]}
         )
-    said += f", one in {counted(amount(between.value), 'year')} (95 % interval {within(between, amount)} years)."
+    said += f", one in {_years(between.value)} (95 % interval {within(between, _years)})."
     numbers = (between.value, between.low, between.high)
     return row | dict(zip(keys, numbers, strict=True)) | {"sentence": said[0].upper() + said[1:]}
+
+
+def _years(value: float) -> str:
+    """Return years in the unit in which people say so many."""
+    return days(value * YEAR)
 
 
 def _survival(name: str, drawn: Curve | None, sample: Sample, unknown: int) -> str:

@@ -1,8 +1,16 @@
 """Numbers and intervals in words: three digits are as many as the data carries."""
 
+from fleet_runner.core.counted import counted
+
 DAY = 86_400.0
 YEAR = 365.25
 """Days."""
+
+ENOUGH = 30.0
+"""Node-days of service below which nobody says how often nodes drop out: of minutes everything follows."""
+
+ENOUGH_OF_PARTS = YEAR
+"""The same of parts, in days of all together: they are many, and fail less often."""
 
 NEVER = "no end"
 """In place of the upper end of an interval that the data does not give."""
@@ -29,6 +37,11 @@ def days(value: float) -> str:
     if value >= 2 * YEAR:
         return f"{amount(value / YEAR)} years"
     return f"{amount(value)} d" if value >= 2 else f"{amount(value * 24)} h"  # noqa: PLR2004  as people say it
+
+
+def too_short(value: float, whose: str = "node") -> str:
+    """Say that so many days of service are too few for a rate."""
+    return f"not enough service observed yet ({counted(amount(value * 24), f'{whose}-hour')})"
 
 
 def none_of(what: str, seen: int, needed: int) -> str:

@@ -12,7 +12,7 @@ from fleet_runner.core.lifecycle import Event
 from fleet_runner.core.lifetimes import rates, survival
 from fleet_runner.core.lifetimes.cohorts import within
 from fleet_runner.core.lifetimes.rates import Between, Rate
-from fleet_runner.core.lifetimes.saying import DAY, amount, days, percent
+from fleet_runner.core.lifetimes.saying import DAY, ENOUGH, amount, days, percent, too_short
 from fleet_runner.core.report.figures import Found, cause
 from fleet_runner.core.report.rows import Span
 from fleet_runner.core.report.stories import Exclusion, Story, out, production
@@ -73,7 +73,7 @@ def service(found: Found, span: Span, gpus: Mapping[str, int], now: float) -> di
         "out_days": sum(lost.values()) / DAY,
         "exclusions": sum(each.begun for each in gone),
         **spread("availability", up),
-        **spread("mtbf_days", often.between if often and often.events else None),
+        **spread("mtbf_days", often.between if often and often.events and often.time >= ENOUGH else None),
         **spread("mttr_hours", back),
         **spread("median_hours", None if drawn is None else drawn.half()),
         "lost_gpu_hours": sum(each.seconds / HOUR * gpus.get(each.node, 0) for each in gone),
@@ -98,6 +98,10 @@ def interruptions(found: Found, span: Span, now: float) -> dict[str, Any]:
     if often is None:
         return {"interruptions": 0, "node_days": 0.0, **spread("rate_per_node_day", None), "dispersion": None,
                 "sentence": "Not enough data on interruptions: no node was in production."}  # fmt: skip
+    if often.time < ENOUGH:
+        few = f"No rate of interruptions is told: {too_short(often.time)}."
+        return {"interruptions": often.events, "node_days": often.time, **spread("rate_per_node_day", None),
+                "dispersion": None, "sentence": few}  # fmt: skip
     between = often.between
     if often.events:
         said = f"A node drops out of production unasked about every {days(between.value)} ({within(between, days)})."
@@ -155,6 +159,8 @@ def _sentence(nodes: int, up: Between | None, often: Rate | None, back: Between 
     said += f" ({within(up, percent)})" if up.low is not None else ""
     if not often.events:
         return f"{said}; none was taken out."
+    if often.time < ENOUGH:
+        return f"{said}; how often one is out is not told: {too_short(often.time)}."
     said += f"; each was out about every {days(often.between.value)} ({within(often.between, days)})"
     if back is None:
         return f"{said}; not enough came back to say how long for."

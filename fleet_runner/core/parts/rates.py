@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet_runner.core.counted import counted
+from fleet_runner.core.lifetimes.saying import ENOUGH_OF_PARTS, too_short
 from fleet_runner.core.parts.failures import DAY, Failure, Place, place
 from fleet_runner.core.parts.stay import Stay
 
@@ -39,11 +40,17 @@ class Rate:
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
         whose = f"{self.kind} of {self.device_type}" if self.device_type else f"{self.kind} of every device type"
+        served = self.years * YEAR / DAY
+        known = served >= ENOUGH_OF_PARTS
+        often = (
+            f" in {self.years:,.1f} years of parts, {self.a_year:.3g} a year"
+            if known
+            else f"; {too_short(served, 'part')}"
+        )
         return {
             "kind": self.kind, "device_type": self.device_type, "places": self.places, "failures": self.failures,
-            "part_years": round(self.years, 3), "per_part_year": round(self.a_year, 5),
-            "sentence": f"{whose}: {counted(self.failures, 'failure')} in {self.years:,.1f} years of parts,"
-            f" {self.a_year:.3g} a year",
+            "part_years": round(self.years, 3), "per_part_year": round(self.a_year, 5) if known else None,
+            "sentence": f"{whose}: {counted(self.failures, 'failure')}{often}",
         }  # fmt: skip
 
 

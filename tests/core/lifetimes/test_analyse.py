@@ -148,7 +148,7 @@ def test_the_share_that_lives_is_told_of_those_that_are_watched() -> None:
     assert "of GPUs that reach 40 d" in kind(older)["survival_sentence"]
     alone = [life(at, 10.0 * at + 1, "xid.79", entry=10.0 * at) for at in range(12)]
     assert "10 of one age are needed" in kind(alone)["survival_sentence"]
-    assert "less than one failure in" in kind([life(1, 100.0, "")])["sentence"]
+    assert "less than one failure in" in kind([life(1, 500.0, "")])["sentence"]
     assert "none was watched for any time" in kind([life(1, 0.0, "")])["sentence"]
 
 
@@ -199,6 +199,22 @@ def test_service_that_nothing_ended_says_so() -> None:
     assert serving.interruptions(calm, SPAN, NOW)["sentence"].startswith("No node dropped out of production unasked")
     out = Found([story("gpu-1"), replace(story("gpu-2", (10.0, None)), served=((NOW - 200 * DAY, NOW - 10 * DAY),))])
     assert serving.service(out, SPAN, {}, NOW)["sentence"].endswith("not enough came back to say how long for.")
+
+
+def test_of_a_few_hours_nothing_is_said_as_a_rate() -> None:
+    """A node that is out within its first hours says nothing of a year."""
+    found = Found([story("gpu-1", (0.5, 0.25), up=1.0)])
+    told = serving.interruptions(found, SPAN, NOW)
+    assert told["sentence"] == ("No rate of interruptions is told: not enough service observed yet (18 node-hours).")
+    assert (told["interruptions"], told["rate_per_node_day"]) == (1, None)
+    body = serving.service(found, SPAN, {}, NOW)
+    assert body["sentence"].endswith("is not told: not enough service observed yet (18 node-hours).")
+    assert body["mtbf_days"] is None
+    few = kind([life(at, 2.0, "xid.79" if at else "") for at in range(2)])
+    assert few["sentence"] == "GPUs: 1 of 2 failed; not enough service observed yet (96 part-hours)."
+    assert few["mtbf_years"] is None
+    often = kind([life(at, 40.0, "xid.79") for at in range(20)])
+    assert "one in 40 d (95 % interval" in often["sentence"]
 
 
 def test_the_first_days_are_held_against_the_later_ones() -> None:

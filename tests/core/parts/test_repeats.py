@@ -117,4 +117,9 @@ def test_the_body_is_plain_and_says_its_rates() -> None:
     assert Rate("gpu", "", 9, 1, 2.0).to_json()["sentence"] == (
         "gpu of every device type: 1 failure in 2.0 years of parts, 0.75 a year"
     )
+    young = Rate("gpu", "", 9, 0, 0.0004).to_json()
+    assert (
+        young["sentence"] == "gpu of every device type: 0 failures; not enough service observed yet (3.51 part-hours)"
+    )
+    assert young["per_part_year"] is None
     assert YEAR > 365 * DAY
