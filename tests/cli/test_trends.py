@@ -72,6 +72,18 @@ def test_a_part_is_drawn_between_its_peers(night: Store, typed: Type) -> None:
     assert {"peers, high", "peers, middle", "peers, low"} <= {line[:13].strip() for line in lines}
 
 
+def test_a_metric_that_no_part_told_lately_says_where_its_numbers_are(night: Store, typed: Type) -> None:
+    said = typed("trends", "metric", "gpu_watts")
+    assert (said.code, "no drift of it is told" in said.words, "--node NODE" in said.words) == (1, True, True)
+    alone = typed("trends", "metric", "gpu_watts", "--node", name(1))
+    assert (alone.code, alone.words) == (1, f"no number of gpu_watts is stored of {name(1)}")
+
+
+def test_a_lemon_is_named_in_its_line(night: Store, typed: Type) -> None:
+    night.keep_analysis("lemons", {"lemons": [{"node": name(1), "sentence": "13 points in 28 days"}]}, NOW, 1.0)
+    assert f"- {name(1)}: 13 points in 28 days" in typed("trends", "lemons").words
+
+
 def test_a_part_is_followed(night: Store, typed: Type) -> None:
     assert f"{SLOT[0]} GPU 2 ({SLOT[1]}): failed with xid.79" in typed("trends", "parts", "OLD-1").words
     unknown = typed("trends", "parts", "NEVER-SEEN")

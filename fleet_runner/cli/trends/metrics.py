@@ -39,6 +39,7 @@ def metric(
             f"there is no metric {printable(name)!r}{f'; near it are {near}' if near else ''};"
             " fleet-runner trends metric lists all"
         )
+    foreseen = False
     with opened() as (_, store):
         heat = store.analysis("heat")
         if node:
@@ -46,15 +47,30 @@ def metric(
         else:
             told = telling.metric_of(heat.body if heat is not None else None, name)
             rows = [(str(each["device_type"]) or "unknown type", each["middle"]) for each in telling.bands(told)]
+        if not rows and not node:
+            foreseen = any(each.what.metric == name for each in store.foresights())
     if json:
         print_json(_plain(name, rows))
         return
     if not rows:
-        say(NEVER if heat is None else f"nothing was told of {name} yet")
+        say(_silent(name, node, analysed=heat is not None, foreseen=foreseen))
         raise typer.Exit(Exit.NO)
     say(f"{name}, {BY_NAME[name].unit}: {BY_NAME[name].meaning}")
     for row in drawn(rows):
         console.print(row, soft_wrap=True)
+
+
+def _silent(name: str, node: str, *, analysed: bool, foreseen: bool) -> str:
+    """Say what is stored where the analysis has no picture of a metric."""
+    if node:
+        return f"no number of {name} is stored of {node}"
+    if not analysed:
+        return NEVER
+    drift = "drift of it is foreseen (fleet-runner trends)" if foreseen else "no drift of it is told"
+    return (
+        f"no part told {name} in the seven days before the last analysis, and {drift}; older and newer numbers are"
+        f" stored by node: fleet-runner trends metric {name} --node NODE"
+    )
 
 
 def _list(*, json: bool) -> None:

@@ -60,8 +60,14 @@ def show(name: str, *, json: bool, lists: tuple[str, ...], one: tuple[str, ...] 
         say(sentence, "bold")
     for each in (*(part(found.body, single) for single in one), *_rows(found.body, lists)):
         if isinstance(each, Mapping) and each.get("sentence") and each["sentence"] not in told:
-            say(str(each["sentence"]), first="- ")
+            say(_named(each), first="- ")
     console.print(Text(f"as of {stamp(found.at)} UTC; --json has all of it", "dim"))
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    """Return a row's sentence, with its node before it where it does not name that itself."""
+    sentence, node = str(row["sentence"]), str(row.get("node", ""))
+    return sentence if node in sentence else f"{node}: {sentence}"
 
 
 def _rows(body: Mapping[str, Any], lists: tuple[str, ...]) -> list[object]:

@@ -24,8 +24,8 @@ class Line:
 
 
 def named(stay: Stay) -> str:
-    """Return what people call a place, with what findings call it."""
-    return f"{stay.slot} ({stay.component})" if stay.slot else stay.component
+    """Return what people call a place, with what findings call it; the node itself is called by its kind."""
+    return f"{stay.slot} ({stay.component})" if stay.slot else stay.component or stay.kind
 
 
 def history(stays: Sequence[Stay], episodes: Iterable[Episode], cases: Iterable[Case]) -> tuple[Line, ...]:
@@ -46,7 +46,8 @@ def _arrivals(stays: Sequence[Stay]) -> list[Line]:
     for stay in sorted(stays, key=lambda each: (each.first_at, each.id)):
         place, part = (stay.kind, stay.node, stay.component), (stay.kind, stay.serial)
         before, came_from = here.get(place, ""), were.get(part, "")
-        what = f"{stay.kind} {stay.serial or 'of unknown serial number'}"
+        unknown = " of unknown serial number" if stay.component else ""
+        what = f"{stay.kind} {stay.serial}" if stay.serial else f"{stay.kind}{unknown}"
         in_place_of = f", in place of {before}" if before and before != stay.serial else ""
         moved = f", came from {came_from}" if stay.serial and came_from else ""
         found.append(_line(stay, stay.first_at, f"{what} first seen here{moved}{in_place_of}"))

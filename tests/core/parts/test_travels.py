@@ -38,6 +38,12 @@ def test_a_place_tells_which_part_came_after_which() -> None:
     ]
 
 
+def test_a_node_as_a_whole_has_a_name_as_a_place_too() -> None:
+    """It has no component, and its serial number is that of its chassis or not known at all."""
+    (line,) = history([Stay(5, "node", "", "n1", "", "", 10.0, 20.0)], [], [])
+    assert (line.place, line.sentence) == ("node", "node first seen here")
+
+
 def test_what_is_of_others_is_left_out() -> None:
     """Faults of another node, another time, another part, of the node itself; cases of other parts."""
     untold = replace(FAULT, serial="", seen=1)
