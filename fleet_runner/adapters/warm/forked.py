@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import gc
 import json
+import logging
 import os
 import signal
 import socket
@@ -61,14 +62,15 @@ def _carry(call: socket.socket, expected: Surroundings) -> int:
     command: list[str] = asked["command"]
     is_supervisor = command[1:3] == ["-m", SUPERVISOR]
     try:
-        _check(asked["environment"], expected, is_supervisor=is_supervisor)
+        _check(command, asked["environment"], expected, is_supervisor=is_supervisor)
         _become(asked, streams, "\0".join(command) if is_supervisor else "")
     except (RefusedError, OSError) as error:
         call.sendall(f"no {error}\n".encode())
         return 1
     if is_supervisor:
         return _supervise(call, command[3:])
-    os.nice(processes.NICE)
+    with contextlib.suppress(OSError):  # where a service's filter forbids it, a play is not nicer, as with nice(1)
+        os.nice(processes.NICE)
     call.sendall(f"pid {os.getpid()}\n".encode())
     if call.recv(16) != b"go\n":
         return 1
@@ -79,7 +81,11 @@ def _carry(call: socket.socket, expected: Surroundings) -> int:
     return status
 
 
-def _check(environment: Mapping[str, str], expected: Surroundings, *, is_supervisor: bool) -> None:
+def _check(
+    command: Sequence[str], environment: Mapping[str, str], expected: Surroundings, *, is_supervisor: bool
+) -> None:
+    if is_supervisor and command[0] != sys.executable:
+        raise RefusedError("it is for another Python, whose fleet-runner may be another one, too")
     if why := surroundings.why_not(environment, expected, is_supervisor=is_supervisor):
         raise RefusedError(why)
 
@@ -94,7 +100,15 @@ def _supervise(call: socket.socket, arguments: Sequence[str]) -> int:
     except OSError:  # its caller is gone, and may have become another one
         return 1
     call.detach()  # it is closed with all that is open
+    forget_logs()
     return _ended(lambda: supervisor.begin(arguments))
+
+
+def forget_logs() -> None:
+    """Close the log that Ansible opened while it was imported: its descriptor will soon be another file's."""
+    for handler in tuple(logging.root.handlers):
+        logging.root.removeHandler(handler)
+        handler.close()
 
 
 def _asked(call: socket.socket) -> tuple[dict[str, Any], list[int]]:
