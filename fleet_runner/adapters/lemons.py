@@ -1,8 +1,9 @@
 """The analyses of parts that fail again and of lemons, from the store and from Slurm's accounting."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from fleet_runner.adapters.schedulers import slurm_jobs
 from fleet_runner.adapters.store import Store
@@ -32,14 +33,21 @@ def parts(store: Store, now: float | None = None) -> Parts:
 
 
 def lemons(
-    store: Store, settings: Settings, now: float | None = None, progress: Callable[[str], None] = lambda _: None
+    store: Store,
+    settings: Settings,
+    now: float | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> Lemons:
-    """Score nodes by the last 28 days, and prove it on the half year before."""
+    """Score nodes by the last 28 days, and prove it on the half year before.
+
+    `names` are nodes by the names that the scheduler has for them, where it has others.
+    """
     until = time.time() if now is None else now
     since = until - BACK
     past = store.past_of_nodes(since, until, progress)
     jobs, told = _jobs(settings, since, until)
-    past = replace(past, episodes=store.episodes(since), stays=store.stays(), jobs=jobs)
+    past = replace(past, episodes=store.episodes(since), stays=store.stays(), jobs=jobs and jobs.named(names))
     weighing = Weighing(settings.lemon_weights, settings.lemon_mark)
     return analyse.analyse(past, until, weighing, told, since)
 

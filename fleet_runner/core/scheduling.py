@@ -1,12 +1,14 @@
 """What a scheduler says of a node, and the mark by which a drain of ours is known from everybody else's."""
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from hashlib import sha256
 from typing import NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.printable import printable
+from fleet_runner.core.records import Device
 
 MOST_REASON = 160
 """Characters of a reason that are kept: it stands in one line of `sinfo -R`."""
@@ -84,6 +86,12 @@ def name(text: str) -> str:
             f"scheduler_node is {text!r:.80}, expected the name of one node; correct it in its context"
         )
     return text
+
+
+def names(devices: Iterable[Device]) -> dict[str, str]:
+    """Return nodes by the names that the scheduler has for them, where it has others (`scheduler_node`)."""
+    told = ((str(device.context.get("scheduler_node") or ""), device.name) for device in devices)
+    return {theirs: ours for theirs, ours in told if theirs not in {"", ours}}
 
 
 def listed(work: tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ from fleet_runner import source
 from fleet_runner.adapters import policy_file, profiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.waking import wake
-from fleet_runner.core import baseline
+from fleet_runner.core import baseline, scheduling
 from fleet_runner.core.errors import ConflictError, FleetError, SettingsError
 from fleet_runner.core.foresight import DRIFTS, Foresight, Gathered, Kind
 from fleet_runner.core.lifecycle import ENDED
@@ -198,11 +198,12 @@ def _parts(night: Night, _: Fleet | None) -> None:
     night.foresee(frozenset({Kind.SLOT, Kind.PART}), tuple(found.foresights()))
 
 
-def _lemons(night: Night, _: Fleet | None) -> None:
+def _lemons(night: Night, fleet: Fleet | None) -> None:
     from fleet_runner.adapters import lemons  # noqa: PLC0415  likewise
 
     began = time.monotonic()
-    found = lemons.lemons(night.store, night.settings, night.now, lambda said: night.step(f"lemons: {said}"))
+    names = scheduling.names(fleet.devices.values()) if fleet is not None else {}
+    found = lemons.lemons(night.store, night.settings, night.now, lambda said: night.step(f"lemons: {said}"), names)
     night.keep("lemons", found, began)
     night.foresee(frozenset({Kind.LEMON}), tuple(found.foresights()))
 

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from fleet_runner.core import scheduling
 from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.scheduling import By, lifted, mark, marked, name
+from fleet_runner.core.records import Device
+from fleet_runner.core.scheduling import By, lifted, mark, marked, name, names
 
 WORDS = st.text(max_size=400)
 
@@ -84,3 +85,10 @@ def test_what_runs_is_named_and_the_rest_counted() -> None:
     """A node may hold a hundred pods."""
     assert scheduling.listed(("a", "b")) == "a, b"
     assert scheduling.listed(("a", "b", "c", "d", "e")) == "a, b, c and 2 more"
+
+
+def test_nodes_are_found_by_the_names_that_the_scheduler_has_for_them() -> None:
+    told = {"gpu-01": "slurm-01", "gpu-02": "", "gpu-03": "gpu-03"}
+    contexts = {node: {"scheduler_node": theirs} for node, theirs in told.items()} | {"gpu-04": {}}
+    devices = [Device(node, "dgx", "gpu-node", "lab", context=context) for node, context in contexts.items()]
+    assert names(devices) == {"slurm-01": "gpu-01"}

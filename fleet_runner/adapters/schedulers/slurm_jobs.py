@@ -1,4 +1,4 @@
-"""Jobs that ended as a node failed, from Slurm's accounting: sacct, as it is set up on this machine."""
+"""Jobs that ended as a node failed, or that leave nodes out, from Slurm's accounting: sacct, as it is set up here."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from fleet_runner.core.errors import EvidenceError, SchedulerError
 from fleet_runner.core.lemons.signals import Jobs
-from fleet_runner.core.parsers import slurm_jobs
+from fleet_runner.core.parsers import slurm_excluded, slurm_jobs
 from fleet_runner.core.printable import printable
 
 SECONDS = 120.0
@@ -26,19 +26,27 @@ ENDED = "COMPLETED,FAILED,TIMEOUT,OUT_OF_MEMORY,NODE_FAIL"
 
 
 def read(since: float, lately: float, until: float) -> Jobs:
-    """Return failures since a moment and the ends of jobs on one node since a later one.
+    """Return failures since a moment, and since a later one ends of jobs on one node, and jobs that leave one out.
 
     SchedulerError where Slurm keeps no accounts, or cannot be asked.
     """
     which, span = ("--duplicates", "--state=NODE_FAIL"), (since, until)
+    failures = _known(lambda: _ask(which, slurm_jobs.FAILURES, span, slurm_jobs.failures)) or _ask(
+        which, slurm_jobs.FAILURES[:-1], span, slurm_jobs.failures
+    )
+    ends = _ask(("--nnodes=1", f"--state={ENDED}"), slurm_jobs.ALONE, (lately, until), slurm_jobs.alone)
+    without = _known(lambda: _ask((), slurm_excluded.FIELDS, (lately, until), slurm_excluded.excluded))
+    return Jobs(failures.jobs, ends, without or {})
+
+
+def _known(ask: Callable[[], Answer]) -> Answer | None:
+    """Ask for a field that older releases of Slurm do not have; None where this is one."""
     try:
-        failures = _ask(which, slurm_jobs.FAILURES, span, slurm_jobs.failures)
+        return ask()
     except SchedulerError as error:
         if "Invalid field" not in str(error):
             raise
-        failures = _ask(which, slurm_jobs.FAILURES[:-1], span, slurm_jobs.failures)
-    ends = _ask(("--nnodes=1", f"--state={ENDED}"), slurm_jobs.ALONE, (lately, until), slurm_jobs.alone)
-    return Jobs(failures.jobs, ends)
+        return None
 
 
 def _ask(

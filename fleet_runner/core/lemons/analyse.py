@@ -62,7 +62,7 @@ class Lemons:
         return [
             told,
             self.proof.sentence,
-            *([f"Failures of jobs are not among the signals: {self.told}."] * bool(self.told)),
+            *([f"Jobs are not among the signals: {self.told}."] * bool(self.told)),
         ]
 
 

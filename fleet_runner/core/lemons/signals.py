@@ -2,8 +2,7 @@
 
 The signals are those that Meta published for its research clusters ("Revisiting Reliability in Large-Scale Machine
 Learning Research Clusters", 2024): jobs that leave a node out, Xids, tickets, times and hours out of service,
-failures of jobs on several nodes and on one, and the rate of the latter. A person's hold stands here
-for a job's exclusion.
+failures of jobs on several nodes and on one, and the rate of the latter; and a person's holds.
 """
 
 from collections import Counter, defaultdict
@@ -25,7 +24,7 @@ PLANNED = frozenset({Event.FIRMWARE_NEEDED, Event.WIPE})
 FEWEST_JOBS = 5
 """Jobs on one node from which their rate of failures counts."""
 
-JOBS = frozenset({"jobs_of_many", "jobs_of_one", "rate_of_one"})
+JOBS = frozenset({"jobs_of_many", "jobs_of_one", "rate_of_one", "jobs_without"})
 """Signals that only a scheduler can tell."""
 
 
@@ -59,6 +58,7 @@ SIGNALS: Mapping[str, Signal] = {
         "jobs on it alone that ended as it failed", 1.0, 4.0, "job on it alone that ended as it failed"
     ),
     "rate_of_one": Signal(RATE, 0.1, 4.0, RATE),
+    "jobs_without": Signal("jobs that were told to leave it out", 0.5, 4.0, "job that was told to leave it out"),
 }
 """By name. A hundred hours out weigh as much as one more time: how long a repair takes says less than that it came
 again. No signal alone reaches the mark by far."""
@@ -81,10 +81,20 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """What a scheduler told: failures, and by node when jobs on it alone ended, whichever way."""
+    """What a scheduler told: failures; and by node ends of jobs on it alone, and submissions that leave it out."""
 
     failures: Sequence[Job] = ()
     alone: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    without: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+
+    def named(self, names: Mapping[str, str]) -> "Jobs":
+        """Return the same with other names, by the names that the scheduler has for nodes."""
+
+        def ours(found: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:
+            return {names.get(name, name): times for name, times in found.items()}
+
+        failures = tuple(each._replace(node=names.get(each.node, each.node)) for each in self.failures)
+        return Jobs(failures, ours(self.alone), ours(self.without))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,3 +189,6 @@ def _jobs(jobs: Jobs | None, span: Span) -> Iterable[Told]:
         whole = sum(map(span.holds, ends))
         if whole >= FEWEST_JOBS and failed[node]:
             yield node, "rate_of_one", 100 * failed[node] / whole
+    for node, submitted in jobs.without.items():
+        if left_out := sum(map(span.holds, submitted)):
+            yield node, "jobs_without", float(left_out)

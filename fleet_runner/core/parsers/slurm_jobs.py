@@ -32,7 +32,7 @@ def failures(lines: Iterable[str]) -> Blamed:
     unblamed = 0
     for _, nodes, end, where, *named in _rows(lines, FAILURES, FAILURES[:-1]):
         failed = named[0] if named else ""
-        many, at = _number(nodes), _moment(end)
+        many, at = _number(nodes), moment(end)
         blamed = failed or (where if many == 1 else "")
         if at is None or not blamed or any(sign in blamed for sign in ",[]"):
             unblamed += 1
@@ -45,7 +45,7 @@ def alone(lines: Iterable[str]) -> dict[str, list[float]]:
     """Read when jobs on one node ended, by node; one that has not ended yet counts for nothing."""
     found: dict[str, list[float]] = {}
     for end, where in _rows(lines, ALONE):
-        at = _moment(end)
+        at = moment(end)
         if at is not None and where and not any(sign in where for sign in ",[]"):
             found.setdefault(where, []).append(at)
     return found
@@ -67,7 +67,7 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _moment(text: str) -> float | None:
+def moment(text: str) -> float | None:
     """Return when "2026-11-02T03:04:05" was; None for "Unknown", while a job still runs."""
     if text in {"Unknown", "None", ""}:
         return None

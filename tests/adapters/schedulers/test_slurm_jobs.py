@@ -13,6 +13,7 @@ SACCT = """#!/bin/sh
 case "$*" in
 *FailedNode*) echo 'sacct: error: Invalid field requested: "FailedNode"' >&2; exit 1 ;;
 *NODE_FAIL*NNodes*) echo '7|1|1970-01-02T00:00:00|gpu-01'; echo '8|2|1970-01-02T00:00:00|gpu-[01-02]' ;;
+*SubmitLine*) echo '9|1970-01-02T00:00:00|sbatch -x gpu-02 train.sh' ;;
 *) echo '1970-01-02T00:00:00|gpu-01' ;;
 esac
 """
@@ -33,6 +34,9 @@ def test_job_failures_come_from_slurms_accounts(sacct: Path, monkeypatch: pytest
     """What it cannot say is left out; what goes wrong is said in words."""
     told = slurm_jobs.read(0.0, 0.0, 200_000.0)
     assert (told.failures, told.alone) == ((Job(86_400.0, "gpu-01", 1),), {"gpu-01": [86_400.0]})
+    assert told.without == {"gpu-02": [86_400.0]}
+    sacct.write_text(SACCT.replace("*FailedNode*", "*FailedNode*|*SubmitLine*"))
+    assert not slurm_jobs.read(0.0, 0.0, 200_000.0).without
     for script, why in (("echo '7|x'", "sacct printed"), ("echo down >&2; exit 1", "sacct: down; does slurm.conf"),
                         ("exit 1", "it said nothing")):  # fmt: skip
         sacct.write_text(f"#!/bin/sh\n{script}\n")

@@ -12,7 +12,7 @@ from fleet_runner.adapters.store.remedy_schema import attempts
 from fleet_runner.adapters.store.schema import journal
 from fleet_runner.adapters.store.trend_schema import episodes, stays
 from fleet_runner.core.cases import Case
-from fleet_runner.core.lemons.signals import Ended
+from fleet_runner.core.lemons.signals import JOBS, Ended
 from fleet_runner.core.report.rows import Hold, Tried
 from fleet_runner.settings import Settings
 
@@ -41,7 +41,7 @@ def test_both_analyses_are_made_of_a_store_that_knows_little(stocked: Store, tmp
     assert lemons.parts(stocked, NOW).foresights() == ()
     told = lemons.lemons(stocked, Settings(state_dir=tmp_path), NOW).to_json()
     assert told["sentences"][0].startswith("Not enough data")
-    assert {each["name"] for each in told["absent"]} == {"jobs_of_many", "jobs_of_one", "rate_of_one"}
+    assert {each["name"] for each in told["absent"]} == JOBS
     place = {"node": "gpu-01", "component": "GPU 3"}
     with stocked._database.write() as connection:
         row = {**place, "kind": "gpu", "serial": "S1", "slot": "", "first_at": 100.0, "last_at": NOW}

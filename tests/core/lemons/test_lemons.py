@@ -56,9 +56,10 @@ def sour(at: float, node: str = BAD) -> Past:
 def test_every_signal_is_counted_within_its_span() -> None:
     jobs = Jobs(
         [Job(NOW - DAY, BAD, 64), Job(NOW - 2 * DAY, BAD, 1), Job(NOW - 40 * DAY, BAD, 1)],
-        {BAD: [NOW - DAY] * 10, "gpu-001": [NOW - DAY] * 10, "gpu-002": [NOW - DAY]},
+        {"slurm-bad": [NOW - DAY] * 10, "gpu-001": [NOW - DAY] * 10, "gpu-002": [NOW - DAY]},
+        {"slurm-bad": [NOW - DAY, NOW - 40 * DAY, NOW - 2 * DAY], "gpu-001": [NOW - 40 * DAY]},
     )
-    past = replace(sour(NOW), jobs=jobs)
+    past = replace(sour(NOW), jobs=jobs.named({"slurm-bad": BAD}))
     more = replace(
         past,
         episodes=[
@@ -70,7 +71,7 @@ def test_every_signal_is_counted_within_its_span() -> None:
     )
     assert count(more, SPAN)[BAD] == {
         "out": 3.0, "hours_out": 52.0, "people": 2.0, "xids": 2.0, "faults": 1.0, "tickets": 1.0, "unhelped": 1.0,
-        "jobs_of_many": 1.0, "jobs_of_one": 1.0, "rate_of_one": 10.0,
+        "jobs_of_many": 1.0, "jobs_of_one": 1.0, "rate_of_one": 10.0, "jobs_without": 2.0,
     }  # fmt: skip
     assert count(more, SPAN)["gpu-001"] == {"tickets": 1.0}
 
@@ -111,10 +112,10 @@ def test_a_lemon_is_suggested_and_each_point_has_its_line() -> None:
     assert body["sentences"][0] == (
         "Triage is suggested for 1 of 61 nodes: 12 points or more in 28 days, and at most 2 % of the fleet."
     )
-    assert body["sentences"][-1] == "Failures of jobs are not among the signals: no scheduler is asked."
+    assert body["sentences"][-1] == "Jobs are not among the signals: no scheduler is asked."
     absent = {row["name"] for row in body["absent"]}
     assert {row["name"] for row in body["signals"] if not row["known"]} == absent == {
-        "jobs_of_many", "jobs_of_one", "rate_of_one",
+        "jobs_of_many", "jobs_of_one", "rate_of_one", "jobs_without",
     }  # fmt: skip
 
 

@@ -1,0 +1,91 @@
+"""Which nodes jobs were told to leave out, by `--exclude` as it was typed: Slurm keeps the line (SubmitLine).
+
+A line is free text, of several lines at times: what is no row of ours is the rest of one, and is passed over. What
+is left out by a file's name, or by a list too long to be about single nodes, counts for nobody.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice, product
+
+from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.parsers.slurm_jobs import LONGEST, moment
+
+FIELDS = ("JobID", "Submit", "SubmitLine")
+"""Fields that are asked for, in their order; Slurm before 21.08 has no SubmitLine."""
+
+MOST = 64
+"""Nodes of one list: who leaves out more has no single node in mind."""
+
+_JOB = re.compile(r"(\d{1,12})([_+]\S{0,40})?")
+_ITEM = re.compile(r"(?:[^,\[\]]|\[[0-9,-]+\])+")
+_RANGES = re.compile(r"\[([0-9,-]+)\]")
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+
+
+def excluded(lines: Iterable[str]) -> dict[str, list[float]]:
+    """Read when jobs that leave a node out were submitted, by node; the tasks of an array are one job."""
+    found: dict[str, dict[str, float]] = {}
+    for line in lines:
+        job, _, rest = line.partition("|")
+        submitted, _, typed = rest.partition("|")
+        known = _JOB.fullmatch(job)
+        if known is None or not typed or len(line) > LONGEST:
+            continue
+        at = None
+        with suppress(EvidenceError):
+            at = moment(submitted)
+        if at is not None:
+            for name in left_out(typed):
+                found.setdefault(name, {}).setdefault(known[1], at)
+    return {name: list(jobs.values()) for name, jobs in found.items()}
+
+
+def left_out(typed: str) -> frozenset[str]:
+    """Return the nodes that a command line of sbatch, srun or salloc leaves out."""
+    return frozenset(name for listed in _lists(_words(typed)) for name in hosts(listed))
+
+
+def hosts(text: str) -> tuple[str, ...]:
+    """Return the names in a list like `gpu-[01-03,07],login1`; none where they are more than MOST, or a file's."""
+    if "/" in text:
+        return ()
+    found = tuple(islice((name for item in _ITEM.findall(text) for name in _names(item)), MOST + 1))
+    return found if len(found) <= MOST else ()
+
+
+def _words(typed: str) -> list[str]:
+    try:
+        return shlex.split(typed)
+    except ValueError:  # a quote that nobody closed
+        return typed.split()
+
+
+def _lists(words: Iterable[str]) -> Iterator[str]:
+    """What comes after a script's name may be the script's own: at worst it names nodes that are none."""
+    rest = iter(words)
+    for word in rest:
+        if word in {"-x", "--exclude"}:
+            yield next(rest, "")
+        elif word.startswith("--exclude="):
+            yield word.removeprefix("--exclude=")
+        elif word.startswith("-x"):
+            yield word.removeprefix("-x")
+
+
+def _names(item: str) -> Iterator[str]:
+    literals_and_ranges = _RANGES.split(item)
+    choices = [
+        tuple(islice(_numbers(part), MOST + 1)) if at % 2 else (part,) for at, part in enumerate(literals_and_ranges)
+    ]
+    return map("".join, product(*choices))
+
+
+def _numbers(ranges: str) -> Iterator[str]:
+    """Count as Slurm does: from 08 to 11 with two digits."""
+    for each in ranges.split(","):
+        if known := _RANGE.fullmatch(each):
+            first, last = known[1], known[2] or known[1]
+            yield from (f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1))
