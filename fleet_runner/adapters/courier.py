@@ -1,12 +1,13 @@
 """Holds a batch's lease beside its play, and brings what the play says to the store.
 
 A batch lives no longer than its lease: one that is not renewed for half of it is ended, which needs nobody's word and
-no clock but this machine's own since it was started. What was said and could not be brought stays in the folder, and
-is brought when the store is back, as long as the runs are still open there.
+no clock but this machine's own since it was started. It is renewed beside what is brought (`renewal`). What was said
+and could not be brought stays in the folder, and is brought when the store is back, as long as the runs are still
+open there.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -15,15 +16,17 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from fleet_runner.adapters import batches, playbooks
-from fleet_runner.adapters.lease import ASKED, PULSE, RENEWALS, mark, ticks
+from fleet_runner.adapters.lease import ASKED, PULSE, ticks
+from fleet_runner.adapters.renewal import Renewal, opened
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import ConflictError, StoreError
 
 TRIES = 3
 """How often the store may refuse what is brought at the end of a lease that it does not keep, to be believed."""
 
-PART = 1024 * 1024
-"""Bytes that are brought at a time: between two parts a lease is renewed, however slow the computer is."""
+PART = 128 * 1024
+"""Bytes that are brought at a time: between two parts a lease is renewed, however slow the computer is. On a computer
+with ten times the work that it can do, a hundred nodes' results at once would take longer than half of a lease."""
 
 
 class Told(Enum):
@@ -52,17 +55,9 @@ def settle(folder: Path, told: Told, rc: int) -> None:
     batches.discard(folder)
 
 
-def _go_on() -> None:
-    """Do nothing between two parts."""
-
-
-def bring(store: Store, batch: str, spool: Path, between: Callable[[], object] = _go_on) -> int:
-    """Bring to the store what a spool says that is not there yet; return how many bytes of it are there then.
-
-    It is brought in parts; before each, `between` is called.
-    """
+def bring(store: Store, batch: str, spool: Path) -> int:
+    """Bring to the store what a spool says that is not there yet; return how many bytes of it are there then."""
     while True:
-        between()
         before = store.offset(batch)
         heard = playbooks.said(spool, before, PART)
         if not heard.used:
@@ -74,13 +69,11 @@ class Courier:
     """Carries for one batch, in a thread of its own while its play runs."""
 
     def __init__(self, folder: Path, spec: Mapping[str, Any], url: str) -> None:
-        lease = spec["lease"]
-        self.batch, self.token, self.seconds = str(spec["batch"]), int(lease["token"]), float(lease["seconds"])
+        self.batch = str(spec["batch"])
+        self._lease = Renewal(folder, self.batch, spec["lease"], url)
         self._folder, self._url = folder, url
         self._carrier = token_hex(8)
-        self._renewed = float(lease["at"])
         self._brought = -1
-        self._over = ""
         self._store: Store | None = None
         self._one = Lock()
         self._stop = Event()
@@ -91,39 +84,35 @@ class Courier:
 
         Nothing is told where the batch is another's to begin, or where the store stays away for too long.
         """
+        lease = self._lease
         while True:
             at = ticks()
             try:
-                opened = self._opened().start_parcel(self.batch, self.token, self._carrier, self.seconds)
+                begun = self._opened().start_parcel(self.batch, lease.token, self._carrier, lease.seconds)
             except StoreError:
                 self._forget()
-                if self.overdue(ASKED):
+                if lease.overdue(ASKED):
                     return {}
                 time.sleep(PULSE)
             else:
                 break
-        if opened:
-            self._keep(at)
+        if begun:
+            lease.begin(at)
             self._thread.start()
-        return {node: told for node, told in nodes.items() if node in opened}
+        return {node: told for node, told in nodes.items() if node in begun}
 
     def over(self) -> str:
         """Return why the play has to end, "" while it need not."""
-        if not self._over and self.overdue(ASKED):
-            self._over = f"Its lease was not renewed for {ticks() - self._renewed:.0f} s; it was ended."
-        return self._over
-
-    def overdue(self, part: float) -> bool:
-        """Whether the lease was not renewed for that part of its time."""
-        return ticks() - self._renewed > part * self.seconds
+        return self._lease.over()
 
     def left(self, part: float) -> float:
         """Return the seconds until the lease was not renewed for that part of its time."""
-        return max(0.0, self._renewed + part * self.seconds - ticks())
+        return self._lease.left(part)
 
     def deliver(self, rc: int, detail: str, patience: float) -> str:
         """Bring the rest, and how it ended, for so many seconds; leave the folder as that wants it, and say so."""
         told = self.end(rc, detail, patience) if self._thread.ident else Told.REFUSED
+        self._lease.end()
         self._forget()
         settle(self._folder, told, rc if self._thread.ident else 0)
         return SENTENCES[told]
@@ -139,7 +128,7 @@ class Courier:
             try:
                 with self._one:
                     self._tell()
-                    taken = self._opened().finish_parcel(self.batch, self.token, rc, detail)
+                    taken = self._opened().finish_parcel(self.batch, self._lease.token, rc, detail)
             except ConflictError:  # it is another's by now; or two writers met, and the next try finds out
                 refused += 1
             except StoreError:
@@ -155,10 +144,9 @@ class Courier:
                 refused = 0
 
     def _carry(self) -> None:
-        """Renew and bring until it ends; what the store cannot take now, it may take later."""
+        """Bring until it ends; what the store cannot take now, it may take later."""
         while not self._stop.wait(PULSE):
             try:
-                self._renew_in_time()
                 with self._one:
                     self._tell()
             except ConflictError:
@@ -168,39 +156,18 @@ class Courier:
 
     def _renew_quietly(self) -> bool:
         with suppress(StoreError):
-            return self._renew()
+            return self._lease.renew(self._opened())
         return False
-
-    def _renew_in_time(self) -> None:
-        if self.overdue(1 / RENEWALS):
-            self._renew()
-
-    def _renew(self) -> bool:
-        """Keep the lease; False where it is over, or its runs are."""
-        at = ticks()
-        why = self._opened().renew_parcel(self.batch, self.token, self.seconds)
-        if why is None:
-            self._over = self._over or "Its lease is over, or its runs are; it was ended."
-        elif why:
-            self._over = self._over or why
-        if why is not None:
-            self._keep(at)
-        return why is not None
-
-    def _keep(self, at: float) -> None:
-        """Remember since when the lease counts: before the store was asked, so never too late."""
-        self._renewed = at
-        mark(self._folder, at, self.seconds)
 
     def _tell(self) -> None:
         """Bring what the play has said since the last time."""
         path = self._folder / batches.SPOOL
         if path.exists() and path.stat().st_size > self._brought:
-            self._brought = bring(self._opened(), self.batch, path, self._renew_in_time)
+            self._brought = bring(self._opened(), self.batch, path)
 
     def _opened(self) -> Store:
         if self._store is None:
-            self._store = Store.open(self._url, patience=max(2.0, self.seconds / RENEWALS))
+            self._store = opened(self._url, self._lease.seconds)
         return self._store
 
     def _forget(self) -> None:

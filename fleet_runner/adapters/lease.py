@@ -12,6 +12,9 @@ RENEWALS = 6.0
 ASKED, KILLED = 1 / 2, 2 / 3
 """Which part of a lease may pass without a renewal before the play is asked to end, and before it is killed."""
 
+LATE = 1 / 3
+"""Which part of a lease may pass before it is said that it was renewed late: twice of what it should be."""
+
 PULSE = 1.0
 """Seconds between two looks whether the play has said something."""
 

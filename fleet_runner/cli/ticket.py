@@ -115,12 +115,12 @@ def sync(
     with opened() as (settings, store):
         for number in only:
             _known(store, number)
-        fleet = Reader(settings)()
         chosen = [each for each in senders(settings, store) if tracker in {"", each.of.name}]
         if not chosen:
             known = ", ".join(each.of.name for each in senders(settings, store))
             missing = f"no tracker {tracker!r} is configured; found {known}" if known else "no tracker is configured"
             raise FleetError(f"{missing}; docs/trackers.md says how")
+        fleet = Reader(settings)()
         for sender in chosen:
             if anew:
                 for number in only:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.cli.session import console
 from fleet_runner.core.foresight import Foresight, Kind
 from fleet_runner.settings import load
 from tests.cli.conftest import Type
@@ -120,7 +121,7 @@ def test_a_long_sentence_is_wrapped_behind_its_dash(
 ) -> None:
     sentence = "many words that no line of forty columns holds, and x" + 60 * "y"
     store.keep_analysis("lemons", {"sentences": [], "lemons": [{"sentence": sentence}]}, NOW, 1.0)
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(console, "_width", 40)  # COLUMNS counts once: when whichever test came first imported this
     first, second, *rest = typed("trends", "lemons").out.splitlines()
     assert (first, second) == ("- many words that no line of forty", "  columns holds, and")
     assert all(len(line) <= 40 for line in rest)

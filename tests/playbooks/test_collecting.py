@@ -66,7 +66,7 @@ def test_it_is_gathered_for_nobody_else_to_read_and_packed_without_secrets(
     assert b"join_token=[removed]" in report
     assert b"Xid (PCI:0000:61:00): 79" in report
     assert b"PROPOSED DIAGNOSIS" in texts["README.txt"]
-    assert "secrets were taken out" in said.stdout
+    assert "taken out" in said.stdout, "how many secrets were in it"
 
 
 def test_a_dead_node_gives_what_its_bmc_tells(lab: Lab, bundles: Path, tmp_path: Path) -> None:

@@ -227,6 +227,8 @@ def test_no_secret_of_the_environment_is_in_an_argument(site: Site, monkeypatch:
     playbooks.launch(site.settings, site.batch(B1))
     site.wait_for(B1, BatchState.ENDED)
     commands = (site.project / "playbooks" / "commands").read_text()
+    ours = [line for line in commands.splitlines() if str(site.folder) in line]  # other tests' may run meanwhile
     assert "ansible-playbook" in commands
     assert "swordfish" not in commands
-    assert json.dumps({"run": 12})[1:-1] not in commands, "the runs are in a file too"
+    assert ours
+    assert json.dumps({"run": 12})[1:-1] not in " ".join(ours), "the runs are in a file too"
