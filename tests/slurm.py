@@ -42,6 +42,8 @@ PartitionName=tenants Nodes=ALL Default=YES PriorityTier=10 PreemptMode=OFF
 PartitionName=idle Nodes=ALL PriorityTier=1 PreemptMode=CANCEL GraceTime=0
 """
 NODES = ("n1", "n2")
+GRACE = 20.0
+"""Seconds that a daemon has to end when asked to; the others are ended even where it does not."""
 
 needed = pytest.mark.skipif(
     not all(map(shutil.which, TOOLS)), reason="needs the Debian packages munge, slurmctld and slurmd"
@@ -56,7 +58,7 @@ def free_port() -> int:
 class Cluster:
     """Its daemons, each of which can be stopped and started again."""
 
-    def __init__(self, folder: Path, nodes: tuple[str, str] = NODES) -> None:
+    def __init__(self, folder: Path, nodes: tuple[str, str] = NODES, more: str = "") -> None:
         self.folder, self.nodes = folder, nodes
         for name in ("state", *(f"spool.{node}" for node in nodes)):
             (folder / name).mkdir(parents=True)
@@ -67,7 +69,7 @@ class Cluster:
         host = socket.gethostname().partition(".")[0]
         values = {"folder": folder, "host": host, "user": getpass.getuser(), "cpus": os.cpu_count(), "nodes": nodes}
         conf = folder / "slurm.conf"
-        conf.write_text(CONF.format(**values, ports=[free_port() for _ in range(3)]))
+        conf.write_text(CONF.format(**values, ports=[free_port() for _ in range(3)]) + more)
         munge = [f"--{name}={folder}/munge.{name.partition('-')[0]}" for name in ("key-file", "socket", "pid-file",
                  "log-file", "seed-file")]  # fmt: skip
         self.environment = {**os.environ, "SLURM_CONF": str(conf)}
@@ -99,7 +101,11 @@ class Cluster:
             (self.folder / "munge.socket").unlink(missing_ok=True)
         else:
             daemon.terminate()
-        daemon.wait()
+        try:
+            daemon.wait(GRACE)
+        except subprocess.TimeoutExpired:  # a slurmd that never found its slurmctld does not end when asked to
+            daemon.kill()
+            daemon.wait()
 
     def runs(self, name: str) -> bool:
         """Whether a daemon was started, and not stopped."""
@@ -137,9 +143,9 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def running(folder: Path, nodes: tuple[str, str] = NODES) -> Iterator[Cluster]:
-    """Bring a cluster up, and yield it when both nodes are idle."""
-    cluster = Cluster(folder, nodes)
+def running(folder: Path, nodes: tuple[str, str] = NODES, more: str = "") -> Iterator[Cluster]:
+    """Bring a cluster up, with more lines in its slurm.conf, and yield it when both nodes are idle."""
+    cluster = Cluster(folder, nodes, more)
     try:
         cluster.start("munged")
         cluster.start("slurmctld", "-c")
