@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
+import structlog
+
 from fleet_runner.core.errors import EvidenceError, SchedulerError
 from fleet_runner.core.lemons.signals import Jobs
 from fleet_runner.core.parsers import slurm_excluded, slurm_jobs
@@ -22,6 +24,8 @@ KEPT = ("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT")
 
 Answer = TypeVar("Answer")
 
+log = structlog.get_logger()
+
 ENDED = "COMPLETED,FAILED,TIMEOUT,OUT_OF_MEMORY,NODE_FAIL"
 
 
@@ -31,22 +35,19 @@ def read(since: float, lately: float, until: float) -> Jobs:
     SchedulerError where Slurm keeps no accounts, or cannot be asked.
     """
     which, span = ("--duplicates", "--state=NODE_FAIL"), (since, until)
-    failures = _known(lambda: _ask(which, slurm_jobs.FAILURES, span, slurm_jobs.failures)) or _ask(
-        which, slurm_jobs.FAILURES[:-1], span, slurm_jobs.failures
-    )
-    ends = _ask(("--nnodes=1", f"--state={ENDED}"), slurm_jobs.ALONE, (lately, until), slurm_jobs.alone)
-    without = _known(lambda: _ask((), slurm_excluded.FIELDS, (lately, until), slurm_excluded.excluded))
-    return Jobs(failures.jobs, ends, without or {})
-
-
-def _known(ask: Callable[[], Answer]) -> Answer | None:
-    """Ask for a field that older releases of Slurm do not have; None where this is one."""
     try:
-        return ask()
+        failures = _ask(which, slurm_jobs.FAILURES, span, slurm_jobs.failures)
     except SchedulerError as error:
         if "Invalid field" not in str(error):
             raise
-        return None
+        failures = _ask(which, slurm_jobs.FAILURES[:-1], span, slurm_jobs.failures)
+    ends = _ask(("--nnodes=1", f"--state={ENDED}"), slurm_jobs.ALONE, (lately, until), slurm_jobs.alone)
+    try:
+        without = _ask((), slurm_excluded.FIELDS, (lately, until), slurm_excluded.excluded)
+    except SchedulerError as error:  # all jobs of a month: the other signals need not go without it
+        log.warning("nodes that jobs leave out are no signal of lemons this time", why=str(error))
+        without = {}
+    return Jobs(failures.jobs, ends, without)
 
 
 def _ask(

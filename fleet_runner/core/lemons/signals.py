@@ -91,7 +91,10 @@ class Jobs:
         """Return the same with other names, by the names that the scheduler has for nodes."""
 
         def ours(found: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:
-            return {names.get(name, name): times for name, times in found.items()}
+            named = defaultdict[str, list[float]](list)
+            for name, times in found.items():
+                named[names.get(name, name)].extend(times)
+            return {**named}
 
         failures = tuple(each._replace(node=names.get(each.node, each.node)) for each in self.failures)
         return Jobs(failures, ours(self.alone), ours(self.without))

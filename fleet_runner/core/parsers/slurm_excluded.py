@@ -19,6 +19,7 @@ FIELDS = ("JobID", "Submit", "SubmitLine")
 MOST = 64
 """Nodes of one list: who leaves out more has no single node in mind."""
 
+_LEFT_OUT = re.compile(r"-x|--exclude")
 _JOB = re.compile(r"(\d{1,12})([_+]\S{0,40})?")
 _ITEM = re.compile(r"(?:[^,\[\]]|\[[0-9,-]+\])+")
 _RANGES = re.compile(r"\[([0-9,-]+)\]")
@@ -32,7 +33,7 @@ def excluded(lines: Iterable[str]) -> dict[str, list[float]]:
         job, _, rest = line.partition("|")
         submitted, _, typed = rest.partition("|")
         known = _JOB.fullmatch(job)
-        if known is None or not typed or len(line) > LONGEST:
+        if known is None or not _LEFT_OUT.search(typed) or len(line) > LONGEST:
             continue
         at = None
         with suppress(EvidenceError):

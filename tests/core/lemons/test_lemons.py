@@ -56,7 +56,7 @@ def sour(at: float, node: str = BAD) -> Past:
 def test_every_signal_is_counted_within_its_span() -> None:
     jobs = Jobs(
         [Job(NOW - DAY, BAD, 64), Job(NOW - 2 * DAY, BAD, 1), Job(NOW - 40 * DAY, BAD, 1)],
-        {"slurm-bad": [NOW - DAY] * 10, "gpu-001": [NOW - DAY] * 10, "gpu-002": [NOW - DAY]},
+        {"slurm-bad": [NOW - DAY] * 9, BAD: [NOW - DAY], "gpu-001": [NOW - DAY] * 10, "gpu-002": [NOW - DAY]},
         {"slurm-bad": [NOW - DAY, NOW - 40 * DAY, NOW - 2 * DAY], "gpu-001": [NOW - 40 * DAY]},
     )
     past = replace(sour(NOW), jobs=jobs.named({"slurm-bad": BAD}))
