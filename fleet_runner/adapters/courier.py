@@ -25,8 +25,8 @@ TRIES = 3
 """How often the store may refuse what is brought at the end of a lease that it does not keep, to be believed."""
 
 PART = 128 * 1024
-"""Bytes that are brought at a time, in one transaction: on a computer with ten times the work that it can do, a hundred
-nodes' results at once would keep others who write the same evidence waiting for many seconds."""
+"""Bytes that are brought at a time, in one transaction: on a computer with ten times the work that it can do, a
+hundred nodes' results at once would keep others who write the same evidence waiting for many seconds."""
 
 
 class Told(Enum):

@@ -94,7 +94,7 @@ class Renewal:
             try:
                 store = store or opened(self._url, self.seconds)
                 self.renew(store)
-            except StoreError as error:
+            except (StoreError, OSError) as error:  # or the disk is full, which is no reason to give the node up
                 self._trouble = str(error)
                 if store is not None:
                     store.close()
