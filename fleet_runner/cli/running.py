@@ -219,8 +219,10 @@ def carrying(world: World, bell: Bell) -> Iterator[None]:
     carrier.begin()
     world.decides = carrier.decides
     _say(f"runner {carrier.runner.id}; {', '.join(carrier.runner.places) or 'every place'}")
+    world.heard = carrier.heard
     with carrier.beside():
         yield
+    world.heard = None
 
 
 _say = partial(console.print, markup=False, soft_wrap=True)

@@ -13,6 +13,10 @@ MOST = 600.0
 """Seconds of a round that are believed: one that took hours must not make every later one look quick."""
 
 
+SILENT = 1 / 2
+"""Which part of its lease a runner may be silent: it beats six times while it lasts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part's state, with a sentence that names no node and no secret."""
@@ -43,6 +47,16 @@ class Alive:
 def bound(tick_seconds: float, longest: float) -> float:
     """Return how many seconds may lie between two signs of a loop that lives; `longest` is its longest round."""
     return tick_seconds + LEAST + TIMES * min(longest, MOST)
+
+
+def heard(silent: float, lease: float, *, decides: bool) -> Part:
+    """Say whether others hear of a runner in time: how long it was silent, and its lease lasts, in seconds."""
+    most = SILENT * lease
+    ago = f"other runners heard of this one {silent:.1f} s ago, expected at most {most:.0f} s"
+    if silent <= most:
+        return Part(ok=True, said=f"{ago}; {'it decides for the fleet' if decides else 'it does not decide now'}")
+    follows = f"after {lease:.0f} s they take its turn, and what it has not begun"
+    return Part(ok=False, said=f"{ago}; {follows}: see to the database, and how busy this computer is")
 
 
 def ready(parts: Mapping[str, Part]) -> bool:

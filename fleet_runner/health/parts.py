@@ -9,7 +9,7 @@ import structlog
 from fleet_runner.adapters import policy_file
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import FleetError
-from fleet_runner.core.health import Alive, Part
+from fleet_runner.core.health import Alive, Part, heard
 from fleet_runner.reconcile.world import World
 
 log = structlog.get_logger()
@@ -84,6 +84,7 @@ class Health:
         return {
             "loop": self._loop() if alive.ok else Part(ok=False, said=alive.said),
             "store": self._store.part(),
+            "lease": self._lease(),
             "source": self._source(),
             "policy": self._policy(),
             "listener": self._listening(),
@@ -97,6 +98,14 @@ class Health:
         if not pulse.rounds:
             return Part(ok=False, said="the first round is not over yet")
         return Part(ok=True, said=f"rounds do their work; the longest took {pulse.longest:.1f} s")
+
+    def _lease(self) -> Part:
+        world = self._world
+        if not world.store.shared:
+            return Part(ok=True, said="no other runner shares this store")
+        if world.heard is None:
+            return Part(ok=False, said="it shares no work with other runners: it has only begun, or it ends")
+        return heard(world.heard.silent(), world.settings.lease_seconds, decides=world.decides())
 
     def _source(self) -> Part:
         world = self._world

@@ -10,11 +10,12 @@ from threading import Event, Thread
 
 import structlog
 
-from fleet_runner.adapters import batches, lease, leased
+from fleet_runner.adapters import batches, lease, leased, renewal
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.database import LOOK, TURN
 from fleet_runner.core.errors import FleetError, SettingsError, StoreError
 from fleet_runner.core.placement import Runner, patterns
+from fleet_runner.reconcile.pulse import Heard
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
 
@@ -35,6 +36,7 @@ class Carrier:
 
     def __init__(self, settings: Settings, store: Store, ring: Callable[[], object]) -> None:
         self.runner = described(settings)
+        self.heard = Heard(lease.ticks)
         self._settings, self._store, self._ring = settings, store, ring
         self._until = 0.0
         self._stop, self._look = Event(), Event()
@@ -45,8 +47,10 @@ class Carrier:
 
     def begin(self) -> None:
         """Be known, and take the turn if it is free; StoreError where the store cannot be written."""
+        at = lease.ticks()
         self._store.begin_runner(self.runner)
-        self._turn()
+        self.heard.again(at)
+        self._turn(self._store)
 
     def once(self) -> int:
         """Take what there is room for, and start it; return how many batches."""
@@ -71,13 +75,15 @@ class Carrier:
             with suppress(StoreError):  # it is over for others once it is silent for a lease
                 self._store.end_runner(self.runner.id)
 
-    def _turn(self) -> None:
-        at, had = lease.ticks(), self.decides()
-        mine = self._store.take_turn(self.runner.id, self._settings.lease_seconds)
+    def _turn(self, store: Store) -> None:
+        at, had, decided = lease.ticks(), self._until > 0.0, self.decides()
+        mine = store.take_turn(self.runner.id, self._settings.lease_seconds)
         self._until = at + self._settings.lease_seconds if mine else 0.0
-        if mine and not had:
+        if mine and not decided:
             log.info("this runner decides from now on", runner=self.runner.id)
             self._ring()
+        if had and not mine:
+            log.warning("another runner decides now: this one was not heard of in time", runner=self.runner.id)
 
     def _last(self, name: str, work: Callable[[], None]) -> None:
         """Work until the end, whatever comes of it: a runner without one of its threads would look well."""
@@ -89,12 +95,26 @@ class Carrier:
                 self._stop.wait(LOOKS)
 
     def _beat(self) -> None:
-        while not self._stop.wait(self._settings.lease_seconds / lease.RENEWALS):
+        """Beat over a connection of its own: what else this process does may take all others, or hold them up."""
+        seconds = self._settings.lease_seconds
+        while not self._stop.is_set():
             try:
-                self._store.beat_runner(self.runner.id, self._settings.lease_seconds)
-                self._turn()
+                with renewal.opened(self._settings.store_url, seconds) as own:
+                    while not self._stop.is_set():
+                        self._turn(own)
+                        self._lives(own)
+                        self._stop.wait(seconds / lease.RENEWALS)
             except StoreError as error:
                 log.warning("this runner cannot say that it lives", why=str(error))
+                self._stop.wait(lease.PULSE)
+
+    def _lives(self, store: Store) -> None:
+        at, seconds = lease.ticks(), self._settings.lease_seconds
+        store.beat_runner(self.runner.id, seconds)
+        silent = self.heard.again(at)
+        if silent > lease.LATE * seconds:
+            said = "other runners heard late of this one: its computer, or the store, is busier than its work allows"
+            log.warning(said, after=round(silent, 1), lease=seconds)
 
     def _listen(self) -> None:
         with closing(self._store.ear()) as ear:
@@ -102,7 +122,7 @@ class Carrier:
                 try:
                     words = ear.wait(lease.PULSE)
                     if TURN in words:
-                        self._turn()
+                        self._turn(self._store)
                 except StoreError as error:
                     log.info("nothing is heard from other runners; what is due is found by looking", why=str(error))
                     self._stop.wait(LOOKS)

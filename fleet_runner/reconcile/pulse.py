@@ -28,6 +28,23 @@ class Steady:
         return by if abs(by) >= JUMP else 0.0
 
 
+class Heard:
+    """When the other runners last heard of this one."""
+
+    def __init__(self, steady: Callable[[], float] = since_boot) -> None:
+        self._steady = steady
+        self._at = steady()
+
+    def again(self, at: float) -> float:
+        """They heard of it, at the latest at a moment of the steady clock; return how long it was silent."""
+        silent, self._at = at - self._at, at
+        return silent
+
+    def silent(self) -> float:
+        """Return since how many seconds they have heard nothing."""
+        return max(0.0, self._steady() - self._at)
+
+
 class Pulse:
     """One loop's signs of life. `clock` never jumps, whatever happens to the time of day."""
 

@@ -18,7 +18,7 @@ from fleet_runner.core.spool import Decoded
 from fleet_runner.core.view import Timing
 from fleet_runner.reconcile.catalogues import Catalogues
 from fleet_runner.reconcile.policies import Policy
-from fleet_runner.reconcile.pulse import Pulse
+from fleet_runner.reconcile.pulse import Heard, Pulse
 from fleet_runner.reconcile.tested import ActiveTests
 from fleet_runner.settings import Settings
 
@@ -48,7 +48,8 @@ class Engine(Protocol):
 class World:
     """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet` and `fabrics`.
 
-    Where other machines write the store, too, batches are offered to all of them, and one machine `decides`.
+    Where other machines write the store, too, batches are offered to all of them, and one machine `decides`; `heard`
+    tells when they last heard of this one, while it shares their work.
     """
 
     settings: Settings
@@ -64,6 +65,7 @@ class World:
     policy: Policy = field(default_factory=Policy)
     pulse: Pulse = field(default_factory=Pulse)
     decides: Callable[[], bool] = field(default=lambda: True)
+    heard: Heard | None = None
     registered: str = ""
 
     def __post_init__(self) -> None:

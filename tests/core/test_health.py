@@ -2,7 +2,7 @@
 
 import pytest
 
-from fleet_runner.core.health import LEAST, MOST, TIMES, Alive, Part, bound, ready
+from fleet_runner.core.health import LEAST, MOST, TIMES, Alive, Part, bound, heard, ready
 
 
 def test_the_bound_follows_from_the_pause_and_the_longest_round() -> None:
@@ -30,3 +30,19 @@ def test_one_part_that_cannot_be_used_is_enough() -> None:
     good, bad = Part(ok=True, said="fine"), Part(ok=False, said="not")
     assert ready({"store": good, "source": good})
     assert not ready({"store": good, "source": bad})
+
+
+@pytest.mark.parametrize(("decides", "said"), [(True, "it decides for the fleet"), (False, "it does not decide now")])
+def test_a_runner_that_beats_in_time_says_whether_it_decides(decides: bool, said: str) -> None:
+    """Half of its lease is in time."""
+    part = heard(15.0, 30.0, decides=decides)
+    assert part.ok
+    assert part.said == f"other runners heard of this one 15.0 s ago, expected at most 15 s; {said}"
+
+
+def test_a_runner_that_is_late_says_what_follows_and_what_to_see_to() -> None:
+    """Before its lease is over, and with its length."""
+    part = heard(15.2, 30.0, decides=True)
+    assert not part.ok
+    assert "15.2 s ago, expected at most 15 s; after 30 s they take its turn" in part.said
+    assert "see to the database" in part.said
