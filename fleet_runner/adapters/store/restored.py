@@ -20,13 +20,16 @@ from fleet_runner.adapters.store.schema import intents as wishes
 from fleet_runner.adapters.store.schema import runs as run_rows
 from fleet_runner.core.actions import Answer
 from fleet_runner.core.fabrics import FABRIC
-from fleet_runner.core.lifecycle import MOVING, SERVING, Condition, State
+from fleet_runner.core.lifecycle import ENDED, MOVING, SERVING, Condition, State
 from fleet_runner.core.runs import Entry, Outcome
 
 BY = "db restore"
 
 JUMP = 1_000_000
 """How far fences and versions jump: what was given out in the lost time is old, however much it was."""
+
+UNSEEN = "It was not looked at since the store was restored from a backup; the next tick says what it waits for."
+"""What `status` says until then: what a node waited for when the backup was made is as old as that."""
 
 BEGINS = MOVING | {State.REGISTERED}
 """States in which something is done to a node without anybody's word."""
@@ -64,6 +67,7 @@ def mark(connection: Connection, now: float) -> Restored:
     count = connection.execute(paused.values(why | {"version": rollouts.c.version + 1})).rowcount
     jumped = {"fence": nodes.c.fence + JUMP, "version": nodes.c.version + JUMP, "wake_at": 0.0}
     connection.execute(update(nodes).values(jumped))
+    connection.execute(update(nodes).where(nodes.c.state.not_in(sorted(ENDED))).values(waiting=UNSEEN))
     live = (tokens.c.revoked_at.is_(None), or_(tokens.c.until.is_(None), tokens.c.until > now))
     known = int(connection.execute(select(func.count()).where(*live)).scalar_one())
     return Restored(until, closed, held, watched, len(flashing), refused, count, known)

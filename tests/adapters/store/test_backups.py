@@ -12,7 +12,7 @@ from sqlalchemy import text
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.backups import restore, save
 from fleet_runner.adapters.store.database import connect
-from fleet_runner.adapters.store.restored import JUMP, Restored
+from fleet_runner.adapters.store.restored import JUMP, UNSEEN, Restored
 from fleet_runner.core.actions import Move, SetCondition
 from fleet_runner.core.errors import ConflictError, StoreError
 from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, State
@@ -145,6 +145,7 @@ def test_nodes_are_held_where_something_would_begin_and_serving_ones_only_looked
     assert told.aside is None or told.aside.is_file()
     made = Restored(201.0, runs=0, held=2, watched=1, flashes=0, wishes=0, rollouts=0, tokens=0)
     assert replace(told, aside=None) == made
+    assert {each.waiting for each in back.nodes()} == {UNSEEN}
     conditions = {each.name: set(each.conditions) for each in back.nodes()}
     assert conditions == {
         "gpu-01": {Condition.HELD},  # registered: it would be provisioned
