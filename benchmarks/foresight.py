@@ -8,9 +8,9 @@ noise of a day, some time ago. *Noise* changes none.
 """
 
 import argparse
-import resource
 import sys
 import time
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
@@ -217,16 +217,18 @@ def quiet(noise: str, nodes: int, peers: Fleet, nights: int) -> None:
 
 
 def cost(nodes: int, peers: Fleet) -> None:
-    """Print what one metric of one night costs."""
+    """Print what one metric of one night costs: memory is what is taken beside the window."""
     window, _ = made("normal", nodes, 7, truth=True)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begun = time.process_time()
     look(METRIC, window, peers.stays, peers.places, {TYPE: MARK})
     spent = time.process_time() - begun
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    tracemalloc.start()
+    look(METRIC, window, peers.stays, peers.places, {TYPE: MARK})
+    peak = tracemalloc.get_traced_memory()[1]
+    arrays = sum(each.nbytes for each in (window.count, window.middle, window.spread))
     print(
-        f"{nodes * GPUS:,} series of {DAYS} days: {spent:.1f} s of CPU,"
-        f" peak {peak / 1024:.0f} MB ({before / 1024:.0f} before)"
+        f"{nodes * GPUS:,} series of {DAYS} days: {spent:.1f} s of CPU, at most {peak / 1e6:.0f} MB"
+        f" beside the window's own {arrays / 1e6:.0f}"
     )
 
 

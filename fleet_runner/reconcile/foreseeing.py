@@ -21,13 +21,14 @@ from fleet_runner.core.errors import ConflictError, FleetError, SettingsError
 from fleet_runner.core.foresight import DRIFTS, Foresight, Gathered, Kind
 from fleet_runner.core.lifecycle import ENDED
 from fleet_runner.core.records import Fleet
+from fleet_runner.core.trends import telling
 from fleet_runner.reconcile.foretelling import foretell
 from fleet_runner.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fleet_runner.core.trends.analyse import Looked
+    from fleet_runner.core.trends.analyse import Given, Looked
     from fleet_runner.core.trends.heat import Seen
     from fleet_runner.core.trends.metrics import Metric
     from fleet_runner.core.trends.peers import Place
@@ -38,7 +39,10 @@ NAME = "trend"
 """The schedule of the night's look."""
 
 DAYS = 90
-"""Days that drift is looked for in: with more of them a night would cost more, and say little more."""
+"""Days that drift is looked for in: with more of them a night would cost more, and say little more.
+
+What is told too seldom for that is looked at in weeks (`core.trends.weeks`).
+"""
 
 DAY = 86_400
 
@@ -174,11 +178,13 @@ def _trends(night: Night, fleet: Fleet | None) -> None:
         stays, where, held = night.store.stays_by_id(), _places(night.store, fleet), _profiles(night)
         until = int(night.now // DAY) - 1  # today is not over
         stood = tuple(each.what for each in night.store.foresights(limit=MOST) if each.what.kind in DRIFTS)
+        weekly = _weekly(night.store)
         for at, metric in enumerate(METRICS, start=1):
             night.step(f"drift: metric {at} of {len(METRICS)}, {metric.name}")
             window = night.store.window(metric.name, until - DAYS + 1, until)
             marks = _marks(metric, held)
-            drifts.append(analyse.look(metric, window, stays, where, marks, stood=stood))
+            given = analyse.Given(metric, window, stays, where, marks)
+            drifts.append(_drift(night, given, stood, weekly.get(metric.name, frozenset())))
             with night.alone("heat"):
                 heats.append(heat.look(metric, window, stays, where, marks))
         drift = analyse.Drift(tuple(drifts), stood)
@@ -187,6 +193,29 @@ def _trends(night: Night, fleet: Fleet | None) -> None:
     if not {"drift", "heat"} & night.broken.keys():
         with night.alone("heat"):
             night.keep("heat", heat.Heat(tuple(heats)), began)
+
+
+def _drift(night: Night, given: "Given", stood: tuple[Foresight, ...], before: frozenset[str]) -> "Looked":
+    """Look at a metric in days, and at those of its series in weeks that come too seldom for that.
+
+    `before` are the device types whose series were looked at in weeks the last time.
+    """
+    from fleet_runner.core.trends import analyse, weeks  # noqa: PLC0415  as above
+
+    metric, stays, where, marks = given.metric, given.stays, given.places, given.marks
+    parted = weeks.parted(given.window, stays, where, before)
+    looked = analyse.look(metric, parted.often, stays, where, marks, stood=stood)
+    if not parted.device_types:
+        return looked
+    window = night.store.weeks(metric.name, int(given.window.days[-1]), parted.seldom)
+    return looked.beside(analyse.look(metric, window, stays, where, marks, stood=stood), parted.device_types)
+
+
+def _weekly(store: Store) -> dict[str, frozenset[str]]:
+    """Return which device types of each metric were looked at in weeks the last time."""
+    kept = store.analysis("drift")
+    rows = telling.rows(kept.body if kept else None, "metrics", "metric", "weekly")
+    return {str(each["metric"]): frozenset(each["weekly"]) for each in rows}
 
 
 def _parts(night: Night, _: Fleet | None) -> None:

@@ -28,7 +28,10 @@ NODES = 200
 DAY = 86_400.0
 
 AGAIN: Mapping[Kind, float] = {**dict.fromkeys(DRIFTS, 7 * DAY), Kind.LEMON: 28 * DAY}
-"""Seconds in a state after which it is believed of a node though it began before; of other kinds it never is."""
+"""Seconds in a state after which it is believed of a node though it began before; of other kinds it never is.
+
+Of a number that is looked at in weeks it takes seven times as long: it has told as many new ones then.
+"""
 
 WORDS = 1_000
 """Characters of a message."""
@@ -71,7 +74,8 @@ def _following(rules: Rules, device_type: str, node: str, code: str) -> Followin
 def _is_news(each: Standing, since: float, now: float) -> bool:
     """Whether something foreseen says anything of a node as it is since it came to its state."""
     newest = max(each.first_at, each.what.numbers.get("last_at") or 0.0)
-    return newest >= since or now >= since + AGAIN.get(each.what.kind, math.inf)
+    again = AGAIN.get(each.what.kind, math.inf) * each.what.numbers.get("step_days", 1)
+    return newest >= since or now >= since + again
 
 
 def _signals(node: Known, found: Sequence[Standing], now: float) -> Iterator[Signal]:

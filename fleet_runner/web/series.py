@@ -17,6 +17,9 @@ from fleet_runner.core.trends.metrics import BY_NAME
 DAYS = 90
 """Days that a picture shows, up to the newest of which something is kept."""
 
+LONG = 400
+"""The same where something is foreseen of it that was looked at in weeks: it may have begun a year ago."""
+
 PARTS = 32
 """Parts of a node whose numbers one answer has."""
 
@@ -28,8 +31,8 @@ class Series(NamedTuple):
     own: tuple[float | None, ...]
 
 
-def series(store: Store, metric: str, parts: Iterable[Stay]) -> tuple[range, tuple[Series, ...]]:
-    """Return the days of which a metric is known, and what each of these parts told on them.
+def series(store: Store, metric: str, parts: Iterable[Stay], most: int = DAYS) -> tuple[range, tuple[Series, ...]]:
+    """Return the days of which a metric is known, the newest `most`, and what each of these parts told on them.
 
     Days are counted since the epoch; a part that told nothing is left out.
     """
@@ -37,7 +40,7 @@ def series(store: Store, metric: str, parts: Iterable[Stay]) -> tuple[range, tup
     wanted = tuple(parts)
     if not kept or not wanted:
         return range(0), ()
-    days = range(max(kept[0], kept[-1] - DAYS + 1), kept[-1] + 1)
+    days = range(max(kept[0], kept[-1] - most + 1), kept[-1] + 1)
     found: dict[int, list[float | None]] = {each.id: [None] * len(days) for each in wanted}
     for day in kept:
         if day in days:

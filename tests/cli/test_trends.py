@@ -1,14 +1,16 @@
 """fleet-runner trends: what is foreseen, as a person reads it, before the first night and after one."""
 
 import json
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import console
 from fleet_runner.core.foresight import Foresight, Kind
-from fleet_runner.settings import load
+from fleet_runner.settings import Settings, load
 from tests.cli.conftest import Type
 from tests.reconcile.test_foreseeing import METRIC, NOW, SLOT, look, name, small_fleet
 
@@ -28,13 +30,25 @@ def store(typed: Type) -> Iterator[Store]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def looked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with a small fleet in which one GPU warms up and one slot is bad, after a night's look."""
+    settings = Settings(state_dir=tmp_path_factory.mktemp("looked"))
+    with Store.create(settings.store_url) as store:
+        small_fleet(store)
+        look(store, settings, NOW)
+    return settings.state_dir / "fleet.db"
+
+
 @pytest.fixture
-def night(store: Store, capsys: pytest.CaptureFixture[str]) -> Store:
-    """A store of a small fleet in which one GPU warms up and one slot is bad, after a night's look."""
-    small_fleet(store)
-    look(store, load(), NOW)
-    capsys.readouterr()  # what is logged of it
-    return store
+def night(looked: Path, typed: Type) -> Iterator[Store]:
+    """That fleet's store, where commands find it."""
+    del typed
+    settings = load()
+    settings.state_dir.mkdir()
+    shutil.copy(looked, settings.state_dir)
+    with Store.open(settings.store_url) as opened:
+        yield opened
 
 
 def test_before_the_first_night_it_says_what_to_run(store: Store, typed: Type) -> None:

@@ -125,7 +125,7 @@ def test_alarms_agree_with_what_stands_whatever_was_broken_off(settings: Setting
 
 
 def test_what_is_seen_since_before_a_repair_asks_again_only_when_it_goes_on(settings: Settings, store: Store) -> None:
-    """A drift after a week; a slot with the next failure in it, a lemon after four weeks."""
+    """A drift after a week, or seven; a slot with the next failure in it, a lemon after four weeks."""
     back, rules = NIGHT + DAY, policy_file.rules(settings)
     with store._database.write() as connection:
         connection.execute(update(nodes).where(nodes.c.name == HOT[0]).values(since=back))
@@ -142,6 +142,7 @@ def test_what_is_seen_since_before_a_repair_asks_again_only_when_it_goes_on(sett
     assert told(Kind.SLOT, 41, last_at=back + DAY)
     assert not told(Kind.LEMON, 27)
     assert [told(Kind.LEMON, 42), told(Kind.SHIFT, 43)] == [True, True]
+    assert [told(Kind.TREND, 48, step_days=7), told(Kind.TREND, 49, step_days=7)] == [False, True]
 
 
 def test_the_policy_may_have_more_follow(settings: Settings, store: Store, tmp_path: Path) -> None:

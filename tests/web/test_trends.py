@@ -4,13 +4,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
+from sqlalchemy import insert
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.trend_schema import panels
 from fleet_runner.core.access import Role
+from fleet_runner.core.foresight import Foresight, Kind
+from fleet_runner.core.trends import packing
+from fleet_runner.core.trends.drift_words import day_name
+from fleet_runner.core.trends.panel import Panel
+from fleet_runner.core.trends.picture_pen import date
 from fleet_runner.web.pages.trends import ANALYSES
-from tests.web.foreseen import GPUS, HOT, METRIC, component, foreseen
+from tests.web.foreseen import GPUS, HOT, LAST, METRIC, component, foreseen, parts
 from tests.web.hall import NOW, Hall, made
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served
@@ -111,6 +119,26 @@ def test_a_picture_is_of_one_part_or_of_all_of_a_node(client: httpx.Client) -> N
     assert client.get("/trends/nodes/gpu-99999/metrics/gpu_core").status_code == 404
     assert client.get("/trends/metrics/nonsense").status_code == 404
     assert "was not analysed yet" in client.get("/trends/metrics/gpu_sm_clock").text
+
+
+def test_a_picture_of_what_is_looked_at_in_weeks_shows_the_year(tmp_path: Path) -> None:
+    """What began ten months ago is in it; of what is told daily three months are."""
+    with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as store:
+        hall = made(store, 2)
+        parts(store, hall.names)
+        for day in range(LAST - 390, LAST + 1, 7):
+            told = Panel(METRIC, day, *(np.ones(1, each) for each in ("u4", "u4", "f4", "f4")))
+            with store._database.write() as connection:
+                connection.execute(insert(panels).values(metric=METRIC, day=day, rows=1, body=packing.encode(told)))
+        path, since = f"/trends/nodes/{hall.names[0]}/metrics/{METRIC}", LAST - 300
+        with served(store, hall.fleet, tmp_path) as found, found.client(Role.VIEWER) as asked:
+            for step, dots in ((1, 13), (7, 56)):
+                numbers = {"since_day": day_name(since), "step_days": step}
+                seen = Foresight(Kind.TREND, hall.names[0], component(0), "It falls.", METRIC, "", numbers)
+                store.foresee(frozenset({Kind.TREND}), [seen], NOW)
+                text = asked.get(path).text
+                shown = text.count('class="dot"') - 1  # one is the legend's
+                assert (shown, f"since {date(since)}<" in text) == (dots, step > 1)
 
 
 def test_where_nothing_was_analysed_a_page_says_what_to_do(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ Whatever needs numpy is imported where it is used: most commands and pages never
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -17,7 +17,7 @@ from fleet_runner.core.parts.stay import Episode, Stay
 
 if TYPE_CHECKING:
     from fleet_runner.core.trends.metrics import Metric
-    from fleet_runner.core.trends.panel import Window
+    from fleet_runner.core.trends.panel import Ids, Panel, Window
 
 
 class ForesightMethods:
@@ -45,13 +45,26 @@ class ForesightMethods:
 
     def window(self, metric: str, since_day: int, until_day: int) -> "Window":
         """Return a metric from one day to another, both among them: all parts that told a number then."""
-        from fleet_runner.core.trends import packing, windows  # noqa: PLC0415  numpy is slow to load
+        from fleet_runner.core.trends import windows  # noqa: PLC0415  numpy is slow to load
+
+        days = range(since_day, until_day + 1)
+        return windows.over(metric, days, list(self._panels(metric, since_day, until_day)))
+
+    def weeks(self, metric: str, until_day: int, wanted: "Ids") -> "Window":
+        """Return what some stays told of a metric in each week up to a day, over a year; a week is held at a time."""
+        from fleet_runner.core.trends import weeks  # noqa: PLC0415  likewise
+
+        kept = self._panels(metric, weeks.first_day(until_day), until_day)
+        return weeks.over(metric, until_day, kept, wanted)
+
+    def _panels(self, metric: str, since_day: int, until_day: int) -> "Iterator[Panel]":
+        """Yield a metric's days, from one to another, both among them."""
+        from fleet_runner.core.trends import packing  # noqa: PLC0415  likewise
 
         mine = select(panels).where(panels.c.metric == metric, panels.c.day.between(since_day, until_day))
         with self._database.read() as connection:
             rows = connection.execute(mine.order_by(panels.c.day), execution_options={"yield_per": 1})
-            kept = [packing.decode(metric, row.day, row.rows, row.body) for row in rows]
-        return windows.over(metric, range(since_day, until_day + 1), kept)
+            yield from (packing.decode(metric, row.day, row.rows, row.body) for row in rows)
 
     def stays(self, *, kind: str = "", serial: str = "", node: str = "") -> tuple[Stay, ...]:
         """Return where parts were, by id: all, or those of a kind, with a serial number, in a node."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from fleet_runner.core.foresight import Foresight, Kind
 from fleet_runner.core.parts.stay import Stay
-from fleet_runner.core.trends.drift_words import Told, day_name, numbers, sentence, short, with_unit
+from fleet_runner.core.trends.drift_words import Told, day_name, numbers, sentence, short, since, with_unit
 from fleet_runner.core.trends.metrics import Metric
 from fleet_runner.core.trends.panel import Numbers, Window
 from fleet_runner.core.trends.peers import Apart, Groups, Peers
@@ -23,7 +23,7 @@ FEWEST_STILL, SHARE_STILL = 2, 4
 """The same while the node is told of already: so many parts, and a fourth; at the edge it would be one by turns."""
 
 SAME_TIME = 5
-"""Days between which they changed."""
+"""Days between which they changed; of what is looked at in weeks, so many weeks."""
 
 
 class Alike(NamedTuple):
@@ -66,7 +66,7 @@ def as_one(
         by_node[_stay(stays, each).node, each.kind, each.change > 0].append(each)
     for (node, kind, _), mine in by_node.items():
         when = median(each.since for each in mine)
-        near = [each for each in mine if abs(each.since - when) <= SAME_TIME]
+        near = [each for each in mine if abs(each.since - when) <= SAME_TIME * each.step]
         still = (node, kind) in whole
         fewest, share = (FEWEST_STILL, SHARE_STILL) if still else (FEWEST_PARTS, 2)
         if len(near) >= max(fewest, judged[node] / share):
@@ -118,16 +118,13 @@ def _moved(metric: Metric, window: Window, what: tuple[str, Groups], curves: Num
         good = metric.worse != "both" and (change > 0) != (metric.worse == "high")
         if good or abs(change) < metric.least:
             continue
-        name, parts, since = (
-            " ".join(groups.names[seen.row]),
-            int(sizes[seen.row]),
-            day_name(int(window.days[seen.since])),
-        )
+        name, parts, day = " ".join(groups.names[seen.row]), int(sizes[seen.row]), window.since(seen.since)
         way = "rose" if change > 0 else "fell"
         words = (
             f"{metric.name} ({metric.meaning}) of all {parts} parts in {kind} {name} {way} together by "
-            f"{with_unit(short(abs(change)), metric)} since {since}: none of them is to blame"
+            f"{with_unit(short(abs(change)), metric)} since {since(day, window.step)}: none of them is to blame"
         )
-        rests = {"change": float(f"{change:.6g}"), "unit": metric.unit, "since_day": since, "parts": parts}
+        size = {"change": float(f"{change:.6g}"), "unit": metric.unit}
+        rests = size | {"since_day": day_name(day), "parts": parts, "step_days": window.step}
         found.append(Together(metric.name, Kind.SHIFT if slope is None else Kind.TREND, kind, name, words, rests))
     return tuple(found)

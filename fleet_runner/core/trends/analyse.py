@@ -41,7 +41,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What one metric came to. `days` are the first and last one, None without any; `silences` count series."""
+    """What one metric came to. `days` are the first and last one, None without any; `silences` count series.
+
+    `weekly` are the device types whose series were looked at in weeks, and how many they are.
+    """
 
     metric: Metric
     days: tuple[int, int] | None
@@ -49,6 +52,15 @@ class Looked:
     silences: Mapping[Silence, int]
     found: tuple[Foresight, ...]
     together: tuple[Together, ...]
+    weekly: Mapping[str, int] = field(default_factory=dict)
+
+    def beside(self, weeks: "Looked", weekly: Mapping[str, int]) -> "Looked":
+        """Return it with what was looked at in weeks."""
+        spans = [each.days for each in (self, weeks) if each.days]
+        days = (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
+        silences = Counter(self.silences) + Counter(weeks.silences)
+        found, moved = self.found + weeks.found, self.together + weeks.together
+        return Looked(self.metric, days, self.series + weeks.series, silences, found, moved, weekly)
 
     @property
     def judged(self) -> int:
@@ -67,7 +79,8 @@ class Looked:
         parts = sum(int(each.numbers["parts"]) for each in self.found)
         quiet = self.series - sum(silences.values()) - parts
         counts = {"series": self.series, "judged": self.judged, "quiet": max(quiet, 0)}
-        return {**words, **counts, "foreseen": dict(self.kinds), "together": len(self.together), "silences": silences}
+        seen = {"foreseen": dict(self.kinds), "together": len(self.together)}
+        return {**words, **counts, **seen, "silences": silences, "weekly": dict(self.weekly)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +137,10 @@ class Drift:
         metrics = f"{counted(len(self.looked), 'metric')} {'was' if series == 1 else 'were'}"
         kinds = Counter(each.kind.value for each in every)
         which = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items()))
+        weekly = sum(sum(each.weekly.values()) for each in self.looked)
+        rare = f" {weekly:,} of them are told too seldom for days, and were looked at in weeks." if weekly else ""
         return [
-            f"{series:,} series of {metrics} looked at; {judged:,} could be judged.",
+            f"{series:,} series of {metrics} looked at; {judged:,} could be judged.{rare}",
             f"{counted(len(every), 'change is', 'changes are')} foreseen to matter{f' ({which})' if which else ''}.",
             *(
                 [f"{counted(moved, 'rack or site', 'racks or sites')} changed as a whole: no part there is to blame."]
@@ -164,8 +179,9 @@ def look(  # noqa: PLR0913  as heat is asked, and what stood
     silences[Silence.CROWD] += moved.crowd
     found = _told([level(scene, each) for each in moved.seen], silences)
     found += _spreads(scene, silences, frozenset(each.row for each in moved.seen))
-    judged = Counter(stay.node for stay, quiet in zip(told.stays, mute.tolist(), strict=True) if stay and not quiet)
-    days = (int(window.days[0]), int(window.days[-1]))
+    heard = np.bincount(told.node.of[~mute], minlength=len(told.node.names)).tolist()
+    judged = {node: parts for (node,), parts in zip(told.node.names, heard, strict=True)}
+    days = (window.since(0), int(window.days[-1]))
     mine = [each for each in stood if metric.name in (each.metric, *each.numbers.get("also", ()))]
     whole = frozenset((each.node, each.kind) for each in mine if each.numbers.get("parts", 1) > 1)
     said = tuple(foresight(each, metric, judged) for each in as_one(found, told.stays, judged, whole))

@@ -43,9 +43,10 @@ def _once(mine: Sequence[Foresight], metrics: Mapping[str, Metric]) -> list[Fore
 
 
 def _related(one: Foresight, other: Foresight, metrics: Mapping[str, Metric]) -> bool:
-    """Whether both are of the same kind of part, and began together."""
+    """Whether both are of the same kind of part, and began together, as far as the one in longer steps can say."""
     since, then = (date.fromisoformat(each.numbers["since_day"]) for each in (one, other))
-    return metrics[one.metric].part == metrics[other.metric].part and abs((since - then).days) <= SAME_TIME
+    near = SAME_TIME * max(one.numbers["step_days"], other.numbers["step_days"])
+    return metrics[one.metric].part == metrics[other.metric].part and abs((since - then).days) <= near
 
 
 def _with(first: Foresight, others: Sequence[Foresight], metrics: Mapping[str, Metric]) -> Foresight:

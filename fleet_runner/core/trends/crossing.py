@@ -34,6 +34,13 @@ class Crossing:
     latest: float | None = None
     why: str = ""
 
+    def after(self, days: float) -> "Crossing":
+        """Return how far ahead it is when so many days are over."""
+        if self.days is None or self.soonest is None or self.latest is None:
+            return self
+        likely, soonest, latest = (max(each - days, 0.0) for each in (self.days, self.soonest, self.latest))
+        return Crossing(likely, soonest, latest)
+
     def to_json(self) -> dict[str, Any]:
         """Return what a foresight's numbers say of it."""
         days = {

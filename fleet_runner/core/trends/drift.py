@@ -13,11 +13,13 @@ larger than those of independent noise, because each day resembles the one befor
 """
 
 from dataclasses import dataclass
+from math import pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fleet_runner.core.trends.likeness import NEW, Likeness, told_before, without
+from fleet_runner.core.trends.likeness import NEW, Likeness, after_gaps, without
+from fleet_runner.core.trends.medians import pieces
 from fleet_runner.core.trends.panel import Numbers
 
 FEWEST_BEFORE = 10
@@ -42,8 +44,6 @@ MOST_JUMP = 6.0
 """How many times the mean difference one of them may count."""
 
 LEAST_NOISE = 1e-9
-
-PIECE = 20_000
 
 EXPECTED: dict[int, tuple[float, float]] = {
     20: (1.13, 2.16), 30: (1.46, 2.43), 45: (1.63, 2.56), 60: (1.73, 2.66), 90: (1.83, 2.71), 180: (1.97, 2.81),
@@ -78,8 +78,8 @@ class Scan:
 def scan(alone: Numbers, least: float, known: Likeness = NEW) -> Scan:
     """Score each series; `least` is the smallest change that matters, and a fourth of it the least noise there is."""
     nothing = np.empty((4, 0), np.float32)
-    pieces = [_scan(alone[at : at + PIECE], least / 4, known) for at in range(0, len(alone), PIECE)]
-    score, noise, told, like = np.concatenate([nothing, *pieces], axis=1)
+    found = [_scan(alone[piece], least / 4, known) for piece in pieces(alone)]
+    score, noise, told, like = np.concatenate([nothing, *found], axis=1)
     judged = score > 0
     pooled = int(judged.sum()) >= FEWEST_FOR_CHANCE
     inflation = _inflation(score[judged], float(np.median(told[judged]))) if pooled else 1.0
@@ -112,17 +112,18 @@ def differing(alone: Numbers, there: NDArray[np.bool_], floor: float) -> tuple[N
 
     Of normal noise such a difference is 2/sqrt(pi) standard deviations in the mean.
     """
-    earlier, begun = told_before(alone, there)
-    near = there[:, 1:] & begun
-    step = np.abs(np.subtract(alone[:, 1:], earlier, out=earlier), out=earlier)
-    step[~near] = 0
-    told = np.maximum(near.sum(axis=1), 1)
-    mean = step.sum(axis=1) / told
+    step = np.full_like(alone, np.nan)
+    np.subtract(alone[:, 1:], alone[:, :-1], out=step[:, 1:])
+    at, before = after_gaps(there)
+    np.put(step, at, np.take(alone, at) - np.take(alone, before))
+    np.abs(step, out=step)
+    near = ~np.isnan(step)
+    told = np.maximum(near.sum(axis=1, dtype=np.float32), 1)
+    counted = np.where(near, step, np.float32(0))
+    mean = counted.sum(axis=1) / told
     # one jump among many days adds little to a mean of differences, and less when it counts no more than some of them
-    mean = np.minimum(step, MOST_JUMP * mean[:, None]).sum(axis=1) / told
-    step[~near] = np.nan
-    noise = np.maximum(mean * np.sqrt(np.pi) / 2, np.float32(max(floor, LEAST_NOISE))).astype(np.float32)
-    return noise, step
+    mean = np.minimum(counted, MOST_JUMP * mean[:, None], out=counted).sum(axis=1) / told
+    return np.maximum(mean * (sqrt(pi) / 2), max(floor, LEAST_NOISE)), step
 
 
 def _inflation(scores: Numbers, days: float) -> float:

@@ -29,7 +29,8 @@ class Peered:
 class Told:
     """One change of one series, in the metric's unit and as it was told, peers and all.
 
-    `change` is what is left of it without what peers did; of a spread, `before` and `now` are standard deviations.
+    `change` is what is left of it without what peers did; of a spread, `before` and `now` are standard deviations. It
+    was looked at in steps of `step` days: `since` is the first of one, and each with a number counts as so many days.
     """
 
     kind: Kind
@@ -46,12 +47,18 @@ class Told:
     peers: Peered
     mark: float | None
     crossing: Crossing
-    slope: tuple[float, float, float] | None = None  # and its interval
+    slope: tuple[float, float, float] | None = None  # by day, and its interval
+    step: int = 1
 
 
 def day_name(day: int) -> str:
     """Return a day since the epoch as a date."""
     return date.fromordinal(EPOCH + day).isoformat()
+
+
+def since(day: int, step: int) -> str:
+    """Return from when a change is seen, as sentences say it; `day` is the first of a step."""
+    return day_name(day) if step == 1 else f"the week of {day_name(day)}"
 
 
 def short(value: float) -> str:
@@ -82,6 +89,7 @@ def numbers(told: Told, metric: Metric, parts: int) -> dict[str, Any]:
         "peers_low": _round(told.peers.low),
         "peers_high": _round(told.peers.high),
         "parts": parts,
+        "step_days": told.step,
         "mark": told.mark,
     }
     if told.kind is Kind.SPREAD:
@@ -105,22 +113,23 @@ def sentence(told: Told, metric: Metric, parts: int, of: int) -> str:
     match told.kind:
         case Kind.SPREAD:
             now, before = with_unit(short(told.now), metric), short(told.before)
-            return f"{what} scatters by {now}, by {before} until {day_name(told.since)}, {others}"
+            return f"{what} scatters by {now}, by {before} until {since(told.since, told.step)}, {others}"
         case Kind.TREND:
             return f"{what} {_drifts(told, metric)}, {others}{_crosses(told.crossing, told.mark)}"
         case _:
+            when = f"{'on' if told.step == 1 else 'in'} {since(told.since, told.step)}"
             way = "rose" if told.now > told.before else "fell"
             how = with_unit(f"{way} from {short(told.before)} to {short(told.now)}", metric)
-            return f"{what} {how} at once on {day_name(told.since)}, {short(abs(told.change))} {others}{_near(told)}"
+            return f"{what} {how} at once {when}, {short(abs(told.change))} {others}{_near(told)}"
 
 
 def _drifts(told: Told, metric: Metric) -> str:
     """Say how fast a series goes where."""
     slope = told.slope[0] if told.slope else 0.0
     way = "risen" if slope > 0 else "fallen"
-    fast = with_unit(short(abs(slope)), metric)
+    fast, each = with_unit(short(abs(slope) * told.step), metric), "day" if told.step == 1 else "week"
     went = f"from {short(told.before)} to {short(told.now)}"
-    return f"has {way} by {fast} a day since {day_name(told.since)}, {went}"
+    return f"has {way} by {fast} a {each} since {since(told.since, told.step)}, {went}"
 
 
 def _crosses(crossing: Crossing, mark: float | None) -> str:

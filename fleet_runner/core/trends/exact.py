@@ -13,15 +13,15 @@ what is new on each day is looked at instead (`core.trends.lasting`).
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import comb, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from fleet_runner.core.trends import lasting, slopes
-from fleet_runner.core.trends.drift import FEWEST_BEFORE, FEWEST_SINCE
-from fleet_runner.core.trends.lasting import FEWEST_SLOPE, Lasting
+from fleet_runner.core.trends.drift import FEWEST_SINCE
+from fleet_runner.core.trends.lasting import Lasting, fitted
 
 Floats = NDArray[np.float64]
 
@@ -82,21 +82,10 @@ class Change:
     slope_high: float = 0.0
 
 
-class _Fit(NamedTuple):
-    since: int
-    left: float  # the sum of squares that it leaves
-
-
 def look(days: Floats, values: Floats, noise: Noise) -> Change:
     """Look at one series of at least `FEWEST_BEFORE` + `FEWEST_SINCE` numbers, days ascending."""
-    smooth = _smooth(values)
-    if noise.lasting:
-        fit = lasting.fitted(days, smooth, noise.lasting)
-        return _drift(days, values, fit.line, noise) if fit.is_line else _jump(days, values, fit.step, noise)
-    step, line = _step(smooth), _line(days, smooth)
-    if line.left < step.left:
-        return _drift(days, values, line.since, noise)
-    return _jump(days, values, step.since, noise)
+    fit = fitted(days, _smooth(values), noise.lasting.like if noise.lasting else 0.0)
+    return _drift(days, values, fit.line, noise) if fit.is_line else _jump(days, values, fit.step, noise)
 
 
 def _smooth(values: Floats) -> Floats:
@@ -106,41 +95,22 @@ def _smooth(values: Floats) -> Floats:
     return np.concatenate([values[:1], inner, values[-1:]])
 
 
-def _step(values: Floats) -> _Fit:
-    """Fit two levels."""
-    count = len(values)
-    before = np.arange(FEWEST_BEFORE, count - FEWEST_SINCE + 1)
-    total = np.cumsum(values)
-    low = total[before - 1]
-    gained = low**2 / before + (total[-1] - low) ** 2 / (count - before)
-    best = int(np.argmax(gained))
-    return _Fit(int(before[best]), float((values**2).sum() - gained[best]))
-
-
-def _line(days: Floats, values: Floats) -> _Fit:
-    """Fit a level that begins to go up or down on some day, the first one among them."""
-    begins = np.arange(0, len(values) - FEWEST_SLOPE + 1)
-    ramp = _ramp(days, begins)
-    gained = (ramp @ (values - values.mean())) ** 2 / (ramp**2).sum(axis=1)
-    best = int(np.argmax(gained))
-    return _Fit(int(begins[best]), float(((values - values.mean()) ** 2).sum() - gained[best]))
-
-
-def _ramp(days: Floats, begins: NDArray[np.intp]) -> Floats:
-    """Return, for each begin, the days since then, less their mean over all days."""
-    since = np.maximum(days[None, :] - days[begins][:, None], 0)
-    return np.asarray(since - since.mean(axis=1, keepdims=True), np.float64)
+def _ramp(days: Floats, since: int) -> Floats:
+    """Return the days since then, less their mean over all days."""
+    ramp = np.maximum(days - days[since], 0)
+    return np.asarray(ramp - ramp.sum() / len(ramp), np.float64)
 
 
 def _jump(days: Floats, values: Floats, since: int, noise: Noise) -> Change:
     """Tell a jump's size and chance."""
     before, after = values[:since], values[since:]
     low, high = _median(before), _median(after)
-    pairs = after[:, None] - before[None, :]
-    change = _median(pairs.ravel())
+    pairs = np.sort((after[:, None] - before[None, :]).ravel())
+    change = _middle(pairs)
     rest = np.concatenate([before - low, after - high])
-    beyond = float((pairs * np.sign(change) > 0).mean() + 0.5 * (pairs == 0).mean())
-    width = float(np.sqrt(1 / len(before) + 1 / len(after)))
+    less, more = np.searchsorted(pairs, 0), len(pairs) - np.searchsorted(pairs, 0, side="right")
+    beyond = 0.5 + 0.5 * float(more - less) / len(pairs) * float(np.sign(change))
+    width = sqrt(1 / len(before) + 1 / len(after))
     shape = np.where(np.arange(len(values)) >= since, change, 0.0)
     score, chance, error = _chance(days, rest, shape, (change / width, noise))
     chance = max(chance, _free(values, since, noise))
@@ -151,10 +121,9 @@ def _jump(days: Floats, values: Floats, since: int, noise: Noise) -> Change:
 def _drift(days: Floats, values: Floats, since: int, noise: Noise) -> Change:
     """Tell a drift's slope, with its interval, and its chance."""
     slope, low, high, tau = slopes.slope(days[since:], values[since:], SURE)
-    before, going = values[:since], values[since:] - slope * days[since:]
-    rest = np.concatenate([before - _median(before) if since else before, going - _median(going)])
-    ramp = _ramp(days, np.array([since]))[0]
-    size = slope * float(np.sqrt((ramp**2).sum()))
+    ramp = _ramp(days, since)
+    rest = _joined(values, slope * ramp) if noise.lasting else _apart(values, slope * days, since)
+    size = slope * sqrt(float(ramp @ ramp))
     score, chance, error = _chance(days, rest, slope * ramp, (size, noise))
     chance = max(chance, _free(values, since or len(values) // 2, noise))
     wider = max(1.0, error / max(_deviation(rest), 1e-12))  # Sen's interval is one of independent days
@@ -164,25 +133,44 @@ def _drift(days: Floats, values: Floats, since: int, noise: Noise) -> Change:
     return Change(since, change, score, chance, error, clear, slope, *bounds)
 
 
+def _apart(values: Floats, line: Floats, since: int) -> Floats:
+    """Return what is left of a level and, since then, a line wherever it lies."""
+    before, going = values[:since], values[since:] - line[since:]
+    return np.concatenate([before - _median(before) if since else before, going - _median(going)])
+
+
+def _joined(values: Floats, line: Floats) -> Floats:
+    """Return what is left of a line that goes on from the level before: what lasts may go down and up as well."""
+    rest = values - line
+    return rest - _median(rest)
+
+
 def _free(values: Floats, since: int, noise: Noise) -> float:
     """Return how likely so many since then lie beyond the middle, whatever shape noise has; 0 if it is a bell."""
-    if noise.bell and np.median(np.abs(np.diff(values))) > 0:
+    if noise.bell and 2 * np.count_nonzero(values[1:] != values[:-1]) >= len(values) - 1:
         return 0.0
-    before, after = np.median(values[:since]), np.median(values[since:])
+    before, after = _median(values[:since]), _median(values[since:])
     beyond = (values - (before + after) / 2) * np.sign(after - before) > 0
-    sure = stats.hypergeom.sf(int(beyond[since:].sum()) - 1, len(values), int(beyond.sum()), len(values) - since)
-    return min(1.0, float(sure) * TESTS * len(values))
+    sure = _fisher(int(beyond[since:].sum()), int(beyond.sum()), len(values) - since, len(values))
+    return min(1.0, sure * TESTS * len(values))
+
+
+def _fisher(found: int, marked: int, drawn: int, every: int) -> float:
+    """Return how likely at least so many of those marked are found among some that are drawn."""
+    likely = range(found, min(marked, drawn) + 1)
+    return sum(comb(marked, each) * comb(every - marked, drawn - each) for each in likely) / comb(every, drawn)
 
 
 def _error(rest: Floats, noise: Noise) -> tuple[float, float]:
     """Return the noise of a level for each independent day, and the degrees of freedom with which that is known."""
     count = len(rest)
-    near = np.clip(rest, -4 * _deviation(rest), 4 * _deviation(rest))
-    squares = float((near**2).sum())
-    like = float((near[1:] * near[:-1]).sum()) / squares if squares else 0.0
-    like = min(max(like + (1 + 4 * like) / count + np.sqrt((1 - like * like) / count), 0.0), MOST_LIKE_BEFORE)
+    far = 4 * _deviation(rest)
+    near = np.minimum(np.maximum(rest, -far), far)
+    squares = float(near @ near)
+    like = float(near[1:] @ near[:-1]) / squares if squares else 0.0
+    like = min(max(like + (1 + 4 * like) / count + sqrt((1 - like * like) / count), 0.0), MOST_LIKE_BEFORE)
     larger = (1 + like) / (1 - like)
-    own = float(np.sqrt(squares / (count - 3) * larger))
+    own = sqrt(squares / (count - 3) * larger)
     fleet = noise.day * noise.inflation
     if noise.pooled and own <= OWN * fleet:
         return max(own, fleet), LIKE_FLEET * count
@@ -191,12 +179,16 @@ def _error(rest: Floats, noise: Noise) -> tuple[float, float]:
 
 def _deviation(rest: Floats) -> float:
     """Return the standard deviation by the mean distance from zero."""
-    return float(np.abs(rest).mean() * np.sqrt(np.pi / 2))
+    return float(np.abs(rest).sum()) / len(rest) * sqrt(pi / 2)
 
 
 def _median(values: Floats) -> float:
     """Return the middle; numpy's own takes ten times as long to find out what it was given."""
-    ordered = np.sort(values)
+    return _middle(np.sort(values))
+
+
+def _middle(ordered: Floats) -> float:
+    """Return the middle of numbers in their order."""
     return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 

@@ -78,33 +78,32 @@ def without(values: Numbers, like: Numbers) -> Numbers:
     """Take out of each number what is left of the one told before it; of noise that lasts, what is new is left."""
     if not like.any():
         return values
-    there = ~np.isnan(values)
-    left, begun = told_before(values, there)
-    kept = np.power(like[:, None], _ago(there), dtype=np.float32)
-    kept[~begun] = 0
-    left[~begun] = 0
-    new = np.sqrt(1 - like**2)[:, None]
-    found = values * new
-    found[:, 1:] -= kept * left * new
-    found[:, 1:] /= np.sqrt(1 - kept**2)
-    return np.asarray(found, np.float32)
+    new = np.sqrt(1 - like**2)
+    found = np.empty_like(values)
+    np.multiply(values[:, 0], new, out=found[:, 0])
+    np.subtract(values[:, 1:], like[:, None] * values[:, :-1], out=found[:, 1:])
+    at, before = after_gaps(~np.isnan(values))
+    row = at // values.shape[1]
+    kept = np.power(like[row], at - before, dtype=np.float32)
+    told = np.take(values, before)
+    kept[np.isnan(told)] = 0
+    np.put(found, at, (np.take(values, at) - kept * np.nan_to_num(told)) * new[row] / np.sqrt(1 - kept**2))
+    return found
 
 
-def told_before(values: Numbers, there: NDArray[np.bool_]) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Return, of each day but the first, the number that was told before it, and whether there is one."""
-    days = np.arange(values.shape[1] - 1, dtype=np.int16)
-    last = np.maximum.accumulate(np.where(there[:, :-1], days, np.int16(-1)), axis=1)
-    found = values[:, :-1].copy()
-    rows, columns = np.nonzero((last >= 0) & ~there[:, :-1])  # few days are missing: only these are looked up
-    found[rows, columns] = values[rows, last[rows, columns]]
-    return found, last >= 0
+def after_gaps(there: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the days before which a day tells nothing, and that of the last number before, by their flat indices.
 
-
-def _ago(there: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """Return, of each day but the first, how many days before it a number was told; any number where none was."""
-    days = np.arange(there.shape[1] - 1, dtype=np.int16)
-    last = np.maximum.accumulate(np.where(there[:, :-1], days, np.int16(0)), axis=1)
-    return np.asarray(days + 1 - last, np.int16)
+    Where none was, it is a day that tells nothing. Few days are missing, so this costs less than to look at all.
+    """
+    width = there.shape[1]
+    gaps = np.flatnonzero(~there)
+    begins = np.diff(gaps, prepend=-2) != 1
+    begins |= gaps % width == 0
+    first = np.maximum.accumulate(np.where(begins, gaps, 0))
+    before = np.where(first % width, first - 1, first)
+    inside = (gaps + 1) % width != 0
+    return gaps[inside] + 1, before[inside]
 
 
 def _of_each(values: Numbers) -> Numbers:

@@ -1,24 +1,34 @@
 """Medians over what is there: of rows and of columns of arrays with days on which nothing was told (NaN)."""
 
+from collections.abc import Iterator, Sized
+
 import numpy as np
 
 from fleet_runner.core.trends.panel import Numbers
 
-ROWS = 20_000
-"""Rows that are sorted at a time, so that no more than a piece of a fleet is there twice."""
+ROWS = 2_000
+"""Rows that are worked on at a time: of 90 days, what is made of them on the way stays in a core's own cache."""
+
+
+def pieces(values: Sized) -> Iterator[slice]:
+    """Yield where the pieces of an array's rows are."""
+    return (slice(at, at + ROWS) for at in range(0, len(values), ROWS))
 
 
 def across(values: Numbers) -> Numbers:
     """Return the median of each row; NaN of a row that tells nothing."""
-    pieces = [_across(values[at : at + ROWS]) for at in range(0, len(values), ROWS)]
-    return np.concatenate(pieces) if pieces else np.empty(0, np.float32)
+    found = np.full(len(values), np.nan, np.float32)
+    for piece in pieces(values):
+        found[piece] = _across(values[piece])
+    return found
 
 
 def down(values: Numbers, fewest: int) -> Numbers:
-    """Return the median of each column; NaN where fewer than this told something."""
-    turned = np.ascontiguousarray(values.T)
-    told = (~np.isnan(turned)).sum(axis=1)
-    return np.where(told >= fewest, _across(turned), np.float32(np.nan)).astype(np.float32)
+    """Return the median of each column, of one array or several; NaN where fewer than this told something."""
+    turned = np.ascontiguousarray(np.swapaxes(values, -1, -2))
+    told = (~np.isnan(turned)).sum(axis=-1)
+    middle = across(turned.reshape(-1, turned.shape[-1])).reshape(told.shape)
+    return np.where(told >= fewest, middle, np.float32(np.nan))
 
 
 def _across(values: Numbers) -> Numbers:
@@ -27,6 +37,7 @@ def _across(values: Numbers) -> Numbers:
         return np.full(len(values), np.nan, np.float32)
     ordered = np.sort(values, axis=1)
     told = (~np.isnan(ordered)).sum(axis=1)
-    low = np.take_along_axis(ordered, np.maximum((told - 1) // 2, 0)[:, None], axis=1)
-    high = np.take_along_axis(ordered, np.minimum(told // 2, values.shape[1] - 1)[:, None], axis=1)
-    return np.where(told > 0, (low + high)[:, 0] / 2, np.nan).astype(np.float32)
+    rows = np.arange(len(values))
+    low = ordered[rows, np.maximum((told - 1) // 2, 0)]
+    high = ordered[rows, np.minimum(told // 2, values.shape[1] - 1)]
+    return np.where(told > 0, (low + high) / 2, np.float32(np.nan))

@@ -15,6 +15,9 @@ Days = NDArray[np.int32]
 DAY = 86_400
 """Seconds of a day; days are counted since the epoch, in UTC."""
 
+WEEK = 7
+"""Days of a week."""
+
 
 @dataclass(frozen=True, slots=True)
 class Panel:
@@ -34,7 +37,11 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One metric over days: arrays of shape (stays, days), NaN where nothing was told that day (count 0)."""
+    """One metric over days: arrays of shape (stays, days), NaN where nothing was told that day (count 0).
+
+    A column stands for `step` days, one or a week, and `days` has the last of each; the newest may stand for fewer.
+    Then `count` is on how many of its days something was told.
+    """
 
     metric: str
     days: Days
@@ -42,3 +49,12 @@ class Window:
     count: Ids
     middle: Numbers
     spread: Numbers
+    step: int = 1
+
+    def since(self, column: int) -> int:
+        """Return the first day of a column."""
+        return int(self.days[column - 1]) + 1 if column else int(self.days[0]) - self.step + 1
+
+    def ago(self, column: int) -> float:
+        """Return how many days before the window's last one a column's numbers were told: those in its middle."""
+        return int(self.days[-1]) - (self.since(column) + int(self.days[column])) / 2

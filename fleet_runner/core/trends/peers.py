@@ -5,8 +5,10 @@ beyond that (Tukey's median polish: Exploratory Data Analysis, 1977). Each is a 
 takes nobody with it.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,12 +66,13 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Peers:
-    """Of each row of a window its stay, whether its device type is known, its cohort, site and rack.
+    """Of each row of a window its stay, its node, whether its device type is known, its cohort, site and rack.
 
     `cohort` is NOBODY without enough peers.
     """
 
     stays: tuple[Stay | None, ...]
+    node: Groups
     placed: NDArray[np.bool_]
     cohort: Groups
     site: Groups
@@ -105,22 +108,36 @@ def peers(ids: Sequence[int], stays: Mapping[int, Stay], places: Mapping[str, Pl
     slot, and then however cooled. A site's and a rack's parts share what the place does, if they are of enough nodes.
     """
     mine = tuple(stays.get(each) for each in ids)
-    where = [places.get(stay.node) if stay else None for stay in mine]
-    known = [(stay, place) for stay, place in zip(mine, where, strict=True)]
-    slot = _groups([(p.device_type, p.cooling, s.slot) if p and s and p.device_type else None for s, p in known])
-    cooled = _groups([(p.device_type, p.cooling) if p and p.device_type else None for p in where])
-    alike = _groups([(p.device_type,) if p and p.device_type else None for p in where])
-    nodes = np.unique([stay.node if stay else "" for stay in mine], return_inverse=True)[1]
-    site = _groups([(p.site,) if p and p.site else None for p in where])
-    rack = _groups([(p.site, p.rack) if p and p.rack else None for p in where])
-    return Peers(mine, alike.of >= 0, _finest([slot, cooled, alike]), _of_nodes(site, nodes), _of_nodes(rack, nodes))
+    node = _groups([(stay.node,) if stay else None for stay in mine])
+    slot = _groups([(stay.slot,) if stay else None for stay in mine])
+    where = [places.get(name) for (name,) in node.names]  # what is asked of nodes is not asked of each part in them
+    cooled = _parts(_groups([(p.device_type, p.cooling) if p and p.device_type else None for p in where]), node)
+    alike = _parts(_groups([(p.device_type,) if p and p.device_type else None for p in where]), node)
+    site = _of_nodes(_groups([(p.site,) if p and p.site else None for p in where]), node)
+    rack = _of_nodes(_groups([(p.site, p.rack) if p and p.rack else None for p in where]), node)
+    return Peers(mine, node, alike.of >= 0, _finest([_both(cooled, slot), cooled, alike]), site, rack)
 
 
 def _groups(keys: Sequence[tuple[str, ...] | None]) -> Groups:
     """Label rows with the same key alike."""
-    labels: dict[tuple[str, ...], int] = {}
-    of = [NOBODY if key is None else labels.setdefault(key, len(labels)) for key in keys]
-    return Groups(tuple(labels), np.asarray(of, np.int32))
+    labels: dict[tuple[str, ...] | None, int] = defaultdict(count().__next__, {None: NOBODY})
+    of = np.fromiter(map(labels.__getitem__, keys), np.int32, len(keys))
+    return Groups(tuple(key for key in labels if key is not None), of)
+
+
+def _parts(groups: Groups, node: Groups) -> Groups:
+    """Return groups of nodes as those of the parts in them."""
+    return Groups(groups.names, np.append(groups.of, np.int32(NOBODY))[node.of])
+
+
+def _both(one: Groups, other: Groups) -> Groups:
+    """Return the groups of rows that are in the same one of both."""
+    known = (one.of >= 0) & (other.of >= 0)
+    pairs, of = np.unique(one.of[known].astype(np.int64) * len(other.names) + other.of[known], return_inverse=True)
+    labels = np.full(len(known), NOBODY, np.int32)
+    labels[known] = of
+    pair = (divmod(each, len(other.names)) for each in pairs.tolist())
+    return Groups(tuple(one.names[first] + other.names[second] for first, second in pair), labels)
 
 
 def _finest(levels: Sequence[Groups]) -> Groups:
@@ -134,11 +151,11 @@ def _finest(levels: Sequence[Groups]) -> Groups:
     return Groups(names, of)
 
 
-def _of_nodes(groups: Groups, nodes: NDArray[np.intp]) -> Groups:
-    """Leave out groups with too few rows, or rows of too few nodes."""
-    pairs = np.unique(np.stack([groups.of.astype(np.int64), nodes.astype(np.int64)]), axis=1)[0]
-    held = np.bincount(pairs[pairs >= 0], minlength=len(groups.names))
-    return Groups(groups.names, _chosen(groups, (held >= FEWEST_NODES) & (groups.sizes() > FEWEST_PEERS)))
+def _of_nodes(groups: Groups, node: Groups) -> Groups:
+    """Return groups of nodes as those of their parts, but for those with too few of these, or too few nodes."""
+    parts = _parts(groups, node)
+    good = (groups.sizes() >= FEWEST_NODES) & (parts.sizes() > FEWEST_PEERS)
+    return Groups(groups.names, _chosen(parts, good))
 
 
 def _chosen(groups: Groups, good: NDArray[np.bool_]) -> Labels:
@@ -150,35 +167,46 @@ def _chosen(groups: Groups, good: NDArray[np.bool_]) -> Labels:
 
 def apart(values: Numbers, told: Peers) -> Apart:
     """Take out of each series its own level and what its cohort, site and rack did."""
-    alone = _level(values)
+    alone = values.copy()
+    _level(alone)
     for _ in range(2):  # the second time each level is one of what peers did not do: it matters to series with gaps
-        common = _curves(alone, told.cohort)
-        alone = _level(_without(alone, common, told.cohort))
+        _take_out(alone, _curves(alone, told.cohort), told.cohort)
+        _level(alone)
     alone[told.cohort.of < 0] = np.nan
     site = np.nan_to_num(_curves(alone, told.site))
-    alone = _without(alone, site, told.site)
+    _take_out(alone, site, told.site)
     rack = np.nan_to_num(_curves(alone, told.rack))
-    return Apart(_level(_without(alone, rack, told.rack)), site, rack)
+    _take_out(alone, rack, told.rack)
+    _level(alone)
+    return Apart(alone, site, rack)
 
 
-def _level(values: Numbers) -> Numbers:
+def _level(values: Numbers) -> None:
     """Take each row's own median out of it."""
-    return values - medians.across(values)[:, None]
+    for piece in medians.pieces(values):
+        values[piece] -= medians.across(values[piece])[:, None]
 
 
-def _without(values: Numbers, curves: Numbers, groups: Groups) -> Numbers:
+def _take_out(values: Numbers, curves: Numbers, groups: Groups) -> None:
     """Take out of each row the curve of its group."""
-    if not len(curves):
-        return values
-    return values - np.where(groups.of[:, None] >= 0, curves[groups.of], np.float32(0))
+    every = np.append(curves, np.zeros((1, values.shape[1]), np.float32), axis=0)  # the last one is nobody's
+    for piece in medians.pieces(values):
+        values[piece] -= every[groups.of[piece]]
 
 
 def _curves(values: Numbers, groups: Groups) -> Numbers:
-    """Return the median of each group on each day."""
-    curves = np.full((len(groups.names), values.shape[1]), np.nan, np.float32)
+    """Return the median of each group on each day; of groups of one size, many at once."""
+    asked: dict[int, list[tuple[int, NDArray[np.intp]]]] = defaultdict(list)
     for label, rows in members(groups):
-        some = rows[:: 1 + (len(rows) - 1) // MOST_ASKED]
-        curves[label] = medians.down(values[some], FEWEST_A_DAY)
+        few = rows[:: 1 + (len(rows) - 1) // MOST_ASKED]
+        asked[len(few)].append((label, few))
+    curves = np.full((len(groups.names), values.shape[1]), np.nan, np.float32)
+    for size, mine in asked.items():
+        many = max(medians.ROWS // size, 1)
+        for at in range(0, len(mine), many):
+            some = mine[at : at + many]
+            rows = np.stack([rows for _, rows in some])
+            curves[[label for label, _ in some]] = medians.down(values[rows], FEWEST_A_DAY)
     return curves
 
 

@@ -8,13 +8,11 @@ from fleet_runner.core.trends.drift import LEAST_NOISE, differing, scan
 from fleet_runner.core.trends.exact import Change, Noise, look
 from fleet_runner.core.trends.lasting import Lasting
 from fleet_runner.core.trends.likeness import NEW, likeness
-from fleet_runner.core.trends.panel import Numbers, Window
+from fleet_runner.core.trends.medians import pieces
+from fleet_runner.core.trends.panel import Ids, Numbers, Window
 
 CHANCE = 1e-8
 """How likely noise may make a series be told, a night and search, if it is as noise is thought to be."""
-
-LASTING = 3e-8
-"""The same of a metric whose noise lasts: there what is new on a day is known better, and wild days count less."""
 
 FALSE_ALARMS = 1e-6
 """How often noise of any kind makes a series be told, a night: what is promised, and held by the benchmarks.
@@ -62,7 +60,7 @@ def search(alone: Numbers, least: float, *, bell: bool = True) -> Searched:
         lasts = Lasting(day, scanned.inflation, like, known.middle, known.varies) if known.middle else None
         noise = Noise(day, scanned.inflation, scanned.pooled, bell, lasts)
         change = look(columns[there], alone[row][there].astype(np.float64), noise)
-        if change.clear and change.chance <= (LASTING if lasts else CHANCE):
+        if change.clear and change.chance <= CHANCE:
             seen.append(Seen(row, tuple(np.nonzero(there)[0].tolist()), change))
     return Searched(tuple(seen), crowd)
 
@@ -73,10 +71,16 @@ def scatter(window: Window, alone: Numbers, least: float) -> tuple[Numbers, Numb
     Within the day, and from the day before: one without the other is what a metric that is told once a day has. No
     scatter is told smaller than a fourth of what matters, so that none is infinitely larger than another.
     """
-    there = ~np.isnan(alone)
-    within = np.where(window.count >= FEWEST_OF_A_DAY, np.nan_to_num(window.spread) / NORMAL, np.float32(0))
-    _, steps = differing(alone, there, LEAST_NOISE)
-    between = np.concatenate([np.full((len(alone), 1), np.nan, np.float32), steps], axis=1) / np.sqrt(2)
-    both = np.sqrt(within**2 + np.nan_to_num(between) ** 2)
-    both = np.where(there & ~np.isnan(between), both, np.float32(np.nan)).astype(np.float32)
-    return both, np.log(both + np.float32(max(least / 4, LEAST_NOISE)))
+    wide, logarithm = np.empty_like(alone), np.empty_like(alone)
+    for piece in pieces(alone):
+        wide[piece] = _scatter(window.count[piece], window.spread[piece], alone[piece])
+        np.log(wide[piece] + np.float32(max(least / 4, LEAST_NOISE)), out=logarithm[piece])
+    return wide, logarithm
+
+
+def _scatter(count: Ids, spread: Numbers, alone: Numbers) -> Numbers:
+    """Return how far each day's numbers scatter, of a piece."""
+    _, steps = differing(alone, ~np.isnan(alone), LEAST_NOISE)
+    counts = (count >= FEWEST_OF_A_DAY) & ~np.isnan(spread)
+    within = np.where(counts, spread, np.float32(0)) / NORMAL
+    return np.asarray(np.sqrt(within * within + steps * steps / 2), np.float32)

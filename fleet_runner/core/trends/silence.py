@@ -7,17 +7,18 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from fleet_runner.core.trends.panel import Window
+from fleet_runner.core.trends import medians
+from fleet_runner.core.trends.panel import WEEK, Window
 from fleet_runner.core.trends.peers import Peers
 
-FEWEST_DAYS = 21
-"""Days with numbers, of which a change takes `FEWEST_BEFORE` and `FEWEST_SINCE` (`core.trends.drift`)."""
+FEWEST_TOLD = 21
+"""Days or weeks with numbers, of which a change takes `FEWEST_BEFORE` and `FEWEST_SINCE` (`core.trends.drift`)."""
 
-LONGEST_HOLE = 21
-"""Days without a number between two with one; what was before may be another story."""
+LONGEST_HOLE: Mapping[int, int] = MappingProxyType({1: 21, WEEK: 9})
+"""Days, or weeks, without a number between two with one; what was before may be another story."""
 
-NEWEST = 14
-"""Days within which a series must have told something: of older ones nothing is foreseen."""
+NEWEST: Mapping[int, int] = MappingProxyType({1: 14, WEEK: 4})
+"""Days, or weeks, within which a series must have told something: of older ones nothing is foreseen."""
 
 
 class Silence(StrEnum):
@@ -38,9 +39,10 @@ class Silence(StrEnum):
 
 SENTENCES: Mapping[Silence, str] = MappingProxyType({
     Silence.UNKNOWN: "the source of truth does not know the node, or not its device type: there are no peers",
-    Silence.SHORT: f"not enough data: it was told on fewer than {FEWEST_DAYS} days",
-    Silence.STALE: f"it has not been told for {NEWEST} days or more",
-    Silence.GAPS: f"not enough data: for more than {LONGEST_HOLE} days in between nothing was told",
+    Silence.SHORT: f"not enough data: it was told on fewer than {FEWEST_TOLD} days, or weeks",
+    Silence.STALE: f"it has not been told for {NEWEST[1]} days or more, or {NEWEST[WEEK]} weeks",
+    Silence.GAPS: f"not enough data: for more than {LONGEST_HOLE[1]} days, or {LONGEST_HOLE[WEEK]} weeks, in between"
+                  " nothing was told",
     Silence.PEERS: "not enough data: there are fewer than 8 peers that it could be compared with",
     Silence.CONSTANT: "it never changes",
     Silence.UNIT: "it changed as a change of its unit would change it",
@@ -60,17 +62,13 @@ Reasons = dict[Silence, NDArray[np.bool_]]
 def unjudged(window: Window, told: Peers) -> Reasons:
     """Return which rows cannot be judged, each for one reason, the first that holds."""
     there = ~np.isnan(window.middle)
-    known = told.placed
-    days = np.arange(there.shape[1])
-    last = np.asarray(np.maximum.accumulate(np.where(there, days, -1), axis=1))
-    first = np.asarray(there.argmax(axis=1)).reshape(-1, 1)
-    hole = np.where(days >= first, days - last, 0).max(axis=1)
-    low, high = np.nanmin(_told(window), axis=1), np.nanmax(_told(window), axis=1)
+    hole, ago = _silent(there)
+    low, high = np.fmin.reduce(window.middle, axis=1), np.fmax.reduce(window.middle, axis=1)
     holds: Reasons = {
-        Silence.UNKNOWN: ~known,
-        Silence.SHORT: there.sum(axis=1) < FEWEST_DAYS,
-        Silence.STALE: there.shape[1] - 1 - last[:, -1] >= NEWEST,
-        Silence.GAPS: hole > LONGEST_HOLE,
+        Silence.UNKNOWN: ~told.placed,
+        Silence.SHORT: there.sum(axis=1) < FEWEST_TOLD,
+        Silence.STALE: ago >= NEWEST[window.step],
+        Silence.GAPS: hole > LONGEST_HOLE[window.step],
         Silence.PEERS: told.cohort.of < 0,
         Silence.CONSTANT: low == high,
     }
@@ -81,7 +79,12 @@ def unjudged(window: Window, told: Peers) -> Reasons:
     return holds
 
 
-def _told(window: Window) -> NDArray[np.float32]:
-    """Return the numbers, with nought in rows that tell nothing: their smallest is asked for, too."""
-    nothing = np.isnan(window.middle).all(axis=1, keepdims=True)
-    return np.where(nothing, np.float32(0), window.middle)
+def _silent(there: NDArray[np.bool_]) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Return each row's most days without a number since its first one, and the days since its last one."""
+    days = np.arange(there.shape[1], dtype=np.int16)
+    hole, ago = np.zeros((2, len(there)), np.int16)
+    for piece in medians.pieces(there):
+        last = np.maximum.accumulate(np.where(there[piece], days, np.int16(-1)), axis=1)
+        hole[piece] = np.where(last >= 0, days - last, 0).max(axis=1)
+        ago[piece] = days[-1] - last[:, -1]
+    return hole, ago

@@ -6,6 +6,7 @@ which takes three times as long to tell it what it is given.
 """
 
 from functools import cache
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -34,14 +35,14 @@ def _pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def slope(days: Floats, values: Floats, sure: float) -> Slope:
     """Return the slope of numbers over days, which ascend and differ."""
     first, second = _pairs(len(days))
-    rises = values[second] - values[first]
-    ordered = np.sort(rises / (days[second] - days[first]))
-    every, same = len(rises), int((rises == 0).sum())
-    concordant = float(np.sign(rises).sum())
+    ordered = np.sort((values[second] - values[first]) / (days[second] - days[first]))
+    every, falling = len(ordered), int(np.searchsorted(ordered, 0))
+    same = int(np.searchsorted(ordered, 0, side="right")) - falling
+    concordant = every - same - 2 * falling
     away = float(special.ndtri((1 + sure) / 2)) * _deviation(values)
     low, high = max(round((every - away) / 2) - 1, 0), min(round((every + away) / 2), every - 1)
     middle = float(ordered[(every - 1) // 2] + ordered[every // 2]) / 2
-    tau = concordant / float(np.sqrt(every * (every - same))) if same < every else 0.0
+    tau = concordant / sqrt(every * (every - same)) if same < every else 0.0
     return Slope(middle, float(ordered[low]), float(ordered[high]), tau)
 
 
@@ -49,4 +50,4 @@ def _deviation(values: Floats) -> float:
     """Return by how much concordant pairs outnumber the others by chance, as a standard deviation."""
     count, ties = len(values), np.unique(values, return_counts=True)[1]
     square = count * (count - 1) * (2 * count + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())
-    return float(np.sqrt(square / 18))
+    return sqrt(square / 18)

@@ -10,6 +10,7 @@ from fleet_runner.core.foresight import Kind
 from fleet_runner.core.trends import units
 from fleet_runner.core.trends.crossing import Crossing, Drifting, cross
 from fleet_runner.core.trends.drift_words import Peered, Told
+from fleet_runner.core.trends.exact import Change
 from fleet_runner.core.trends.metrics import Metric
 from fleet_runner.core.trends.panel import Numbers, Window
 from fleet_runner.core.trends.peers import Peers, Place
@@ -53,13 +54,13 @@ def level(scene: Scene, seen: Seen) -> Told | Silence:
     if change.slope is None:
         why = Crossing(why="a jump does not say what follows it")
         return _told(scene, seen, (Kind.SHIFT, before, now, change.change), why)
-    slope = (change.slope, change.slope_low, change.slope_high)
-    days = seen.days[-1] - seen.since
+    slope = _slope(scene, change)
+    days = (seen.days[-1] - seen.since) * scene.window.step
     late = np.asarray(seen.days[-RECENT:]) - seen.days[-1]
     alone = _numbers(scene.alone, seen)[-RECENT:]
     shared = float(np.mean(told[-RECENT:] - alone))  # of a week, whatever its days have in common
     here = Drifting(shared + float(np.median(alone - change.slope * late)), change.noise / RECENT**0.5, *slope, days)
-    crossing = cross(here, _mark(scene, seen.row), scene.metric.worse)
+    crossing = cross(here, _mark(scene, seen.row), scene.metric.worse).after(scene.window.ago(seen.days[-1]))
     return _told(scene, seen, (Kind.TREND, before, now, change.change), crossing)
 
 
@@ -72,6 +73,12 @@ def spread(scene: Scene, seen: Seen, wide: Numbers) -> Told | Silence:
         return Silence.SMALL
     why = Crossing(why="scatter goes no way")
     return _told(scene, seen, (Kind.SPREAD, before, now, now - before), why)
+
+
+def _slope(scene: Scene, change: Change) -> tuple[float, float, float]:
+    """Return a slope and its interval by day: it was fitted to columns."""
+    step = scene.window.step
+    return (change.slope or 0.0) / step, change.slope_low / step, change.slope_high / step
 
 
 def _numbers(values: Numbers, seen: Seen) -> NDArray[np.float64]:
@@ -109,14 +116,14 @@ def _mark(scene: Scene, row: int) -> float | None:
 
 def _told(scene: Scene, seen: Seen, what: tuple[Kind, float, float, float], crossing: Crossing) -> Told:
     """Put a change together: `what` is its kind, where the series was and is, and the size of the change."""
-    change, days = seen.change, len(seen.days)
+    change, days, step = seen.change, len(seen.days), scene.window.step
     trend = change.slope is not None and what[0] is Kind.TREND
-    slope = (change.slope or 0.0, change.slope_low, change.slope_high) if trend else None
-    since = int(scene.window.days[seen.since])
-    rests = (since, change.since, days - change.since, change.noise, change.score, change.chance)
+    slope = _slope(scene, change) if trend else None
+    since = scene.window.since(seen.since)
+    rests = (since, change.since * step, (days - change.since) * step, change.noise, change.score, change.chance)
     kind, before, now, size = what
     peered, mark = _peered(scene, seen.row), _mark(scene, seen.row)
-    return Told(kind, seen.row, before, now, size, *rests, peered, mark, crossing, slope)
+    return Told(kind, seen.row, before, now, size, *rests, peered, mark, crossing, slope, step)
 
 
 def _peered(scene: Scene, row: int) -> Peered:

@@ -22,7 +22,7 @@ from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import Name
 from fleet_runner.web.pages.node import known
 from fleet_runner.web.rendering import page
-from fleet_runner.web.series import Series, series
+from fleet_runner.web.series import DAYS, LONG, Series, series
 from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
@@ -129,9 +129,10 @@ def part(request: Request, here: Here, who: Sees, name: Name, metric: MetricName
     """Show what the parts of a node told of a metric, between their peers; or one part of it."""
     row, component = known(here, name), request.query_params.get("component", "")[:200]
     stays = [each for each in here.store.stays(node=name) if component in {"", each.component}]
-    days, found = series(here.store, metric, stays)
-    peers = telling.band(telling.metric_of(body(here.store.analysis("heat")), metric), row.device_type, days)
     seen = {each.what.component: each.what for each in here.store.foresights(node=name) if each.what.metric == metric}
+    weekly = any(each.numbers.get("step_days", 1) > 1 for each in seen.values())
+    days, found = series(here.store, metric, stays, LONG if weekly else DAYS)
+    peers = telling.band(telling.metric_of(body(here.store.analysis("heat")), metric), row.device_type, days)
     ordered = sorted(found, key=lambda each: natural(called(each.stay)))
     return page(
         request,

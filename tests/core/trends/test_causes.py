@@ -11,7 +11,7 @@ from tests.core.trends.fleets import given, looked_at, noise
 
 def seen(metric: str, since: str = "2026-11-03", kind: Kind = Kind.SHIFT, component: str = "GPU 0") -> Foresight:
     """Return a change of a part that rose from 60 to 70."""
-    numbers = {"since_day": since, "before": 60.0, "now": 70.0, "score": 9.0, "parts": 1}
+    numbers = {"since_day": since, "step_days": 1, "before": 60.0, "now": 70.0, "score": 9.0, "parts": 1}
     return Foresight(kind, "gpu-01", component, f"{metric} changed", metric, "S1", numbers)
 
 

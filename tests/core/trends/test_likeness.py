@@ -108,6 +108,24 @@ def test_noise_that_lasts_is_likely_to_be_noise(seed: int) -> None:
     assert look(ALL, one(0.7, seed), LASTING).chance > 1e-4
 
 
+@given(st.integers(0, 10_000), st.integers(7, 16), st.floats(10, 80))
+@settings(max_examples=30)
+def test_one_wild_day_and_what_lasts_of_it_is_no_jump(seed: int, ago: int, size: float) -> None:
+    """However wild it was: it is news of one day, and goes as noise does."""
+    values = one(0.7, seed)
+    values[-ago:] += size * 0.7 ** np.arange(ago)
+    assert look(ALL, values, LASTING).chance > 1e-8
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=30)
+def test_what_goes_down_and_then_up_as_far_is_no_drift(seed: int) -> None:
+    """A line goes on from the level before it: one that begins below it has not come as far as it goes."""
+    values = one(0.7, seed) / 2
+    values[-17:] += np.linspace(-4, 4, 17)
+    assert look(ALL, values, LASTING).chance > 1e-8
+
+
 def test_a_series_whose_days_are_oddly_alike_is_believed() -> None:
     """What would be a change in the metric's noise is none in its own; where series differ, half of that is known."""
     values = one(0.93, 5)
