@@ -1,13 +1,14 @@
 """Lemons of the whole fleet: the scores of the last 28 days, and how right such scores were before."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from fleet_runner.core.counted import counted
 from fleet_runner.core.foresight import Foresight
 from fleet_runner.core.lemons.past import WINDOW, Proof, as_of, known_since, prove
 from fleet_runner.core.lemons.score import Score, Weighing, usual
-from fleet_runner.core.lemons.signals import JOBS, SIGNALS, Past, count
+from fleet_runner.core.lemons.signals import JOBS, SIGNALS, Jobs, Past, count
 from fleet_runner.core.parts.failures import DAY
 from fleet_runner.core.report.rows import Span
 
@@ -16,7 +17,7 @@ LISTED = 200
 
 @dataclass(frozen=True, slots=True)
 class Lemons:
-    """The scores of nodes; `told` says why job failures are not known, "" where they are."""
+    """The scores of nodes; `absent` says of each signal that nobody tells why."""
 
     now: float
     nodes: int
@@ -24,7 +25,7 @@ class Lemons:
     usual: dict[str, float]
     weighing: Weighing
     proof: Proof
-    told: str = ""
+    absent: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def foresights(self) -> tuple[Foresight, ...]:
         """Return the nodes for which triage is suggested."""
@@ -33,13 +34,13 @@ class Lemons:
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types: the nodes with the most points, and how many more have any."""
         mark = self.weighing.mark
-        absent = JOBS if self.told else frozenset[str]()
         return {
             "since_at": self.now - WINDOW * DAY, "until_at": self.now, "days": WINDOW, "nodes": self.nodes,
             "mark": mark, "sentences": self._sentences(),
-            "signals": [self._signal(name, known=name not in absent) for name in SIGNALS],
+            "signals": [self._signal(name, known=name not in self.absent) for name in SIGNALS],
             "absent": [
-                {"name": name, "sentence": f"{SIGNALS[name].meaning}: {self.told}"} for name in sorted(absent)
+                {"name": name, "sentence": f"{SIGNALS[name].meaning}: {why}"}
+                for name, why in sorted(self.absent.items())
             ],
             "lemons": [each.to_json(WINDOW, mark) for each in self.scores[:LISTED]],
             "left_out": max(0, len(self.scores) - LISTED), "past": self.proof.to_json(),
@@ -62,13 +63,30 @@ class Lemons:
         return [
             told,
             self.proof.sentence,
-            *([f"Jobs are not among the signals: {self.told}."] * bool(self.told)),
+            *self._unheard(),
         ]
+
+    def _unheard(self) -> list[str]:
+        if self.absent.keys() >= JOBS:
+            return [f"Jobs are not among the signals: {self.absent['jobs_of_many']}."]
+        if why := self.absent.get("jobs_without"):
+            return [f"Which nodes jobs leave out is not among the signals: {why}."]
+        return []
 
 
 def analyse(past: Past, now: float, weighing: Weighing, told: str = "", since: float | None = None) -> Lemons:
-    """Score every node that served lately; `since` is the moment from which on rows were read, None for all."""
+    """Score every node that served lately; `since` is the moment from which on rows were read, None for all.
+
+    `told` says why nothing is known of jobs, "" where something is.
+    """
     counted = count(past, Span(now - WINDOW * DAY, now))
     scores, _ = as_of(past, now, weighing)
     begins = max(known_since(past) or 0.0, since or 0.0)
-    return Lemons(now, len(counted), scores, usual(counted), weighing, prove(past, begins, now, weighing), told)
+    proof = prove(past, begins, now, weighing)
+    return Lemons(now, len(counted), scores, usual(counted), weighing, proof, _absent(past.jobs, told))
+
+
+def _absent(jobs: Jobs | None, told: str) -> dict[str, str]:
+    if told:
+        return dict.fromkeys(JOBS, told)
+    return {"jobs_without": jobs.unsaid} if jobs is not None and jobs.unsaid else {}

@@ -9,9 +9,11 @@ import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice, product
+from typing import NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.parsers.slurm_jobs import LONGEST, moment
+from fleet_runner.core.parsers.slurm_options import exclusions
 
 FIELDS = ("JobID", "Submit", "SubmitLine")
 """Fields that are asked for, in their order; Slurm before 21.08 has no SubmitLine."""
@@ -19,20 +21,30 @@ FIELDS = ("JobID", "Submit", "SubmitLine")
 MOST = 64
 """Nodes of one list: who leaves out more has no single node in mind."""
 
-_LEFT_OUT = re.compile(r"-x|--exclude")
+_LEFT_OUT = re.compile(r"-\S*x|--exclud")
 _JOB = re.compile(r"(\d{1,12})([_+]\S{0,40})?")
 _ITEM = re.compile(r"(?:[^,\[\]]|\[[0-9,-]+\])+")
 _RANGES = re.compile(r"\[([0-9,-]+)\]")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 
 
-def excluded(lines: Iterable[str]) -> dict[str, list[float]]:
+class Excluded(NamedTuple):
+    """When each job was submitted, by the node that it leaves out; and whether a line is told, or there is no job."""
+
+    nodes: dict[str, dict[str, float]]
+    told: bool
+
+
+def excluded(lines: Iterable[str]) -> Excluded:
     """Read when jobs that leave a node out were submitted, by node; the tasks of an array are one job."""
     found: dict[str, dict[str, float]] = {}
+    jobs = told = 0
     for line in lines:
         job, _, rest = line.partition("|")
         submitted, _, typed = rest.partition("|")
         known = _JOB.fullmatch(job)
+        jobs += known is not None
+        told += known is not None and bool(typed.strip())
         if known is None or not _LEFT_OUT.search(typed) or len(line) > LONGEST:
             continue
         at = None
@@ -41,12 +53,12 @@ def excluded(lines: Iterable[str]) -> dict[str, list[float]]:
         if at is not None:
             for name in left_out(typed):
                 found.setdefault(name, {}).setdefault(known[1], at)
-    return {name: list(jobs.values()) for name, jobs in found.items()}
+    return Excluded(found, told=not jobs or bool(told))
 
 
 def left_out(typed: str) -> frozenset[str]:
     """Return the nodes that a command line of sbatch, srun or salloc leaves out."""
-    return frozenset(name for listed in _lists(_words(typed)) for name in hosts(listed))
+    return frozenset(name for listed in exclusions(_words(typed)) for name in hosts(listed))
 
 
 def hosts(text: str) -> tuple[str, ...]:
@@ -62,18 +74,6 @@ def _words(typed: str) -> list[str]:
         return shlex.split(typed)
     except ValueError:  # a quote that nobody closed
         return typed.split()
-
-
-def _lists(words: Iterable[str]) -> Iterator[str]:
-    """What comes after a script's name may be the script's own: at worst it names nodes that are none."""
-    rest = iter(words)
-    for word in rest:
-        if word in {"-x", "--exclude"}:
-            yield next(rest, "")
-        elif word.startswith("--exclude="):
-            yield word.removeprefix("--exclude=")
-        elif word.startswith("-x"):
-            yield word.removeprefix("-x")
 
 
 def _names(item: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Job failures from Slurm's accounts, by a sacct that answers as 22.05 does."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from fleet_runner.adapters.schedulers import slurm_jobs
 from fleet_runner.core.errors import SchedulerError
 from fleet_runner.core.lemons.signals import Job
+from fleet_runner.core.parts.failures import DAY
 
 SACCT = """#!/bin/sh
 [ "$TZ" = UTC ] && [ -z "$SACCT_FORMAT" ] || exit 9
@@ -30,13 +32,47 @@ def sacct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return found
 
 
+def times(found: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """Return moments as lists, which compare."""
+    return {name: list(moments) for name, moments in found.items()}
+
+
+@pytest.mark.parametrize(("old", "new", "why"), [
+    ("*FailedNode*", "*FailedNode*|*SubmitLine*", "Slurm tells no job's command line"),
+    ("sbatch -x gpu-02 train.sh", "", "Slurm tells no job's command line"),
+    ("*FailedNode*", "*SubmitLine*) echo busy >&2; exit 1 ;;\n*FailedNode*", "sacct: busy"),
+])  # fmt: skip
+def test_who_tells_no_command_lines_does_not_tell_of_nodes_left_out(
+    sacct: Path, old: str, new: str, why: str
+) -> None:
+    """That is not the same as no job that leaves a node out."""
+    sacct.write_text(SACCT.replace(old, new))
+    told = slurm_jobs.read(0.0, 0.0, 200_000.0)
+    assert (told.without, told.unsaid[: len(why)]) == ({}, why)
+    assert told.alone
+
+
+def test_the_past_is_asked_for_in_spans_and_nothing_counts_twice(
+    sacct: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same job is told of each span here; what is older than what fails, or comes too late, is left out."""
+    until = 178 * DAY
+    told = slurm_jobs.read(0.0, until - 28 * DAY, until)
+    assert (times(told.alone), times(told.without)) == ({"gpu-01": [86_400.0]}, {"gpu-02": [86_400.0]})
+    sacct.write_text(SACCT.replace("\n*) ", "\n*starttime=1970-04*) echo gone >&2; exit 1 ;;\n*) "))
+    told = slurm_jobs.read(0.0, until - 28 * DAY, until)
+    assert (told.alone, times(told.without), told.unsaid) == ({}, {"gpu-02": [86_400.0]}, "")
+    sacct.write_text(SACCT)
+    monkeypatch.setattr(slurm_jobs, "PATIENCE", 0.0)
+    assert slurm_jobs.read(0.0, until - 28 * DAY, until).alone == {}
+    assert slurm_jobs.read(0.0, 0.0, until).alone
+
+
 def test_job_failures_come_from_slurms_accounts(sacct: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it cannot say is left out; what goes wrong is said in words."""
     told = slurm_jobs.read(0.0, 0.0, 200_000.0)
-    assert (told.failures, told.alone) == ((Job(86_400.0, "gpu-01", 1),), {"gpu-01": [86_400.0]})
-    assert told.without == {"gpu-02": [86_400.0]}
-    sacct.write_text(SACCT.replace("*FailedNode*", "*FailedNode*|*SubmitLine*"))
-    assert not slurm_jobs.read(0.0, 0.0, 200_000.0).without
+    assert (told.failures, times(told.alone)) == ((Job(86_400.0, "gpu-01", 1),), {"gpu-01": [86_400.0]})
+    assert (times(told.without), told.unsaid) == ({"gpu-02": [86_400.0]}, "")
     for script, why in (("echo '7|x'", "sacct printed"), ("echo down >&2; exit 1", "sacct: down; does slurm.conf"),
                         ("exit 1", "it said nothing")):  # fmt: skip
         sacct.write_text(f"#!/bin/sh\n{script}\n")

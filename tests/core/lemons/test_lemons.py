@@ -119,6 +119,18 @@ def test_a_lemon_is_suggested_and_each_point_has_its_line() -> None:
     }  # fmt: skip
 
 
+def test_a_scheduler_that_keeps_no_command_lines_tells_all_but_one_signal_of_jobs() -> None:
+    jobs = Jobs(unsaid="Slurm keeps none")
+    body = lemons.analyse(replace(sour(NOW), jobs=jobs.named({"n": BAD})), NOW, Weighing()).to_json()
+    meaning = SIGNALS["jobs_without"].meaning
+    assert body["absent"] == [{"name": "jobs_without", "sentence": f"{meaning}: Slurm keeps none"}]
+    assert body["sentences"][-1] == "Which nodes jobs leave out is not among the signals: Slurm keeps none."
+    assert [row["name"] for row in body["signals"] if not row["known"]] == ["jobs_without"]
+    whole = lemons.analyse(replace(sour(NOW), jobs=Jobs()), NOW, Weighing()).to_json()
+    assert whole["absent"] == []
+    assert not [each for each in whole["sentences"] if "not among the signals" in each]
+
+
 def test_no_signal_alone_makes_a_lemon_and_what_all_do_makes_none() -> None:
     assert max(signal.most for signal in SIGNALS.values()) < Weighing().mark
     outs = tuple(gone(BAD, NOW - day * DAY, 30) for day in range(1, 25))

@@ -20,7 +20,7 @@ WHEN = "2026-11-02T03:04:05"
     ("sbatch --wrap=\"sleep 1 | cat\" --exclude='gpu-01'", {"gpu-01"}),
     ("sbatch --wrap='it is -x gpu-01", {"gpu-01"}),  # nobody closed the quote
     ("sbatch --exclusive train.sh", set()),
-    ("sbatch train.sh --exclude", set()),
+    ("sbatch train.sh --exclude=gpu-01 -x gpu-02", set()),
     ("", set()),
 ])  # fmt: skip
 def test_an_option_names_nodes_as_it_was_typed(typed: str, nodes: set[str]) -> None:
@@ -57,7 +57,13 @@ def test_a_job_counts_once_for_each_node_and_an_array_is_one_job() -> None:
             f"10|{WHEN}|srun -x gpu-06 {'a' * LONGEST}\n",
         ]
     )
-    assert told == {"gpu-03": [AT, AT], "gpu-04": [AT]}
+    assert told == ({"gpu-03": {"101": AT, "102": AT}, "gpu-04": {"102": AT}}, True)
+
+
+def test_a_slurm_that_keeps_no_lines_tells_nothing_and_one_without_jobs_does() -> None:
+    assert excluded([f"9|{WHEN}|\n", f"10|{WHEN}|\n"]) == ({}, False)
+    assert excluded([f"9|{WHEN}|\n", f"10|{WHEN}|srun id\n"]) == ({}, True)
+    assert excluded([]) == ({}, True)
 
 
 @given(st.lists(st.text("1|_-x[],=\"' gpu9/\n") | st.text()))
