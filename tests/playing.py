@@ -13,6 +13,7 @@ import yaml
 
 from fleet_runner.core.spool import Decoded, Judged, Line
 from fleet_runner.core.verdicts import Verdict
+from tests import forking
 
 PROJECT = Path(__file__).resolve().parent.parent
 LIMIT_SECONDS = 240
@@ -27,16 +28,7 @@ class Ansible:
 
     def __call__(self, program: str, *words: str | Path, **variables: str) -> "subprocess.CompletedProcess[str]":
         """Run one of Ansible's programs from the project's folder."""
-        command = [Path(sys.executable).with_name(program), *words]
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=PROJECT,
-            env=self.environment() | variables,
-            timeout=LIMIT_SECONDS,
-        )
+        return forking.run(program, [*map(str, words)], self.environment() | variables, LIMIT_SECONDS)
 
     def environment(self) -> dict[str, str]:
         """Return what every program gets."""

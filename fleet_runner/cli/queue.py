@@ -113,7 +113,7 @@ def _table(lines: Sequence[Batch]) -> Table:
         more = f" +{len(line.nodes) - 1}" if len(line.nodes) > 1 else ""
         what = f"{line.state}: {line.why}" if line.why else line.state
         style = "yellow" if line.state == "waits" else ""
-        table.add_row(line.batch, nodes + more, line.runner or "-", age(line.since), Text(what, style))
+        table.add_row(line.batch or "in line", nodes + more, line.runner or "-", age(line.since), Text(what, style))
     return table
 
 

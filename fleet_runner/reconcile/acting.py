@@ -3,27 +3,25 @@
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from uuid import uuid4
 
 import structlog
 
 from fleet_runner.adapters.playbooks import Batch
-from fleet_runner.core.actions import Action, CloseTicket, Decision, Move, OpenRun, OpenTicket
+from fleet_runner.core.actions import CloseTicket, Decision, Move, OpenRun, OpenTicket
 from fleet_runner.core.errors import ConflictError, FleetError
+from fleet_runner.core.lifecycle import State
 from fleet_runner.core.placement import group, living
 from fleet_runner.core.policy import decide
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Node, Outcome, Run
 from fleet_runner.core.view import View
+from fleet_runner.reconcile.batches import NOBODY
 from fleet_runner.reconcile.outlook import Outlook
 from fleet_runner.reconcile.purse import Purse
 from fleet_runner.reconcile.telling import payload
 from fleet_runner.reconcile.world import Report, World, timing
 
 log = structlog.get_logger()
-
-Together = dict[tuple[str, frozenset[str]], list[str]]
-"""Names of batches, one for each node in it, by their stage and who reaches them."""
 
 ROUNDS = 5
 """How often a tick goes on with nodes that asked for another look at once."""
@@ -39,11 +37,10 @@ def act(
     """
     purse, outlook = Purse(world, fleet), Outlook(world, fleet)
     purse.open(clock())
-    batches: Together = {}
     runners = living(world.store.runners(), world.settings.lease_seconds) if world.store.shared else None
     opened: dict[str, list[Run]] = defaultdict(list)
     for _ in range(ROUNDS):
-        due = world.store.due(clock())
+        due = _due(purse, clock())
         if not due:
             break
         running = {run.node: run for run in world.store.open_runs(node.name for node in due)}
@@ -51,8 +48,12 @@ def act(
             view = outlook.view(node, running.get(node.name), clock())
             now = clock()
             decision = purse.spend(view, decide(view, timing(world.settings, world.standings), now), now)
-            reached = frozenset[str]() if runners is None else group(runners, outlook.where(node.name))
-            together = (_batched(action, reached, batches, world.settings.batch_nodes) for action in decision.actions)
+            purse.leave_line(node.name, decision, now)
+            reached = NOBODY if runners is None else group(runners, outlook.where(node.name))
+            together = (
+                purse.batches.join(action, reached) if isinstance(action, OpenRun) else action
+                for action in decision.actions
+            )
             decision = replace(decision, actions=tuple(together))
             for run in carry_out(purse, view, decision, now, report):
                 opened[run.batch].append(run)
@@ -61,6 +62,16 @@ def act(
         between(report)
         _launch(world, outlook, batch, clock())
         report.started += 1
+
+
+def _due(purse: Purse, now: float) -> tuple[Node, ...]:
+    """Return the nodes to decide for: before all others those that waited for room for a play, and have it now."""
+    store, line = purse.world.store, purse.in_line()
+    found = {node.name: node for node in store.some(line) if node.state is not State.RETIRED}
+    for name in line.keys() - found.keys():
+        purse.world.line.pop(name)
+    first = [found[name] for name in line if name in found]
+    return (*first, *(node for node in store.due(now) if node.name not in found))
 
 
 def carry_out(purse: Purse, view: View, decision: Decision, now: float, report: Report) -> tuple[Run, ...]:
@@ -87,15 +98,6 @@ def _told(world: World, node: Node, decision: Decision, now: float) -> list[str]
     if not about:
         return []
     return [entry.sentence for entry in world.store.history(node.name, about, "ticket") if entry.at == now]
-
-
-def _batched(action: Action, reached: frozenset[str], batches: Together, most: int) -> Action:
-    """Give runs of one stage, on nodes that the same runners reach, the same batch: up to `most` of one tick."""
-    if not isinstance(action, OpenRun):
-        return action
-    given = batches.setdefault((action.stage, reached), [])
-    given.append(given[-1] if len(given) % most else f"{action.stage}-{uuid4().hex[:12]}")
-    return replace(action, batch=given[-1])
 
 
 def _batch(outlook: Outlook, runs: list[Run], now: float) -> Batch:

@@ -3,7 +3,7 @@
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from secrets import token_hex
 from threading import Event, Thread
@@ -13,8 +13,10 @@ import structlog
 from fleet_runner.adapters import batches, lease, leased, renewal
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.database import LOOK, TURN
-from fleet_runner.core.errors import FleetError, SettingsError, StoreError
+from fleet_runner.core import spans
+from fleet_runner.core.errors import FleetError, SettingsError, StoreError, TurnError
 from fleet_runner.core.placement import Runner, patterns
+from fleet_runner.reconcile.alone import served
 from fleet_runner.reconcile.pulse import Heard
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
@@ -152,8 +154,10 @@ class Carrier:
 def one_turn(world: World) -> Iterator[None]:
     """Have a command decide once, and carry what there is room for, where no runner does; with SQLite it just may.
 
+    Where this machine's runner waits for its turn, that one carries: two would share one name, and its slots.
+
     Raises:
-        StoreError: a runner decides, which is said with its name; it is told to look at once.
+        TurnError: a runner decides, which is said with its name; it is told to look at once.
     """
     store, settings = world.store, world.settings
     if not store.shared:
@@ -163,16 +167,29 @@ def one_turn(world: World) -> Iterator[None]:
     name = f"{carrier.runner.id}.{os.getpid()}"
     if not store.take_turn(name, settings.lease_seconds):
         store.ring()
-        raise StoreError(
-            f"{store.deciding() or 'another runner'} decides for this fleet, and was told to look now; nothing was "
-            "done here: fleet-runner runners shows who runs"
-        )
-    try:
-        store.begin_runner(carrier.runner)
-        yield
-    finally:
-        store.give_turn_back(name)
-    carrier.once()
+        raise TurnError(_who_decides(store, settings.lease_seconds))
+    carries = not served(settings)
+    with ExitStack() as known:
+        try:
+            if carries:
+                store.begin_runner(carrier.runner)
+                known.callback(store.end_runner, carrier.runner.id)  # what was taken begins by itself
+            yield
+        finally:
+            store.give_turn_back(name)
+        if carries:
+            carrier.once()
+
+
+def _who_decides(store: Store, seconds: float) -> str:
+    name = store.deciding()
+    silent = next((runner.silent for runner in store.runners() if runner.id == name), None)
+    heard = "" if silent is None else f" (last heard of {spans.age(silent)} ago)"
+    return (
+        f"{name or 'another runner'}{heard} decides for this fleet and was told to look at once; nothing is decided "
+        "here. fleet-runner runners shows who runs, fleet-runner queue what; a runner that died keeps its turn for "
+        f"{seconds:.0f} s"
+    )
 
 
 def described(settings: Settings) -> Runner:
@@ -181,7 +198,8 @@ def described(settings: Settings) -> Runner:
     path = settings.state_dir / NAME
     try:
         settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        batches.create(path, token_hex(3))
+        if not path.exists():  # on a full disk nothing can be made, and people still look who runs
+            batches.create(path, token_hex(3))
         suffix = path.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path}: {error}; name a state_dir of your own, or remove that file") from error

@@ -1,4 +1,4 @@
-"""What a tick may still spend: nodes out of service, and slots for firmware updates. Measured when first asked for.
+"""What a tick may still spend: nodes out of service, slots for firmware, plays. Measured when first asked for.
 
 A decision that would spend what is not there is withheld, with its reason; what a person asked for by name is not.
 """
@@ -6,6 +6,7 @@ A decision that would spend what is not there is withheld, with its reason; what
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import islice
 from typing import Any
 
 import structlog
@@ -14,6 +15,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core import breaker, budget
 from fleet_runner.core.actions import Decision, OpenRun
 from fleet_runner.core.breaker import Breaker
+from fleet_runner.core.counted import counted
 from fleet_runner.core.firmware import slots
 from fleet_runner.core.firmware.rollout import number, refusal
 from fleet_runner.core.lifecycle import REMEDIED, STATES, Condition, Stage, State
@@ -24,6 +26,7 @@ from fleet_runner.core.records import Fleet, rack_key
 from fleet_runner.core.rules.rules import Rules
 from fleet_runner.core.runs import Node, Run, Wish
 from fleet_runner.core.view import RUNNER, View
+from fleet_runner.reconcile.batches import AGAIN, NO_ROOM, Batches
 from fleet_runner.reconcile.world import World, timing
 from fleet_runner.settings import Settings
 
@@ -42,7 +45,7 @@ class Cost(Enum):
 
 @dataclass(slots=True)
 class Purse:
-    """The disruption budget and the slots for firmware, during one tick.
+    """The disruption budget, the slots for firmware and the plays that may begin, during one tick.
 
     A rollout counts what other automation has out; other automation does not count a rollout's nodes, so that no
     update keeps a fault from being healed.
@@ -55,6 +58,7 @@ class Purse:
     load: slots.Load | None = None
     tripped: Breaker | None = None
     paused: str = ""
+    opened: Batches | None = None
 
     @property
     def limits(self) -> budget.Limits:
@@ -75,14 +79,36 @@ class Purse:
             if self.tripped is None:
                 log.warning("the circuit breaker is closed again: its trial helped, or few want out any more")
 
+    @property
+    def batches(self) -> Batches:
+        """Return what this tick opens."""
+        if self.opened is None:
+            settings, store = self.world.settings, self.world.store
+            self.opened = Batches(settings.batch_nodes)
+            if not store.shared:
+                self.opened.room = settings.batches_at_once - len({run.batch for run in store.open_runs()})
+        return self.opened
+
+    def in_line(self) -> dict[str, None]:
+        """Return the nodes that waited longest for a play, as many as there is room for, the first one first."""
+        line = self.world.line
+        if not line or self.paused or self.batches.room < 1:
+            return {}
+        return dict.fromkeys(islice(line, int(self.batches.room) * self.batches.most))
+
+    def leave_line(self, name: str, decision: Decision, now: float) -> None:
+        """Take a node out of the line that was decided for, unless it waits on or is looked at again at once."""
+        if decision.wake_at > now and not (self.paused or decision.waiting.endswith(NO_ROOM)):
+            self.world.line.pop(name, None)
+
     def spend(self, view: View, decision: Decision, now: float) -> Decision:
         """Return the decision, or what is left of it where it may not be carried out now.
 
         A node that may not leave service is looked at on: what is wrong with it may be gone before it may.
         """
         retry = now + self.world.settings.retry_seconds
-        unopened = bool(self.paused) and _opens(decision)
-        if unopened:  # a wish for a run waits, and those that came after it do not
+        held, asked = self._held(decision), any(each.wish is Wish.RUN for each in view.intents)
+        if held:  # a wish for a run waits, and those that came after it do not
             view = replace(view, intents=tuple(each for each in view.intents if each.wish is not Wish.RUN))
             decision = decide(view, timing(self.world.settings, self.world.standings), now)
         rolled = self._rolled_out(view.node, now) if _cost(view, decision) is Cost.ROLLED else ""
@@ -91,8 +117,11 @@ class Purse:
         if why:
             decision = decide(replace(view, barred=why), timing(self.world.settings, self.world.standings), now)
             decision = replace(decision, wake_at=min(decision.wake_at, retry))
-        if unopened or (self.paused and _opens(decision)):
-            return _unopened(decision, self.paused, retry)
+        held = held or self._held(decision)
+        if held:
+            if not self.paused:
+                self._line_up(view.node.name, first=asked)
+            return _unopened(decision, held, retry if self.paused else now + AGAIN)
         slot = self._beginning(view, decision, now)
         return withhold(decision, slot, retry) if slot else decision
 
@@ -111,6 +140,23 @@ class Purse:
             runs = self.world.store.apply(view.node, decision, now)
         self._take(view, decision, now)
         return runs
+
+    def _line_up(self, name: str, *, first: bool) -> None:
+        """Have a node wait for room: behind all others, or before them where a person waits for it."""
+        if first:
+            self.world.line = {name: None} | self.world.line
+        else:
+            self.world.line.setdefault(name)
+
+    def _held(self, decision: Decision) -> str:
+        """Say why a decision's run may not be opened now: the queue is paused, or all plays run that may at once."""
+        stages = [action.stage for action in decision.actions if isinstance(action, OpenRun)]
+        if not stages or self.paused:
+            return self.paused if stages else ""
+        if all(self.batches.takes(stage) for stage in stages):
+            return ""
+        most = self.world.settings.batches_at_once
+        return f"{counted(most, 'play runs', 'plays run')}, {NO_ROOM}"
 
     def _stopped(self, view: View, decision: Decision, now: float, *, may_try: bool) -> str:
         """Say why the circuit breaker lets a node not leave service, nor be told to take no work.

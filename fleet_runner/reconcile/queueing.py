@@ -10,12 +10,17 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.placement import SOON, Runner, living, waits
 from fleet_runner.reconcile.alone import served
+from fleet_runner.reconcile.batches import AGAIN, in_line
 from fleet_runner.reconcile.carrying import described
 from fleet_runner.settings import Settings
 
 
 class Line(NamedTuple):
-    """A batch as the queue shows it: `since` is how many seconds ago it was offered."""
+    """A batch as the queue shows it: `since` is how many seconds ago it was offered.
+
+    Those that are not made yet, because as many run as may, are one without a name: its nodes stand in line, the
+    first one for at least so long (who waits is looked at again every `AGAIN` seconds, and waits on).
+    """
 
     batch: str
     stage: str
@@ -102,4 +107,9 @@ def _embedded(settings: Settings, store: Store) -> list[Line]:
         state = "runs" if look.state is BatchState.RUNNING else look.state.value
         names = tuple(sorted(run.node for run in mine))
         lines.append(Line(batch, mine[0].stage, names, (), "", now - mine[0].opened_at, state, look.detail))
+    waiting = in_line(store)
+    if waiting:
+        since = max(0.0, now + AGAIN - waiting[0].wake_at)
+        names, why = tuple(node.name for node in waiting), waiting[0].waiting.removeprefix("waits: ")
+        lines.append(Line("", "", names, (), "", since, "waits", why))
     return lines

@@ -16,6 +16,7 @@ from fleet_runner.core.schedules.known import SWEEPS
 from fleet_runner.core.schedules.sweep import AWAKE, Standing, Sweep
 from fleet_runner.core.spool import Decoded
 from fleet_runner.core.view import Timing
+from fleet_runner.reconcile.batches import in_line
 from fleet_runner.reconcile.catalogues import Catalogues
 from fleet_runner.reconcile.policies import Policy
 from fleet_runner.reconcile.pulse import Heard, Pulse
@@ -49,7 +50,8 @@ class World:
     """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet` and `fabrics`.
 
     Where other machines write the store, too, batches are offered to all of them, and one machine `decides`; `heard`
-    tells when they last heard of this one, while it shares their work.
+    tells when they last heard of this one, while it shares their work. `line` names the nodes that wait for room for
+    a play, the first one first.
     """
 
     settings: Settings
@@ -67,11 +69,14 @@ class World:
     decides: Callable[[], bool] = field(default=lambda: True)
     heard: Heard | None = None
     registered: str = ""
+    line: dict[str, None] = field(default_factory=dict[str, None])
 
     def __post_init__(self) -> None:
-        """Carry batches as the store wants it, where nobody says otherwise."""
+        """Carry batches as the store wants it, where nobody says otherwise, and take up a line left behind."""
         if self.engine is playbooks and self.store.shared:
             self.engine = Leased(self.store)
+        if not self.store.shared:
+            self.line |= dict.fromkeys(node.name for node in in_line(self.store))
 
 
 def source_due(world: World, now: float) -> float:

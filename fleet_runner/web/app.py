@@ -89,7 +89,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _unreadable(request: Request, error: Exception) -> Response:
     """Say what of a request is not as expected, without repeating what it was."""
     assert isinstance(error, RequestValidationError)  # noqa: S101  as above
-    said = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())[:500]
+    told = [(".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")) for each in error.errors()]
+    said = "; ".join(f"{where}: {why}" for where, why in told)[:500]
     return await _refused(request, HTTPException(422, said))
 
 

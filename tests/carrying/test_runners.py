@@ -61,6 +61,16 @@ def test_who_ends_lets_another_decide_at_once_and_takes_nothing_more(make: Make)
         assert one.store.take_parcels(first.runner.id, 30.0) == ()
 
 
+def test_who_ends_leaves_another_process_of_the_same_state_at_work(make: Make) -> None:
+    """Both have one name, so what the one says of itself is said of the other, too."""
+    world = make("one")
+    first, second = carrier(world), carrier(make("one"))
+    with second.beside():
+        with first.beside():
+            pass
+        until(lambda: [runner.ending for runner in world.store.runners()] == [False])
+
+
 def test_who_is_silent_for_a_lease_decides_no_more_and_knows_it(make: Make) -> None:
     """A frozen runner: its own clock tells it when it wakes, before it asks anybody."""
     one, other = make("one"), make("other")

@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from fleet_runner.core.actions import OpenRun
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.placement import Offer, Runner
 from fleet_runner.reconcile.alone import serving
+from fleet_runner.reconcile.batches import NO_ROOM
 from fleet_runner.settings import load
 from tests.adapters.store.builders import UrlMaker, decision, device, node
 from tests.adapters.store.conftest import (  # noqa: F401  fixtures
@@ -95,10 +97,26 @@ def test_a_tick_says_who_decides_and_has_that_one_look(
     ear = shared.ear()
     ear.wait(0.0)
     said = typed("tick")
-    assert said.code == 3
-    assert "r1-a5a777 decides for this fleet, and was told to look now; nothing was done here" in said.err
+    assert said.code == 1
+    assert "no: r1-a5a777 (last heard of " in said.err
+    assert "a runner that died keeps its turn for 30 s" in said.err
     assert "look" in ear.wait(10.0)
     ear.close()
+
+
+def test_with_sqlite_who_waits_for_a_play_stands_in_line(typed: Type) -> None:
+    """There is no batch of theirs yet, and so none to stop."""
+    with Store.create(load().store_url) as store:
+        store.register([device("gpu-01"), device("gpu-02")], 100.0)
+        for name in ("gpu-01", "gpu-02"):
+            waits = f"waits: 8 plays run, {NO_ROOM}"
+            store.apply(node(store, name), decision(waiting=waits, wake_at=time.time() + 600.0), 200.0)
+    said = typed("queue")
+    assert "in line gpu-01 +1 - 5 min" in said.words
+    assert "waits: 8 plays run, as many as may at once (batches_at_once)" in said.words
+    assert all(len(line) <= 80 for line in said.out.splitlines())
+    (line,) = json.loads(typed("queue", "--json").out)["batches"]
+    assert (line["batch"], line["nodes"]) == ("", ["gpu-01", "gpu-02"])
 
 
 def test_with_sqlite_there_is_one_runner(typed: Type) -> None:

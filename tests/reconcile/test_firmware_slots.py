@@ -165,7 +165,7 @@ def test_a_rollouts_nodes_stay_in_production_until_there_is_a_slot(make_world: M
         now = ticked(world, now)
         assert sum(node.state is State.FIRMWARE for node in world.store.nodes()) <= 1
         said |= {node.waiting for node in world.store.nodes()}
-    assert "waits: 1 of at most 1 nodes of the fleet have their firmware updated" in said
+    assert "waits: 1 of at most 1 node of the fleet have their firmware updated" in said
     assert list(turns(world).values()) == [Turn.ASKED] * 3
 
 

@@ -51,6 +51,13 @@ def test_what_is_done_is_said_without_what_people_wrote(acme: httpx.Client) -> N
         assert raw not in text
 
 
+def test_the_mean_says_what_it_is_of_where_some_came_into_service_later(acme: httpx.Client) -> None:
+    """A node of three days has no month, and its share is in the mean."""
+    text = acme.get("/mine").text
+    assert "since it first came into service" in text
+    assert "% of the last 30 days, or of the time since each first came into service.</p>" in text
+
+
 def test_a_nodes_month_is_told(acme: httpx.Client) -> None:
     text = acme.get("/mine/gpu-00027").text
     assert "out of service for good" in text
@@ -71,6 +78,9 @@ def test_the_table_has_their_nodes(acme: httpx.Client, hall: Hall) -> None:
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     mine = [name for name, device in hall.fleet.devices.items() if device.tenant == "Acme"]
     assert [row["node"] for row in rows] == mine
+    served = [(float(row["served, percent"]), row["of"]) for row in rows if row["served, percent"]]
+    assert {of.partition(" since ")[2] for _, of in served} == {"it first came into service"}
+    assert all(0 <= share <= 100 for share, _ in served)
     assert answer.headers["content-disposition"] == 'attachment; filename="nodes.csv"'
 
 
@@ -87,6 +97,16 @@ def test_without_a_source_of_truth_nobody_has_any(store: Store, tmp_path: Path) 
         assert "not known right now which nodes are yours" in client.get("/mine").text
         assert client.get("/mine/n1").status_code == 404
         assert len(client.get("/mine.csv").text.splitlines()) == 1
+
+
+def test_of_one_node_alone_the_mean_is_its_own(store: Store, tmp_path: Path) -> None:
+    """Not of a month, where it came into service two hours ago."""
+    device = Device("n1", "h100", "gpu-server", "hall", tenant="Acme")
+    store.register([device], NOW - 90 * 86_400)
+    walk(store, "n1", State.PRODUCTION, NOW)
+    fleet = Fleet(("hall",), {}, TYPES, {"n1": device}, ())
+    with served(store, fleet, tmp_path) as site, site.client(Role.TENANT, "Acme") as client:
+        assert "It served 100.00 % of the 2 h since it first came into service.</p>" in client.get("/mine").text
 
 
 def test_a_hostile_name_is_text_on_the_page_and_in_the_table(store: Store, tmp_path: Path) -> None:

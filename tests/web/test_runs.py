@@ -1,5 +1,6 @@
 """What runs, as it happens: live progress, logs, what is over, and how people steer it."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.spool import Judged, Progress
 from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.reconcile.batches import NO_ROOM
 from tests.web.hall import HOSTILE, NOW, Hall, made, node
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served
@@ -64,6 +66,19 @@ def test_what_runs_and_what_is_over_is_listed(site: Served, hall: Hall) -> None:
         assert "No such run is over" in none
         assert "<script>alert" not in none
         assert client.get("/runs", params={"stage": HOSTILE}, headers=PAGE).status_code == 400
+
+
+def test_who_stands_in_line_is_named_beside_what_runs(site: Served, hall: Hall) -> None:
+    """A line has no batch yet."""
+    waits = f"waits: 8 plays run, {NO_ROOM}"
+    names = sorted(hall.in_state(State.PRODUCTION))[-4:]
+    for name in names:
+        hall.store.apply(node(hall.store, name), Decision((), waits, NOW + 900.0), NOW)
+    with site.client() as client:
+        text = " ".join(re.sub("<[^>]*>", "", client.get("/runs", headers=PAGE).text).split())
+        assert f"In line: {', '.join(names[:3])} and 1 more, 8 plays run, as many as may at once" in text
+    for name in names:
+        hall.store.apply(node(hall.store, name), Decision((), "", NOW + 900.0), NOW)
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "999999", str(2**63), "9" * 400])
@@ -181,6 +196,7 @@ def test_a_window_that_nobody_looks_at_holds_no_stream(site: Served, hall: Hall,
         document.dispatchEvent(new Event("visibilitychange"));
     }"""
     streams = site.site.live.streams
+    until(lambda: streams.total() == 0)  # those of pages that were just closed
     with opened(browser, site) as page:
         page.goto(f"{site.url}/runs/{run.id}")
         until(lambda: streams.total() == 1)
@@ -189,7 +205,7 @@ def test_a_window_that_nobody_looks_at_holds_no_stream(site: Served, hall: Hall,
         hall.store.ingest("hidden", 0, 10, (Progress(run.node, NOW, 3, 4, "fleet_collect : Read"),))
         page.evaluate(hide, arg=False)
         expect(page.locator("#one progress")).to_have_attribute("value", "3")
-        assert streams.total() == 1
+        until(lambda: streams.total() == 1)
     hall.store.close_run(run, Outcome.PASSED, "", NOW)
 
 

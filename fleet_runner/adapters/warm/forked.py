@@ -22,7 +22,7 @@ from ansible import constants
 from ansible.cli.playbook import main as ansible_playbook
 from ansible.utils.path import cleanup_tmp_file
 
-from fleet_runner.adapters import processes, supervisor
+from fleet_runner.adapters import playbooks, processes, supervisor
 from fleet_runner.adapters.warm import SUPERVISOR, mark, surroundings
 from fleet_runner.adapters.warm.surroundings import Surroundings
 
@@ -137,7 +137,7 @@ def _read(call: socket.socket, size: int) -> bytes:
 
 
 def _become(asked: Mapping[str, Any], streams: Collection[int], title: str) -> None:
-    """Take over all that exec would have kept of the caller, and have a temporary folder of its own."""
+    """Take over all that exec would have kept of the caller; what has a title is a supervisor."""
     environment: dict[str, str] = asked["environment"]
     batch = environment.get(processes.TAG, "")
     if not batch or not mark.write(batch, title or f"ansible-playbook {batch}"):
@@ -158,7 +158,14 @@ def _become(asked: Mapping[str, Any], streams: Collection[int], title: str) -> N
         os.close(handle)
     sys.stdout.reconfigure(line_buffering=os.isatty(1))  # type: ignore[union-attr]  # it is Python's own
     atexit.unregister(cleanup_tmp_file)  # the parent's, which all forks would remove
-    base = Path(cast("str", vars(constants)[TEMPORARY])).parent
+    if not title:
+        _have_temporary(environment.get("FLEET_SPOOL", ""))
+
+
+def _have_temporary(spool: str) -> None:
+    """Have a temporary folder of its own, where what is left of a killed play is removed with the rest."""
+    beside = Path(spool).parent / playbooks.RUNNER
+    base = beside if spool and beside.is_dir() else Path(cast("str", vars(constants)[TEMPORARY])).parent
     own = tempfile.mkdtemp(prefix=f"ansible-local-{os.getpid()}", dir=base)
     setattr(constants, TEMPORARY, own)
     atexit.register(cleanup_tmp_file, own, warn=True)

@@ -6,12 +6,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
 
 import structlog
 
 from fleet_runner.adapters import batches
-from fleet_runner.adapters.warm import SOCKET, answers, folder
+from fleet_runner.adapters.warm import SILENT, SOCKET, answers, folder
 from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
@@ -55,13 +56,17 @@ def _keep(settings: Settings, environment: Mapping[str, str], stop: Event) -> No
 
 
 def _accompany(settings: Settings, environment: Mapping[str, str], stop: Event) -> None:
-    """Start a parent and stay until it has ended; end it when asked to stop, or when it does not answer."""
+    """Start a parent and stay until it has ended; end it when asked to stop, or when it does not answer.
+
+    The kernel kills it where this thread, which starts it, ends before.
+    """
     place = folder(settings)
-    (place / SOCKET).unlink(missing_ok=True)  # of one that was killed
+    for left in (SOCKET, SILENT):  # of one that was killed
+        (place / left).unlink(missing_ok=True)
     with (place / batches.LOG).open("wb") as written:
         process = subprocess.Popen(  # noqa: S603  ourselves
             [sys.executable, "-m", "fleet_runner.adapters.warm.parent", place.resolve()],
-            stdin=subprocess.PIPE,  # closed when this process ends, however it ends: then the parent ends
+            stdin=subprocess.PIPE,  # closed when this process ends, however it ends: then the parent ends, too
             stdout=written,
             stderr=subprocess.STDOUT,
             env=dict(environment),
@@ -72,14 +77,22 @@ def _accompany(settings: Settings, environment: Mapping[str, str], stop: Event) 
     patience = IMPORT
     try:
         while process.poll() is None and not stop.wait(PAUSE):
-            patience = LOOK if (place / SOCKET).exists() else patience
-            if time.monotonic() - looked > patience:
-                if not answers(place) and not _has_ended(process):
-                    log.warning("the parent of plays does not answer and is killed; another one follows")
-                    process.kill()
+            listens = (place / SOCKET).exists()
+            patience = LOOK if listens else patience
+            if time.monotonic() - looked > patience or (listens and (place / SILENT).exists()):
+                _see_to(process, place)
                 looked = time.monotonic()
     finally:
         _end(process)
+
+
+def _see_to(process: subprocess.Popen[bytes], place: Path) -> None:
+    """Have others ask a parent that answers, and kill one that does not."""
+    if answers(place):
+        (place / SILENT).unlink(missing_ok=True)
+    elif not _has_ended(process):
+        log.warning("the parent of plays does not answer and is killed; another one follows")
+        process.kill()
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:

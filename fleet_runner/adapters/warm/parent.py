@@ -3,10 +3,11 @@
 It first becomes a process with the environment of a play, then imports Ansible, what our plugins import and what
 supervisors do, and forks for each caller. It reads nothing of what callers send: the fork does, so nothing of one
 batch is there for the next. It ends when its input is closed, when a file that it imported was changed, or when it
-has grown.
+has grown; and the kernel kills it where who keeps it was killed, for it may be frozen then.
 """
 
 import contextlib
+import ctypes
 import gc
 import importlib
 import importlib.util
@@ -69,12 +70,16 @@ BACKLOG = 128
 LIFELINE = 0
 """Its input, which whoever keeps it holds open for as long as he lives."""
 
+SET_PARENT_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of prctl(2): what is set outlives execve, and forks do not get it."""
+
 Signature = dict[str, tuple[int, int, int]]
 
 
 def main(arguments: list[str]) -> int:
     """Be the parent in the folder `arguments[0]`, unless there is one; what else is to be imported follows it."""
     place, further = Path(arguments[0]), [each for each in arguments[1:] if each != mark.WORDS]
+    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
     before = os.environ.pop(BECOME, "")
     if before == "":
         become(place)

@@ -1,8 +1,9 @@
 """Stands in for ansible-playbook or a supervisor: `python -I -S shim.py FOLDER ansible-playbook WORDS...`.
 
 It has the parent that listens in FOLDER fork the play, passes signals on to it, and ends as it ends. Where there is
-no parent, or one that is slow or does not want to, it becomes ansible-playbook: nothing has run by then. It imports
-what Python brings along, and little of that. A supervisor goes on alone: the shim ends once it has begun.
+no parent, or one that is slow or does not want to, it becomes ansible-playbook: nothing has run by then. One that
+says nothing at all is marked, so that nobody else waits for it. It imports what Python brings along, and little of
+that. A supervisor goes on alone: the shim ends once it has begun.
 
 The talk: the parent says "+"; the shim sends its arguments, environment and descriptors; the fork says its process
 id, or why it will not; the shim sees that it carries the batch's tag and says "go"; the fork says its exit status, or
@@ -17,8 +18,9 @@ import select
 import signal
 import socket
 import sys
+import time
 
-PATIENCE = 5.0  # seconds that the parent has to fork
+PATIENCE = 5.0  # seconds that all of the talk may take until it begins, however many answers there are
 MOST = 4096  # bytes of an answer
 
 
@@ -40,14 +42,15 @@ def _forked(folder: str, command: list[str]) -> int:
 
     Of a supervisor that has not said that it began nobody knows: another one runs nothing where it did.
     """
+    until = time.monotonic() + PATIENCE
     with socket.socket(socket.AF_UNIX) as call:
         call.settimeout(PATIENCE)
         place = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         call.connect(f"/proc/self/fd/{place}/socket")
-        if call.recv(1) != b"+":
-            raise ValueError("it ended before it answered")
+        _hear(call, place)
+        call.settimeout(max(0.0, until - time.monotonic()))
         _ask(call, command)
-        answer = _line(call)
+        answer = _line(call, until)
         if not answer.startswith("pid "):
             raise ValueError(answer or "the fork ended")
         pid, _, alone = answer.removeprefix("pid ").partition(" ")
@@ -55,7 +58,7 @@ def _forked(folder: str, command: list[str]) -> int:
         if not _is_marked(pid):
             raise ValueError(f"process {pid} does not carry the batch's tag")
         if alone:
-            return _begun(call)
+            return _begun(call, until)
         passed: list[int] = []
 
         def pass_on(number: int, _: object) -> None:
@@ -74,10 +77,21 @@ def _forked(folder: str, command: list[str]) -> int:
             raise
 
 
-def _begun(call: socket.socket) -> int:
+def _hear(call: socket.socket, place: int) -> None:
+    """Wait until the parent answers; where it does not, have nobody else wait for it."""
+    try:
+        said = call.recv(1)
+    except TimeoutError:
+        os.close(os.open("silent", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=place))
+        raise
+    if said != b"+":
+        raise ValueError("it ended before it answered")
+
+
+def _begun(call: socket.socket, until: float) -> int:
     """Have a supervisor begin, and return 0 once it has."""
     call.sendall(b"go\n")
-    if _line(call) != "began":
+    if _line(call, until) != "began":
         raise ValueError("the fork ended before it began")
     return 0
 
@@ -100,9 +114,11 @@ def _ask(call: socket.socket, command: list[str]) -> None:
     call.sendall(data[sent:])
 
 
-def _line(call: socket.socket) -> str:
+def _line(call: socket.socket, until: float) -> str:
+    """Return the next answer; OSError where it is not there by then, also of one who says little at a time."""
     text = b""
     while not text.endswith(b"\n") and len(text) < MOST:
+        call.settimeout(max(0.0, until - time.monotonic()))
         more = call.recv(MOST)
         if not more:
             break
@@ -126,9 +142,8 @@ def _pass_on(play: int, number: int) -> None:
 def _follow(call: socket.socket, play: int) -> int:
     """Wait for the play's end and return its status, which it says itself, since this is not its parent."""
     select.select([play], [], [])
-    call.settimeout(0)
     try:
-        answer = _line(call)
+        answer = _line(call, 0.0)
     except BlockingIOError:  # it was killed, and its workers still live
         return -1
     return int(answer[5:]) if answer.startswith("exit ") else -1

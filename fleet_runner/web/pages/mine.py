@@ -36,7 +36,10 @@ PAGE, LINES = 100, 200
 """Nodes on a page, and what happened to one of them."""
 
 COLUMNS = ("node", "status", "since", "what is being done", "what happens next", "expected back by",
-           "served in the last 30 days, percent")  # fmt: skip
+           "served, percent", "of")  # fmt: skip
+
+LATELY = "the last 30 days"
+"""What a node's share is of, where it was in service all that time."""
 
 
 class Own(NamedTuple):
@@ -55,7 +58,8 @@ def mine(
 ) -> HTMLResponse:
     """Show a tenant's nodes."""
     found = own(here, who)
-    shares = [each.share for each in found if each.share is not None and each.standing.kind != "ended"]
+    counted = [each for each in found if each.standing.kind != "ended"]
+    shares = [each.share for each in counted if each.share is not None]
     return page(
         request,
         who,
@@ -69,6 +73,7 @@ def mine(
         out=sum(each.standing.kind == "out" for each in found),
         planned=sum(each.standing.kind == "planned" for each in found),
         mean=sum(shares) / len(shares) if shares else None,
+        span=_span_of_all(counted),
     )
 
 
@@ -83,7 +88,7 @@ def export(here: Here, who: Owns) -> Response:
         words = (each.name, told.word, _stamp(told.since), " ".join(told.now), told.next)
         served = f"{each.share * 100:.2f}" if each.share is not None else ""
         back = _stamp(told.back_by) if told.back_by is not None else ""
-        lines.writerow([cell(word) for word in (*words, back, served)])
+        lines.writerow([cell(word) for word in (*words, back, served, each.span if served else "")])
     name = {"content-disposition": 'attachment; filename="nodes.csv"'}
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=name)
 
@@ -135,8 +140,16 @@ def _told(node: Node, moves: list[Entry], first: float | None, now: float) -> Ow
     lately = [move for move in moves if move.at >= now - SPAN]
     share = availability(node, lately, first, now - SPAN, now)
     short = first is not None and first > now - SPAN
-    span = f"the {age(now - first)} since it first came into service" if short and first else "the last 30 days"
+    span = f"the {age(now - first)} since it first came into service" if short and first else LATELY
     return Own(node.name, standing(node, moves), share, span, moves)
+
+
+def _span_of_all(found: Sequence[Own]) -> str:
+    """Say what the mean of the shares is of."""
+    if len(found) == 1:
+        return found[0].span
+    short = any(each.span != LATELY for each in found if each.share is not None)
+    return f"{LATELY}, or of the time since each first came into service" if short else LATELY
 
 
 ORDER = ("out", "planned", "serving", "ended")

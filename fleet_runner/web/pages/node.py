@@ -57,10 +57,10 @@ class Asked(BaseModel):
 @router.get("/nodes/{name}")
 def node(request: Request, here: Here, who: Sees, name: Name, wanted: Annotated[Asked, Query()]) -> Response:
     """Show a node; while it waits for an answer, a page that is open asks for that part alone."""
+    wishes = _wishes(here, name, wanted.asked)  # before the node: once it is answered the page asks no more
     row = known(here, name)
     if row.state in FABRICS:
         return RedirectResponse(f"/fabric/{quote(name, safe='')}", 303)
-    wishes = _wishes(here, name, wanted.asked)
     waits = any(each.accepted is None for each in wishes)
     now: dict[str, Any] = {"row": row, "wishes": wishes, "waits": waits, "asked": wanted.asked}
     if waits and request.headers.get("hx-request") == "true":

@@ -5,8 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ BATCH = "shim-1"
 
 
 @contextmanager
-def asked(folder: Path, ran: Path, answer: str) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
-    """Start one that knows its fork and has said "go", which nobody has read; cold it would write `ran`."""
+def called(folder: Path, ran: Path) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+    """Start one that calls; cold it would write `ran`."""
     handle = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(f"/proc/self/fd/{handle}/{warm.SOCKET}")
@@ -31,14 +32,21 @@ def asked(folder: Path, ran: Path, answer: str) -> Iterator[tuple[subprocess.Pop
                 call, _ = listening.accept()
                 with call:
                     call.settimeout(60.0)
-                    call.sendall(b"+")
-                    length = int.from_bytes(call.recv(8, socket.MSG_WAITALL), "big")
-                    call.recv(length, socket.MSG_WAITALL)
-                    call.sendall(f"pid {answer}\n".encode())
-                    assert call.recv(3, socket.MSG_PEEK | socket.MSG_WAITALL) == b"go\n"
                     yield shim, call
             finally:
                 shim.kill()
+
+
+@contextmanager
+def asked(folder: Path, ran: Path, answer: str) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+    """Start one that knows its fork and has said "go", which nobody has read."""
+    with called(folder, ran) as (shim, call):
+        call.sendall(b"+")
+        length = int.from_bytes(call.recv(8, socket.MSG_WAITALL), "big")
+        call.recv(length, socket.MSG_WAITALL)
+        call.sendall(f"pid {answer}\n".encode())
+        assert call.recv(3, socket.MSG_PEEK | socket.MSG_WAITALL) == b"go\n"
+        yield shim, call
 
 
 @pytest.fixture
@@ -83,4 +91,25 @@ def test_a_supervisor_that_did_not_say_that_it_began_is_begun_cold(tmp_path: Pat
     with asked(tmp_path, tmp_path / "ran", f"{fork} alone") as (shim, call):
         call.close()
         assert shim.wait(60) == 0
+    assert (tmp_path / "ran").exists()
+
+
+def test_who_says_little_at_a_time_is_waited_for_no_longer(tmp_path: Path) -> None:
+    """All answers together have one limit; each of them alone is in time."""
+    with called(tmp_path, tmp_path / "ran") as (shim, call):
+        call.sendall(b"+")
+        with suppress(BrokenPipeError, ConnectionResetError):
+            for _ in range(240):
+                call.sendall(b"p")
+                time.sleep(0.5)
+        assert shim.wait(60) == 0
+        assert not (tmp_path / warm.SILENT).exists()
+    assert (tmp_path / "ran").exists()
+
+
+def test_who_gets_no_answer_at_all_says_so_to_others(tmp_path: Path) -> None:
+    """A caller that was answered says nothing of the kind."""
+    with called(tmp_path, tmp_path / "ran") as (shim, _):
+        assert shim.wait(60) == 0
+        assert (tmp_path / warm.SILENT).exists()
     assert (tmp_path / "ran").exists()

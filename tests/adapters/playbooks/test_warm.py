@@ -15,6 +15,8 @@ from fleet_runner.adapters.warm import keeping, mark
 from tests.adapters.playbooks.conftest import B1, B2, Site
 from tests.waiting import until
 
+LONG = 600.0
+
 WARM = pytest.mark.parametrize("site", ["warm"], indirect=True)
 
 
@@ -137,17 +139,36 @@ def test_a_play_outlives_its_parent_and_says_how_it_ended(site: Site) -> None:
 
 @WARM
 def test_a_hung_parent_costs_seconds_and_no_batch(site: Site) -> None:
-    """Stopped, it does not answer; what it was asked meanwhile never runs, though it goes on afterwards."""
+    """Stopped, it does not answer: one waits for it, not the play as well, and another parent follows at once."""
     site.play("say {{ inventory_hostname }}")
     above = parent(site)
     os.kill(above, signal.SIGSTOP)
+    playbooks.launch(site.settings, site.batch(B1))
+    assert site.wait_for(B1, BatchState.ENDED).rc == 0
+    assert log(site, B1).count("not forked") == 1
+    until(lambda: parent(site) not in {0, above} and warm.answers(warm.folder(site.settings)))
+    playbooks.launch(site.settings, site.batch(B2))
+    assert site.wait_for(B2, BatchState.ENDED).rc == 0
+    assert site.witness() == ["gpu-01"] * 2
+
+
+@WARM
+def test_a_parent_that_was_silent_for_a_while_is_asked_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it was asked meanwhile never runs, though it goes on afterwards; and it is kept, for it answers again."""
+    site.play("say {{ inventory_hostname }}")
+    monkeypatch.setattr(keeping, "answers", lambda place: warm.answers(place, LONG))
+    above, silent = parent(site), warm.folder(site.settings) / warm.SILENT
+    os.kill(above, signal.SIGSTOP)
     try:
         playbooks.launch(site.settings, site.batch(B1))
+        until(silent.exists)
+        assert warm.instead(site.settings, ["command"]) == ["command"]
         assert site.wait_for(B1, BatchState.ENDED).rc == 0
     finally:
         os.kill(above, signal.SIGCONT)
-    until(lambda: warm.answers(warm.folder(site.settings)))
+    until(lambda: not silent.exists())
     until(lambda: not processes.tagged(B1))  # a fork that finds its caller gone ends
+    assert parent(site) == above
     assert site.witness() == ["gpu-01"]
 
 
@@ -210,15 +231,13 @@ def memory(pid: int) -> bytes:
 
 
 @WARM
-def test_forks_have_temporary_folders_of_their_own(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forks_have_temporary_folders_of_their_own(site: Site) -> None:
     """Ansible removes its own at its end: one that is shared would be taken from plays that still run."""
     site.play("say in-{{ inventory_hostname }}; until_ gate", "true")
-    temporary = Path("~/.ansible/tmp").expanduser()
-    before = set(temporary.glob("*"))  # of processes that were killed, whose numbers come again
     for name, node in ((B1, "gpu-01"), (B2, "gpu-02")):
         playbooks.launch(site.settings, site.batch(name, (node,)))
         site.wait_for_witness(f"in-{node}")
-    mine = [set(temporary.glob(f"ansible-local-{main_process(site, name)}????????")) - before for name in (B1, B2)]
+    mine = [set(temporaries(site, name)) for name in (B1, B2)]
     assert [len(each) for each in mine] == [1, 1]
     site.open_gate("gate")
     for name in (B1, B2):
@@ -226,8 +245,38 @@ def test_forks_have_temporary_folders_of_their_own(site: Site, monkeypatch: pyte
     assert not any(each.exists() for found in mine for each in found)
 
 
-def test_a_parent_ends_with_who_keeps_it(site: Site) -> None:
-    """Killed, so that it cannot see to it: the kernel closes what the parent listens to."""
+def temporaries(site: Site, batch: str) -> list[Path]:
+    """Return the temporary folders of Ansible in a batch's folder."""
+    return list(site.file(batch, "").rglob("ansible-local-*"))
+
+
+@WARM
+def test_a_killed_supervisor_and_a_killed_play_leave_no_temporary_folder(site: Site) -> None:
+    """A supervisor never has one, and the play's goes once nothing of it lives."""
+    everywhere = Path("~/.ansible/tmp").expanduser()
+    site.play("say in; until_ never")
+    playbooks.launch(site.settings, site.batch(B1))
+    site.wait_for_witness("in")
+    supervisor, pid = site.supervisor(B1), main_process(site, B1)
+    assert [each.name.startswith(f"ansible-local-{pid}") for each in temporaries(site, B1)] == [True]
+    assert forked(site, B1, warm.SUPERVISOR) == supervisor
+    for each in (supervisor, pid):
+        os.kill(each, signal.SIGKILL)
+    until(lambda: site.look(B1).state in {BatchState.ORPHANED, BatchState.LOST})
+    playbooks.stop(site.settings, B1)
+    assert site.wait_for(B1, BatchState.LOST)
+    assert temporaries(site, B1) == []
+    now = site.file(B1, batches.STARTED).stat().st_mtime
+    numbers = tuple(f"ansible-local-{each}" for each in (supervisor, pid))
+    assert [each for each in everywhere.glob("*") if each.name[:-8] in numbers and each.stat().st_mtime >= now] == []
+
+
+@pytest.mark.parametrize("frozen", [False, True], ids=["well", "frozen"])
+def test_a_parent_ends_with_who_keeps_it(site: Site, *, frozen: bool) -> None:
+    """Killed, so that it cannot see to it: the kernel does, also of a parent that cannot end by itself.
+
+    Its lock goes with it: the next one that serves has a parent.
+    """
     keep = (
         "import sys, time; from fleet_runner.adapters import playbooks\n"
         "from fleet_runner.adapters.warm import keeping\n"
@@ -240,10 +289,14 @@ def test_a_parent_ends_with_who_keeps_it(site: Site) -> None:
             until(lambda: warm.answers(warm.folder(site.settings)))
             above = parent(site)
             assert above
+            if frozen:
+                os.kill(above, signal.SIGSTOP)
         finally:
             keeper.kill()
     until(lambda: not Path(f"/proc/{above}").exists())
-    assert not (warm.folder(site.settings) / warm.SOCKET).exists()
+    assert not warm.answers(warm.folder(site.settings))
+    with keeping.kept(site.settings, playbooks.environment(site.settings, "none")):
+        until(lambda: warm.answers(warm.folder(site.settings)))
 
 
 @WARM
