@@ -45,7 +45,9 @@ def load(path: Path) -> Document:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise Unreadable(line, f"this is no YAML: {error.problem or error.context}") from error
-    except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise Unreadable(1, f"this cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise Unreadable(1, f"this cannot be read: {' '.join(str(error).split())}") from error
 
 

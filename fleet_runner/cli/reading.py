@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated
@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.anywhere import ahead, at_hand, overview, pause, standing
+from fleet_runner.cli.anywhere import ahead, at_hand, overview, pause, remote, standing
 from fleet_runner.cli.board import board, brief, usual
 from fleet_runner.cli.booting import on_their_way
 from fleet_runner.cli.fabric import explain_fabric
@@ -73,11 +73,25 @@ def status(
             print_json({"nodes": nodes, **now_open, "alarms": alarms, **told})
         elif watch:
             with Live(console=console, screen=True, refresh_per_second=2) as live:
-                while True:
-                    live.update(_status(settings, store, state))
-                    time.sleep(pause(store))
+                for looked_at in _looks(settings, store):
+                    live.update(_status(settings, looked_at, state))
         else:
             console.print(_status(settings, store, state))
+
+
+def _looks(settings: Settings, store: Store) -> Iterator[Store]:
+    """Give the store for one look after another; one that takes no writes is let go of between them.
+
+    Whoever reads it keeps others out on a full disk, and they may write by now.
+    """
+    while True:
+        yield store
+        alone = remote(store) is None and store.refusal
+        if alone:
+            store.close()
+        time.sleep(pause(store))
+        if alone:
+            store = Store.open(settings.store_url, reading=True)
 
 
 def _status(settings: Settings, store: Store, state: State | None) -> Group:

@@ -12,12 +12,13 @@ import typer
 from fleet_runner import reconcile
 from fleet_runner.adapters import notification_file, playbooks, tracker_file
 from fleet_runner.adapters.bell import Bell, hearing
+from fleet_runner.adapters.redfish.credentials import trouble
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.adapters.warm import keeping
 from fleet_runner.cli.ending import STDERR, on_signal
-from fleet_runner.cli.session import console, opened, print_json
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.cli.session import Exit, console, errors, opened, print_json
+from fleet_runner.core.errors import SettingsError, TurnError
 from fleet_runner.health.parts import Health
 from fleet_runner.health.watchdog import watched
 from fleet_runner.reconcile.alone import serving
@@ -35,12 +36,20 @@ STAND_BY = "another process serves the same state already; this one stands by, a
 
 
 def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False) -> None:
-    """Read, decide and act once: everything that is due now, and nothing twice."""
+    """Read, decide and act once: everything that is due now, and nothing twice.
+
+    Where a runner on the same PostgreSQL decides, that one is told to look at once; exit code 1 then.
+    """
     reader = _source()
     with opened(create=True) as (settings, store):
+        _warn(settings)
         world = World(settings, store, reader)
-        with one_turn(world):
-            report = reconcile.tick(world)
+        try:
+            with one_turn(world):
+                report = reconcile.tick(world)
+        except TurnError as error:
+            errors.print(f"no: {error}", markup=False, soft_wrap=True)
+            raise typer.Exit(Exit.NO) from None
         if json:
             print_json(report)
         else:
@@ -76,6 +85,7 @@ def serve(
         on_signal(end)
         world = World(settings, store, reader)
         _say(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it")
+        _warn(settings)
         if others:
             _say(STAND_BY)
         with ExitStack() as beside:
@@ -99,6 +109,12 @@ def serve(
                 _leave(world, drain)
                 return
         _say("stopped; running plays go on and are adopted at the next start")
+
+
+def _warn(settings: Settings) -> None:
+    """Say once what each node's plays would say one by one, and only there."""
+    if said := trouble(settings):
+        errors.print(f"warning: BMC credentials: {said}", markup=False, soft_wrap=True)
 
 
 def _leave(world: World, seconds: float) -> None:

@@ -93,7 +93,9 @@ def opened(*, create: bool = False) -> "Iterator[tuple[Settings, Store]]":
         _may_ask_afar(typed.command)
         store = cast("Store", reached(found, server))
     else:
-        store = Store.create(found.store_url) if create else Store.open(found.store_url)
+        store = Store.create(found.store_url) if create else Store.open(found.store_url, reading=True)
+        if store.refusal:
+            errors.print(f"warning: what follows was only read: {store.refusal}", markup=False, soft_wrap=True)
     try:
         yield found, store
     finally:

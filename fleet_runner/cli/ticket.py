@@ -10,6 +10,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli import reading
 from fleet_runner.cli.anywhere import links
 from fleet_runner.cli.session import Exit, age, console, opened, print_json, stamp, whoami
+from fleet_runner.cli.wrapped import say
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.runs import Ticket
 from fleet_runner.core.tracking.changes import Act
@@ -42,13 +43,14 @@ def show(number: Number, *, json: Json = False) -> None:
         if json:
             print_json({"ticket": found, "changes": changes, "elsewhere": elsewhere})
             return
-        console.print(reading.words_of_ticket(found), markup=False, soft_wrap=True)
+        for line in reading.words_of_ticket(found).splitlines():
+            indent = line[: len(line) - len(line.lstrip())]
+            say(line.lstrip(), first=indent, rest=f"{indent}  ")
         for change in changes:
             if change.act is not Act.SEEN:
-                line = f"  {stamp(change.at)} {change.act}: {change.sentence} ({change.by})"
-                console.print(line, markup=False, soft_wrap=True)
+                say(f"{stamp(change.at)} {change.act}: {change.sentence} ({change.by})", first="  ", rest="    ")
         for link in elsewhere:
-            console.print(f"  {_elsewhere(link, time.time())}", markup=False, soft_wrap=True)
+            say(_elsewhere(link, time.time()), first="  ", rest="    ")
 
 
 @app.command()

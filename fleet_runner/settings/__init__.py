@@ -82,7 +82,7 @@ def _refused(error: ErrorDetails, file: Path | None, given: Mapping[str, Any]) -
     elif variable in map(str.upper, os.environ):
         where = f"variable {variable}"
     at = f" at {'.'.join(inside)}" if inside else ""
-    return f"{where}{at}: {error['msg']}{_range(name)}, found {error['input']!r}"
+    return f"{where}{at}: {error['msg'].removeprefix('Value error, ')}{_range(name)}, found {error['input']!r}"
 
 
 def _range(name: str) -> str:

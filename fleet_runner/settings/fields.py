@@ -152,7 +152,7 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(
         30.0, ge=5, description="how long a runner may be silent before others take its work over (PostgreSQL)"
     )
-    batches_at_once: int = Field(8, ge=1, description="plays that one runner carries at a time (PostgreSQL)")
+    batches_at_once: int = Field(8, ge=1, description="plays that one runner carries at a time")
     health_listen: str = Field(
         "", description="address and port of serve's health page (127.0.0.1:8491); empty: there is none"
     )

@@ -182,7 +182,7 @@ def test_a_file_that_cannot_be_read_is_said(site: Settings) -> None:
     path = write(site, GOOD)
     path.unlink()
     path.mkdir()
-    assert "this cannot be read: [Errno 21]" in said(site)[0]
+    assert "this cannot be read: Is a directory" in said(site)[0]
     shutil.rmtree(path)
 
 

@@ -4,15 +4,14 @@ import itertools
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
+from tests.commands import Said, entered
 from tests.core.cabling.discoveries import by_port, plain
 from tests.core.cabling.fabrics import rails
 from tests.core.checks.judging import text_of
@@ -23,22 +22,30 @@ CSV = "".join(f"{a.device},{a.interface},{b.device},{b.interface}\n" for a, b in
 SWAPPED = HEALTHY.replace("gpu-01 ib0", "\x00").replace("gpu-02 ib0", "gpu-01 ib0").replace("\x00", "gpu-02 ib0")
 
 
-class Answer(NamedTuple):
-    """How a command ended and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-Check = Callable[..., Answer]
+Start = Callable[..., Said]
 
 
 @pytest.fixture
-def check(tmp_path: Path) -> Check:
+def started(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Start:
+    """Run fleet-runner in a folder, as wide as a terminal is at least."""
+
+    def run(folder: Path, *words: str, **settings: str) -> Said:
+        monkeypatch.chdir(folder)
+        for name, value in {"COLUMNS": "80", "HOME": str(folder), **settings}.items():
+            monkeypatch.setenv(name, value)
+        answer = entered(monkeypatch, capsys, *words)
+        if "--json" not in words:  # an error is one line however long: a log keeps it whole, a terminal wraps it
+            assert all(cell_len(line) <= 80 for line in answer.out.splitlines())
+        return answer
+
+    return run
+
+
+@pytest.fixture
+def check(tmp_path: Path, started: Start) -> Start:
     """Write both files, run the command beside them; either may be left out."""
 
-    def run(cables: str | bytes | None = CSV, fabric: str | bytes | None = HEALTHY, *more: str) -> Answer:
+    def run(cables: str | bytes | None = CSV, fabric: str | bytes | None = HEALTHY, *more: str) -> Said:
         for name, text in (("cables.csv", cables), ("fabric.txt", fabric)):
             if text is not None:
                 (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
@@ -48,23 +55,7 @@ def check(tmp_path: Path) -> Check:
     return run
 
 
-def started(folder: Path, *words: str, **settings: str) -> Answer:
-    """Run fleet-runner in a folder, as wide as a terminal is at least."""
-    done = subprocess.run(
-        [sys.executable, "-m", "fleet_runner.cli", *words],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", "COLUMNS": "80", "HOME": str(folder), **settings},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr
-    if "--json" not in words:  # an error is one line however long: a log keeps it whole, a terminal wraps it
-        assert all(cell_len(line) <= 80 for line in done.stdout.splitlines())
-    return Answer(done.returncode, done.stdout, done.stderr)
-
-
-def sentence(answer: Answer) -> str:
+def sentence(answer: Said) -> str:
     """Return the one sentence on standard error."""
     assert answer.out == ""
     assert answer.err.startswith("error: ")
@@ -82,12 +73,12 @@ def sentence(answer: Answer) -> str:
     ],
     ids=["bare", "header", "NDT", "BOM and CRLF"],
 )
-def test_a_fabric_as_designed_is_done(check: Check, cables: str, fabric: str) -> None:
+def test_a_fabric_as_designed_is_done(check: Start, cables: str, fabric: str) -> None:
     answer = check(cables, fabric)
-    assert answer == Answer(0, "16 of 16 designed links are there; no fault\n", "")
+    assert answer == Said(0, "16 of 16 designed links are there; no fault\n", "")
 
 
-def test_two_exchanged_cables_are_one_entry_with_what_to_do(check: Check) -> None:
+def test_two_exchanged_cables_are_one_entry_with_what_to_do(check: Start) -> None:
     answer = check(fabric=SWAPPED)
     assert (answer.code, answer.err) == (1, "")
     text = " ".join(answer.out.split())
@@ -99,7 +90,7 @@ def test_two_exchanged_cables_are_one_entry_with_what_to_do(check: Check) -> Non
     assert text.endswith("14 of 16 designed links are there; 1 fault to put right")
 
 
-def test_as_json_standard_output_holds_json_and_nothing_else(tmp_path: Path, check: Check) -> None:
+def test_as_json_standard_output_holds_json_and_nothing_else(tmp_path: Path, check: Start) -> None:
     """Every port of a fault by name; a stranger's link is counted, not told."""
     stranger = "CA 9 1 0x9 4x NDR - SW 8 1 0x8 ( 'x' - 'y' )\nSW 8 1 0x8 4x NDR - CA 9 1 0x9 ( 'y' - 'x' )\n"
     answer = check(CSV, SWAPPED + stranger, "--json")
@@ -114,7 +105,7 @@ def test_as_json_standard_output_holds_json_and_nothing_else(tmp_path: Path, che
     assert "1 link is not in the design" in check(CSV, SWAPPED + stranger).err
 
 
-def test_a_slow_link_is_no_but_no_fault(check: Check) -> None:
+def test_a_slow_link_is_no_but_no_fault(check: Start) -> None:
     slow = "\n".join(
         line.replace("4x NDR", "1x NDR") if "gpu-03 ib1" in line else line for line in HEALTHY.split("\n")
     )
@@ -124,7 +115,7 @@ def test_a_slow_link_is_no_but_no_fault(check: Check) -> None:
     assert "degraded The link gpu-03 ib1 to leaf-2 3 runs at 1x NDR, most run at 4x NDR" in said
 
 
-def test_an_end_that_does_not_say_what_it_is_is_trouble_and_no_fault(check: Check) -> None:
+def test_an_end_that_does_not_say_what_it_is_is_trouble_and_no_fault(check: Start) -> None:
     answer = check(fabric=HEALTHY.replace("gpu-03 ib1", "MT4129 ConnectX7"))
     assert answer.code == 3
     assert "unknown expected gpu-03 ib1 to leaf-2 3, observed MT4129 ConnectX7" in answer.out
@@ -141,7 +132,7 @@ def test_an_end_that_does_not_say_what_it_is_is_trouble_and_no_fault(check: Chec
         (None, "cables.csv: No such file or directory; name a file that can be read"),
     ],
 )
-def test_a_design_that_cannot_be_used_is_named(check: Check, cables: str | bytes | None, said: str) -> None:
+def test_a_design_that_cannot_be_used_is_named(check: Start, cables: str | bytes | None, said: str) -> None:
     answer = check(cables)
     assert said in sentence(answer)
     assert answer.code == 2
@@ -158,14 +149,14 @@ def test_a_design_that_cannot_be_used_is_named(check: Check, cables: str | bytes
         (None, "fabric.txt: No such file or directory; name a file that can be read"),
     ],
 )
-def test_a_fabric_that_cannot_be_read_is_named(check: Check, fabric: str | bytes | None, said: str) -> None:
+def test_a_fabric_that_cannot_be_read_is_named(check: Start, fabric: str | bytes | None, said: str) -> None:
     """Half of a capture is no fabric with half of its cables."""
     answer = check(CSV, fabric)
     assert said in sentence(answer)
     assert answer.code == 2
 
 
-def test_without_its_options_it_asks_the_source_of_truth(tmp_path: Path) -> None:
+def test_without_its_options_it_asks_the_source_of_truth(started: Start, tmp_path: Path) -> None:
     """And says where that should be."""
     answer = started(tmp_path, "cabling", "check")
     assert answer.code == 3
@@ -184,10 +175,10 @@ def site(tmp_path: Path, project: Path) -> Path:
 SITE = rails(2, 2)[:4]
 
 
-def test_a_site_is_a_design_and_says_where_things_stand(site: Path) -> None:
+def test_a_site_is_a_design_and_says_where_things_stand(started: Start, site: Path) -> None:
     (site.parent / "fabric.txt").write_text(by_port(SITE), encoding="utf-8")
     words = ["cabling", "check", "--expected", "site", "--observed", "fabric.txt"]
-    assert started(site.parent, *words) == Answer(0, "4 of 4 designed links are there; no fault\n", "")
+    assert started(site.parent, *words) == Said(0, "4 of 4 designed links are there; no fault\n", "")
     crossed = by_port(SITE).replace("gpu-01 ib0", "\x00").replace("gpu-02 ib0", "gpu-01 ib0")
     (site.parent / "fabric.txt").write_text(crossed.replace("\x00", "gpu-02 ib0"), encoding="utf-8")
     answer = started(site.parent, *words)
@@ -195,7 +186,7 @@ def test_a_site_is_a_design_and_says_where_things_stand(site: Path) -> None:
     assert "leaf-1 port 1 (hall-1 rack N01 U1)" in " ".join(answer.out.split())
 
 
-def test_a_site_knows_adapters_by_their_guids(site: Path, project: Path) -> None:
+def test_a_site_knows_adapters_by_their_guids(started: Start, site: Path, project: Path) -> None:
     """Whatever they are called."""
     shutil.copy(project / "docs" / "examples" / "site" / "devices.yml", site / "devices.yml")
     text = by_port(SITE)
@@ -219,7 +210,9 @@ def test_a_site_knows_adapters_by_their_guids(site: Path, project: Path) -> None
         ("fleet_profile: {", 2, "device_type_example_hgx_h100.yml: it is not YAML"),
     ],
 )
-def test_a_sites_profile_says_which_interface_an_adapter_is(site: Path, profile: str, code: int, said: str) -> None:
+def test_a_sites_profile_says_which_interface_an_adapter_is(
+    started: Start, site: Path, profile: str, code: int, said: str
+) -> None:
     """Where it does not, nobody can tell; where it cannot be read, it is named."""
     variables = site.parent / "inventory" / "group_vars" / "device_type_example_hgx_h100.yml"
     variables.parent.mkdir(parents=True)
@@ -241,7 +234,9 @@ def test_a_sites_profile_says_which_interface_an_adapter_is(site: Path, profile:
         ("racks.yml", "---\n- {", "racks.yml"),
     ],
 )
-def test_a_site_that_contradicts_itself_is_trouble(site: Path, file: str, text: str, said: str) -> None:
+def test_a_site_that_contradicts_itself_is_trouble(
+    started: Start, site: Path, file: str, text: str, said: str
+) -> None:
     (site / file).write_text(text, encoding="utf-8")
     (site.parent / "fabric.txt").write_text(by_port(SITE), encoding="utf-8")
     answer = started(site.parent, "cabling", "check", "--expected", "site", "--observed", "fabric.txt")
@@ -249,7 +244,7 @@ def test_a_site_that_contradicts_itself_is_trouble(site: Path, file: str, text: 
     assert answer.code == 3
 
 
-def test_the_hand_written_evidence_is_checked_as_it_stands(check: Check) -> None:
+def test_the_hand_written_evidence_is_checked_as_it_stands(check: Start) -> None:
     """An example to read: two servers, two leaves, a spine, and what is not in the design beside them."""
     design = (
         "gpu-01,mlx5_0,leaf-1,1\ngpu-01,mlx5_1,leaf-2,1\ngpu-02,mlx5_0,leaf-1,2\ngpu-02,mlx5_1,leaf-2,2\n"

@@ -6,7 +6,9 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from shutil import copytree
@@ -15,6 +17,7 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.cabling import sweeping
+from fleet_runner.cli.cabling.telling import note
 from fleet_runner.core.actions import Answer, Decision, OpenRun, OpenTicket
 from fleet_runner.core.cabling.links import link
 from fleet_runner.core.fabrics import fabrics
@@ -23,6 +26,7 @@ from fleet_runner.core.records import nodes
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd, Progress
 from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.reconcile.alone import serving as serves_here
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import load
 from fleet_runner.source import read
@@ -86,10 +90,17 @@ def swept(
     return run.id
 
 
-def serving(store_url: str, seen: dict[str, str | None], pause: Callable[[], None] | None = None) -> threading.Thread:
+def serving(
+    store_url: str,
+    seen: Mapping[str, str | None],
+    *,
+    begin: Callable[[], None] = lambda: None,
+    pause: Callable[[], None] | None = None,
+) -> threading.Thread:
     """Answer the wishes about fabrics as `serve` does, in the background."""
 
     def run() -> None:
+        begin()
         left = dict(seen)
         with Store.open(store_url) as store:
             while left:
@@ -110,9 +121,34 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeping, "QUIET", 0.0)
 
 
-def test_a_check_without_a_capture_sweeps_every_fabric_now(store: Store, typed: Type, patient: None) -> None:
+class Told:
+    """What the command has said of its progress, for a runner that waits until something was said."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._words = ""
+        self._more = threading.Condition()
+        monkeypatch.setattr(sweeping, "note", self._hear)
+
+    def _hear(self, words: str) -> None:
+        note(words)
+        with self._more:
+            self._words += words
+            self._more.notify_all()
+
+    def wait_for(self, words: str) -> None:
+        """Return once the command has said these words."""
+        with self._more:
+            assert self._more.wait_for(lambda: words in self._words, timeout=60)
+
+
+def test_a_check_without_a_capture_sweeps_every_fabric_now(
+    store: Store, typed: Type, patient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And judges what each of them said; progress goes to standard error."""
-    runner = serving(load().store_url, {ONE: SWAPPED, TWO: by_port(SECOND)}, pause=lambda: time.sleep(0.6))
+    told = Told(monkeypatch)
+    seen = {ONE: SWAPPED, TWO: by_port(SECOND)}
+    asked = partial(told.wait_for, f"{ONE}: asked for a sweep, waiting for the runner")
+    runner = serving(load().store_url, seen, begin=asked, pause=partial(told.wait_for, f"{ONE}: run 1 sweeps it"))
     said = typed("cabling", "check")
     runner.join()
     assert said.code == 1
@@ -120,8 +156,7 @@ def test_a_check_without_a_capture_sweeps_every_fabric_now(store: Store, typed: 
     assert "fault 1: swap Two cables are swapped: expected gpu-01 ib0 to leaf-1 1" in said.words
     assert "0 of 2 designed links are there; 1 fault to put right" in said.words
     assert said.words.endswith("2 of 2 designed links are there; no fault")
-    assert f"{ONE}: asked for a sweep, waiting for the runner" in said.err
-    assert "sweeps it, 1 of 2 tasks: The fabric is as designed" in " ".join(said.err.split())
+    assert f"{ONE}: run 1 sweeps it, 1 of 2 tasks: The fabric is as designed" in " ".join(said.err.split())
 
 
 def test_one_fabric_is_swept_alone(store: Store, typed: Type, patient: None) -> None:
@@ -153,8 +188,18 @@ def test_in_one_csv_each_row_names_its_fabric(store: Store, typed: Type, patient
     ]  # fmt: skip
 
 
-def test_where_nobody_serves_the_command_ticks(store: Store, typed: Type, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until its sweep has ended."""
+@pytest.mark.parametrize(
+    ("serves", "why"),
+    [
+        (False, "nobody serves, so this command ticks until the sweep has ended"),
+        (True, "a process of this machine has not come to it in 0 s, so this command ticks, too, where it may"),
+    ],
+    ids=["nobody", "somebody slow"],
+)
+def test_where_nobody_answers_the_command_ticks(
+    store: Store, typed: Type, monkeypatch: pytest.MonkeyPatch, *, serves: bool, why: str
+) -> None:
+    """Until its sweep has ended; it says of nobody who serves that they do not."""
     ticked = []
 
     def tick(world: World) -> None:
@@ -163,9 +208,10 @@ def test_where_nobody_serves_the_command_ticks(store: Store, typed: Type, monkey
             swept(store, ONE, HEALTHY, wishes=tuple(each.id for each in wishes))
 
     monkeypatch.setattr("fleet_runner.reconcile.tick", tick)
-    said = typed("cabling", "check", "--fabric", ONE)
+    with serves_here(load()) if serves else nullcontext():
+        said = typed("cabling", "check", "--fabric", ONE)
     assert (said.code, said.words) == (0, f"{ONE}, swept in run 1: 2 of 2 designed links are there; no fault")
-    assert "nobody serves, so this command ticks until the sweep has ended" in said.err
+    assert why in " ".join(said.err.split())
     assert ticked
 
 

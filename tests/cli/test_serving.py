@@ -29,8 +29,8 @@ STANDS_BY = "another process serves the same state already; this one stands by, 
 class Server:
     """A process that serves, and what it said so far."""
 
-    def __init__(self, folder: Path) -> None:
-        given = {"FLEET_STATE_DIR": str(folder / "state"), "COLUMNS": "400", "FLEET_TICK_SECONDS": "0.1"}
+    def __init__(self, folder: Path, tick_seconds: float = 0.1) -> None:
+        given = {"FLEET_STATE_DIR": str(folder / "state"), "COLUMNS": "400", "FLEET_TICK_SECONDS": str(tick_seconds)}
         self._lines: Queue[str] = Queue()
         self.said: list[str] = []
         self.process = subprocess.Popen(

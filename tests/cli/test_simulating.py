@@ -65,6 +65,10 @@ def test_a_history_is_replayed_against_two_policies(typed: Type) -> None:
         (["--history", "none.jsonl", "--policy", "new.yml"], "none.jsonl: No such file"),
         (["--history", "new.yml", "--policy", "new.yml"], "new.yml:1: found no JSON object"),
         (["--history", "h.jsonl", "--policy", "h.jsonl"], "correct it: fleet-runner policy check"),
+        (
+            ["--history", "h.jsonl", "--policy", "none.yml"],
+            "none.yml:1: this cannot be read: No such file or directory",
+        ),
         (["--history", "h.jsonl", "--save", "new.yml"], "--save expects a file that is not there yet"),
     ],
 )

@@ -77,7 +77,7 @@ def place(
 def test_check_says_what_is_to_be_done_and_changes_nothing(place: Place) -> None:
     before = place.had()
     said = place.init("--check", **MORE)
-    assert said.code == 0
+    assert said.code == 1
     assert "make    custom fields fleet_management, fleet_state, fleet_since, fleet_wish," in said.out
     assert not said.err
     assert (place.had(), place.standin.changes) == (before, [])
@@ -94,6 +94,7 @@ def test_a_first_run_makes_everything_and_a_second_finds_it_all(place: Place) ->
     second = place.init(**MORE)
     assert second.code == 0
     assert second.out.splitlines()[1:] == ["30 there already"]
+    assert place.init("--check").code == 0
     assert (place.had(), len(place.standin.changes)) == (had, count)
 
 

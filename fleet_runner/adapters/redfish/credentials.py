@@ -45,14 +45,40 @@ def _from_environment() -> tuple[str, str]:
     return username, password
 
 
+def trouble(settings: Settings) -> str:
+    """Say what is wrong with the credentials of the environment or of the settings' file, whatever the device.
+
+    "" where nothing is, where none are named, and where they come from elsewhere. Every node that needs its BMC would
+    say the same.
+    """
+    path = settings.bmc_credentials
+    try:
+        if os.environ.get(USERNAME) or os.environ.get(PASSWORD):
+            _from_environment()
+        elif path is not None and not os.environ.get(HANDED) and not settings.bmc_vault:
+            _check(_read(path, "bmc_credentials"), str(path))
+    except SettingsError as error:
+        return str(error)
+    return ""
+
+
+def _check(found: Any, where: str) -> None:
+    """Raise unless there are credentials for all devices or for some, and each of them has its form."""
+    devices = _devices(found, where)
+    for pattern, mine in devices.items():
+        _pair(mine, _of(pattern, where))
+    if not devices or "username" in found or "password" in found:
+        _pair(found, where)
+
+
 def _read(path: Path, setting: str) -> Any:
     try:
         mode = path.stat().st_mode
         found: Any = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
         raise SettingsError(f"{setting} names {path}, which cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError):
-        # The parser's own words quote the line, and the line may hold the password.
+    except (yaml.YAMLError, ValueError, RecursionError):
+        # The parser's own words quote the line, and the line may hold the password: one that looks like a date, say.
         raise SettingsError(f"{path} is not YAML; expected two lines, username and password") from None
     if stat.S_IMODE(mode) & 0o077:
         raise SettingsError(f"{path} can be read by others than its owner; run: chmod 600 {path}")
@@ -61,16 +87,24 @@ def _read(path: Path, setting: str) -> Any:
 
 def _chosen(found: Any, where: str, url: str, name: str) -> tuple[str, str]:
     """Return the credentials of the first pattern that fits the device, else those of all."""
-    whole = found if isinstance(found, dict) else {}
-    devices = whole.get("devices") or {}
-    if not isinstance(devices, dict):
-        raise SettingsError(f"devices in {where} must hold credentials by the devices' names, addresses or patterns")
+    devices = _devices(found, where)
     for pattern, mine in devices.items():
         if any(fnmatchcase(known, str(pattern)) for known in _known_as(url, name)):
-            return _pair(mine, f"{where}, devices: {str(pattern)!r},")
-    if "username" not in whole and devices:
+            return _pair(mine, _of(pattern, where))
+    if devices and "username" not in found:
         raise SettingsError(f"{where} has no credentials for {name or url}; add the device, or username and password")
-    return _pair(whole, where)
+    return _pair(found, where)
+
+
+def _devices(found: Any, where: str) -> Mapping[Any, Any]:
+    devices = (found.get("devices") or {}) if isinstance(found, dict) else {}
+    if not isinstance(devices, dict):
+        raise SettingsError(f"devices in {where} must hold credentials by the devices' names, addresses or patterns")
+    return devices
+
+
+def _of(pattern: Any, where: str) -> str:
+    return f"{where}, devices: {str(pattern)!r},"
 
 
 def _known_as(url: str, name: str) -> list[str]:

@@ -4,8 +4,6 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Self
 
-from sqlalchemy import inspect, text
-
 from fleet_runner.adapters.store import (
     beats,
     boot_events,
@@ -26,14 +24,14 @@ from fleet_runner.adapters.store.database import PATIENCE, Database, connect
 from fleet_runner.adapters.store.firmware import FirmwareMethods
 from fleet_runner.adapters.store.limits import LimitMethods
 from fleet_runner.adapters.store.remedies import RemedyMethods
+from fleet_runner.adapters.store.revision import check
 from fleet_runner.adapters.store.running import RunningMethods
-from fleet_runner.adapters.store.schema import REVISION
 from fleet_runner.adapters.store.searching import SearchMethods, Sought
 from fleet_runner.adapters.store.signals import SignalMethods
 from fleet_runner.adapters.store.tracking import TrackingMethods
 from fleet_runner.core.actions import Decision
 from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
-from fleet_runner.core.errors import NoStoreError, StoreError
+from fleet_runner.core.errors import StoreError
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.records import Device
 from fleet_runner.core.runs import Entry, Intent, Node, Outcome, Run, Stored, Ticket, Wish
@@ -54,18 +52,25 @@ class Store(
         self._database = database
 
     @classmethod
-    def open(cls, url: str, *, patience: float = PATIENCE) -> Self:
+    def open(cls, url: str, *, patience: float = PATIENCE, reading: bool = False) -> Self:
         """Open a store that exists; `patience` is how many seconds to wait for another writer's lock.
+
+        With `reading`, one whose disk takes no writes is opened all the same, and refuses to be written as if it
+        had not been; `refusal` says why.
 
         Raises:
             StoreError: there is none, or it has another schema; it says what to do.
         """
         database = connect(url, patience=patience)
         try:
-            _check_revision(database)
-        except StoreError:
+            check(database)
+        except StoreError as error:
             database.close()
-            raise
+            if not reading:
+                raise
+            from fleet_runner.adapters.store import last_resort  # noqa: PLC0415  a full disk is rare
+
+            database = last_resort.reading(url, error, patience)
         return cls(database)
 
     @classmethod
@@ -79,6 +84,11 @@ class Store(
         finally:
             database.close()
         return cls.open(url, patience=patience)
+
+    @property
+    def refusal(self) -> str:
+        """Return why this store takes no writes, "" where it takes them."""
+        return self._database.refusal
 
     def close(self) -> None:
         """Let go of every connection."""
@@ -113,6 +123,11 @@ class Store(
         """Return the nodes and fabrics to look at now, the longest waiting first; retired ones never."""
         with self._database.read() as connection:
             return nodes.due(connection, now)
+
+    def waiting_with(self, words: str) -> tuple[Node, ...]:
+        """Return the nodes and fabrics whose wait ends with some words, as they are to be looked at."""
+        with self._database.read() as connection:
+            return nodes.waiting_with(connection, words)
 
     def register(self, devices: Iterable[Device], now: float) -> tuple[str, ...]:
         """Add the nodes and fabrics that are missing, update what is told of the others; return the names added."""
@@ -329,21 +344,3 @@ class Store(
         with self._database.read() as connection:
             known = results.known_evidence(connection, (line.hash for line in told))
         return tuple(line for line in told if line.hash not in known)
-
-
-def _check_revision(database: Database) -> None:
-    """Refuse a database whose tables are missing or of another version."""
-    with database.read() as connection:
-        made = inspect(connection).has_table("alembic_version")
-        found = (
-            connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none() if made else None
-        )
-    if found is None:
-        raise NoStoreError(
-            f"store {database.where}: it has no tables of fleet-runner; `fleet-runner tick` makes them"
-        )
-    if found != REVISION:
-        raise StoreError(
-            f"store {database.where}: its schema is {found}, this fleet-runner expects {REVISION}; "
-            f"`fleet-runner db migrate` migrates an older one; for a newer one, update fleet-runner"
-        )

@@ -25,9 +25,9 @@ def begin(connection: Connection, runner: Runner) -> None:
 
 
 def beat(connection: Connection, runner: str) -> None:
-    """Write down that a runner lives."""
+    """Write down that a runner lives, and takes what there is: another process of its name may just have ended."""
     now = database.clock(connection)
-    connection.execute(update(runners).where(runners.c.id == runner).values(beat_at=now))
+    connection.execute(update(runners).where(runners.c.id == runner).values(beat_at=now, ending=False))
 
 
 def end(connection: Connection, runner: str) -> None:

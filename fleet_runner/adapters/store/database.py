@@ -43,11 +43,12 @@ _BREAKER_LOCK = 5_023_319_867
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An engine, and where it leads to, in words without a password."""
+    """An engine, and where it leads to, in words without a password; `refusal` is why it is only read, or ""."""
 
     engine: Engine
     where: str
     held: ContextVar[Connection | None] = field(default_factory=lambda: ContextVar("held", default=None))
+    refusal: str = ""
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -69,6 +70,8 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Change the store as a whole or not at all."""
+        if self.refusal:
+            raise StoreError(self.refusal)
         with explained(self.where), self.engine.execution_options(**{_WRITES: True}).begin() as connection:
             yield connection
 
@@ -186,7 +189,7 @@ def _sqlite(url: URL, patience: float, *, create: bool) -> Database:
     if create:
         event.listen(engine, "do_connect", lambda *_: _make_file(path))
     event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "begin", begin_sqlite)
     return Database(engine, str(path))
 
 
@@ -214,7 +217,7 @@ def _prepare_sqlite(connection: Any, record: object) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _begin_sqlite(connection: Connection) -> None:
+def begin_sqlite(connection: Connection) -> None:
     """A writer takes the lock at once: one that read first and wrote later would fail without waiting."""
     writes = connection.get_execution_options().get(_WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -53,6 +53,12 @@ def due(connection: Connection, now: float) -> tuple[Node, ...]:
     return _collect(connection.execute(_DUE, {"now": now}).all())
 
 
+def waiting_with(connection: Connection, words: str) -> tuple[Node, ...]:
+    """Return the nodes and fabrics whose wait ends with some words, the first to be looked at first."""
+    wanted = _with_conditions().where(nodes.c.waiting.endswith(words, autoescape=True), LIVE)
+    return _collect(connection.execute(wanted.order_by(nodes.c.wake_at, nodes.c.name)).all())
+
+
 def due_query(now: float | BindParameter[float]) -> Select[Any]:
     """Return the query behind `due`: its cost follows the nodes that are due, not the size of the fleet."""
     wanted = _with_conditions().where(nodes.c.wake_at <= now, LIVE)

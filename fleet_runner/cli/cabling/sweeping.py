@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import typer
@@ -12,10 +13,11 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.cabling.captures import Capture, of_run, sweeps
 from fleet_runner.cli.cabling.telling import note
 from fleet_runner.cli.session import Exit, age, opened, whoami
-from fleet_runner.core.errors import FleetError, StoreError
+from fleet_runner.core.errors import FleetError, StoreError, TurnError
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Run, Wish
+from fleet_runner.reconcile.alone import served
 from fleet_runner.reconcile.carrying import one_turn
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
@@ -24,7 +26,7 @@ QUIET = 2.0
 """Seconds without a word: what takes longer says where it is."""
 
 PATIENCE = 3
-"""Ticks of a running `serve` to wait for an answer; then nobody serves, and this command ticks itself."""
+"""Ticks of a running `serve` to wait for an answer; then this command ticks itself."""
 
 FEW = 5
 """Runs that may come to a fabric while its sweep is waited for."""
@@ -94,12 +96,21 @@ def _wait(settings: Settings, store: Store, waiting: Sequence[_Sweep], wait: flo
             raise typer.Exit(Exit.WAITING)
         alone = any(store.answer(each.wish) is None for each in waiting) and now - begun > _patience(settings)
         if world is None and alone:
-            note("nobody serves, so this command ticks until the sweep has ended")
+            note(_why_it_ticks(settings, store))
             world = World(settings, store, source.Reader(settings))
         if world is not None:
-            with one_turn(world):
+            with suppress(TurnError), one_turn(world):  # a runner decides again: it answers
                 reconcile.tick(world)
         time.sleep(LOOK_AGAIN)
+
+
+def _why_it_ticks(settings: Settings, store: Store) -> str:
+    """Say that nobody serves, or who does and is slow: that one goes on, and may hold its turn."""
+    here = "a process of this machine" if served(settings) else ""
+    slow = store.deciding() if store.shared else here
+    if not slow:
+        return "nobody serves, so this command ticks until the sweep has ended"
+    return f"{slow} has not come to it in {age(_patience(settings))}, so this command ticks, too, where it may"
 
 
 def _patience(settings: Settings) -> float:

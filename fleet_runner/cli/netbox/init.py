@@ -35,12 +35,13 @@ def init(
         Path | None,
         typer.Option(help="where fleet-runner's own token is written; default: netbox_token_file", metavar="FILE"),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="only say what is to be done")] = False,
+    check: Annotated[bool, typer.Option("--check", help="only say what is to be done; 1 if anything")] = False,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
     """Make what fleet-runner needs in the NetBox that source names; a second run finds nothing to do.
 
-    Only what it made itself is ever changed. What others made under the same name and differs is said.
+    Only what it made itself is ever changed. What others made under the same name and differs is said. Exit code 1:
+    that, or something could not be made; with --check something is to be done.
     """
     from fleet_runner.adapters.netbox import preparing  # noqa: PLC0415  its client is slow to load
     from fleet_runner.adapters.netbox.client import Client, Patience  # noqa: PLC0415  as above
@@ -68,7 +69,8 @@ def init(
     if json:
         steps = [telling.plain(step, undone.get(step.wanted.ref, "")) for step in survey.steps]
         print_json({"url": survey.url, "version": survey.version, "check": check, "steps": steps, "unfit": unfit})
-    if undone or (not check and any(step.act not in {*DUE, Act.KEEP} for step in survey.steps)):
+    well = {Act.KEEP} if check else {*DUE, Act.KEEP}
+    if undone or any(step.act not in well for step in survey.steps):
         raise typer.Exit(Exit.NO)
 
 

@@ -1,18 +1,17 @@
 """Stores to test with: a SQLite file, and a PostgreSQL of the test's own."""
 
-import os
 import shutil
-import time
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from fleet_runner.adapters.store import Store, database
 from tests import postgres
 from tests.adapters.store.builders import UrlMaker, device
+from tests.adapters.store.recycling import Databases
 
 
 @pytest.fixture(scope="session")
@@ -46,24 +45,23 @@ def postgresql() -> Iterator[str]:
         pytest.skip(str(error))
 
 
+_databases = cache(Databases)
+"""The empty stores of a PostgreSQL, by the folder of its socket."""
+
+
 @pytest.fixture
 def postgresql_urls(postgresql: str) -> Iterator[UrlMaker]:
-    """Make the URL of a new empty store in the session's PostgreSQL, as often as it is called."""
-    engine = create_engine(_url(postgresql, "template1"), isolation_level="AUTOCOMMIT")
+    """Make the URL of an empty store in the session's PostgreSQL, as often as it is called."""
+    databases = _databases(postgresql)
     made: list[str] = []
 
     def make() -> str:
-        name = f"t{os.getpid()}_{time.monotonic_ns()}"
-        with engine.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name} TEMPLATE postgres"))
-        made.append(name)
-        return _url(postgresql, name)
+        made.append(databases.make())
+        return databases.url(made[-1])
 
     yield make
-    with engine.connect() as connection:
-        for name in made:
-            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    engine.dispose()
+    for name in made:
+        databases.give_back(name)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -91,10 +89,6 @@ def stocked(store: Store) -> Store:
     """A store that knows the nodes gpu-01, gpu-02 and gpu-03."""
     store.register([device(f"gpu-0{number}") for number in (1, 2, 3)], 100.0)
     return store
-
-
-def _url(socket_folder: str, database: str) -> str:
-    return f"postgresql+psycopg://fleet@/{database}?host={socket_folder}"
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -117,3 +118,63 @@ def test_a_disk_that_takes_no_writes_says_so_and_is_still_read(on_sqlite: Disk) 
         on_sqlite.has("rw")
     with Store.create(on_sqlite.url) as store:
         assert [node.name for node in store.nodes()] == ["gpu-01"]
+
+
+def crowd(disk: Disk) -> None:
+    """Fill a disk to the last byte, as somebody else's files do."""
+    with (disk.folder / "somebody-elses").open("wb", buffering=0) as file, suppress(OSError):
+        for size in (1_000_000, 4_096, 1):
+            with suppress(OSError):
+                while True:
+                    file.write(b"x" * size)
+
+
+def left_by_a_crash(disk: Disk) -> None:
+    """Have the newest line in the log beside the store, and nobody who has either open."""
+    kept = disk.folder.parent / "kept"
+    with Store.open(disk.url) as store:
+        store.register([device("gpu-02")], 101.0)
+        copytree(disk.folder, kept)
+    copytree(kept, disk.folder, dirs_exist_ok=True)
+    (disk.folder / "fleet.db-shm").unlink()
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+def test_a_store_that_nobody_has_open_is_read_on_a_full_disk_and_not_written(
+    on_sqlite: Disk, *, crashed: bool
+) -> None:
+    with Store.open(on_sqlite.url) as store:
+        store.register([device("gpu-01")], 100.0)
+    if crashed:
+        left_by_a_crash(on_sqlite)
+    names = ["gpu-01", "gpu-02"][: 1 + crashed]
+    crowd(on_sqlite)
+    for _ in range(2):  # the first attempt leaves empty files behind
+        with pytest.raises(StoreError, match=r"full") as strict:
+            Store.open(on_sqlite.url)
+        with Store.open(on_sqlite.url, reading=True) as store:
+            assert [node.name for node in store.nodes()] == names
+            with pytest.raises(StoreError) as refused_words:
+                store.register([device("gpu-03")], 102.0)
+        assert str(strict.value) == str(refused_words.value) == store.refusal
+    (on_sqlite.folder / "somebody-elses").unlink()
+    with Store.open(on_sqlite.url, reading=True) as store:
+        assert store.refusal == ""
+        store.register([device("gpu-03")], 102.0)
+        assert [node.name for node in store.nodes()] == [*names, "gpu-03"]
+
+
+def test_a_store_on_a_read_only_file_system_is_read_unless_its_log_would_be_missed(on_sqlite: Disk) -> None:
+    with Store.open(on_sqlite.url) as store:
+        store.register([device("gpu-01")], 100.0)
+    on_sqlite.has("ro")
+    with Store.open(on_sqlite.url, reading=True) as store:
+        assert [node.name for node in store.nodes()] == ["gpu-01"]
+        with pytest.raises(StoreError, match="cannot be opened"):
+            store.register([device("gpu-02")], 101.0)
+    on_sqlite.has("rw")
+    left_by_a_crash(on_sqlite)
+    on_sqlite.has("ro")
+    with pytest.raises(StoreError, match="cannot be opened"):
+        Store.open(on_sqlite.url, reading=True)
+    on_sqlite.has("rw")

@@ -218,24 +218,24 @@ def test_folders_go_by_age_but_not_those_that_are_needed(stocked: Store, setting
 
 
 def test_a_store_and_its_folders_stay_bounded_over_a_long_life(stocked: Store, settings: Settings) -> None:
-    """Fifty days of sweeps, kept for ten: after those nothing grows but by a result of a check a day."""
-    keep: dict[str, float] = dict.fromkeys(("keep_evidence_days", "keep_sweeps_days", "keep_artifacts_days"), 10.0)
+    """Twenty-four days of sweeps, kept for six: after those nothing grows but by a result of a check a day."""
+    keep: dict[str, float] = dict.fromkeys(("keep_evidence_days", "keep_sweeps_days", "keep_artifacts_days"), 6.0)
     short = settings.model_copy(update=keep)
     rows: list[int] = []
-    for day in range(50):
+    for day in range(24):
         at = START + day * DAY
         for name in NAMES:
-            for hour in (1, 5, 9, 13, 17):
+            for hour in (1, 9, 17):
                 sweep(stocked, at + hour * 3600.0, name=name)
         _folder(settings.batches_dir / f"b-{day}", at)
         prune(short, stocked, at + DAY)
         kinds = {kind.name: kind.rows for kind in stocked.weighed(0.0).kinds}
         rows.append(kinds["evidence"])
-        thinned, whole = max(0, day - 9), min(day + 1, 10)
-        assert kinds["results"] == 3 * (2 * thinned + 10 * whole)
-        assert kinds["runs"] == 3 * (thinned + 5 * whole)
-        assert len(list(settings.batches_dir.iterdir())) <= 11
-    assert max(rows[10:]) == max(rows[10:20]) <= 10 * 15
+        thinned, whole = max(0, day - 5), min(day + 1, 6)
+        assert kinds["results"] == 3 * (2 * thinned + 6 * whole)
+        assert kinds["runs"] == 3 * (thinned + 3 * whole)
+        assert len(list(settings.batches_dir.iterdir())) <= 7
+    assert max(rows[6:]) == max(rows[6:12]) <= 6 * 9
 
 
 def _results(store: Store) -> Iterator[Stored]:

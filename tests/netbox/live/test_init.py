@@ -34,7 +34,7 @@ def test_check_writes_nothing(place: Place, complete: Prepared, token_file: Path
     """NetBox's change log has no line more, and there is no token's file."""
     mark, out = place.last_change(), tmp_path / "own"
     said = run("netbox", "init", "--check", "--token-file", str(token_file), "--token-out", str(out))
-    assert said.code == 0, said.words
+    assert said.code == 1, said.words
     assert place.changes_since(mark) == []
     assert not out.exists()
 
