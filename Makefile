@@ -46,8 +46,8 @@ test-core: $(DEV) debian-packages
 
 .PHONY: test-others
 test-others: $(DEV) debian-packages
-	# Most of them wait, for plays, servers and browsers: two at a time.
-	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	# Most of them wait, for plays, servers and browsers: more at a time than there are cores.
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 .PHONY: chaos
 chaos: $(DEV) debian-packages ## Kill runners, plays and databases at random, for so many SEEDS (20)
@@ -75,6 +75,7 @@ bench-foresight: $(RUN) ## Take what a night of foresight costs 10,000 nodes, wi
 .PHONY: bench-drift
 bench-drift: $(RUN) ## Hold what the analysis of drift tells against what was put into synthetic fleets, and into none
 	@$(BIN)/python benchmarks/foresight.py $(BENCH_ARGS)
+	@$(BIN)/python benchmarks/foresight_weeks.py
 
 .PHONY: bench-netbox
 bench-netbox: $(RUN) ## Fill the NetBox at NETBOX_URL and take what it costs to read it, beside what others read with

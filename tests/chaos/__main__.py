@@ -25,28 +25,31 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=1, help="the number of the first one")
     parser.add_argument("--nodes", type=int, default=10)
     parser.add_argument("--disturbances", type=int, default=6)
-    parser.add_argument("--at-once", type=int, default=4)
+    parser.add_argument("--in-a-row", type=int, default=1, help="how many one lab takes, one after the other")
+    parser.add_argument("--at-once", type=int, default=4, help="labs")
     given = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell in the background has it ignored
         signal.signal(number, signal.default_int_handler)
-    failed: list[int] = []
+    failed: list[str] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-chaos-env-")))
         data = stack.enter_context(postgres.template()) if given.database == "postgresql" else None
-        setting = Setting(environment(folder / "env"), data, given.nodes, given.disturbances)
+        setting = Setting(environment(folder / "env"), data, given.nodes, given.disturbances, given.in_a_row)
         for report in reports(range(given.first, given.first + given.seeds), setting, given.at_once):
             if report.wrong:
-                failed.append(report.seed)
+                failed.append(report.name)
                 say(str(report))
-            say(f"seed {report.seed}: {'FAILED' if report.wrong else 'well'} after {report.seconds:.0f} s")
-    say(f"{given.seeds} seeds on {given.database}, failed: {sorted(failed) or 'none'}")
+            how = f"{'FAILED' if report.wrong else 'well'} after {report.seconds:.0f} s"
+            say(f"{report.name}: {how}, {report.forked} of {report.plays} runs in forked plays")
+    say(f"{given.seeds} seeds on {given.database}, failed: {', '.join(sorted(failed)) or 'none'}")
     return 1 if failed else 0
 
 
 def reports(seeds: range, setting: Setting, at_once: int) -> Iterator[Report]:
-    """Run seeds, each in a process of its own, and return what became of them; left early, none goes on."""
-    context, waiting = get_context("fork"), list(seeds)
-    going: dict[Any, tuple[int, ForkProcess]] = {}  # by the pipe that brings its report
+    """Run seeds, each lab in a process of its own, and return what became of them; left early, none goes on."""
+    context, each = get_context("fork"), setting.in_a_row
+    waiting = [seeds[start : start + each] for start in range(0, len(seeds), each)]
+    going: dict[Any, tuple[range, ForkProcess]] = {}  # by the pipe that brings its report
     try:
         while waiting or going:
             while waiting and len(going) < at_once:
@@ -56,12 +59,12 @@ def reports(seeds: range, setting: Setting, at_once: int) -> Iterator[Report]:
                 theirs.close()
                 going[mine] = (waiting.pop(0), process)
             ready = wait(list(going))
-            for mine in [each for each in going if each in ready]:
-                seed, process = going.pop(mine)
+            for mine in [pipe for pipe in going if pipe in ready]:
+                lost, process = going.pop(mine)
                 try:
                     yield mine.recv()
                 except EOFError:
-                    yield Report(seed, (), [f"its process ended without a word ({process.exitcode})"])
+                    yield Report(lost, (), [f"its process ended without a word ({process.exitcode})"])
                 process.join()
     finally:
         for _, process in going.values():
@@ -70,8 +73,8 @@ def reports(seeds: range, setting: Setting, at_once: int) -> Iterator[Report]:
             process.join()
 
 
-def _run(theirs: Connection, seed: int, setting: Setting) -> None:
-    theirs.send(run(seed, setting))
+def _run(theirs: Connection, seeds: range, setting: Setting) -> None:
+    theirs.send(run(seeds, setting))
 
 
 def say(words: str) -> None:

@@ -70,7 +70,9 @@ class Play:
         told = node.told
         values = {"stage": self.stage.value, "run": told["run"], "fence": told["fence"], "batch": self.batch}
         if is_wanted():
-            node.machine.log("start", pid=os.getpid(), **values)
+            node.machine.log(
+                "start", pid=os.getpid(), forked="fleet_runner.adapters.warm.forked" in sys.modules, **values
+            )
         return node
 
     def _step(self, node: Node) -> Answers | None:

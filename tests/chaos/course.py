@@ -1,10 +1,10 @@
-"""One seed from its beginning to its end: real runners, a technician, disturbances, and what must hold at the end."""
+"""Seeds from beginning to end: real runners, a technician, disturbances, and what must hold when they are over."""
 
 import signal
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,16 +25,24 @@ PATIENCE = 2.0
 """Seconds for which the test itself waits for a busy store; then it comes again."""
 
 
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """What a seed draws: its nodes, what disturbs them, and how many moves they make where nothing does."""
+
+    names: tuple[str, ...]
+    plan: tuple[Disturbance, ...]
+    steps: int
+
+
 @dataclass(slots=True)
 class Course:
-    """A seed under way, with `steps` moves of nodes before it. `later` is what is to be done at which moment."""
+    """Seeds in a row on one lab, whose fates are drawn of `fates`. `later` is what is to be done at which moment."""
 
-    seed: int
+    fates: int
     herd: Herd
     runners: tuple[str, ...]
-    plan: tuple[Disturbance, ...]
+    seeds: tuple[Seed, ...]
     store: Store
-    steps: int
     patience: float
     server: Postgres | None = None
     told: list[str] = field(default_factory=list[str])
@@ -50,7 +58,7 @@ class Course:
     def machines(self) -> Mapping[str, Machine]:
         """The machines of the lab, by name."""
         folder = self.herd.site.machines
-        return {name: Machine(name, fate(self.seed, name), folder / f"{name}.jsonl") for name in self.names}
+        return {name: Machine(name, fate(self.fates, name), folder / f"{name}.jsonl") for name in self.names}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,21 +66,37 @@ class Course:
         return self.herd.site.names()
 
     def run(self) -> None:
-        """Disturb until there is nothing left to disturb with, wait until every node has come to rest, stop."""
+        """Take one seed after the other, whose nodes are held until then and afterwards, and stop."""
+        for each in self.seeds[1:]:
+            self._ask(each.names, Wish.HOLD, "a later seed's")
         for runner in self.runners:
             self.herd.start(runner)
-        machines, waiting = self.machines, list(self.plan)
-        while self.later or len(self.settled) < len(self.names):
+        for number, each in enumerate(self.seeds):
+            if number:
+                self._ask(self.seeds[number - 1].names, Wish.HOLD, "an earlier seed's")
+                self._ask(each.names, Wish.RELEASE, "its seed begins")
+                self._say(f"seed {number + 1} of {len(self.seeds)}")
+            self._take(each)
+        self._rest()
+
+    def _take(self, seed: Seed) -> None:
+        """Disturb until there is nothing left to disturb with, and wait until every node has come to rest."""
+        machines, waiting, began = self.machines, list(seed.plan), time.monotonic()
+        while self.later or not self.settled.issuperset(seed.names):
             now = time.monotonic()
-            if now - self.began > self.patience:
-                raise AssertionError(f"not at rest after {self.patience:.0f} s: {self._unsettled()}")
+            if now - began > self.patience:
+                raise AssertionError(f"not at rest after {self.patience:.0f} s: {self._unsettled(seed)}")
             self._do_later(now)
             self._start_again()
-            if waiting and len(self.stays) >= len(self.names) + waiting[0].at * self.steps:
+            stays = sum(name in seed.names for name, _ in self.stays)
+            if waiting and stays >= len(seed.names) + waiting[0].at * seed.steps:
                 self._disturb(waiting.pop(0))
             self._look(machines)
             time.sleep(PAUSE)
-        self._rest()
+
+    def _ask(self, names: Iterable[str], wish: Wish, why: str) -> None:
+        for name in names:
+            self.store.leave_intent(name, wish, "test", reason=why, now=time.time())
 
     def _look(self, machines: Mapping[str, Machine]) -> None:
         """Be the technician, and note who has come to rest."""
@@ -94,19 +118,17 @@ class Course:
                 self._say(f"{runner} ended by itself ({self.herd.bury(runner)}), starts again")
                 self._after(1.0, partial(self.herd.start, runner))
 
-    def _unsettled(self) -> str:
+    def _unsettled(self, seed: Seed) -> str:
+        left = set(seed.names) - self.settled
         try:
-            rows = [
-                (node.name, node.state, node.waiting) for node in self.store.nodes() if node.name not in self.settled
-            ]
+            rows = [(node.name, node.state, node.waiting) for node in self.store.nodes() if node.name in left]
         except StoreError as error:
             return str(error)
         return f"{len(rows)} nodes: {rows[:5]}"
 
     def _rest(self) -> None:
         """Hold every node, wait until nothing runs on any, and end the runners as an operator would."""
-        for name in self.names:
-            self.store.leave_intent(name, Wish.HOLD, "test", reason="the seed is over", now=time.time())
+        self._ask(self.seeds[-1].names, Wish.HOLD, "the seed is over")
         self._until("runs are open", lambda: not self.store.open_runs())
         self._until(
             "batches are under way", lambda: not [each for each in self.herd.alive() if each.batch is not None]
@@ -148,17 +170,14 @@ class Course:
             case Kind.FREEZE if runner:
                 deadly = self.server is not None and seconds > MILD
                 if not deadly or self._may_strike(carried):
-                    self._stop(runner, carried, seconds)
+                    self._stop(runner, [*carried, *self.herd.parents(runner)], seconds)
             case Kind.KILL_MACHINE if runner and self._may_strike(carried):
-                self._kill(carried)
+                self._kill([*carried, *self.herd.parents(runner)])
                 self._end(runner, signal.SIGKILL, seconds)
             case Kind.KILL_SUPERVISOR | Kind.KILL_CARRIED:
-                supervisors = [each for each in carried if each.is_supervisor]
-                if supervisors:
-                    chosen = supervisors[int(disturbance.which * len(supervisors))]
-                    family = [each for each in carried if each.batch == chosen.batch]
-                    if self._may_strike([chosen]):
-                        self._kill([chosen] if kind is Kind.KILL_SUPERVISOR else family)
+                self._kill_carried(disturbance, carried)
+            case Kind.KILL_PARENT | Kind.STOP_PARENT if runner:
+                self._disturb_parents(runner, disturbance)
             case Kind.LOCK:
                 self._lock(seconds)
             case _:
@@ -170,6 +189,22 @@ class Course:
         if disturbance.kind in ON_BATCHES:
             there = [runner for runner in there if self.herd.carried(runner)] or there
         return there[int(disturbance.which * len(there))] if there else ""
+
+    def _kill_carried(self, disturbance: Disturbance, carried: list[Found]) -> None:
+        supervisors = [each for each in carried if each.is_supervisor]
+        if supervisors:
+            chosen = supervisors[int(disturbance.which * len(supervisors))]
+            family = [each for each in carried if each.batch == chosen.batch]
+            if self._may_strike([chosen]):
+                self._kill([chosen] if disturbance.kind is Kind.KILL_SUPERVISOR else family)
+
+    def _disturb_parents(self, runner: str, disturbance: Disturbance) -> None:
+        parents = self.herd.parents(runner)
+        if disturbance.kind is Kind.KILL_PARENT:
+            self._kill(parents)
+        else:
+            self._say(f"{len(parents)} parents of {runner}'s plays are stopped for {disturbance.seconds:.1f} s")
+            self._pause([each.pid for each in parents], disturbance.seconds)
 
     def _disturb_server(self, disturbance: Disturbance) -> None:
         server = self.server
@@ -222,16 +257,19 @@ class Course:
     def _stop(self, runner: str, carried: list[Found], seconds: float) -> None:
         """Stop a runner, and what it carries, and wake all of it later."""
         self.paused.add(runner)
-        pids = [self.herd.serving[runner].pid, *(each.pid for each in carried)]
+        self._say(f"{runner} and {len(carried)} processes beside it are stopped for {seconds:.1f} s")
+        self._pause([self.herd.serving[runner].pid, *(each.pid for each in carried)], seconds)
+        self._after(seconds, partial(self.paused.discard, runner))
+
+    def _pause(self, pids: list[int], seconds: float) -> None:
+        """Stop processes, and wake them later."""
         for pid in pids:
             kill(pid, signal.SIGSTOP)
-        self._say(f"{runner} and {len(carried)} processes of its batches are stopped for {seconds:.1f} s")
 
         def wake() -> None:
             for pid in pids:
                 kill(pid, signal.SIGCONT)
-            self.paused.discard(runner)
-            self._say(f"{runner} is awake")
+            self._say(f"{pids} are awake")
 
         self._after(seconds, wake)
 

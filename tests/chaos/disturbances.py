@@ -11,10 +11,12 @@ class Kind(StrEnum):
     KILL = "kill -9 a runner"
     STOP = "stop a runner for a while"
     TERM = "end a runner with SIGTERM"
-    FREEZE = "stop a whole machine for a while: a runner, its supervisors, their plays"
+    FREEZE = "stop a whole machine for a while: a runner, its supervisors, their plays, what forks them"
     KILL_SUPERVISOR = "kill -9 a supervisor"
     KILL_CARRIED = "kill -9 a supervisor and its play"
-    KILL_MACHINE = "kill -9 a whole machine: a runner, its supervisors, their plays"
+    KILL_MACHINE = "kill -9 a whole machine: a runner, its supervisors, their plays, what forks them"
+    KILL_PARENT = "kill -9 what forks a runner's plays"
+    STOP_PARENT = "stop what forks a runner's plays for a while"
     LOCK = "keep the database locked for a while"
     CRASH_DATABASE = "crash the database and start it again"
     TAKE_DATABASE = "take the database away for a while"
@@ -31,10 +33,10 @@ MILD = LEASE / 2 - 3.0
 """Silence of this length costs no play, with room for a computer that is busy."""
 
 ON_SQLITE = {Kind.KILL: 4, Kind.STOP: 2, Kind.TERM: 2, Kind.FREEZE: 2, Kind.KILL_SUPERVISOR: 2, Kind.KILL_CARRIED: 2,
-             Kind.KILL_MACHINE: 1, Kind.LOCK: 2}  # fmt: skip
+             Kind.KILL_MACHINE: 1, Kind.LOCK: 2, Kind.KILL_PARENT: 1, Kind.STOP_PARENT: 1}  # fmt: skip
 ON_POSTGRESQL = {Kind.KILL: 4, Kind.STOP: 3, Kind.TERM: 1, Kind.FREEZE: 3, Kind.KILL_SUPERVISOR: 2,
                  Kind.KILL_CARRIED: 1, Kind.KILL_MACHINE: 2, Kind.CRASH_DATABASE: 2, Kind.TAKE_DATABASE: 2,
-                 Kind.CUT: 3}  # fmt: skip
+                 Kind.CUT: 3, Kind.KILL_PARENT: 1, Kind.STOP_PARENT: 1}  # fmt: skip
 
 SECONDS: dict[Kind, tuple[float, float]] = {
     Kind.KILL: (0.1, 6.0),
@@ -42,6 +44,7 @@ SECONDS: dict[Kind, tuple[float, float]] = {
     Kind.TERM: (0.1, 3.0),
     Kind.FREEZE: (0.3, LEASE * 1.3),
     Kind.KILL_MACHINE: (0.1, 6.0),
+    Kind.STOP_PARENT: (0.3, LEASE * 1.3),
     Kind.LOCK: (0.2, 2.0),
     Kind.TAKE_DATABASE: (0.2, LEASE * 0.8),
 }

@@ -1,7 +1,6 @@
 """The processes of a lab: runners, their supervisors, their plays; found by the lab's name, ended by their ids."""
 
 import contextlib
-import fcntl
 import os
 import signal
 import subprocess
@@ -11,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet_runner.adapters import batches
+from fleet_runner.adapters import processes
 from tests.chaos.ansible_playbook import LAB, SEED
 from tests.chaos.site import Site
 
@@ -19,10 +18,23 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PROC = Path("/proc")
 
 
+HOOK = """import sys, types
+
+def main(arguments):
+    from tests.chaos.ansible_playbook import main as play
+    sys.exit(play(arguments[1:]))
+
+sys.modules["ansible.cli.playbook"] = types.ModuleType("ansible.cli.playbook")
+sys.modules["ansible.cli.playbook"].main = main
+"""
+"""What a parent of plays imports where it would import Ansible's main function."""
+
+
 def environment(folder: Path) -> Path:
     """Make a virtual environment in which `ansible-playbook` is the stand-in; return its interpreter.
 
-    The play's PATH begins with the folder of the interpreter that runs it.
+    It is the command, for the play's PATH begins with the folder of the interpreter that runs it, and it is what the
+    parent of plays forks.
     """
     own = Path(sys.prefix)
     (folder / "bin").mkdir(parents=True)
@@ -33,6 +45,8 @@ def environment(folder: Path) -> Path:
     playbook = folder / "bin" / "ansible-playbook"
     playbook.write_text(f'#!/bin/sh\nexec {python} -m tests.chaos.ansible_playbook "$@"\n', encoding="utf-8")
     playbook.chmod(0o755)
+    (folder / "hook").mkdir()
+    (folder / "hook" / "sitecustomize.py").write_text(HOOK, encoding="utf-8")
     return python
 
 
@@ -49,6 +63,11 @@ class Found:
         """Whether it carries a batch."""
         return "fleet_runner.adapters.supervisor" in self.command
 
+    @property
+    def is_parent(self) -> bool:
+        """Whether it forks plays and supervisors, or is a fork that does not know yet which it will be."""
+        return self.batch is None and "fleet_runner.adapters.warm.parent" in self.command
+
 
 @dataclass(slots=True)
 class Herd:
@@ -60,13 +79,12 @@ class Herd:
     database_url: str = ""
     serving: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict[str, "subprocess.Popen[bytes]"])
     ended: list[subprocess.Popen[bytes]] = field(default_factory=list["subprocess.Popen[bytes]"])
-    locks: dict[str, int] = field(default_factory=dict[str, int])
 
     def start(self, runner: str) -> None:
         """Have a runner serve."""
         file = self.site.settings(runner, self.database_url)
-        self._cold(runner)
-        own = {LAB: str(self.site.root), SEED: str(self.seed), "PYTHONPATH": str(ROOT)}
+        path = f"{self.python.parent.parent / 'hook'}:{ROOT}"
+        own = {LAB: str(self.site.root), SEED: str(self.seed), "PYTHONPATH": path}
         kept = {key: value for key, value in os.environ.items() if not key.startswith("FLEET_")}
         with (self.site.root / f"{runner}.log").open("ab") as log:
             self.serving[runner] = subprocess.Popen(
@@ -79,14 +97,6 @@ class Herd:
                 start_new_session=True,
             )
 
-    def _cold(self, runner: str) -> None:
-        """Keep a runner from having a parent of plays, as another process with one would: it forks Ansible itself."""
-        if runner not in self.locks:
-            folder = self.site.state_dir(runner) / "warm"
-            folder.mkdir(parents=True, exist_ok=True)
-            self.locks[runner] = os.open(folder / batches.LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-            fcntl.flock(self.locks[runner], fcntl.LOCK_EX)
-
     def signal(self, runner: str, number: signal.Signals) -> None:
         """Signal a runner, and nobody else."""
         self.serving[runner].send_signal(number)
@@ -98,13 +108,18 @@ class Herd:
         return process.wait(patience)
 
     def carried(self, runner: str) -> list[Found]:
-        """Return the supervisors of a runner's batches, and their plays."""
+        """Return the supervisors of a runner's batches, and their plays, forked or not."""
         folder = self.site.state_dir(runner) / "batches"
         return [found for found in self.alive() if found.batch is not None and found.batch.parent == folder]
 
+    def parents(self, runner: str) -> list[Found]:
+        """Return what forks a runner's plays."""
+        folder = str(self.site.state_dir(runner) / "warm")
+        return [found for found in self.alive() if found.is_parent and folder in found.command]
+
     def alive(self) -> list[Found]:
         """Return every living process of the lab, the test's own excepted."""
-        return [found for found in _processes(f"{LAB}={self.site.root}") if found.pid != os.getpid()]
+        return [found for found in _processes(self.site.root) if found.pid != os.getpid()]
 
     def end(self) -> None:
         """End whatever lives, however the seed went; a process that was stopped is woken by its end."""
@@ -115,8 +130,6 @@ class Herd:
             for process in (*self.serving.values(), *self.ended):
                 process.poll()
             time.sleep(0.05)
-        while self.locks:
-            os.close(self.locks.popitem()[1])
 
     def logs(self) -> str:
         """Return what the runners said last."""
@@ -132,7 +145,7 @@ def kill(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
-def _processes(tag: str) -> Iterator[Found]:
+def _processes(lab: Path) -> Iterator[Found]:
     for folder in PROC.iterdir():
         if not folder.name.isdigit():
             continue
@@ -141,13 +154,15 @@ def _processes(tag: str) -> Iterator[Found]:
             command = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:  # it has ended, or is not ours
             continue
-        if tag in environ:
-            yield Found(int(folder.name), _batch(environ, command), " ".join(command).strip())
+        if f"{LAB}={lab}" in environ:
+            yield Found(int(folder.name), _batch(lab, environ, command), " ".join(command).strip())
 
 
-def _batch(environ: list[str], command: list[str]) -> Path | None:
-    """Return the folder of a process's batch: a supervisor names it, a play writes its spool there."""
+def _batch(lab: Path, environ: list[str], command: list[str]) -> Path | None:
+    """Return the folder of a process's batch: a supervisor names it, a play writes there or has its name."""
     if "fleet_runner.adapters.supervisor" in command:
         return Path(next(word for word in reversed(command) if word))
-    spools = (word.partition("=")[2] for word in environ if word.startswith("FLEET_SPOOL="))
-    return next((Path(spool).parent for spool in spools), None)
+    told = dict(word.partition("=")[::2] for word in environ)
+    if spool := told.get("FLEET_SPOOL"):
+        return Path(spool).parent
+    return next(lab.glob(f"*/batches/{told.get(processes.TAG) or '-'}"), None)

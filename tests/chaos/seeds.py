@@ -1,16 +1,19 @@
-"""A seed on SQLite with one runner, or on PostgreSQL with three, and a report of it."""
+"""Seeds on SQLite with one runner, or on PostgreSQL with three, and a report of them."""
 
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.records import nodes
+from fleet_runner.settings import load
+from fleet_runner.source import read
 from tests import postgres
-from tests.chaos.course import PATIENCE, Course, differences
+from tests.chaos.course import PATIENCE, Course, Seed, differences
 from tests.chaos.disturbances import Disturbance, drawn
 from tests.chaos.fates import fate
 from tests.chaos.herd import Herd
@@ -25,39 +28,48 @@ SOON = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a seed runs on. `data` is a PostgreSQL's data folder to copy, None for SQLite."""
+    """What seeds run on, so many in a row on one lab. `data` is a PostgreSQL's folder to copy, None for SQLite."""
 
     python: Path
     data: Path | None = None
     nodes: int = 8
     disturbances: int = 6
+    in_a_row: int = 1
     patience: float = 900.0
 
 
 @dataclass(slots=True)
 class Report:
-    """What became of a seed."""
+    """What became of seeds; of the runs that were played on their nodes, how many were forked from a parent."""
 
-    seed: int
+    seeds: range
     plan: tuple[Disturbance, ...]
     wrong: list[str] = field(default_factory=list[str])
     told: list[str] = field(default_factory=list[str])
     logs: str = ""
+    plays: int = 0
+    forked: int = 0
     seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Which they are."""
+        return f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"seeds {self.seeds[0]} to {self.seeds[-1]}"
 
     def __str__(self) -> str:
         drawn = [f"  {each}" for each in self.plan]
-        parts = [f"seed {self.seed}: {len(self.wrong)} things are wrong", *self.wrong[:20], "drawn:", *drawn]
+        parts = [f"{self.name}: {len(self.wrong)} things are wrong", *self.wrong[:20], "drawn:", *drawn]
         return "\n".join([*parts, "what happened:", *self.told, *([self.logs] if self.wrong else [])])
 
 
-def run(seed: int, setting: Setting) -> Report:
-    """Run a seed; whatever happens, nothing of it lives afterwards."""
-    report = Report(seed, drawn(seed, setting.disturbances, shared=setting.data is not None))
+def run(seeds: range, setting: Setting) -> Report:
+    """Run seeds, one after the other on one lab; whatever happens, nothing of it lives afterwards."""
+    plans = [drawn(seed, setting.disturbances, shared=setting.data is not None) for seed in seeds]
+    report = Report(seeds, tuple(each for plan in plans for each in plan))
     began = time.monotonic()
-    root = Path(tempfile.mkdtemp(prefix=f"fleet-chaos-{seed}-"))
+    root = Path(tempfile.mkdtemp(prefix=f"fleet-chaos-{seeds[0]}-"))
     try:
-        _run(report, setting, root)
+        _run(report, plans, setting, root)
     except Exception as error:  # noqa: BLE001  a report of many seeds says it beside the others
         report.wrong.append(f"{type(error).__name__}: {error} (see {root})")
     finally:
@@ -67,20 +79,23 @@ def run(seed: int, setting: Setting) -> Report:
     return report
 
 
-def _run(report: Report, setting: Setting, root: Path) -> None:
-    site = Site(root / "lab", setting.nodes, batch=max(4, setting.nodes // 4), passive=max(10.0, setting.nodes / 6))
-    expected = stories(report.seed, site, root / "quiet")
+def _run(report: Report, plans: Sequence[tuple[Disturbance, ...]], setting: Setting, root: Path) -> None:
+    several, first = setting.nodes, report.seeds[0]
+    site = Site(root / "lab", several * len(plans), batch=max(4, several // 4), passive=max(10.0, several / 6))
+    expected = stories(first, site, root / "quiet")
     site.write()
     with _database(setting.data) as server:
         runners = ("runner-1", "runner-2", "runner-3") if server else ("runner",)
         url = server.url if server else f"sqlite:///{site.state_dir('runner') / 'fleet.db'}"
-        herd = Herd(site, report.seed, setting.python, server.url if server else "")
+        herd = Herd(site, first, setting.python, server.url if server else "")
         site.state_dir("runner").mkdir(mode=0o700)
         with Store.create(url, patience=PATIENCE) as store:
-            steps = sum(len(each.path) for each in expected.values())
-            course = Course(
-                report.seed, herd, runners, report.plan, store, steps, setting.patience, server, report.told
-            )
+            store.register(nodes(read(load(**site.values("runner", url)))), time.time())
+            seeds: list[Seed] = []
+            for number, plan in enumerate(plans):
+                names = site.names()[number * several : (number + 1) * several]
+                seeds.append(Seed(names, plan, sum(len(expected[name].path) for name in names)))
+            course = Course(first, herd, runners, tuple(seeds), store, setting.patience, server, report.told)
             try:
                 course.run()
                 found = {name: story(store, name) for name in site.names()}
@@ -93,7 +108,10 @@ def _run(report: Report, setting: Setting, root: Path) -> None:
                 herd.end()
                 report.logs = herd.logs()
                 for name in site.names():
-                    report.wrong += troubles(Machine(name, fate(report.seed, name), site.machines / f"{name}.jsonl"))
+                    machine = Machine(name, fate(first, name), site.machines / f"{name}.jsonl")
+                    report.wrong += troubles(machine)
+                    report.plays += len(machine.events("start"))
+                    report.forked += len(machine.events("start", forked=True))
 
 
 @contextmanager

@@ -46,6 +46,7 @@ class Site:
             "lease_seconds": LEASE,
             "policy_file": str(self.root / "policy.yml"),
             "batch_nodes": self.batch,
+            "batches_at_once": 2,
             "forks": 10,
             "tick_seconds": 1,
             "retry_seconds": 0.3,

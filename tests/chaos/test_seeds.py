@@ -15,8 +15,8 @@ from tests.chaos.herd import ROOT
 
 pytestmark = pytest.mark.timeout(2400)
 
-SMALL = ("--nodes", "4", "--disturbances", "5", "--at-once", "2")
-"""What a change waits for: few nodes, and two seeds at a time."""
+SMALL = ("--nodes", "3", "--disturbances", "3", "--at-once", "2")
+"""What a change waits for: few nodes, and two labs at a time, which take seeds one after the other."""
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def postgresql() -> None:
         pytest.skip(str(error))
 
 
-def seeds(*arguments: str, patience: float = 1000.0) -> None:
+def seeds(*arguments: str, patience: float = 2000.0) -> None:
     """Run seeds, and fail with all that is known of those that failed; whatever happens, none goes on."""
     command = [sys.executable, "-m", "tests.chaos", *arguments]
     process = subprocess.Popen(
@@ -45,20 +45,12 @@ def seeds(*arguments: str, patience: float = 1000.0) -> None:
 
 def test_one_runner_on_sqlite() -> None:
     """It is killed and stopped, its supervisors and plays too, and its database is locked."""
-    seeds("--database", "sqlite", "--seeds", "1", *SMALL)
+    seeds("--database", "sqlite", "--seeds", "4", "--in-a-row", "4", *SMALL)
 
 
-@pytest.mark.nightly
 def test_three_runners_on_postgresql(postgresql: None) -> None:
     """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
-    seeds("--seeds", "2", *SMALL, "--first", "101")
-
-
-@pytest.mark.nightly
-def test_more_seeds(postgresql: None) -> None:
-    """As small, and ten of each."""
-    for more in (("--database", "sqlite", "--first", "11"), ("--first", "111")):
-        seeds("--seeds", "10", *SMALL, *more)
+    seeds("--seeds", "20", "--in-a-row", "10", *SMALL, "--first", "101")
 
 
 @pytest.mark.nightly
