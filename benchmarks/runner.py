@@ -43,7 +43,7 @@ from tests import postgres
 STAGE = Stage.HEALTH_PASSIVE
 SERVERS = 8
 ALONE = 10
-FORKS = 20
+FORKS = 8
 PATIENCE = 900.0
 TICKS = os.sysconf("SC_CLK_TCK")
 BIN = Path(sys.executable).parent

@@ -32,6 +32,10 @@ class NoStoreError(StoreError):
     """There is no store yet: nothing was ever written down."""
 
 
+class TurnError(StoreError):
+    """Another runner decides for the fleet, where what is due is decided; nothing is wrong."""
+
+
 class EvidenceError(FleetError):
     """Evidence cannot be parsed; the verdict is UNKNOWN, never FAIL."""
 

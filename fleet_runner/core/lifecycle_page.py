@@ -23,6 +23,8 @@ _STATES = """## States
 
 A state with stages is *moving*: the runner works towards the next one, within the deadline. A stage that brings no
 verdict (a node that does not answer, a tool that hangs) is tried again, at most as often as the table says.
+No stay is over because nobody looked: where a try came late, as while the runner was away, its queue paused or full,
+the deadline ends it only after another one.
 """
 
 _TRANSITIONS = """## Transitions

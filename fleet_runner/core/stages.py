@@ -58,7 +58,7 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
     tries = sum(run.outcome in NO_VERDICT for run in runs)
     begun = _begun(view)
     deadline = begun + (place.deadline or 0.0) + _away(stage, runs, begun, now)
-    if tries < place.attempts and now >= deadline and _is_unseen(last, timing, now):
+    if tries < place.attempts and now >= deadline > last.opened_at and _is_unseen(last, tries, timing, now):
         return Decision((OpenRun(stage, "its time is over, and nobody has looked lately"),), f"{stage} starts", now)
     if tries >= place.attempts or now >= deadline:
         because = f"{tries} of {place.attempts} tries gave no verdict; the last one: {_words(last)}."
@@ -106,10 +106,13 @@ def _pause(last: Run, tries: int, timing: Timing) -> float:
     return min(timing.retry * 2.0 ** max(0, tries - 1), LONGEST_RETRY)
 
 
-def _is_unseen(last: Run, timing: Timing, now: float) -> bool:
-    """Whether tests went on while the runner was away: they may have ended well, which a look tells."""
-    overdue = now - (last.ended_at or 0.0) > 2 * _pause(last, 0, timing)
-    return last.stage is Stage.BURN_IN and last.outcome is Outcome.WORKING and overdue
+def _is_unseen(last: Run, tries: int, timing: Timing, now: float) -> bool:
+    """Whether nobody looked when the next look was due: the runner was away, paused, or had no room for a play.
+
+    What went on meanwhile may have ended well, which a look tells. Time at firmware counts otherwise (see `_away`).
+    """
+    overdue = now - (last.ended_at or 0.0) > 2 * _pause(last, tries, timing)
+    return last.stage is not Stage.FIRMWARE and overdue
 
 
 def _words(run: Run) -> str:

@@ -7,6 +7,7 @@ from threading import Event, Lock, Thread
 import structlog
 
 from fleet_runner.adapters import policy_file
+from fleet_runner.adapters.redfish.credentials import trouble
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.health import Alive, Part, heard
@@ -88,6 +89,7 @@ class Health:
             "source": self._source(),
             "policy": self._policy(),
             "listener": self._listening(),
+            "bmc": self._bmc(),
             "ending": Part(ok=not ending, said="it was asked to stop" if ending else "nobody asked it to stop"),
         }
 
@@ -133,3 +135,8 @@ class Health:
         if self._listener():
             return Part(ok=False, said="signals are not taken now; the log says why")
         return Part(ok=True, said="signals are taken")
+
+    def _bmc(self) -> Part:
+        if trouble(self._world.settings):
+            return Part(ok=False, said="the BMC credentials are unusable; fleet-runner tick says why")
+        return Part(ok=True, said="nothing is wrong with bmc_credentials or the variables, or none are set")

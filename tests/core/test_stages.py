@@ -155,8 +155,9 @@ def test_a_cancelled_run_is_no_try() -> None:
 
 def test_the_deadline_hands_the_node_to_a_person() -> None:
     """Even if tries are left."""
-    view = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.WORKING),))
-    assert event(advance(view, TIMING, SINCE + 7200)) is Event.OVERDUE
+    late = SINCE + 7200
+    view = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.WORKING, ended_at=late - 300),))
+    assert event(advance(view, TIMING, late)) is Event.OVERDUE
 
 
 def test_time_spent_held_does_not_count_towards_the_deadline() -> None:
@@ -230,14 +231,36 @@ def test_a_clock_that_is_set_forward_between_two_visits_makes_no_firmware_overdu
     assert event(advance(replace(view, runs=runs), TIMING, far + 5 * 3600.0 + 60.0)) is Event.OVERDUE
 
 
-def test_a_burn_in_that_nobody_looked_at_is_looked_at_once_more_before_it_is_overdue() -> None:
-    """The runner was away: everything may have passed meanwhile."""
+@pytest.mark.parametrize(
+    ("outcome", "pause"), [(Outcome.WORKING, TIMING.working), (Outcome.UNKNOWN, TIMING.retry)], ids=str
+)
+@pytest.mark.parametrize("state", [State.BURN_IN, State.VERIFY])
+def test_what_nobody_looked_at_is_looked_at_once_more_before_it_is_overdue(
+    state: State, outcome: Outcome, pause: float
+) -> None:
+    """The runner was away, its queue paused, or so full that its turn came late: all may be well meanwhile."""
+    (stage, *_), late = STATES[state].stages, SINCE + (STATES[state].deadline or 0.0) + 1
+    view = a_view(a_node(state), runs=(a_run(stage, outcome, ended_at=late - 2 * pause - 1),))
+    assert opens(advance(view, TIMING, late)) is stage
+    seen = a_run(stage, outcome, ended_at=late - 2 * pause + 1)
+    assert event(advance(replace(view, runs=(seen,)), TIMING, late)) is Event.OVERDUE
+
+
+def test_one_look_after_the_deadline_is_enough_however_late_every_look_comes() -> None:
+    """With a tick every quarter of an hour, or a line that is always long, each of them is late."""
+    runs, now, overdue = tuple[Run, ...](), SINCE, SINCE + (STATES[State.VERIFY].deadline or 0.0)
+    while opens(advance(a_view(a_node(State.VERIFY), runs=runs), TIMING, now)) and len(runs) < 99:
+        runs = (*runs, a_run(Stage.VERIFY, Outcome.WORKING, id=len(runs), opened_at=now, ended_at=now + 60.0))
+        now += 900.0
+    assert event(advance(a_view(a_node(State.VERIFY), runs=runs), TIMING, now)) is Event.OVERDUE
+    assert [run.opened_at >= overdue for run in runs[-2:]] == [False, True]
+
+
+def test_what_nobody_looked_at_has_no_more_tries_than_others() -> None:
+    """They are used up: a person looks."""
     late = SINCE + (STATES[State.BURN_IN].deadline or 0.0) + 1
     unseen = a_run(Stage.BURN_IN, Outcome.WORKING, ended_at=late - 601)
     view = a_view(a_node(State.BURN_IN), runs=(unseen,))
-    assert opens(advance(view, TIMING, late)) is Stage.BURN_IN
-    for seen in (replace(unseen, ended_at=late - 599), replace(unseen, outcome=Outcome.UNKNOWN)):
-        assert event(advance(replace(view, runs=(seen,)), TIMING, late)) is Event.OVERDUE
     tried = tuple(
         a_run(Stage.BURN_IN, Outcome.UNKNOWN, id=number) for number in range(STATES[State.BURN_IN].attempts)
     )

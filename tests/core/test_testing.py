@@ -239,5 +239,6 @@ def test_only_a_burn_in_that_is_overdue_is_ended() -> None:
     """Not one that passed, nor what else is overdue."""
     burnt = a_view(a_node(State.BURN_IN), runs=(a_run(Stage.BURN_IN),))
     assert opens(decide(burnt, TIMING, NOW)) is None
-    stuck = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.UNKNOWN),))
-    assert opens(decide(stuck, TIMING, NOW + 60 * 3600.0)) is None
+    late = NOW + 60 * 3600.0
+    stuck = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.UNKNOWN, ended_at=late - 60.0),))
+    assert opens(decide(stuck, TIMING, late)) is None

@@ -11,6 +11,9 @@ from fleet_runner.core.verdicts import Finding, Remedy, Result
 
 NAME = "time_sync"
 
+SHORT, LONG = 1e-4, 1_000.0
+"""Seconds between which three digits of them read well."""
+
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """Take chronyd's word where it answers, else systemd's, which tells no offset."""
@@ -32,13 +35,21 @@ def judge(readings: Readings, expected: Expected) -> Result:
         elif clock.offset > most:
             findings.append(
                 about(expected.node, "time.offset", "clock")(
-                    message=f"the clock is {clock.offset:.3g} s off {clock.source:.60}, expected at most {most:g}",
+                    message=f"the clock is {_seconds(clock.offset)} off {clock.source:.60},"
+                    f" expected at most {_seconds(most)}",
                     remedy=Remedy.WATCH,
                 )
             )
     observed = {"synchronised": clock.synchronised, "offset_seconds": clock.offset, "bound_seconds": clock.bound}
-    told = f", {clock.offset:.3g} s off" if clock.offset is not None else ""
+    told = f", {_seconds(clock.offset)} off" if clock.offset is not None else ""
     return unless_unread(conclude(NAME, findings, f"the clock follows {clock.source:.60}{told}", observed), unread)
+
+
+def _seconds(offset: float) -> str:
+    """Say it without powers of ten: chronyc tells nanoseconds, and a clock that starts anew is years off."""
+    if offset >= LONG:
+        return f"{offset:.0f} s"
+    return f"{offset:.3g} s" if offset >= SHORT or not offset else f"{offset * 1e6:.3g} µs"
 
 
 def _clock(readings: Readings) -> Clock:

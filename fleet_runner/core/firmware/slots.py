@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from fleet_runner.core.counted import counted
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -37,11 +39,12 @@ def measure(nodes: Iterable[tuple[str, float]]) -> Load:
 def refusal(load: Load, rack: str, watts: float, limits: Limits) -> str:
     """Say why one more node of `rack`, which draws so many `watts`, may not begin now; "" where it may."""
     if load.fleet >= limits.fleet:
-        return f"{load.fleet} of at most {limits.fleet} nodes of the fleet have their firmware updated"
+        return f"{load.fleet} of at most {counted(limits.fleet, 'node')} of the fleet have their firmware updated"
     if not rack:
         return ""
     if load.racks.get(rack, 0) >= limits.rack:
-        return f"{load.racks[rack]} of at most {limits.rack} nodes of rack {rack} have their firmware updated"
+        most = counted(limits.rack, "node")
+        return f"{load.racks[rack]} of at most {most} of rack {rack} have their firmware updated"
     drawn = load.watts.get(rack, 0.0)
     if limits.watts and watts > limits.watts:
         return (

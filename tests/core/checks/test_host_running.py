@@ -27,7 +27,15 @@ def test_a_clock_that_is_far_off_is_watched() -> None:
     """Slow or fast."""
     result = host("time_sync", chronyc=CHRONYC.replace("0.000012345", "-0.250000000"))
     assert host("time_sync").verdict is Verdict.PASS
-    assert result.message == "the clock is 0.25 s off 192.0.2.10, expected at most 0.01"
+    assert result.message == "the clock is 0.25 s off 192.0.2.10, expected at most 0.01 s"
+
+
+@pytest.mark.parametrize(("seconds", "words"), [
+    ("0.000012345", "12.3 µs off"), ("0.0", ", 0 s off"), ("0.0012", "0.0012 s off"), ("123456.5", "123456 s off"),
+])  # fmt: skip
+def test_an_offset_is_told_without_powers_of_ten(seconds: str, words: str) -> None:
+    expected = asked("time_sync", {"offset_seconds_max": None})
+    assert words in host("time_sync", expected, chronyc=CHRONYC.replace("0.000012345", seconds)).message
 
 
 def test_any_offset_will_do_where_the_profile_has_no_limit() -> None:

@@ -63,3 +63,13 @@ def test_a_node_that_draws_more_than_its_rack_may_waits_for_a_person() -> None:
         "it draws 6500 W while it is updated, and firmware_rack_watts lets rack hall/A draw 5000 W;"
         " a person must raise it"
     )
+
+
+def test_one_node_is_said_to_be_one() -> None:
+    load = measure([("hall/A", 0.0)])
+    assert refusal(load, "", 0.0, Limits(1, 1, 0.0)) == (
+        "1 of at most 1 node of the fleet have their firmware updated"
+    )
+    assert refusal(load, "hall/A", 0.0, Limits(2, 1, 0.0)) == (
+        "1 of at most 1 node of rack hall/A have their firmware updated"
+    )
