@@ -19,7 +19,8 @@ from fleet_runner.core.firmware.bios_text import Report, Stand
 from fleet_runner.core.firmware.bios_turn import Clock, Lost, Refused, Reset, Set, Settled, Try, decide, noted
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.flash import Pace
-from fleet_runner.firmware.holding import Lease, Target, ended_gently
+from fleet_runner.firmware.ending import ended_gently
+from fleet_runner.firmware.holding import PATIENCE, Lease, Target, written
 
 NO_STORE = "what is set is written down, and there is no store to write it to; `fleet-runner tick` makes it"
 
@@ -145,8 +146,9 @@ def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
     if visit.lease is None or visit.means.store is None:
         return Report(Stand.PLANNED, message, None, tried.reset_from, plan.notes)
     if new:
-        target = visit.target
-        visit.means.store.note_bios(target.node, tried, (target.holder, target.by), now=time.time())
+        store, target = visit.means.store, visit.target
+        by = (target.holder, target.by)
+        written(lambda: store.note_bios(target.node, tried, by, now=time.time()), PATIENCE)
     return Report(Stand.WAITING, message, None, tried.reset_from, plan.notes)
 
 

@@ -16,7 +16,8 @@ from fleet_runner.core.firmware.flash import Adopt, Conclude, End, Flash, Mark, 
 from fleet_runner.core.firmware.planner import Step
 from fleet_runner.core.firmware.progress_text import Report, Stand, line
 from fleet_runner.firmware import beginning, planned, resetting, sending
-from fleet_runner.firmware.holding import LapsedError, Lease, Target, ended_gently, steady
+from fleet_runner.firmware.ending import ended_gently
+from fleet_runner.firmware.holding import LapsedError, Lease, Target, steady
 from fleet_runner.firmware.looking import Looks
 from fleet_runner.firmware.visit import MOST_DETAIL, NO_STORE, Means, Unsent, Visit
 

@@ -1,17 +1,16 @@
 """The right to touch one node's firmware: a lease in the store, which only one driver holds at a time."""
 
 import contextlib
-import os
 import random
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import ConflictError, RunOverError, StoreError
+from fleet_runner.firmware import ending
 
 SHARE = 3.0
 """A lease is renewed after this part of its time, so that one renewal may fail."""
@@ -50,8 +49,9 @@ def written(work: Callable[[], Made], patience: float) -> Made:
     """
     last = time.monotonic() + patience
     while True:
+        ending.heed()
         try:
-            with _one_at_a_time:
+            with ending.whole(), _one_at_a_time:
                 return work()
         except ConflictError:
             raise
@@ -59,36 +59,6 @@ def written(work: Callable[[], Made], patience: float) -> Made:
             if time.monotonic() > last:
                 raise
         time.sleep(WAIT * random.uniform(0.1, 1.0))
-
-
-@contextlib.contextmanager
-def ended_gently() -> Iterator[None]:
-    """Let Ctrl-C and a request to end give the lease back first; then they do what they would have done.
-
-    Ansible's workers would else die on the spot, and the node would be nobody's until the lease runs out.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [(number, signal.getsignal(number)) for number in numbers]
-    caught: list[int] = []
-
-    def end(number: int, _: object) -> None:
-        for each in numbers:
-            signal.signal(each, signal.SIG_IGN)  # giving back takes a moment, and is not ended as well
-        caught.append(number)
-        raise KeyboardInterrupt
-
-    for each in numbers:
-        signal.signal(each, end)
-    try:
-        yield
-    finally:
-        for each, handler in before:
-            signal.signal(each, handler)
-        for again in caught:
-            os.kill(os.getpid(), again)
 
 
 class LapsedError(ConflictError):
@@ -143,7 +113,9 @@ class Lease:
         Raises:
             LapsedError: it may be another's by now.
             ConflictError: it is, or the run is over.
+            KeyboardInterrupt: somebody asked for the end.
         """
+        ending.heed()
         held = self._ticks() - self._renewed
         if held > self._seconds:
             raise LapsedError(
@@ -170,11 +142,8 @@ class Lease:
 
     def leave(self) -> None:
         """Give it back; it runs out by itself."""
-        with contextlib.suppress(StoreError):
-            written(self._leave, WAIT)
-
-    def _leave(self) -> None:
-        self._store.unlease(self._target.node, self._target.holder)
+        with contextlib.suppress(StoreError), ending.whole(), _one_at_a_time:
+            self._store.unlease(self._target.node, self._target.holder)
 
 
 def steady() -> float:
