@@ -32,6 +32,7 @@ class Postgres:
     """A server by the folder of its socket, its data and its log."""
 
     home: Path
+    options: str = ""
 
     @property
     def url(self) -> str:
@@ -40,21 +41,9 @@ class Postgres:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        options = f"{OPTIONS} -c unix_socket_directories={self.home}"
-        _run(
-            self.home,
-            "pg_ctl",
-            "-D",
-            self.home / "data",
-            "-l",
-            self.home / "log",
-            "-o",
-            options,
-            "-w",
-            "-t",
-            "120",
-            "start",
-        )
+        options = f"{OPTIONS} -c unix_socket_directories={self.home} {self.options}"
+        files = ("-D", self.home / "data", "-l", self.home / "log")
+        _run(self.home, "pg_ctl", *files, "-o", options, "-w", "-t", "120", "start")
 
     def stop(self, how: str) -> None:
         """Stop it: `fast` ends every connection, `immediate` is a crash."""
@@ -98,11 +87,11 @@ def template() -> Iterator[Path]:
 
 
 @contextmanager
-def running(data: Path) -> Iterator[Postgres]:
-    """Run a server on a copy of a data folder, and end it by its pid whatever happens."""
+def running(data: Path, options: str = "") -> Iterator[Postgres]:
+    """Run a server on a copy of a data folder, with more options, and end it by its pid whatever happens."""
     with _folder() as home:
         subprocess.run(["cp", "-a", str(data), str(home / "data")], check=True)
-        server = Postgres(home)
+        server = Postgres(home, options)
         try:
             server.start()
             yield server
