@@ -51,6 +51,7 @@ WORK = (
     Metric("fleet_runs_open_oldest_seconds", _G, ("stage",), "age of the oldest of them"),
     Metric("fleet_queue_batches", _G, ("standing",), "batches between runners that wait, or are carried"),
     Metric("fleet_queue_oldest_seconds", _G, (), "how long the batch waits that waits the longest; 0 for none"),
+    Metric("fleet_queue_line_nodes", _G, (), "nodes in line: as many plays run as may at once (SQLite)"),
     Metric("fleet_queue_paused", _G, (), "1 where a person paused the queue"),
     Metric("fleet_runners", _G, ("standing",), "runners, by whether they are alive"),
     Metric(

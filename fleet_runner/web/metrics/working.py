@@ -16,6 +16,7 @@ from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.tally import OTHER, STAY_BOUNDS, Spread
 from fleet_runner.core.verdicts import Verdict
 from fleet_runner.reconcile import purse, queueing
+from fleet_runner.reconcile.batches import in_line
 from fleet_runner.web.metrics.counted import Counts
 from fleet_runner.web.metrics.sheet import Sheet
 from fleet_runner.web.site import Site
@@ -72,6 +73,7 @@ def queue(sheet: Sheet, here: Site, glance: Glance, now: float) -> None:
     sheet.put("fleet_queue_batches", len(waits), standing="waiting")
     sheet.put("fleet_queue_batches", carried, standing="carried")
     sheet.put("fleet_queue_oldest_seconds", max([0.0, *waits]))
+    sheet.put("fleet_queue_line_nodes", len(in_line(store)))
     sheet.put("fleet_queue_paused", store.queue_paused() is not None)
     alive = living(runners, here.settings.lease_seconds)
     sheet.put("fleet_runners", len(alive), standing="alive")

@@ -9,6 +9,7 @@ from fleet_runner.core.runs import Outcome
 from fleet_runner.core.schedules import firing
 from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.reconcile.batches import NO_ROOM
 from tests.web.hall import NOW, Hall, act, node
 
 
@@ -41,7 +42,9 @@ def went_on(hall: Hall, now: float) -> None:
         node(store, name), Decision((OpenRun(Stage.CABLING, "now", batch="g-1"),), "", now), now - 60
     )
     store.close_run(run, Outcome.UNKNOWN, "it did not answer", now)
-    leaves = hall.in_state(State.PRODUCTION)[-1]
+    leaves, in_line, *_ = reversed(hall.in_state(State.PRODUCTION))
+    said = Decision((), f"waits: 1 play runs, {NO_ROOM}", now + 900.0)
+    store.apply(node(store, in_line), said, now)
     moved(store, leaves, Event.REBOOT_NEEDED, now)
     answers = [Result(check, verdict, "so") for check in ("time_sync", "kernel_log") for verdict in Verdict]
     still = hall.in_state(State.PRODUCTION)[-1]

@@ -89,6 +89,10 @@ def test_the_history_is_counted(lively: Served) -> None:
     assert value(lively, "fleet_check_results_total", check="kernel_log", verdict="FAIL") == 2
 
 
+def test_who_waits_for_a_play_is_counted(lively: Served) -> None:
+    assert value(lively, "fleet_queue_line_nodes") == 1
+
+
 def test_another_process_tells_the_same(lively: Served, hall: Hall, tmp_path: Path) -> None:
     with served(hall.store, hall.fleet, lively.site.settings.state_dir) as other:
         other.site.pulse, other.tokens = lively.site.pulse, lively.tokens
