@@ -12,7 +12,7 @@ import pytest
 
 from fleet_runner.adapters.bell import WISHES, Bell, hearing
 from fleet_runner.listening import netbox
-from tests.listening.hearing import Ear, listening
+from tests.listening.hearing import Ear, flooded, listening
 from tests.secret import private
 from tests.waiting import until
 
@@ -88,10 +88,8 @@ def test_an_oversized_webhook_is_not_read(tmp_path: Path) -> None:
 
 
 def test_a_flood_from_one_address_is_cut_off(tmp_path: Path) -> None:
-    with hooked(tmp_path) as (ear, _), httpx.Client(trust_env=False) as client:
-        url = f"{ear.url}/signals/netbox"
-        codes = {client.post(url, content=b"", headers={"X-Hook-Signature": "0"}).status_code for _ in range(700)}
-        assert codes == {401, 429}
+    with hooked(tmp_path) as (ear, _):
+        assert flooded(lambda: hook(ear, "0", b"")) == {401, 429}
 
 
 @pytest.mark.parametrize("secret", [None, b""])
