@@ -12,7 +12,7 @@ import sys
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -201,18 +201,17 @@ def _crossings(told: list[tuple[float, dict[str, float | None]]]) -> None:
     print(f"  crossing told of {len(inside)} of {drifts} drifts, the true day within for {sum(inside)}")
 
 
-def quiet(noise: str, nodes: int, peers: Fleet, nights: int) -> None:
-    """Print what is told of noise alone."""
+def quiet(label: str, peers: Fleet, windows: Iterable[Window]) -> None:
+    """Print what is told of windows of noise alone, one for each night."""
     found: Counter[str] = Counter()
     series, begun = 0, time.process_time()
-    for night in range(nights):
-        looked: Looked = look(METRIC, made(noise, nodes, SEEDS[noise] + 1 + night, truth=False)[0],
-                              peers.stays, peers.places, {TYPE: MARK})  # fmt: skip
+    for window in windows:
+        looked: Looked = look(METRIC, window, peers.stays, peers.places, {TYPE: MARK})
         series += looked.judged
         found.update(looked.kinds)
     spent = time.process_time() - begun
     bound = float(stats.chi2.ppf(0.95, 2 * sum(found.values()) + 2)) / 2 / max(series, 1) * 1e6  # of a Poisson count
-    print(f"{noise}: {sum(found.values())} false alarms in {series:,} series-nights {dict(found)}, at most"
+    print(f"{label}: {sum(found.values())} false alarms in {series:,} series-nights {dict(found)}, at most"
           f" {bound:.1f} a million; {spent:.0f} s of CPU, making them included", flush=True)  # fmt: skip
 
 
@@ -244,7 +243,8 @@ def main(arguments: list[str]) -> int:
     for noise in options.noise if options.only in {None, "truth"} else ():
         truth(noise, options.nodes, peers)
     for noise in options.noise if options.only in {None, "noise"} else ():
-        quiet(noise, options.nodes, peers, options.nights)
+        nights = (SEEDS[noise] + 1 + night for night in range(options.nights))
+        quiet(noise, peers, (made(noise, options.nodes, seed, truth=False)[0] for seed in nights))
     if options.only in {None, "cost"}:
         cost(options.nodes, peers)
     return 0

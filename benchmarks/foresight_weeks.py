@@ -8,18 +8,16 @@ parts that differ three times as much; sites change and racks wander. *Truth* ch
 
 import argparse
 import sys
-import time
 from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
-from foresight import GPUS, MARK, METRIC, NOISES, TYPE, Fleet, fleet
+from foresight import GPUS, MARK, METRIC, NOISES, TYPE, Fleet, fleet, quiet
 from numpy.typing import NDArray
-from scipy import stats
 
 from fleet_runner.core.foresight import Kind
 from fleet_runner.core.trends import weeks
-from fleet_runner.core.trends.analyse import Looked, look
+from fleet_runner.core.trends.analyse import look
 from fleet_runner.core.trends.panel import WEEK, Panel, Window
 
 UNTIL = 20_780
@@ -111,21 +109,6 @@ def truth(noise: str, nodes: int, peers: Fleet, count: int) -> None:
     print(f"  crossing told of {len(known)} of {len(ahead)} drifts, the true day within for {inside}", flush=True)
 
 
-def quiet(noise: str, nodes: int, peers: Fleet, count: int, nights: int) -> None:
-    """Print what is told of noise alone."""
-    found: Counter[str] = Counter()
-    series, begun = 0, time.process_time()
-    for night in range(nights):
-        window, _ = made(noise, nodes, SEEDS[noise] + 1_000 * count + night, count, truth=False)
-        looked: Looked = look(METRIC, window, peers.stays, peers.places, {TYPE: MARK})
-        series += looked.judged
-        found.update(looked.kinds)
-    spent = time.process_time() - begun
-    bound = float(stats.chi2.ppf(0.95, 2 * sum(found.values()) + 2)) / 2 / max(series, 1) * 1e6  # of a Poisson count
-    print(f"{noise}, {count} weeks: {sum(found.values())} false alarms in {series:,} series-nights {dict(found)}, at"
-          f" most {bound:.1f} a million; {spent:.0f} s of CPU, making them included", flush=True)  # fmt: skip
-
-
 def main(arguments: list[str]) -> int:
     """Print all of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -141,7 +124,9 @@ def main(arguments: list[str]) -> int:
             if options.only in {None, "truth"}:
                 truth(noise, options.nodes, peers, count)
             if options.only in {None, "noise"}:
-                quiet(noise, options.nodes, peers, count, options.nights)
+                nights = (SEEDS[noise] + 1_000 * count + night for night in range(options.nights))
+                windows = (made(noise, options.nodes, seed, count, truth=False)[0] for seed in nights)
+                quiet(f"{noise}, {count} weeks", peers, windows)
     return 0
 
 

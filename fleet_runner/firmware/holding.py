@@ -46,6 +46,7 @@ def written(work: Callable[[], Made], patience: float) -> Made:
     Raises:
         ConflictError: it is not this driver's to do.
         StoreError: the store cannot be written.
+        KeyboardInterrupt: somebody asked for the end; a write that has begun comes to its own first.
     """
     last = time.monotonic() + patience
     while True:
