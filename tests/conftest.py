@@ -12,6 +12,7 @@ import structlog
 from hypothesis import settings
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.modes import Mode, Scope, Setting
 from tests.booting import image
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,13 +34,17 @@ def _logs_of_its_own() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def _empty_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
-    """An empty store in a file, to copy: its tables come by every migration, which takes a tenth of a second."""
+    """A store without nodes, to copy: its tables come by every migration, which takes a tenth of a second.
+
+    At all of its fleet automation may act; what it does where nobody said so is tested where modes are.
+    """
     made = Store.create.__func__
 
     @cache
     def empty() -> Path:
         path = tmp_path_factory.mktemp("empty") / "fleet.db"
-        made(Store, f"sqlite:///{path}").close()
+        with made(Store, f"sqlite:///{path}") as store:
+            store.set_mode(Setting(Scope.FLEET, "", None, Mode.ACT, 0.0, "tests"))
         return path
 
     return empty

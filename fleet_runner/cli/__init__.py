@@ -55,6 +55,7 @@ COMMANDS = {
     "trends": Named("Look", "trends:app", "What stored results say about tomorrow."),
     "baseline": Named("Look", "baseline:baseline"),
     "drift": Named("Look", "drift:drift"),
+    "mode": Named("Ask", "modes:app", "See and set how far automation may go."),
     "runners": Named("Look", "queue:runners"),
     "allreduce": Named("Work", "allreduce:allreduce"),
     "boot": Named("Work", "boot:app", "Serve nodes that boot over the network."),

@@ -69,6 +69,10 @@ FRAMED: dict[State, Arrow] = {
 
 ARROWS: dict[tuple[State, State], Arrow] = {
     (State.REGISTERED, State.PROVISION): _across(State.REGISTERED, State.PROVISION),
+    (State.REGISTERED, State.PRODUCTION): Arrow(
+        ((_COLUMNS[0], _TOP), (_COLUMNS[0], 22), (_COLUMNS[6] - 22, 22), (_COLUMNS[6] - 22, _TOP)),
+        ((_COLUMNS[0] + _COLUMNS[1]) / 2, 14),
+    ),
     (State.PROVISION, State.ONBOARD): _across(State.PROVISION, State.ONBOARD),
     (State.ONBOARD, State.VERIFY): _across(State.ONBOARD, State.VERIFY),
     (State.VERIFY, State.FIRMWARE): _across(State.VERIFY, State.FIRMWARE),

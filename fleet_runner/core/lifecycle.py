@@ -36,7 +36,8 @@ class State(StrEnum):
 class Event(StrEnum):
     """What happened to a node."""
 
-    START = "start"  # it is described in the source of truth and nothing holds it
+    START = "start"  # nothing runs on it, or a person wants it to be booted anew
+    ADOPTED = "adopted"  # a person wants it as it is, and it was seen to serve
     PASSED = "passed"  # every stage of its state has passed
     FAILED = "failed"  # a stage of its state found a fault
     OVERDUE = "overdue"  # no verdict before the deadline or within the attempt cap
@@ -69,6 +70,7 @@ class Condition(StrEnum):
 class Stage(StrEnum):
     """A playbook, run for a state or by a schedule."""
 
+    SURVEY = "survey"
     PROVISION = "provision"
     VERIFY = "verify"
     FIRMWARE = "firmware"
@@ -102,7 +104,7 @@ class Place(NamedTuple):
 
 
 STATES: dict[State, Place] = {
-    State.REGISTERED: Place("Described in the source of truth; nothing has been done to it."),
+    State.REGISTERED: Place("Described in the source of truth; it is looked at, and nothing has been done to it."),
     State.PROVISION: Place(
         "Day 0: it boots over the network and reports in.", (Stage.PROVISION,), 1 * HOUR, 3, also="Day 0"
     ),
@@ -165,6 +167,8 @@ class Transition(NamedTuple):
 _ROWS: tuple[Transition, ...] = (
     Transition(State.REGISTERED, Event.START, State.PROVISION,
                "The node is described in the source of truth: Day 0 begins."),
+    Transition(State.REGISTERED, Event.ADOPTED, State.PRODUCTION,
+               "It serves already, as it was designed: it is adopted as it is, without a reboot."),
     Transition(State.PROVISION, Event.PASSED, State.ONBOARD,
                "It booted over the network and reported in; it waits for a technician to certify it."),
     Transition(State.PROVISION, Event.FAILED, State.TRIAGE,
@@ -278,6 +282,7 @@ class Work(NamedTuple):
 
 
 STAGES: dict[Stage, Work] = {
+    Stage.SURVEY: Work("Ask the BMC, the scheduler and the node what is there.", 10 * MINUTE, "It only reads."),
     Stage.PROVISION: Work("Boot over the network, watch each milestone until the node reports in.", 40 * MINUTE,
                           "An empty node that boots once more loses nothing."),
     Stage.VERIFY: Work("Hold parts, power and cabling against the design.", 20 * MINUTE, "It only reads."),

@@ -24,6 +24,9 @@ class Row:
 
 
 ROWS: Mapping[Wish, Row] = {
+    Wish.ADOPT: Row("Adopt", "It serves already: it is taken into production as it is, if it is what was designed."),
+    Wish.PROVISION: Row("Provision", "Day 0: it is booted anew, whatever runs on it.",
+                        "What runs on it ends, and nothing on it is kept."),
     Wish.CERTIFY: Row("Certify", "It is built as designed: its parts, power and cabling are verified next."),
     Wish.REPAIRED: Row("Repaired", "It is whole again, and earns production from the start; certify it next."),
     Wish.HOLD: Row("Hold", "Nothing moves it until it is released. A hold wins over all automation."),
@@ -97,7 +100,8 @@ def applies(node: Node, wish: Wish) -> bool:
 def stages(state: State) -> tuple[Stage, ...]:
     """Return the stages that a person may run on a node in a state, in the order of the table of stages."""
     tests = frozenset({Stage.HEALTH_ACTIVE}) if state in AT_HAND | {State.PRODUCTION} else frozenset[Stage]()
-    known = READ_ONLY | set(STATES[state].stages) | tests
+    survey = frozenset({Stage.SURVEY}) if state is State.REGISTERED else frozenset[Stage]()
+    known = READ_ONLY | set(STATES[state].stages) | tests | survey
     return tuple(stage for stage in Stage if stage in known)
 
 

@@ -7,7 +7,17 @@ moves the node asks for another look at once, so that each decision stays about 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fleet_runner.core import clearing, drain_tickets, production, stages, testing, watching, wishes
+from fleet_runner.core import (
+    clearing,
+    drain_tickets,
+    permission,
+    production,
+    registration,
+    stages,
+    testing,
+    watching,
+    wishes,
+)
 from fleet_runner.core.actions import (
     Action,
     BeginAttempt,
@@ -19,19 +29,15 @@ from fleet_runner.core.actions import (
     OpenTicket,
 )
 from fleet_runner.core.alarm_tickets import told
-from fleet_runner.core.excuses import READY
 from fleet_runner.core.ladder import going_on
-from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, STAGES, STATES, Condition, Event, Stage, State
+from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, STAGES, STATES, Condition, Stage, State
 from fleet_runner.core.pending import clear
 from fleet_runner.core.records import Management
 from fleet_runner.core.sightings import speaks, weigh
 from fleet_runner.core.stages import climb_on
 from fleet_runner.core.tickets import follow
 from fleet_runner.core.verdicts import Remedy
-from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
-
-SOON = 300.0
-"""Seconds after which a node that the source of truth does not offer yet is looked at again."""
+from fleet_runner.core.view import FAR, RUNNER, Timing, View
 
 _SILENT = frozenset({Condition.HELD, Condition.MAINTENANCE})
 """Conditions of a fabric under which its tickets stay as they are, whatever a sweep sees."""
@@ -44,11 +50,12 @@ def decide(view: View, timing: Timing, now: float) -> Decision:
     """Return what follows for one node."""
     answered = wishes.answer(view, now - 2 * timing.passive.pause)
     if answered:
+        answered = permission.answered(view, answered)
         return Decision((*answered, *_attempted(view, answered, now)), view.node.waiting, now)
     over = clearing.cleared(view, now)
     view = replace(view, alarms=clearing.standing(view.alarms, over))
-    tickets = _tickets(view, timing, now)
-    decision = _decide(view, timing, now)
+    tickets = permission.ticketed(view, _tickets(view, timing, now))
+    decision = permission.permitted(view, _decide(view, timing, now), now)
     after = (*_attempted(view, decision.actions, now), *_uncordon(view, decision), *_done(view, decision))
     return replace(
         decision,
@@ -65,12 +72,18 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
     if stopped := _stopped(view):
         return Decision((), stopped, now + FAR)
     if node.state in MOVING:
-        return testing.ended_first(view, stages.advance(view, timing, now), now)
+        return _go_on(view, timing, now)
     if node.state in _KEPT:
         return _KEPT[node.state](view, timing, now)
     if node.state is State.REGISTERED:
-        return _start(view, now)
+        return registration.advance(view, timing, now)
     return _rest(view, timing, now)
+
+
+def _go_on(view: View, timing: Timing, now: float) -> Decision:
+    if why := permission.paused(view):
+        return Decision((), why, now + FAR)
+    return testing.ended_first(view, stages.advance(view, timing, now), now)
 
 
 def _stopped(view: View) -> str:
@@ -162,13 +175,6 @@ def _done(view: View, decision: Decision) -> tuple[Action, ...]:
         for ticket in view.tickets
         if set(ticket.nodes) == {view.node.name}
     )
-
-
-def _start(view: View, now: float) -> Decision:
-    if view.status in READY:
-        return Decision((move(view, Event.START),), "", now)
-    found = f"is {view.status!r} there" if view.status else "is not in it any more"
-    return Decision((), f"the source of truth must call it active or staged; it {found}", now + SOON)
 
 
 def _resting(view: View) -> str:

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from fleet_runner.core import idling, testing
+from fleet_runner.core import idling, permission, testing
 from fleet_runner.core.actions import Action, ClearCondition, Decision, EndAttempt, OpenRun, SetCondition
 from fleet_runner.core.drain_tickets import unresumed
 from fleet_runner.core.ladder import recurring
 from fleet_runner.core.lifecycle import Condition, Stage
+from fleet_runner.core.modes import OF_REMEDIES
 from fleet_runner.core.needs import ORDER, Need, needed, waived
 from fleet_runner.core.pending import against_which, carry_out, clear, is_automatic, is_unsure, pend_need, unwaive
 from fleet_runner.core.records import Management
@@ -47,13 +48,24 @@ def _watch(view: View, timing: Timing, now: float) -> Decision:
     if Condition.MAINTENANCE in view.node.conditions or view.status is None:
         return _keep_schedules(view, timing, now)
     need = None if customers else _needed(view, now)
-    if view.rules.observe:
-        if pending is None or pending.by == RUNNER:
+    theirs = pending is not None and pending.by != RUNNER
+    if pending is not None and theirs and not permission.acts(view, Remedy(pending.detail)):
+        waiting = permission.would(view, OF_REMEDIES[Remedy(pending.detail)])
+        return replace(_keep_schedules(view, timing, now), waiting=waiting)
+    if _only_observes(view, pending, need):
+        if not theirs:
             return _observe(view, need, timing, now)
         need = None  # what a person, or a rollout of theirs, asked for is done
     back = (*_not_advised(view, RUNNER), *_recurred(view, need, now))
     decision = _remedied(view, pending, need, timing, now)
     return replace(decision, actions=(*back, *decision.actions))
+
+
+def _only_observes(view: View, pending: Held | None, need: Need | None) -> bool:
+    """Whether nothing follows by itself from the node's faults: by the policy, or by the mode of what would."""
+    asked = [Remedy(pending.detail)] if pending is not None and pending.by == RUNNER else []
+    asked += [need.remedy] if need is not None else []
+    return view.rules.observe or not all(permission.acts(view, each) for each in asked)
 
 
 def _remedied(view: View, pending: Held | None, need: Need | None, timing: Timing, now: float) -> Decision:
@@ -106,14 +118,15 @@ def _recurred(view: View, need: Need | None, now: float) -> tuple[Action, ...]:
 def _observe(view: View, need: Need | None, timing: Timing, now: float) -> Decision:
     """Say what would be done, and do nothing of it."""
     advised = view.node.conditions.get(Condition.ADVISED)
-    dropped = clear(view, RUNNER, "The policy says to observe only; the node serves on.")
+    why = "The policy says" if view.rules.observe else "Its mode says"
+    dropped = clear(view, RUNNER, f"{why} to observe only; the node serves on.")
     meanwhile = _keep_schedules(view, timing, now)
     if need is None:
         unsure = advised is not None and is_unsure(view, advised.detail.splitlines()[1:], advised.since)
         gone = () if unsure else _not_advised(view, RUNNER)
         return replace(meanwhile, actions=(*dropped, *gone, *meanwhile.actions))
     when = "at once" if need.at_once else "when it is idle"
-    words = f"observing: would {need.remedy} {when}: {need.reason}"
+    words = f"{permission.note(view, OF_REMEDIES[need.remedy])}: would {need.remedy} {when}: {need.reason}"
     said = Held(now, words, RUNNER, "\n".join((need.remedy.value, *sorted(need.faults))))
     news = advised is None or (advised.detail, advised.reason) != (said.detail, said.reason)
     told = (SetCondition(Condition.ADVISED, said, need.results),) if news else ()

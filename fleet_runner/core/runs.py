@@ -80,6 +80,8 @@ class Run:
 class Wish(StrEnum):
     """What a person (or a webhook for one) may ask of the reconciler."""
 
+    ADOPT = "adopt"  # take it into production as it is
+    PROVISION = "provision"  # boot it anew, although something may run on it
     CERTIFY = "certify"
     HOLD = "hold"
     MAINTENANCE = "maintenance"  # planned work begins
@@ -98,6 +100,8 @@ class Wish(StrEnum):
 
 
 WISH_EVENTS: dict[Wish, Event] = {
+    Wish.ADOPT: Event.ADOPTED,
+    Wish.PROVISION: Event.START,
     Wish.CERTIFY: Event.CERTIFIED,
     Wish.RETIRE: Event.RETIRE,
     Wish.RETRY: Event.RETRY,

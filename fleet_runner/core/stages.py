@@ -85,8 +85,8 @@ def _failed(view: View, now: float) -> Event:
 
 
 def _begun(view: View) -> float:
-    """Return when the time of a stay begins to count: not while it is held, waits for a slot, or is paused."""
-    return max(view.node.since, view.released_at, view.began_at or 0.0, view.waited_until)
+    """Return when a stay's time begins to count: not while it is held, waits for a slot, or may not be worked on."""
+    return max(view.node.since, view.released_at, view.began_at or 0.0, view.waited_until, view.modes.since)
 
 
 def _away(stage: Stage, runs: list[Run], begun: float, now: float) -> float:

@@ -11,6 +11,7 @@ from fleet_runner.core.active import go_on
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.idling import idle
 from fleet_runner.core.lifecycle import Condition, Event, Stage, State
+from fleet_runner.core.modes import Kind
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import Outcome, Run, Stored
 from fleet_runner.core.sightings import seen_once
@@ -84,7 +85,8 @@ def ended_first(view: View, decision: Decision, now: float) -> Decision:
 
 def is_taken(view: View) -> bool:
     """Whether nothing may be begun on a node in service: a look would begin again what gave way."""
-    return view.node.management is Management.CUSTOMER or bool(TAKEN & view.node.conditions.keys())
+    customers = view.node.management is Management.CUSTOMER
+    return customers or not view.modes.acts(Kind.TESTS) or bool(TAKEN & view.node.conditions.keys())
 
 
 def _is_answer(stored: Stored) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from fleet_runner.core import adoption
 from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.idling import idle
@@ -56,6 +57,20 @@ def _event(view: View, intent: Intent) -> tuple[Action, ...]:
     if isinstance(row, Refusal):
         return _no(intent, row.sentence)
     return _yes(intent, row.sentence, Move(row, intent.by, intent.reason))
+
+
+def _adopt(view: View, intent: Intent) -> tuple[Action, ...]:
+    """Adopt what a survey saw serve; where none has lately, it is looked at first, and the wish waits for that."""
+    row = step(view.node.state, Event.ADOPTED, frozenset(view.node.conditions))
+    if isinstance(row, Refusal):
+        return _no(intent, row.sentence)
+    last = adoption.survey(view, intent.at)
+    if last is None:
+        return (OpenRun(Stage.SURVEY, f"{intent.by} wants it adopted", intent.by),)
+    reasons = adoption.reasons(view)
+    if reasons:
+        return _no(intent, f"Left as it is: {'; '.join(reasons)}.")
+    return _yes(intent, row.sentence, Move(row, intent.by, intent.reason, adoption.evidence(view), last.id))
 
 
 def _hold(_view: View, intent: Intent) -> tuple[Action, ...]:
@@ -125,7 +140,7 @@ def _cancel(view: View, intent: Intent) -> tuple[Action, ...]:
 
 def _run(view: View, intent: Intent, newest: float) -> tuple[Action, ...]:
     fabric = view.node.state in FABRICS
-    known = OF_FABRICS if fabric else READ_ONLY | set(STATES[view.node.state].stages) | _tests(view)
+    known = OF_FABRICS if fabric else READ_ONLY | set(STATES[view.node.state].stages) | _tests(view) | _survey(view)
     stage = next((stage for stage in known if stage.value == intent.detail), None)
     if stage is None:
         names = ", ".join(sorted(known))
@@ -160,6 +175,10 @@ def _untestable(view: View, newest: float) -> str:
     return ""
 
 
+def _survey(view: View) -> frozenset[Stage]:
+    return frozenset({Stage.SURVEY}) if view.node.state is State.REGISTERED else frozenset()
+
+
 def _tests(view: View) -> frozenset[Stage]:
     """Return the stage of active tests where a person may ask for it; only an idle node is tested in service."""
     return frozenset({Stage.HEALTH_ACTIVE}) if view.node.state in AT_HAND | {State.PRODUCTION} else frozenset()
@@ -169,6 +188,7 @@ _AT_ONCE = frozenset({Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL})
 """Wishes that do not wait for an open run to end."""
 
 _ANSWERS: dict[Wish, Callable[[View, Intent], tuple[Action, ...]]] = {
+    Wish.ADOPT: _adopt,
     Wish.HOLD: _hold,
     Wish.MAINTENANCE: _maintain,
     Wish.RELEASE: _release,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import yaml
 
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.modes import Mode, Scope, Setting
 from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, sysfs, ware, wrappers
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
 from fleet_runner.settings import PROJECT_DIR
@@ -81,6 +83,13 @@ def _make(lab: Lab, servers: int, boot_seconds: float, *, boot_service: bool) ->
     site.write_site(lab, servers, bmcs)
     about = {"servers": servers, "bmc_ports": bmcs, "boot_seconds": boot_seconds}
     write_json(lab.about, {**about, **(boot_server.make(lab) if boot_service else {})})
+    with Store.create(f"sqlite:///{_folder(lab.root / 'state') / 'fleet.db'}") as store:
+        store.set_mode(Setting(Scope.FLEET, "", None, Mode.ACT, time.time(), "lab up", "its nodes are simulated"))
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir(mode=0o700, exist_ok=True)
+    return path
 
 
 def _tools(lab: Lab) -> None:

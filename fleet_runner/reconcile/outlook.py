@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from fleet_runner.core import testing
+from fleet_runner.core import modes, testing
 from fleet_runner.core.excuses import excused
 from fleet_runner.core.fabrics import Fabric
 from fleet_runner.core.firmware.rollout import Rollout, Standing, number
 from fleet_runner.core.firmware.turns import NAMED
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, SERVING, Condition, Stage, State
+from fleet_runner.core.modes import Modes, Setting, Where
 from fleet_runner.core.observers import observers
 from fleet_runner.core.placement import place
 from fleet_runner.core.records import NODE_ROLES, Fleet, Management, Termination
@@ -24,6 +25,9 @@ from fleet_runner.reconcile.world import World
 
 DAY = 86_400.0
 
+FLASHED = frozenset({State.FIRMWARE, State.FIRMWARE_FAILED})
+"""States in which a flash may be open."""
+
 LOOKED_BACK = 20
 """Drains of a node among which the newest of the runner's is: a person's, by hand, is the person's to undo."""
 
@@ -37,6 +41,7 @@ class Outlook:
     known: Mapping[str, Node] | None = None
     tested: dict[str, bool] = field(default_factory=dict[str, bool])
     ruled: Rules | None = None
+    said: tuple[Setting, ...] | None = None
 
     def rows(self) -> Mapping[str, Node]:
         """Return every node, by name, as it was when the tick first asked."""
@@ -81,13 +86,14 @@ class Outlook:
             began_at=store.began(node.name, Stage.FIRMWARE) if node.state is State.FIRMWARE else None,
             waited_until=self._waited(node, now),
             called_off=self._called_off(node),
-            flash=store.open_flash(node.name) if node.state is State.FIRMWARE_FAILED else None,
+            flash=store.open_flash(node.name) if node.state in FLASHED else None,
             tested=node.state in SERVING and self._tested(node.device_type),
             alarms=store.alarms(node.name),
             attempts=self._attempts(node, now),
             rules=self.rules(),
             scheduled=self._scheduled(),
             drained=node.state in SERVING and self._drained(node),
+            modes=self.modes(node.name),
         )
         return replace(view, rounds=self._rounds(node)) if testing.gave_way(view) else view
 
@@ -101,6 +107,16 @@ class Outlook:
         if self.ruled is None:
             self.ruled = self.world.policy.rules(self.world.settings)
         return self.ruled
+
+    def modes(self, name: str) -> Modes:
+        """Return how far automation may go at a node, or at a fabric; what people said is read once a tick."""
+        if self.said is None:
+            self.said = self.world.store.modes()
+        return modes.modes(self.said, self._belongs(name))
+
+    def _belongs(self, name: str) -> Where:
+        fabric = self.world.fabrics.get(name)
+        return Where.of(self.fleet, name) if fabric is None else Where(name, fabric.site)
 
     def _attempts(self, node: Node, now: float) -> tuple[Attempt, ...]:
         """Return the remedies that are remembered of a node; with its repair, what was tried before is forgotten.

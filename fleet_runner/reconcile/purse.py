@@ -13,12 +13,12 @@ import structlog
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core import breaker, budget
-from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.actions import Action, Decision, Move, OpenRun
 from fleet_runner.core.breaker import Breaker
 from fleet_runner.core.counted import counted
 from fleet_runner.core.firmware import slots
 from fleet_runner.core.firmware.rollout import number, refusal
-from fleet_runner.core.lifecycle import REMEDIED, STATES, Condition, Stage, State
+from fleet_runner.core.lifecycle import HOUR, REMEDIED, STATES, Condition, Event, Stage, State
 from fleet_runner.core.pending import is_automatic
 from fleet_runner.core.placement import stopped
 from fleet_runner.core.policy import decide, withhold
@@ -59,6 +59,7 @@ class Purse:
     tripped: Breaker | None = None
     paused: str = ""
     opened: Batches | None = None
+    begun: int | None = None
 
     @property
     def limits(self) -> budget.Limits:
@@ -111,6 +112,8 @@ class Purse:
         if held:  # a wish for a run waits, and those that came after it do not
             view = replace(view, intents=tuple(each for each in view.intents if each.wish is not Wish.RUN))
             decision = decide(view, timing(self.world.settings, self.world.standings), now)
+        if crowded := self._crowded(decision, now):
+            return withhold(decision, crowded, retry)
         rolled = self._rolled_out(view.node, now) if _cost(view, decision) is Cost.ROLLED else ""
         spent = rolled or self._spent(view, decision, now)
         why = self._stopped(view, decision, now, may_try=not spent) or spent
@@ -140,6 +143,17 @@ class Purse:
             runs = self.world.store.apply(view.node, decision, now)
         self._take(view, decision, now)
         return runs
+
+    def _crowded(self, decision: Decision, now: float) -> str:
+        """Say why a node may not begin Day 0 now; what a person asked for is not held back, and not counted."""
+        if not any(_starts(action) for action in decision.actions):
+            return ""
+        most = self.world.settings.provision_per_hour
+        self.begun = self.world.store.begun_lately(now - HOUR) if self.begun is None else self.begun
+        if self.begun >= most:
+            return f"{counted(most, 'node has', 'nodes have')} begun Day 0 within an hour (provision_per_hour)"
+        self.begun += 1
+        return ""
 
     def _line_up(self, name: str, *, first: bool) -> None:
         """Have a node wait for room: behind all others, or before them where a person waits for it."""
@@ -270,6 +284,10 @@ class Purse:
         """Return a node's rack with its site: two sites may both have a rack A03."""
         device = self.fleet.devices.get(name)
         return rack_key(device.site, device.rack) if device is not None and device.rack else ""
+
+
+def _starts(action: Action) -> bool:
+    return isinstance(action, Move) and action.transition.event is Event.START and action.by == RUNNER
 
 
 def _opens(decision: Decision) -> bool:

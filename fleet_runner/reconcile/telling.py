@@ -9,6 +9,7 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.excuses import STEADY, upset
 from fleet_runner.core.firmware.rollout import refusal
 from fleet_runner.core.lifecycle import STAGES, Condition, Stage, State
+from fleet_runner.core.modes import Kind
 from fleet_runner.core.runs import Node, Run
 from fleet_runner.core.sightings import speaks
 from fleet_runner.core.view import RUNNER
@@ -90,6 +91,9 @@ def _began(store: Store, run: Run, since: float) -> float:
 
 def _may_start(outlook: Outlook, run: Run) -> str:
     """Say why no flash may begin on a node, one that is under way aside; "" where one may."""
+    allowed = outlook.modes(run.node)
+    if not allowed.acts(Kind.FIRMWARE):
+        return allowed.closed or f"the mode of {run.node} is {allowed.mode(Kind.FIRMWARE)} for firmware"
     rollout = outlook.world.store.asking(run.node) if run.by == RUNNER else None
     return refusal(rollout, begun=True) if rollout is not None else ""
 

@@ -257,6 +257,7 @@ class Settings(BaseSettings):
     max_out_tenant: float = Field(
         0.2, gt=0, le=1, description="share of a tenant's serving nodes that may be out at a time"
     )
+    provision_per_hour: int = Field(50, ge=1, description="nodes that may begin Day 0 by themselves within an hour")
     small_fleet: int = Field(20, ge=0, description="fleets up to this size may always take one node out")
     lemon_mark: float = Field(12.0, gt=0, description="points of a node from which triage is suggested")
     lemon_weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(

@@ -33,8 +33,8 @@ NODES = [
 @pytest.mark.parametrize("node", NODES, ids=lambda node: f"{node.state}-{'-'.join(node.conditions)}")
 def test_what_is_offered_is_taken_and_what_is_not_is_refused(node: Node) -> None:
     for wish in Wish:
-        if wish is Wish.RUN:
-            continue
+        if wish is Wish.RUN or (wish is Wish.ADOPT and node.state is State.REGISTERED):
+            continue  # what the first leads to depends on its stage, the second has the node looked at first
         asked = Intent(7, node.name, wish, "alice", 2.0, "a reason")
         (said,) = [each for each in answer(View(node, "active", intents=(asked,)), 0.0) if isinstance(each, Answer)]
         again = wish in {Wish.HOLD, Wish.MAINTENANCE} and not applies(node, wish)  # held twice is held

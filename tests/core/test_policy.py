@@ -113,12 +113,6 @@ def test_a_node_that_the_source_does_not_offer_is_left_alone(status: str | None,
     assert (decision.actions, decision.waiting) == ((), waiting)
 
 
-def test_a_described_node_starts() -> None:
-    """Day 0 begins by itself."""
-    (action,) = decide(a_view(a_node(State.REGISTERED)), TIMING, NOW).actions
-    assert action == Move(TRANSITIONS[State.REGISTERED, Event.START], "runner")
-
-
 def test_an_open_run_is_left_to_run() -> None:
     """Its progress is what people read."""
     decision = decide(a_view(a_node(State.VERIFY), run=a_run(Stage.VERIFY, None), estimate=9.0), TIMING, NOW)

@@ -4,7 +4,6 @@ from fleet_runner.core.lifecycle import STATES, TRANSITIONS, Event
 from fleet_runner.core.runs import WISH_EVENTS, Wish
 
 BY_THE_RUNNER = {
-    Event.START,
     Event.PASSED,
     Event.FAILED,
     Event.OVERDUE,

@@ -15,6 +15,7 @@ from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
 
+OFF = Result("machine_power", Verdict.PASS, "the machine is off", observed={"power": "Off", "boot": ""})
 GOOD = Result("cpu_stress", Verdict.PASS, "8 GPUs")  # a test, without which no burn-in passes
 IDLE = Result("gpu_usage", Verdict.PASS, "no work", observed={"in_use": False})
 BUSY = Result("gpu_usage", Verdict.PASS, "1 process", observed={"in_use": True})
@@ -32,7 +33,10 @@ Script = Callable[[str, Stage], tuple[Result, ...] | None]
 
 @dataclass
 class Scripted:
-    """An engine whose plays end at once with what `script` says; None leaves the node out of the spool."""
+    """An engine whose plays end at once with what `script` says; None leaves the node out of the spool.
+
+    What a script does not say of a machine that is surveyed: it is off.
+    """
 
     script: Script
     state: BatchState = BatchState.ENDED
@@ -48,6 +52,8 @@ class Scripted:
         for node, run in batch.runs.items():
             at = float(run["opened_at"]) + 1.0
             results = self.script(node, batch.stage)
+            if batch.stage is Stage.SURVEY and self.rc == 0:
+                results = results if any(each.check == OFF.check for each in results or ()) else (OFF,)
             if results is None:
                 continue
             text += encode(Progress(node, at, 1, 2, "asked")) + encode(Evidence(node, at, "r", "ab", "text"))
@@ -120,6 +126,9 @@ def in_service(world: World, state: State = State.PRODUCTION) -> float:
         moved = text("UPDATE nodes SET state = :state, since = 1000.0, wake_at = 0.0")
         connection.execute(moved, {"state": state.value})
     engine.dispose()
+    if isinstance(world.engine, Scripted):
+        world.engine.launched.clear()
+        world.engine.spools.clear()
     return 1001.0
 
 

@@ -14,7 +14,7 @@ from fleet_runner.core.runs import Wish
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World, timing
-from tests.reconcile.scripted import BUSY, GOOD, IDLE, SWAP, XID, Scripted, all_good, in_state, path, played
+from tests.reconcile.scripted import BUSY, GOOD, IDLE, SWAP, XID, Scripted, all_good, in_service, in_state, path, played
 
 
 def test_a_good_node_travels_from_registered_to_production(make_world: Callable[..., World]) -> None:
@@ -31,9 +31,9 @@ def test_a_good_node_travels_from_registered_to_production(make_world: Callable[
     ]
     engine = world.engine
     assert isinstance(engine, Scripted)
-    stages = [batch.stage for batch in engine.launched][:4]
-    assert stages == [Stage.PROVISION, Stage.VERIFY, Stage.FIRMWARE, Stage.BURN_IN]
-    assert all(len(batch.runs) == 3 for batch in engine.launched[:4])
+    stages = [batch.stage for batch in engine.launched][:5]
+    assert stages == [Stage.SURVEY, Stage.PROVISION, Stage.VERIFY, Stage.FIRMWARE, Stage.BURN_IN]
+    assert all(len(batch.runs) == 3 for batch in engine.launched[:5])
 
 
 def test_a_second_tick_does_nothing_more(make_world: Callable[..., World]) -> None:
@@ -193,7 +193,7 @@ def test_whatever_plays_say_no_node_skips_burn_in(make_world: Callable[..., Worl
 def test_time_spent_held_does_not_count_and_wishes_are_answered(make_world: Callable[..., World]) -> None:
     """A node held past its deadline goes on when it is released."""
     world = make_world(lambda _node, stage: None if stage is Stage.PROVISION else (GOOD,))
-    tick(world, 1000.0)
+    in_service(world, State.PROVISION)
     hold = world.store.leave_intent("gpu-01", Wish.HOLD, "ann", reason="visitors", now=1001.0)
     assert world.store.answer(hold) is None
     tick(world, 1005.0)

@@ -13,7 +13,7 @@ from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
-from tests.reconcile.scripted import GOOD, Scripted, all_good, in_state, played
+from tests.reconcile.scripted import GOOD, Scripted, all_good, in_service, in_state, played
 
 
 @pytest.mark.parametrize("lost", [Stage.VERIFY, Stage.FIRMWARE])
@@ -52,11 +52,12 @@ def test_a_batch_that_is_not_seen_to_start_is_lost(make_world: Callable[..., Wor
     world = make_world(lambda _node, _stage: None)
     engine = world.engine
     assert isinstance(engine, Scripted)
+    in_service(world, State.PROVISION)
     engine.state = BatchState.NEW
-    tick(world, 1000.0)
+    tick(world, 1001.0)
     tick(world, 1050.0)
     assert len(world.store.open_runs()) == 1
-    tick(world, 1061.0)
+    tick(world, 1062.0)
     assert [run.outcome for run in world.store.runs("gpu-01")] == [Outcome.LOST]
     for now in range(1100, 4000, 70):
         tick(world, float(now))
@@ -85,13 +86,14 @@ def test_a_play_that_cannot_be_started_counts_against_no_node(
     def refuse(_settings: Settings, _batch: Batch) -> None:
         raise FleetError("the disk is full")
 
+    in_service(world, State.PROVISION)
     monkeypatch.setattr(engine, "launch", refuse)
-    tick(world, 1000.0)
+    tick(world, 1001.0)
     (run,) = world.store.runs("gpu-01")
     assert (run.outcome, run.detail) == (Outcome.CANCELLED, "the play could not be started: the disk is full")
-    for now in range(1010, 1300, 8):
+    for now in range(1011, 1300, 8):
         tick(world, float(now))
-    tick(world, 1301.0)
+    tick(world, 1302.0)
     node = world.store.nodes()[0]
     assert (node.state, node.waiting) == (State.PROVISION, "the play could not be started: the disk is full")
 
@@ -123,8 +125,9 @@ def test_the_log_of_a_node_that_was_closed_early_without_a_verdict_is_kept(make_
     world = make_world(lambda node, _stage: {"gpu-01": (unsure,), "gpu-02": None}.get(node, (GOOD,)), count=3)
     engine = world.engine
     assert isinstance(engine, Scripted)
+    in_service(world, State.PROVISION)
     engine.state = BatchState.RUNNING
-    tick(world, 1000.0)
+    tick(world, 1001.0)
     (first,) = engine.launched
     tick(world, 1005.0)
     assert {run.node for run in world.store.open_runs() if run.batch == first.id} == {"gpu-02"}
@@ -151,8 +154,9 @@ def test_a_node_that_is_through_waits_for_no_other_of_its_batch(make_world: Call
     world = make_world(lambda node, _stage: None if node == "gpu-02" else (GOOD,), count=3)
     engine = world.engine
     assert isinstance(engine, Scripted)
+    in_service(world, State.PROVISION)
     engine.state = BatchState.RUNNING
-    tick(world, 1000.0)
+    tick(world, 1001.0)
     (first,) = engine.launched
     tick(world, 1005.0)
     closed = {run.node: run.outcome for node in world.store.nodes() for run in world.store.runs(node.name)[:1]}

@@ -5,9 +5,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, insert, select
 
-from fleet_runner.adapters.store.schema import journal
+from fleet_runner.adapters.store.schema import STARTED, journal
 from fleet_runner.core.lifecycle import REMEDIED, SERVING, Event, State
 from fleet_runner.core.runs import Entry
+from fleet_runner.core.view import RUNNER
 
 
 def add(connection: Connection, entries: Iterable[Entry]) -> None:
@@ -66,6 +67,12 @@ def triaged(connection: Connection, since: float) -> dict[str, float]:
     moved = (journal.c.kind == "transition", journal.c.to == State.TRIAGE.value, journal.c.state.in_(states))
     newest = select(journal.c.node, func.max(journal.c.at)).where(*moved, journal.c.at >= since)
     return {node: float(at) for node, at in connection.execute(newest.group_by(journal.c.node)).all()}
+
+
+def begun(connection: Connection, since: float) -> int:
+    """Return how many nodes the runner has begun Day 0 of since a moment."""
+    mine = (STARTED, journal.c.by == RUNNER, journal.c.at >= since)
+    return int(connection.execute(select(func.count()).select_from(journal).where(*mine)).scalar_one())
 
 
 _LEFT = (

@@ -1,12 +1,13 @@
-"""What the store knows of how much automation may do: what is out of service, and the circuit breaker."""
+"""What the store knows of how much automation may do: what is out of service, the circuit breaker, modes."""
 
 from collections.abc import Callable
 
-from fleet_runner.adapters.store import breakers, database, decisions, history, pasts
+from fleet_runner.adapters.store import breakers, database, decisions, history, modes, pasts
 from fleet_runner.adapters.store.database import Database
 from fleet_runner.core.actions import Decision
 from fleet_runner.core.breaker import Asked, Breaker, Want
 from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.modes import Setting
 from fleet_runner.core.runs import Node, Run
 from fleet_runner.core.simulation.past import Line
 from fleet_runner.core.tripping import Limits
@@ -62,3 +63,18 @@ class LimitMethods:
         """Close the breaker in a person's name; False where it is not open."""
         with self._database.write() as connection:
             return breakers.reset(connection, by, reason, now)
+
+    def modes(self) -> tuple[Setting, ...]:
+        """Return all that people ever said of how far automation may go, the oldest first."""
+        with self._database.read() as connection:
+            return modes.every(connection)
+
+    def set_mode(self, setting: Setting) -> None:
+        """Keep what somebody said of it; every node is looked at next."""
+        with self._database.write() as connection:
+            modes.add(connection, setting)
+
+    def begun_lately(self, since: float) -> int:
+        """Return how many nodes began Day 0 by themselves since a moment."""
+        with self._database.read() as connection:
+            return history.begun(connection, since)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Double, ForeignKey, Index, Integer, Table
 
-from fleet_runner.adapters.store.columns import Json, Words
+from fleet_runner.adapters.store.columns import Id, Json, Words
 from fleet_runner.adapters.store.firmware_schema import flashes
 
 metadata = flashes.metadata
@@ -69,6 +69,19 @@ switches = Table(  # what people switched off: "queue", or "schedule NAME"
     "switches",
     metadata,
     Column("name", Words, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+)
+
+modes = Table(  # what people said of how far automation may go; only ever added to, the last word holds
+    "modes",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("scope", Words, nullable=False),
+    Column("name", Words, nullable=False),  # "" of the fleet
+    Column("kind", Words, nullable=False),  # "" for all of them
+    Column("mode", Words, nullable=False),  # "" takes an earlier word back
     Column("at", Double, nullable=False),
     Column("by", Words, nullable=False),
     Column("reason", Words, nullable=False),

@@ -34,7 +34,7 @@ ELSEWHERE = (firmware_schema, remedy_schema, runner_schema, netbox_schema, web_s
 metadata = firmware_schema.flashes.metadata
 """Of the tables here and of those there."""
 
-REVISION = "0009"
+REVISION = "0010"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")
@@ -45,6 +45,9 @@ SPOKEN = text("outcome IN ('passed', 'failed')")
 
 NOTABLE = text("verdict IN ('FAIL', 'UNKNOWN')")
 """Verdicts that somebody looks for, and few results have. Written out, likewise."""
+
+STARTED = text("event = 'start'")
+"""Beginnings of Day 0. Written out, likewise."""
 
 REFUSED = text("kind = 'refused'")
 STEPS = text("kind <> 'refused'")
@@ -220,6 +223,7 @@ journal = Table(
 )
 Index("journal_node", journal.c.node, journal.c.at, journal.c.id)
 Index("journal_to", journal.c.node, journal.c.to, journal.c.at)
+Index("journal_started", journal.c.at, sqlite_where=STARTED, postgresql_where=STARTED)
 Index("journal_run", journal.c.run, sqlite_where=journal.c.run.is_not(None),
       postgresql_where=journal.c.run.is_not(None))  # fmt: skip
 

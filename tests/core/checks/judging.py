@@ -100,6 +100,8 @@ def reset_progress() -> str:
 HEALTHY: dict[str, dict[str, str]] = {
     "network_boot": {"boot_progress": boot_progress()},
     "cloud_init": {"cloud_init": text_of("cloud_init/done.json")},
+    "node_up": {"uptime": "2025-03-01 09:30:00\n"},
+    "machine_power": {"redfish_systems": text_of("redfish/systems.json")},
     "rebooted": {"uptime": "2025-03-01 09:30:00\n"},
     "steady": {"uptime": "2025-03-01 09:30:00\n", "boot_id": "3f0c2a1e-5b7d-4e9a-8c61-0d2f4a6b8e13"},
     "parts_gpu": {"nvidia_smi": SMI, "dmesg": DMESG},
