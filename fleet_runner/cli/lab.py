@@ -91,6 +91,7 @@ def inject(
     component: Annotated[str | None, typer.Option(help="wrong_firmware: the inventory's id.")] = None,
     version: Annotated[str | None, typer.Option(help="wrong_firmware: the version found.")] = None,
     unit: Annotated[str | None, typer.Option(help="service_down: the service.")] = None,
+    serial: Annotated[str | None, typer.Option(help="other_serial: the serial number that it says.")] = None,
     stays: Annotated[int | None, typer.Option(help="service_down: 1 if starting it again does not help.")] = None,
     times: Annotated[int | None, typer.Option(help="flapping_link: how often it went down.")] = None,
 ) -> None:
@@ -99,6 +100,7 @@ def inject(
         "code": code, "gpu": gpu, "psu": psu, "fan": fan, "dimm": dimm, "rail": rail, "with": other,
         "with_rail": with_rail, "tool": tool, "at": at, "share": share, "component": component, "version": version,
         "times": times, "link": link, "seconds": seconds, "unit": unit, "stays": stays,
+        "serial": serial,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}
     force = catalogue.inject(open_lab(folder), fault, node, options)

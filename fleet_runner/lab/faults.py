@@ -209,6 +209,11 @@ FAULTS: dict[str, Fault] = {
     "memory_error": Fault(
         "The BMC logged an uncorrectable memory error of one DIMM (--dimm).", ("sel",), {"dimm": "P1-DIMMA1"}
     ),
+    "other_serial": Fault(
+        "Another machine stands in its place: its BMC and its system say another serial number (--serial).",
+        ("machine_identity",),
+        {"serial": "LAB-S99999"},
+    ),
     "wrong_firmware": Fault(
         "A component (--component) has another version than its pin.",
         ("firmware_pins",),

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fleet_runner.core.boot.boots import Milestone
-from fleet_runner.lab import cloudinit, hardware, ipxe, plan
+from fleet_runner.lab import cloudinit, hardware, ipxe, plan, sysfs
 from fleet_runner.lab.folder import Lab, open_lab, read
 from fleet_runner.lab.tools.node import witness
 from fleet_runner.lab.wire import RefusedError, Wire
@@ -131,7 +131,7 @@ def _settings(booting: Booting, wire: Wire) -> dict[str, str]:
         "mac": plan.mac(booting.number),
         "ip": wire.address,
         "uuid": plan.uuid(booting.number),
-        "serial": plan.server_serial(booting.number),
+        "serial": sysfs.serial(booting.number, hardware.state_of(booting.lab, booting.name)["faults"]),
         "manufacturer": "Lab",
         "product": "HGX-H100",
         "asset": "",

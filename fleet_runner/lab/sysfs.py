@@ -1,4 +1,4 @@
-"""What the kernel of a lab's node tells in files: its memory controllers, as EDAC counts for them since the boot.
+"""What the kernel of a node in the lab tells in files: its machine, its interfaces, and errors of its memory.
 
 They lie under the node's own root, where a node's files are looked for (FLEET_ROOT).
 """
@@ -6,10 +6,13 @@ They lie under the node's own root, where a node's files are looked for (FLEET_R
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fleet_runner.lab import plan
 from fleet_runner.lab.folder import Lab, write
 
 ROOT = "root"
 """Where the files of a node begin, in its folder."""
+
+DMI, NET = "sys/class/dmi/id", "sys/class/net"
 
 EDAC = "sys/devices/system/edac/mc"
 CONTROLLERS, CHANNELS = 4, 2
@@ -24,11 +27,26 @@ DIMMS: Mapping[str, str] = {
 
 def write_files(lab: Lab, name: str, faults: Mapping[str, Any]) -> None:
     """Write a node's files as they are with these faults; what says the same already stays."""
-    for path, text in _edac(faults.get("dimm_errors", {}).get("dimm", "")):
+    number = plan.index(name)
+    dimms = _edac(faults.get("dimm_errors", {}).get("dimm", ""))
+    for path, text in (*dimms, *_machine(number, serial(number, faults))):
         file = lab.node(name) / ROOT / path
         if not file.is_file() or file.read_text("utf-8") != text:
             file.parent.mkdir(parents=True, exist_ok=True)
             write(file, text)
+
+
+def serial(number: int, faults: Mapping[str, Any]) -> str:
+    """Return the serial number that a server's BMC and firmware say."""
+    said: str = faults.get("other_serial", {}).get("serial", "") or plan.server_serial(number)
+    return said
+
+
+def _machine(number: int, said: str) -> Iterator[tuple[str, str]]:
+    told = {"product_serial": said, "chassis_serial": said, "product_uuid": plan.uuid(number), "sys_vendor": "Lab"}
+    yield from ((f"{DMI}/{name}", f"{value}\n") for name, value in told.items())
+    yield f"{NET}/eth0/address", f"{plan.mac(number)}\n"
+    yield f"{NET}/lo/address", "00:00:00:00:00:00\n"
 
 
 def _edac(bad: str) -> Iterator[tuple[str, str]]:

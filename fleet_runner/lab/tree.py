@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from fleet_runner.lab import plan
+from fleet_runner.lab import plan, sysfs
 from fleet_runner.lab.hardware import NETWORK_TARGETS, POWER_ACTIONS
 from fleet_runner.lab.redfish import Tree, load
 from fleet_runner.lab.redfish.tasks import moment
@@ -29,8 +29,8 @@ Body = dict[str, Any]
 
 def tree(state: Mapping[str, Any]) -> Tree:
     """Return the resources of a server, with all that does not change while its BMC runs."""
-    serial, uuid = plan.server_serial(state["index"]), plan.uuid(state["index"])
-    kind = {"Model": "HGX-H100", "SerialNumber": serial}
+    uuid = plan.uuid(state["index"])
+    kind = {"Model": "HGX-H100", "SerialNumber": plan.server_serial(state["index"])}
     boot = {"BootSourceOverrideTarget@Redfish.AllowableValues": list(TARGETS)}
     reset = {"Name": "ResetType", "Required": True, "DataType": "String", "AllowableValues": list(POWER_ACTIONS)}
     links = {name: {"@odata.id": f"{CHASSIS}/{name}"} for name in ("Power", "Thermal")}
@@ -82,6 +82,7 @@ def _system(state: Mapping[str, Any], now: float) -> Body:
     ready = state["boot"]["ready"]
     on = state["power"] == "On"
     return {
+        **_chassis(state, now),
         "BiosVersion": _version(state, "BIOS"),
         "Status": {"Health": "OK", "State": "Enabled" if on else "Disabled"},
         "BootProgress": {"LastState": "OSRunning" if on and ready and now >= ready else "None"},
@@ -92,6 +93,11 @@ def _system(state: Mapping[str, Any], now: float) -> Body:
         },
         "LastResetTime": moment(state["last_reset"]) if state["last_reset"] else None,
     }
+
+
+def _chassis(state: Mapping[str, Any], now: float) -> Body:
+    del now
+    return {"SerialNumber": sysfs.serial(state["index"], state["faults"])}
 
 
 def _thermal(state: Mapping[str, Any], now: float) -> Body:
@@ -171,6 +177,7 @@ def _version(state: Mapping[str, Any], name: str) -> str:
 
 SHOWN = {
     SYSTEM: _system,
+    CHASSIS: _chassis,
     f"{CHASSIS}/Power": _power,
     f"{CHASSIS}/Thermal": _thermal,
     LOG: _log,

@@ -190,6 +190,7 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
         ("clock_off", {}, {"time_sync": FAIL}),
         ("slow_port", {}, {"cabling_infiniband": FAIL}),
         ("wrong_firmware", {}, {"firmware_pins": FAIL}),
+        ("other_serial", {}, {"machine_identity": FAIL}),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())) or "plain",
 )

@@ -14,7 +14,19 @@ from fleet_runner.core.runs import Wish
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World, timing
-from tests.reconcile.scripted import BUSY, GOOD, IDLE, SWAP, XID, Scripted, all_good, in_service, in_state, path, played
+from tests.reconcile.scripted import (
+    BUSY,
+    GOOD,
+    IDLE,
+    SWAP,
+    XID,
+    Scripted,
+    all_good,
+    in_service,
+    in_state,
+    path,
+    played,
+)
 
 
 def test_a_good_node_travels_from_registered_to_production(make_world: Callable[..., World]) -> None:

@@ -16,7 +16,7 @@ def expected(device: Mapping[str, Any], told: Mapping[str, Any]) -> Identity:
 
     The source of truth's serial number wins over the BMC's; what nobody filled in counts for nothing.
     """
-    macs = (str(each.get("mac") or "").lower() for each in device.get("interfaces") or () if _boots(each))
+    macs = (str(each.get("mac") or "").lower() for each in device.get("interfaces") or () if boots(each))
     address = ip(str(device.get("primary_address") or ""))
     ours = str(device.get("serial") or "")
     theirs = str(told.get("SerialNumber") or "")
@@ -33,5 +33,6 @@ def nobody(found: Identity) -> bool:
     return not (found.macs or found.serial or found.uuid)
 
 
-def _boots(interface: Mapping[str, Any]) -> bool:
+def boots(interface: Mapping[str, Any]) -> bool:
+    """Whether a node may boot from an interface: neither its BMC's, nor one of its fabric."""
     return not (interface.get("mgmt_only") or str(interface.get("kind") or "").startswith("infiniband"))

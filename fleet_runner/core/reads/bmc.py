@@ -40,8 +40,15 @@ HEALTH = (
     "/redfish/v1/Systems/*!HGX_*/Storage/*",
 )
 
+MACHINE = (
+    "/redfish/v1/Systems/*!HGX_*",
+    CHASSIS,
+    "/redfish/v1/Systems/*!HGX_*/EthernetInterfaces/*",
+)
+
 READS = (
     Read("redfish_systems", ReadKind.REDFISH, ("/redfish/v1/Systems/*!HGX_*",), seconds=60.0),
+    Read("redfish_machine", ReadKind.REDFISH, MACHINE, seconds=120.0),
     Read("redfish_firmware", ReadKind.REDFISH, path="/redfish/v1/UpdateService/FirmwareInventory/*", seconds=120.0),
     Read("redfish_bios", ReadKind.REDFISH, path="/redfish/v1/Systems/*/Bios", seconds=60.0),
     # Where settings wait for a reset: /Bios/Settings, /Bios/SD, as the resource itself says.

@@ -1,7 +1,17 @@
 """What is asked of a node's kernel, disks and memory."""
 
 from fleet_runner.core.evidence import Read, ReadKind
-from fleet_runner.core.parsers import edac, kernel_files, mounts, nvme_files, pci_files, processes, smart, systemctl
+from fleet_runner.core.parsers import (
+    dmi_files,
+    edac,
+    kernel_files,
+    mounts,
+    nvme_files,
+    pci_files,
+    processes,
+    smart,
+    systemctl,
+)
 
 READS = (
     Read("dmesg", ReadKind.COMMAND, ("dmesg", "--time-format", "iso"), max_bytes=16_000_000),
@@ -14,6 +24,7 @@ READS = (
     Read("cpu_microcode", ReadKind.FILES, ("/sys/devices/system/cpu/cpu[0-9]*/microcode/version",)),
     # Slots and their arrays, and the end of the firmware's table, which tells a whole report from a short one.
     Read("dmidecode", ReadKind.COMMAND, ("dmidecode", "-t", "16,17,127")),
+    Read("dmi", ReadKind.FILES, dmi_files.PATTERNS),
     Read("meminfo", ReadKind.FILES, ("/proc/meminfo",)),
     Read("nvme_controllers", ReadKind.FILES, nvme_files.PATTERNS),
     Read("nvme_smart", ReadKind.COMMAND, smart.NVME_ARGV, seconds=60.0),

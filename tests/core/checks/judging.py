@@ -46,6 +46,7 @@ for _kind in KINDS:
 """What healthy means for the node of the hand-written evidence: two of everything."""
 
 DEVICE: dict[str, Any] = {
+    "serial": "A518042X3700077",
     "parts": [
         {"slot": "GPU 0", "kind": "gpu", "model": "NVIDIA H100 80GB HBM3", "serial": "1650000000001"},
         {"slot": "GPU 1", "kind": "gpu", "model": "NVIDIA H100 80GB HBM3", "serial": "1650000000002"},
@@ -55,7 +56,7 @@ DEVICE: dict[str, Any] = {
     "interfaces": [
         {"name": "ib0", "kind": "infiniband-ndr", "guid": "a088c20300ab0c10"},
         {"name": "ib1", "kind": "infiniband-ndr", "guid": "a088c20300ab0c11"},
-        {"name": "eth0", "kind": "1000base-t", "guid": None},
+        {"name": "eth0", "kind": "1000base-t", "guid": None, "mac": "b8:3f:d2:00:00:01"},
     ],
 }
 

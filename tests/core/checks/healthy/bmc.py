@@ -1,12 +1,17 @@
 """Of a healthy node: what its BMC answers, check by check."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import redfish, redfish_log, redfish_power, redfish_sensors
+from fleet_runner.core.parsers import dmi_files, redfish, redfish_log, redfish_machine, redfish_power, redfish_sensors
 from tests.core.checks.healthy import text_of
 
 SUPPLIES, SENSORS = text_of("redfish/supplies.json"), text_of("redfish/sensors.json")
+MACHINE, DMI = text_of("redfish/machine.json"), text_of("dmi/supermicro.json")
+ADDRESSES = json.dumps(
+    {"/sys/class/net/eth0/address": "b8:3f:d2:00:00:01", "/sys/class/net/lo/address": "00:00:00:00:00:00"}
+)
 LOGS, HEALTH = text_of("redfish/logs.json"), text_of("redfish/health.json")
 
 PROFILE: dict[str, Any] = {
@@ -28,6 +33,7 @@ HEALTHY: dict[str, dict[str, str]] = {
     "sel": {"redfish_logs": LOGS},
     "power_redundancy": {"redfish_power": text_of("redfish/power.json"), "redfish_supplies": SUPPLIES},
     "chassis_health": {"redfish_health": HEALTH},
+    "machine_identity": {"redfish_machine": MACHINE, "dmi": DMI, "network_interfaces": ADDRESSES},
 }
 
 
@@ -44,6 +50,8 @@ def _sensors(text: str) -> object:
 PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "redfish_power": (_power, SUPPLIES),
     "redfish_sensors": (_sensors, SENSORS),
+    "redfish_machine": (lambda text: redfish_machine.machine(redfish.gathered(text, "the BMC's system")), MACHINE),
+    "dmi": (dmi_files.parse, DMI),
     "redfish_log": (lambda text: redfish_log.logs(redfish.gathered(text, "the BMC's logs")), LOGS),
 }
 """Parsers, each with a text that it can read."""

@@ -1,0 +1,20 @@
+"""What the two who can tell of a machine told, and why one of them told nothing."""
+
+from fleet_runner.core.evidence import ReadEnd, Reading
+from fleet_runner.core.proof.telling import told
+
+
+def test_whoever_could_not_be_read_says_why() -> None:
+    """In the words of the read."""
+    late = Reading("redfish_machine", ReadEnd.UNREACHABLE, error="the BMC https://10.0.0.1 did not finish in time")
+    gone = Reading("dmi", ReadEnd.MISSING)
+    bmc, system = told({"redfish_machine": late, "dmi": gone})
+    assert bmc.why == "redfish_machine: the BMC https://10.0.0.1 did not finish in time"
+    assert system.why == "dmi: missing; network_interfaces was not read"
+
+
+def test_a_machine_without_smbios_still_has_its_interfaces() -> None:
+    """And then not all of its serial numbers are known."""
+    files = '{"/sys/class/net/eth0/address": "B8:3F:D2:00:00:01"}'
+    _, system = told({"dmi": Reading("dmi", ReadEnd.OK, "{}"), "network_interfaces": Reading("n", ReadEnd.OK, files)})
+    assert (system.macs, system.whole, system.why) == (frozenset({"b8:3f:d2:00:00:01"}), False, "")
