@@ -32,6 +32,8 @@ COMMANDS = {
     "evidence": Named("Look", "reading:evidence"),
     "tickets": Named("Look", "reading:tickets"),
     "results": Named("Look", "stored:results"),
+    "adopt": Named("Ask", "adoption:adopt"),
+    "provision": Named("Ask", "wishing:provision"),
     "certify": Named("Ask", "wishing:certify"),
     "hold": Named("Ask", "wishing:hold"),
     "maintenance": Named("Ask", "wishing:maintenance"),

@@ -21,6 +21,19 @@ Wait = Annotated[float, typer.Option("--wait", min=0, help="seconds to wait for 
 ASK_AGAIN = 0.2
 
 
+def provision(
+    nodes: Nodes,
+    reason: Reason = "",
+    by: By = None,
+    wait: Wait = 10.0,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
+) -> None:
+    """Begin Day 0 of a registered node although something may run on it: it is booted anew."""
+    if not yes:
+        typer.confirm(f"Boot {', '.join(nodes)} anew? What runs there ends, and nothing on it is kept", abort=True)
+    ask(Wish.PROVISION, nodes, reason, by, wait)
+
+
 def certify(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
     """Say that a node is built as designed; its parts, power and cabling are verified next."""
     ask(Wish.CERTIFY, nodes, reason, by, wait)

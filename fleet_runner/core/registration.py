@@ -34,6 +34,10 @@ OS = frozenset({"OSBootStarted", "OSRunning"})
 """Redfish's words for the power and the boot of a machine (ComputerSystem: PowerState, BootProgress.LastState)."""
 
 
+EITHER = "fleet-runner adopt takes it into production as it is, fleet-runner provision boots it anew"
+"""What a person may do with a machine that runs."""
+
+
 class There(Enum):
     """What a survey found of a node's machine."""
 
@@ -61,9 +65,9 @@ def advance(view: View, timing: Timing, now: float) -> Decision:
     if last is None or now >= due:
         return Decision((OpenRun(Stage.SURVEY, STAGES[Stage.SURVEY].meaning),), "survey starts", now)
     if found.there is There.RUNS:
-        return Decision((), f"{found.sentence}: {_either(view)}", due)
+        return Decision((), f"{found.sentence}; {EITHER}", due)
     if found.there is There.UNKNOWN:
-        return Decision((), f"UNKNOWN whether it runs: {found.sentence}; looked at again; {_either(view)}", due)
+        return Decision((), f"UNKNOWN whether it runs: {found.sentence}; looked at again; {EITHER}", due)
     if not view.modes.acts(Kind.PROVISION):
         return Decision((), f"{found.sentence}; {would(view, Kind.PROVISION)}", due)
     return Decision((move(view, Event.START, f"{found.sentence}.", _seen(view, last)),), "", now)
@@ -116,8 +120,3 @@ def _due(view: View, last: Run | None, found: Found, timing: Timing) -> float:
         return ended + min(timing.retry * 2.0 ** min(tries - 1, 20), SLOWEST)
     acts = found.there is There.NOTHING_RUNS and view.modes.acts(Kind.PROVISION)
     return ended + (FRESH if acts else FAR)
-
-
-def _either(view: View) -> str:
-    name = view.node.name
-    return f"fleet-runner adopt {name} takes it into production as it is, fleet-runner provision {name} boots it anew"

@@ -16,7 +16,7 @@ from tests.making import NOW, a_node, a_run, a_view, a_wish, stored
 
 TIMING = Timing()
 REGISTERED = a_node(State.REGISTERED)
-EITHER = "fleet-runner adopt gpu-01 takes it into production as it is, fleet-runner provision gpu-01 boots it anew"
+EITHER = "fleet-runner adopt takes it into production as it is, fleet-runner provision boots it anew"
 
 
 def power(power: str, boot: str = "", **values: Any) -> Stored:
@@ -75,7 +75,7 @@ def test_a_machine_that_was_off_a_while_ago_is_looked_at_again_before_day_0() ->
 def test_what_runs_is_left_as_it_is(results: tuple[Stored, ...], words: str) -> None:
     """What answers runs, whatever its BMC says: it may be another machine's."""
     decision = decide(surveyed(*results), TIMING, NOW)
-    assert (decision.actions, decision.waiting) == ((), f"{words}: {EITHER}")
+    assert (decision.actions, decision.waiting) == ((), f"{words}; {EITHER}")
     assert decision.wake_at == NOW - 10 + FAR
 
 
