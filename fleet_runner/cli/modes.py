@@ -131,7 +131,7 @@ def _check(fleet: Fleet, places: Sequence[tuple[Scope, str]]) -> None:
     for scope, name in places:
         known = {Where.of(fleet, device.name).named(scope) for device in nodes(fleet)}
         if name not in known:
-            like = ", ".join(alike(name, sorted(known))) or ", ".join(sorted(known)[:5])
+            like = ", ".join(alike(name, sorted(known))) or ", ".join(sorted(known - {""})[:5]) or "none"
             raise FleetError(
                 f"the source of truth has no {scope.value.replace('_', ' ')} {name!r} with nodes; it has {like}"
             )

@@ -68,6 +68,7 @@ def status(
                 "heard": seen.heard,
                 "breaker": seen.breaker,
                 "policy": seen.policy,
+                "mode": seen.mode,
                 "paused_schedules": seen.paused_schedules,
             }
             print_json({"nodes": nodes, **now_open, "alarms": alarms, **told})
@@ -107,7 +108,8 @@ def _status(settings: Settings, store: Store, state: State | None) -> Group:
         alarmed(_flashed(_ticketed(store, node), flashes.get(node.name, "")), alarms.get(node.name, []))
         for node in nodes
     ]
-    return Group(board(nodes, runs, now, usual(store, runs.values()), on_their_way(store)), *below)
+    mode = [Text(seen.mode, "dim")] if seen.mode else []
+    return Group(*mode, board(nodes, runs, now, usual(store, runs.values()), on_their_way(store)), *below)
 
 
 def _fleet(store: Store, state: State | None) -> tuple[float, list[Node], dict[str, Run]]:

@@ -79,7 +79,8 @@ class Overview:
 
     `unserved_since` is since when something is due that nobody does, null where somebody does. `heard` is when each
     part of the boot path was last heard of. `policy` says why the policy file cannot be used, "" where it can.
-    `breaker` is null while it is closed. `waits` says of each node whose batch nobody has taken why that is.
+    `breaker` is null while it is closed. `waits` says of each node whose batch nobody has taken why that is. `mode`
+    says how far automation may go, and where.
     """
 
     at: float
@@ -92,6 +93,7 @@ class Overview:
     policy: str = ""
     waits: Mapping[str, str] = field(default_factory=dict[str, str])
     notices: tuple[Notice, ...] = ()
+    mode: str = ""
 
 
 @dataclass(frozen=True, slots=True)

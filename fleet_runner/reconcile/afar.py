@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 from fleet_runner.adapters import tracker_file
 from fleet_runner.adapters.store import Store
-from fleet_runner.core import answers
+from fleet_runner.core import answers, modes
 from fleet_runner.core.answers import Batch, Overview, Paused, Queue, Scheduled, Schedules, Standing, paused
 from fleet_runner.core.runs import Node
 from fleet_runner.core.schedules.known import KNOWN
@@ -35,6 +35,7 @@ def overview(settings: Settings, store: Store, now: float) -> Overview:
         unusable_policy(settings),
         queueing.queued(settings, store),
         tuple(answers.Notice(*each) for each in notices(settings, store, now)),
+        modes.told(modes.standing(store.modes())),
     )
 
 

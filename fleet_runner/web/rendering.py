@@ -8,7 +8,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from fleet_runner.core import spans
+from fleet_runner.core import modes, spans
 from fleet_runner.core.access import Right, Role, Who
 from fleet_runner.core.diagram import kind
 from fleet_runner.core.lifecycle import STATES, State
@@ -22,6 +22,7 @@ NAVIGATION: tuple[tuple[str, str, Right], ...] = (
     ("/runs", "Runs", Right.SEE),
     ("/schedules", "Schedules", Right.SEE),
     ("/rollouts", "Rollouts", Right.SEE),
+    ("/modes", "Modes", Right.SEE),
     ("/trends", "Trends", Right.SEE),
     ("/mine", "My nodes", Right.OWN),
     ("/audit", "Audit", Right.AUDIT),
@@ -74,6 +75,7 @@ def page(request: Request, who: Who, template: str, *, status: int = 200, **valu
         "now": here.clock(),
         "path": request.url.path,
         "csrf": csrf(secret) if secret else "",
+        "mode": modes.told(modes.standing(here.store.modes())) if who.may(Right.SEE) else "",
         "navigation": [(url, name) for url, name, right in NAVIGATION if who.may(right)],
         **values,
     }
