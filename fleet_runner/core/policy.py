@@ -4,7 +4,7 @@ The order is: people's wishes, tickets, an open run, holds, then what the node's
 moves the node asks for another look at once, so that each decision stays about one thing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
 from fleet_runner.core import clearing, drain_tickets, production, stages, testing, watching, wishes
@@ -17,18 +17,20 @@ from fleet_runner.core.actions import (
     Move,
     OpenRun,
     OpenTicket,
+    SetCondition,
 )
 from fleet_runner.core.alarm_tickets import told
 from fleet_runner.core.excuses import READY
 from fleet_runner.core.ladder import going_on
 from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, STAGES, STATES, Condition, Event, Stage, State
-from fleet_runner.core.pending import clear
+from fleet_runner.core.pending import HOLDS, clear
 from fleet_runner.core.records import Management
 from fleet_runner.core.sightings import speaks, weigh
 from fleet_runner.core.stages import climb_on
 from fleet_runner.core.tickets import follow
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import FAR, RUNNER, Timing, View, move
+from fleet_runner.core.wishes import READS
 
 SOON = 300.0
 """Seconds after which a node that the source of truth does not offer yet is looked at again."""
@@ -45,10 +47,14 @@ def decide(view: View, timing: Timing, now: float) -> Decision:
     answered = wishes.answer(view, now - 2 * timing.passive.pause)
     if answered:
         return Decision((*answered, *_attempted(view, answered, now)), view.node.waiting, now)
+    if view.refused is not None:
+        view = replace(view, barred=view.refused.sentence)
     over = clearing.cleared(view, now)
     view = replace(view, alarms=clearing.standing(view.alarms, over))
     tickets = _tickets(view, timing, now)
     decision = _decide(view, timing, now)
+    if view.refused is not None:
+        decision = _restrained(view, decision, view.refused.sentence, now)
     after = (*_attempted(view, decision.actions, now), *_uncordon(view, decision), *_done(view, decision))
     return replace(
         decision,
@@ -71,6 +77,27 @@ def _decide(view: View, timing: Timing, now: float) -> Decision:
     if node.state is State.REGISTERED:
         return _start(view, now)
     return _rest(view, timing, now)
+
+
+def _restrained(view: View, decision: Decision, why: str, now: float) -> Decision:
+    """Return what is left of a decision about a node of which it is not settled which machine it is.
+
+    It is looked at while the source has it; nothing moves it, nothing acts on it.
+    """
+    reads = READS if view.status is not None else frozenset[Stage]()
+    if any(_acts(action, reads) for action in decision.actions):
+        return Decision((), why, now + SOON)
+    return replace(decision, waiting=decision.waiting if view.run is not None else why)
+
+
+def _acts(action: Action, reads: Container[Stage]) -> bool:
+    match action:
+        case OpenRun():
+            return action.stage not in reads
+        case SetCondition():
+            return action.condition in HOLDS
+        case _:
+            return isinstance(action, Move | BeginAttempt)
 
 
 def _stopped(view: View) -> str:
