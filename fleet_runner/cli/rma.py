@@ -16,8 +16,10 @@ from fleet_runner.core.cases import Case, Replaced, elsewhere, exchanged, pairs,
 from fleet_runner.core.errors import FleetError, SourceError
 from fleet_runner.core.lifecycle import Event, Refusal, State, step
 from fleet_runner.core.mirror.serials import queued
+from fleet_runner.core.node_identity import machine
 from fleet_runner.core.records import Fleet, Part
 from fleet_runner.core.runs import Wish
+from fleet_runner.core.wishes import RECORD
 from fleet_runner.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -149,6 +151,41 @@ def close(node: NodeName, *, number: Number = "", reason: Reason = "", by: By = 
         console.print(f"{node}: it stays in {row.state}: {names} open still", markup=False)
     elif row.state is State.RMA:
         ask(Wish.REPAIRED, [node], reason or f"case {case.number} at {case.vendor} has ended", by, wait)
+
+
+@app.command()
+def replaced(
+    node: NodeName,
+    *,
+    record: Annotated[
+        bool, typer.Option("--record", help="it is the same machine: only its serial number was recorded wrong")
+    ] = False,
+    reason: Reason = "",
+    by: By = None,
+    wait: Wait = 10.0,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
+) -> None:
+    """Say that another chassis stands in a node's place, with the serial number that the source of truth has now.
+
+    It earns production from the start, beginning with onboard; one that serves leaves production first. Until this is
+    said, nothing is done to a node whose serial number in the source of truth is another one.
+    """
+    with opened() as (settings, store):
+        known(store, node)
+        fleet = source.read(settings)
+        before = store.machine(node).serial
+    device = fleet.devices.get(node)
+    now = machine(device).serial if device is not None else ""
+    if not now or now == before:
+        found = f"the source of truth has serial {now}" if now else "the source of truth has no serial number of it"
+        errors.print(f"no: {node}: {found}; correct it there first", markup=False, soft_wrap=True)
+        raise typer.Exit(Exit.NO)
+    if not yes:
+        what = (
+            "the same machine, recorded wrong before" if record else "another machine, which begins anew at onboard"
+        )
+        typer.confirm(f"{node}: serial {before or 'unknown'} before, {now} now. Is it {what}?", abort=True)
+    ask(Wish.REPLACED, [node], reason, by, wait, detail=RECORD if record else "")
 
 
 def _one(store: Store, node: str, number: str) -> Case:

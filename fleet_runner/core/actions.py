@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from fleet_runner.core.lifecycle import Condition, Stage, Transition
+from fleet_runner.core.node_identity import Machine
 from fleet_runner.core.runs import Held
 from fleet_runner.core.verdicts import Remedy
 
@@ -99,6 +100,15 @@ class EndAttempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Identify:
+    """The node is this machine from now on; `sentence` says who said so, and what changed."""
+
+    machine: Machine
+    by: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class ClearAlarm:
     """What an alarm told of is over; `because` says how that is known."""
 
@@ -117,6 +127,7 @@ Action = (
     | BeginAttempt
     | EndAttempt
     | ClearAlarm
+    | Identify
 )
 
 

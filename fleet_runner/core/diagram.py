@@ -115,8 +115,8 @@ def limit(seconds: float) -> str:
 
 
 def _drawn() -> tuple[Transition, ...]:
-    """Everything but retiring, which is one note instead of an arrow from every box."""
-    return tuple(row for row in TRANSITIONS.values() if row.to not in ENDED)
+    """Everything but retiring and another machine in a node's place: notes instead of an arrow from every box."""
+    return tuple(row for row in TRANSITIONS.values() if row.to not in ENDED and row.event is not Event.REPLACED)
 
 
 def _in_order(events: set[Event]) -> tuple[Event, ...]:

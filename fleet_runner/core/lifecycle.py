@@ -50,6 +50,7 @@ class Event(StrEnum):
     DEBUG = "debug"  # a person takes it apart in place
     RMA = "rma"  # a part or the node goes back to its vendor
     REPAIRED = "repaired"  # a person says that it is whole again
+    REPLACED = "replaced"  # a person says that another machine stands in its place
     WIPE = "wipe"  # a person has everything on it erased, for good
     RETIRE = "retire"  # it leaves the fleet for good
 
@@ -261,13 +262,23 @@ _ROWS: tuple[Transition, ...] = (
                "A person retired the fabric: it is swept no more; its history stays."),
 )  # fmt: skip
 
+_REPLACED = tuple(
+    Transition(state, Event.REPLACED, State.ONBOARD,
+               "Another machine stands in its place and earns production from the start: a technician certifies it "
+               "first.")
+    for state in State
+    if state not in ENDED | FABRICS | SERVING | {State.REGISTERED, State.ONBOARD}
+)  # fmt: skip
+
 _RETIRE = tuple(
     Transition(state, Event.RETIRE, State.RETIRED, "A person retired the node; its history stays.")
     for state in State
     if state not in ENDED | FABRICS
 )
 
-TRANSITIONS: dict[tuple[State, Event], Transition] = {(row.state, row.event): row for row in _ROWS + _RETIRE}
+TRANSITIONS: dict[tuple[State, Event], Transition] = {
+    (row.state, row.event): row for row in _ROWS + _REPLACED + _RETIRE
+}
 
 
 class Work(NamedTuple):

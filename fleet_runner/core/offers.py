@@ -51,6 +51,7 @@ ROWS: Mapping[Wish, Row] = {
 ELSEWHERE: Mapping[Wish, str] = {
     Wish.WIPE: "fleet-runner wipe {node} shows on the server's machine what would be lost, then asks",
     Wish.FIRMWARE: "fleet-runner firmware update {node} on the server's machine brings its firmware to its pins",
+    Wish.REPLACED: "fleet-runner rma replaced {node} on the server's machine confirms that another machine is it now",
 }
 """Wishes that a page does not take, and how they are asked for."""
 
@@ -92,6 +93,7 @@ def applies(node: Node, wish: Wish) -> bool:
         Wish.CANCEL: Condition.PENDING in node.conditions,
         Wish.REBOOT: serving,
         Wish.FIRMWARE: serving,
+        Wish.REPLACED: False,  # what a node waits for says when, and names the command
         Wish.TRIAGE: serving or _moves(node, Event.TRIAGE_NEEDED),
     }
     return said[wish] if wish in said else _moves(node, WISH_EVENTS[wish])

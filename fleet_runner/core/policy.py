@@ -4,7 +4,7 @@ The order is: people's wishes, tickets, an open run, holds, then what the node's
 moves the node asks for another look at once, so that each decision stays about one thing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
 from fleet_runner.core import (
@@ -27,17 +27,22 @@ from fleet_runner.core.actions import (
     Move,
     OpenRun,
     OpenTicket,
+    SetCondition,
 )
 from fleet_runner.core.alarm_tickets import told
 from fleet_runner.core.ladder import going_on
 from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, STAGES, STATES, Condition, Stage, State
-from fleet_runner.core.pending import clear
+from fleet_runner.core.modes import READING
+from fleet_runner.core.pending import HOLDS, clear
 from fleet_runner.core.records import Management
 from fleet_runner.core.sightings import speaks, weigh
 from fleet_runner.core.stages import climb_on
 from fleet_runner.core.tickets import follow
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import FAR, RUNNER, Timing, View
+
+SOON = 300.0
+"""Seconds after which a node is looked at again of which it is not settled which machine it is."""
 
 _SILENT = frozenset({Condition.HELD, Condition.MAINTENANCE})
 """Conditions of a fabric under which its tickets stay as they are, whatever a sweep sees."""
@@ -52,10 +57,14 @@ def decide(view: View, timing: Timing, now: float) -> Decision:
     if answered:
         answered = permission.answered(view, answered)
         return Decision((*answered, *_attempted(view, answered, now)), view.node.waiting, now)
+    if view.refused is not None:
+        view = replace(view, barred=view.refused.sentence)
     over = clearing.cleared(view, now)
     view = replace(view, alarms=clearing.standing(view.alarms, over))
     tickets = permission.ticketed(view, _tickets(view, timing, now))
     decision = permission.permitted(view, _decide(view, timing, now), now)
+    if view.refused is not None:
+        decision = _restrained(view, decision, view.refused.sentence, now)
     after = (*_attempted(view, decision.actions, now), *_uncordon(view, decision), *_done(view, decision))
     return replace(
         decision,
@@ -84,6 +93,27 @@ def _go_on(view: View, timing: Timing, now: float) -> Decision:
     if why := permission.paused(view):
         return Decision((), why, now + FAR)
     return testing.ended_first(view, stages.advance(view, timing, now), now)
+
+
+def _restrained(view: View, decision: Decision, why: str, now: float) -> Decision:
+    """Return what is left of a decision about a node of which it is not settled which machine it is.
+
+    It is looked at while the source has it; nothing moves it, nothing acts on it.
+    """
+    reads = READING if view.status is not None else frozenset[Stage]()
+    if any(_acts(action, reads) for action in decision.actions):
+        return Decision((), why, now + SOON)
+    return replace(decision, waiting=decision.waiting if view.run is not None else why)
+
+
+def _acts(action: Action, reads: Container[Stage]) -> bool:
+    match action:
+        case OpenRun():
+            return action.stage not in reads
+        case SetCondition():
+            return action.condition in HOLDS
+        case _:
+            return isinstance(action, Move | BeginAttempt)
 
 
 def _stopped(view: View) -> str:

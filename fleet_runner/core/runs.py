@@ -91,6 +91,7 @@ class Wish(StrEnum):
     DEBUG = "debug"
     RMA = "rma"
     REPAIRED = "repaired"
+    REPLACED = "replaced"  # its chassis was, or only its record was wrong: `detail` is "record" then
     WIPE = "wipe"
     TRIAGE = "triage"
     REBOOT = "reboot"
@@ -108,6 +109,7 @@ WISH_EVENTS: dict[Wish, Event] = {
     Wish.DEBUG: Event.DEBUG,
     Wish.RMA: Event.RMA,
     Wish.REPAIRED: Event.REPAIRED,
+    Wish.REPLACED: Event.REPLACED,
     Wish.WIPE: Event.WIPE,
 }
 """Wishes that are events of the lifecycle; the others set conditions or start runs."""
@@ -163,8 +165,8 @@ class Ticket:
 class Entry:
     """One line of a node's history: a transition, a condition, a wish, a run, a ticket or a boot, with its sentence.
 
-    `kind` is one of "transition", "condition", "intent", "run", "ticket", "boot"; `state` and `to` are set for
-    transitions. `results` are the ids of the results it was decided from.
+    `kind` is one of "transition", "condition", "intent", "run", "ticket", "boot", "identity"; `state` and `to` are
+    set for transitions. `results` are the ids of the results it was decided from.
     """
 
     id: int

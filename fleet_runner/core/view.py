@@ -8,6 +8,7 @@ from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import TRANSITIONS, Event
 from fleet_runner.core.modes import ACTING, Modes
+from fleet_runner.core.node_identity import Refused
 from fleet_runner.core.records import Termination
 from fleet_runner.core.rules.rules import DEFAULT, Rules
 from fleet_runner.core.runs import Intent, Node, Run, Stored, Ticket
@@ -55,7 +56,8 @@ class View:
     `alarms` are those that stand, raised or not; `attempts` the remedies that are remembered, oldest first. `rules`
     say what follows from which fault. `scheduled` says whether a scheduler gives nodes work; `drained`, that it may
     keep work away still, because of a drain that is not known to be undone. `barred` says why automation may not take
-    it out of service now. `modes` say how far automation may go at it.
+    it out of service now. `modes` say how far automation may go at it. `refused` says why nothing is done to it at
+    all: which machine it is is not settled.
     """
 
     node: Node
@@ -84,6 +86,7 @@ class View:
     drained: bool = False
     barred: str = ""
     modes: Modes = ACTING
+    refused: Refused | None = None
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:

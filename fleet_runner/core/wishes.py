@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from fleet_runner.core import adoption
-from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
+from fleet_runner.core.actions import Action, Answer, ClearCondition, Identify, Move, OpenRun, SetCondition
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.idling import idle
-from fleet_runner.core.lifecycle import FABRICS, STATES, Condition, Event, Refusal, Stage, State, step
+from fleet_runner.core.lifecycle import FABRICS, SERVING, STATES, Condition, Event, Refusal, Stage, State, step
+from fleet_runner.core.modes import READING
 from fleet_runner.core.pending import clear, pend, waive
 from fleet_runner.core.records import Management
 from fleet_runner.core.runs import WISH_EVENTS, Held, Intent, Wish
@@ -25,6 +26,9 @@ OF_FABRICS = frozenset({Stage.FABRIC})
 """Stages that a person may run on a fabric; they only read, too."""
 
 
+RECORD = "record"
+"""The detail of `replaced` where the machine is the same one, and only its record was wrong."""
+
 ASIDE = frozenset({Stage.COLLECT})
 """Stages that no wish waits for: nobody asked for them. A run that a wish starts waits for their end as for any."""
 
@@ -38,6 +42,8 @@ def answer(view: View, newest: float) -> tuple[Action, ...]:
     for intent in view.intents:
         aside = view.run is None or (view.run.stage in ASIDE and intent.wish is not Wish.RUN)
         if aside or intent.wish in _AT_ONCE:
+            if view.refused is not None and not _is_harmless(view, intent):
+                return _no(intent, f"It is not settled which machine it is: {view.refused.sentence}.")
             if intent.wish is Wish.RUN:
                 return _run(view, intent, newest)
             return _ANSWERS.get(intent.wish, _event)(view, intent)
@@ -112,6 +118,34 @@ def _wipe(view: View, intent: Intent) -> tuple[Action, ...]:
     return _event(view, intent)
 
 
+def _replaced(view: View, intent: Intent) -> tuple[Action, ...]:
+    """The machine that the source of truth gives it now is its own; where it is another one, it begins anew."""
+    said = view.refused.machine if view.refused is not None else None
+    if said is None or view.refused is None:
+        why = view.refused.sentence if view.refused is not None else "the source of truth has the serial that it had"
+        return _no(intent, f"It is not known as another machine now: {why}.")
+    identify = Identify(said, intent.by, f"Its machine has serial {said.serial} from now on.")
+    if intent.detail == RECORD:
+        return _yes(intent, f"Only its record was wrong: its serial is {said.serial}; it goes on.", identify)
+    if view.node.state in {State.REGISTERED, State.ONBOARD}:
+        return _yes(intent, f"Its chassis was replaced: its serial is {said.serial} now.", identify)
+    if view.node.state in SERVING:
+        held = Held(intent.at, intent.reason or f"{intent.by} says that its chassis was replaced", intent.by)
+        sentence = f"Its serial is {said.serial} now; it leaves production once it is idle: say repaired then."
+        return _yes(intent, sentence, identify, *pend(Remedy.TRIAGE, held))
+    moved = _event(view, intent)
+    return (identify, *moved) if len(moved) > 1 else moved
+
+
+def _is_harmless(view: View, intent: Intent) -> bool:
+    """Whether a wish about a node of which nobody knows which machine it is makes nothing happen to any machine."""
+    if intent.wish is Wish.RUN:
+        return any(stage.value == intent.detail for stage in READING)
+    if intent.wish is Wish.TRIAGE:
+        return view.node.state not in SERVING
+    return intent.wish in _OF_RECORDS
+
+
 def _triage(view: View, intent: Intent) -> tuple[Action, ...]:
     if view.node.state is not State.PRODUCTION:
         row = step(view.node.state, Event.TRIAGE_NEEDED, frozenset(view.node.conditions))
@@ -184,6 +218,11 @@ def _tests(view: View) -> frozenset[Stage]:
     return frozenset({Stage.HEALTH_ACTIVE}) if view.node.state in AT_HAND | {State.PRODUCTION} else frozenset()
 
 
+_OF_RECORDS = frozenset({
+    Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL, Wish.DEBUG, Wish.RMA, Wish.REPLACED, Wish.RETIRE,
+})  # fmt: skip
+"""Wishes that change what is known of a node, and nothing at any machine."""
+
 _AT_ONCE = frozenset({Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL})
 """Wishes that do not wait for an open run to end."""
 
@@ -197,5 +236,6 @@ _ANSWERS: dict[Wish, Callable[[View, Intent], tuple[Action, ...]]] = {
     Wish.WIPE: _wipe,
     Wish.FIRMWARE: _firmware,
     Wish.CANCEL: _cancel,
+    Wish.REPLACED: _replaced,
 }
 """How each wish is answered; the others are events of the lifecycle."""

@@ -12,13 +12,14 @@ import structlog
 from fleet_runner.adapters.bell import Bell
 from fleet_runner.core.errors import FleetError, SettingsError, SourceError
 from fleet_runner.core.fabrics import fabrics
-from fleet_runner.core.records import Fleet, nodes
+from fleet_runner.core.records import Fleet
 from fleet_runner.reconcile.acting import act
 from fleet_runner.reconcile.alone import alone
 from fleet_runner.reconcile.cables import tell_source
 from fleet_runner.reconcile.polling import poll
 from fleet_runner.reconcile.pressing import LEAST_REST, Attention
 from fleet_runner.reconcile.pulse import Steady
+from fleet_runner.reconcile.registration import register
 from fleet_runner.reconcile.rollouts import roll
 from fleet_runner.reconcile.world import Report, World, source_due
 
@@ -43,7 +44,7 @@ def tick(world: World, now: float | None = None, between: Callable[[Report], Non
     with alone(world.settings):
         fleet = _sync(world, clock())
         now = clock()
-        _register(world, fleet, now)
+        register(world, fleet, now)
         poll(world, now, report, between)
         roll(world, fleet, now, report)
         act(world, fleet, clock, report, between)
@@ -56,6 +57,7 @@ def glance(world: World, between: Callable[[Report], None] = _go_on) -> Report:
     report = Report()
     with alone(world.settings):
         if world.fleet is not None:
+            register(world, world.fleet, time.time())
             act(world, world.fleet, time.time, report, between)
     return report
 
@@ -147,13 +149,6 @@ def _sync(world: World, now: float) -> Fleet:
         world.fleet = found
     world.fleet_read_at = now
     return world.fleet
-
-
-def _register(world: World, fleet: Fleet, now: float) -> None:
-    """Have the store know every node of a source that changed, or that another runner may have read otherwise."""
-    if world.registered != fleet.revision:
-        world.store.register([*nodes(fleet), *(fabric.record for fabric in world.fabrics.values())], now)
-        world.registered = fleet.revision
 
 
 def _stand_by(world: World, bell: Bell) -> None:

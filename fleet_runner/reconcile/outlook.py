@@ -11,6 +11,7 @@ from fleet_runner.core.firmware.turns import NAMED
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, SERVING, Condition, Stage, State
 from fleet_runner.core.modes import Modes, Setting, Where
+from fleet_runner.core.node_identity import Refused
 from fleet_runner.core.observers import observers
 from fleet_runner.core.placement import place
 from fleet_runner.core.records import NODE_ROLES, Fleet, Management, Termination
@@ -94,8 +95,16 @@ class Outlook:
             scheduled=self._scheduled(),
             drained=node.state in SERVING and self._drained(node),
             modes=self.modes(node.name),
+            refused=self._refused(node),
         )
         return replace(view, rounds=self._rounds(node)) if testing.gave_way(view) else view
+
+    def _refused(self, node: Node) -> Refused | None:
+        """Say why nothing is done to a node; a person may have confirmed its machine since the source was read."""
+        found = self.world.refused.get(node.name)
+        if found is None or found.machine is None:
+            return found
+        return None if self.world.store.machine(node.name).serial == found.machine.serial else found
 
     def _rounds(self, node: Node) -> tuple[Run, ...]:
         """Return the newest rounds of a node's tests; asked only of one whose last round gave way."""

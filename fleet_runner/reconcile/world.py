@@ -10,6 +10,7 @@ from fleet_runner.adapters.leased import Leased
 from fleet_runner.adapters.playbooks import Batch, Look
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.fabrics import Fabric
+from fleet_runner.core.node_identity import Refused
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Run
 from fleet_runner.core.schedules.known import SWEEPS
@@ -51,7 +52,7 @@ class World:
 
     Where other machines write the store, too, batches are offered to all of them, and one machine `decides`; `heard`
     tells when they last heard of this one, while it shares their work. `line` names the nodes that wait for room for
-    a play, the first one first.
+    a play, the first one first. `refused` says why nothing is done to a node, as of the source that is `registered`.
     """
 
     settings: Settings
@@ -69,6 +70,7 @@ class World:
     decides: Callable[[], bool] = field(default=lambda: True)
     heard: Heard | None = None
     registered: str = ""
+    refused: Mapping[str, Refused] = field(default_factory=dict[str, Refused])
     line: dict[str, None] = field(default_factory=dict[str, None])
 
     def __post_init__(self) -> None:

@@ -1,5 +1,6 @@
 """Parts that go back: a case, what went out and came in, serial numbers in the source of truth, and the way back."""
 
+import io
 import json
 import shutil
 import time
@@ -134,3 +135,43 @@ def test_a_netbox_is_not_written_to_and_it_is_said_what_to_write_there(
     said = typed("rma", "parts", NODE, "--in", "GPU 1=1650000000999")
     assert said.code == 0
     assert "is not written to: give the parts of gpu-01 there their new serials: GPU 1 1650000000999" in said.err
+
+
+def _change_serial(tmp_path: Path) -> str:
+    """Have the source of truth say another serial of the node; return it."""
+    before = read(load()).devices[NODE].serial
+    assert before
+    for path in (tmp_path / "site").rglob("*.yml"):
+        path.write_text(path.read_text().replace(before, "S-NEW"))
+    assert read(load()).devices[NODE].serial == "S-NEW"
+    return before
+
+
+def test_a_replaced_chassis_is_asked_about_once_and_left_as_a_wish(
+    store: Store, typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _change_serial(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    said = typed("rma", "replaced", NODE, "--wait", "0")
+    assert said.code == 1
+    assert f"serial {before} before, S-NEW now. Is it another machine" in said.words
+    assert store.intents(NODE) == ()
+    assert typed("rma", "replaced", NODE, "--yes", "--wait", "0").code == 4
+    assert typed("rma", "replaced", NODE, "--record", "--yes", "--wait", "0").code == 4
+    assert [(each.wish, each.detail) for each in store.intents(NODE)] == [
+        (Wish.REPLACED, ""),
+        (Wish.REPLACED, "record"),
+    ]
+
+
+def test_nothing_is_replaced_while_the_source_has_the_serial_that_it_had(
+    store: Store, typed: Type, tmp_path: Path
+) -> None:
+    said = typed("rma", "replaced", NODE, "--yes")
+    assert (said.code, "correct it there first" in said.err) == (1, True)
+    assert store.intents(NODE) == ()
+    store.register([], time.time())
+    for path in (tmp_path / "site").rglob("*.yml"):
+        path.write_text(path.read_text().replace(NODE, "gpu-77"))
+    said = typed("rma", "replaced", NODE, "--yes")
+    assert (said.code, "has no serial number of it" in said.err) == (1, True)

@@ -1,7 +1,7 @@
 """What people ask for, and what they are told."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fleet_runner.core.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
@@ -27,7 +27,8 @@ def asked(wish: Wish, state: State = State.PRODUCTION, **values: object) -> tupl
 
 @given(st.sampled_from(list(Wish)), st.sampled_from(list(State)), st.sets(st.sampled_from(list(Condition))))
 def test_every_wish_gets_exactly_one_answer(wish: Wish, state: State, holding: set[Condition]) -> None:
-    """A refused one changes nothing."""
+    """A refused one changes nothing. One to adopt a node that nobody looked at waits for a look."""
+    assume((wish, state) != (Wish.ADOPT, State.REGISTERED) or Condition.HELD in holding)
     actions, said = asked(wish, state, conditions=conditions(*holding), detail="verify")
     assert said.intent == 9
     assert said.sentence.endswith((".", " "))

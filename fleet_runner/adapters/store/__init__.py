@@ -129,10 +129,13 @@ class Store(
         with self._database.read() as connection:
             return nodes.waiting_with(connection, words)
 
-    def register(self, devices: Iterable[Device], now: float) -> tuple[str, ...]:
-        """Add the nodes and fabrics that are missing, update what is told of the others; return the names added."""
+    def register(self, devices: Iterable[Device], now: float, unsure: Container[str] = ()) -> tuple[str, ...]:
+        """Add the nodes and fabrics that are missing, update what is told of the others; return the names added.
+
+        What the source says of the machines of `unsure` ones is not kept: it is not known to be right.
+        """
         with self._database.write() as connection:
-            return nodes.register(connection, devices, now)
+            return nodes.register(connection, tuple(devices), now, unsure)
 
     def apply(self, node: Node, decision: Decision, now: float) -> tuple[Run, ...]:
         """Carry a decision out as a whole, if the node is still as it was read; return the runs it opened."""

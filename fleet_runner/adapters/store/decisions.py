@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, bindparam, delete, update
 
-from fleet_runner.adapters.store import alarms, attempts, history, intents, runs, tickets
+from fleet_runner.adapters.store import alarms, attempts, history, intents, machines, renaming, runs, tickets
 from fleet_runner.adapters.store.database import insert
 from fleet_runner.adapters.store.schema import conditions, nodes
 from fleet_runner.core.actions import (
@@ -14,6 +14,7 @@ from fleet_runner.core.actions import (
     CloseTicket,
     Decision,
     EndAttempt,
+    Identify,
     Move,
     OpenRun,
     OpenTicket,
@@ -102,6 +103,9 @@ def _done(connection: Connection, node: Node, action: Action, now: float) -> lis
             return attempts.end(connection, node.name, action, now)
         case ClearAlarm():
             return alarms.clear(connection, action.alarm, action.because, now)
+        case Identify():
+            machines.put(connection, {node.name: action.machine})
+            return [Entry(0, node.name, now, renaming.KIND, action.sentence, action.by)]
         case OpenRun():
             return []
 

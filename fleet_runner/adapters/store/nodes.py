@@ -1,6 +1,6 @@
 """Nodes, and fabrics beside them, with their conditions: reading many in one query, registering thousands at once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -16,6 +16,7 @@ from sqlalchemy import (
     update,
 )
 
+from fleet_runner.adapters.store import machines
 from fleet_runner.adapters.store.database import insert
 from fleet_runner.adapters.store.schema import LIVE, conditions, nodes
 from fleet_runner.core.fabrics import FABRIC
@@ -70,7 +71,9 @@ def pressing(connection: Connection, limit: int) -> tuple[Node, ...]:
     return some(connection, connection.execute(_PRESSING, {"limit": limit}).scalars())
 
 
-def register(connection: Connection, devices: Iterable[Device], now: float) -> tuple[str, ...]:
+def register(
+    connection: Connection, devices: Sequence[Device], now: float, unsure: Container[str] = ()
+) -> tuple[str, ...]:
     """Add the nodes and fabrics that are missing, bring the others to their record; return the names added."""
     wanted = {device.name: (device.device_type, device.management.value) for device in devices}
     stored = connection.execute(select(nodes.c.name, nodes.c.device_type, nodes.c.management)).all()
@@ -83,6 +86,7 @@ def register(connection: Connection, devices: Iterable[Device], now: float) -> t
     if changed:
         rows = [{"_name": name, "_type": wanted[name][0], "_management": wanted[name][1]} for name in changed]
         connection.execute(_redescribe(), rows)
+    machines.tell(connection, (each for each in devices if each.name not in unsure))
     return tuple(added)
 
 

@@ -5,6 +5,7 @@ from fleet_runner.adapters.store.carrying import CarryingMethods
 from fleet_runner.adapters.store.floor import FloorMethods
 from fleet_runner.adapters.store.foreseeing import ForesightMethods
 from fleet_runner.adapters.store.glancing import GlanceMethods
+from fleet_runner.adapters.store.identity import IdentityMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
 from fleet_runner.adapters.store.lemoning import LemonMethods
 from fleet_runner.adapters.store.past_runs import PastRunMethods
@@ -37,5 +38,6 @@ class RunningMethods(
     TimelineMethods,
     ForesightMethods,
     LemonMethods,
+    IdentityMethods,
 ):
     """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""

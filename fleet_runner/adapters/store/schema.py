@@ -34,7 +34,7 @@ ELSEWHERE = (firmware_schema, remedy_schema, runner_schema, netbox_schema, web_s
 metadata = firmware_schema.flashes.metadata
 """Of the tables here and of those there."""
 
-REVISION = "0010"
+REVISION = "0012"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")
@@ -68,6 +68,16 @@ nodes = Table(
 )
 Index("nodes_due", nodes.c.wake_at, nodes.c.name, sqlite_where=text("state <> 'retired'"),
       postgresql_where=text("state <> 'retired'"))  # fmt: skip
+
+machines = Table(  # what the source of truth said of each node's machine: see core.node_identity
+    "machines",
+    metadata,
+    Column("node", Words, ForeignKey("nodes.name"), primary_key=True),
+    Column("serial", Words, nullable=False),
+    Column("uuid", Words, nullable=False),
+    Column("bmc", Words, nullable=False),
+    Column("macs", Json, nullable=False),
+)
 
 conditions = Table(
     "conditions",

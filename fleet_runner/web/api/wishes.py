@@ -21,6 +21,7 @@ router = APIRouter(tags=["wishes"], responses=REFUSALS | NOT_FOUND)
 ELSEWHERE = {
     Wish.WIPE: "fleet-runner wipe on the server's machine shows first what would be lost",
     Wish.RMA: "fleet-runner rma open on the server's machine keeps the vendor's case with it",
+    Wish.REPLACED: "fleet-runner rma replaced on the server's machine confirms that another machine stands there",
     Wish.FIRMWARE: "fleet-runner firmware update on the server's machine shows first what would be changed",
 }
 """What is not asked for here, and how it is."""

@@ -6,8 +6,8 @@ from sqlalchemy import Column, Connection, MetaData, Table, inspect, text
 from sqlalchemy.types import Boolean, Double, Integer, LargeBinary, TypeEngine
 
 LISTS = frozenset({
-    "asked", "attributes", "before", "codes", "evidence", "expected", "faults", "findings", "host_keys", "nodes",
-    "observed", "parts", "places", "results", "runs", "sources", "targets", "tasks_before",
+    "asked", "attributes", "before", "codes", "evidence", "expected", "faults", "findings", "host_keys", "macs",
+    "nodes", "observed", "parts", "places", "results", "runs", "sources", "targets", "tasks_before",
 })  # fmt: skip
 """Columns that hold JSON."""
 

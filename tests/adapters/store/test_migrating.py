@@ -15,7 +15,7 @@ from fleet_runner.core.errors import StoreError
 from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.filling import Rows, empty, fill, rows
 
-RELEASED = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+RELEASED = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 
 
 def older(database: Database, schema: str) -> Rows:
@@ -70,7 +70,7 @@ def test_who_serves_migrates_its_own_file_and_leaves_a_server_to_a_person(
 
 
 def test_the_migrations_that_are_missing_are_named() -> None:
-    assert [step.revision for step in missing("0005")] == ["0006", "0007", "0008", "0009"]
+    assert [step.revision for step in missing("0005")] == ["0006", "0007", "0008", "0009", "0012"]
     assert missing("0006")[0].sentence.endswith(".")
     assert [step.revision for step in missing(None)] == [*RELEASED, REVISION]
     assert missing(REVISION) == missing("9999") == ()
