@@ -66,6 +66,7 @@ from fleet_runner.core.checks import (
     time_sync,
     training,
     wiped,
+    work_ended,
     xid,
 )
 from fleet_runner.core.checks.check import Check
@@ -81,6 +82,7 @@ CHECKS: dict[str, Check] = {
     "resets": resets.CHECK,
     "gathered": gathered.CHECK,
     "steady": steady.CHECK,
+    "work_ended": work_ended.CHECK,
     "wiped": wiped.CHECK,
     "parts_gpu": parts_gpu.CHECK,
     "parts_hca": parts_hca.CHECK,
