@@ -26,7 +26,7 @@ ANY = "any"
 
 WORDS: dict[str, str] = {
     "remedy": "what follows, where a rule says so",
-    "at_once": "without waiting for the node to be idle",
+    "at_once": "without waiting for an idle node, where all of its work is lost",
     "repeats": "signals until it counts",
     "within": "that must come within",
     "beside": "another code that must come with it",

@@ -2,6 +2,7 @@
 
 from fleet_runner.core.actions import Action, ClearCondition, SetCondition
 from fleet_runner.core.lifecycle import Condition
+from fleet_runner.core.proof import work
 from fleet_runner.core.runs import Held, Stored
 from fleet_runner.core.verdicts import Verdict
 from fleet_runner.core.view import RUNNER, View
@@ -31,6 +32,15 @@ def idle(view: View, newest: float) -> bool:
 def idle_for_a_remedy(view: View, newest: float) -> bool:
     """Whether nobody uses the node, by everybody who can tell: a scheduler that was not asked may begin work now."""
     return idle(view, newest) and _free(view, newest, asked=view.scheduled)
+
+
+def lost(view: View, newest: float) -> str:
+    """Say why a fault that ends work has ended all of the node's, by what was asked after `newest`; else ""."""
+    usage, scheduler = (
+        found.result if found is not None and found.at > newest else None
+        for found in (_newest(view, USAGE), _newest(view, SCHEDULER))
+    )
+    return work.lost(usage, scheduler, scheduled=view.scheduled)
 
 
 def note_usage(view: View) -> tuple[Action, ...]:

@@ -44,9 +44,9 @@ class Call:
 class Need:
     """The hardest remedy that a node's faults call for, what was tried before it considered.
 
-    `at_once` does not wait for an idle node: a fault that calls for this very remedy has ended the work. One that is
-    content with a milder remedy ends no work for a harder one. `reason` says of the fault behind it, and of what was
-    tried; `results` are those that saw the faults.
+    `at_once` does not wait for an idle node where all of its work is lost: a fault that calls for this very remedy
+    has ended work. One that is content with a milder remedy ends no work for a harder one. `reason` says of the fault
+    behind it, and of what was tried; `results` are those that saw the faults.
     """
 
     remedy: Remedy

@@ -103,7 +103,7 @@ def carry_out(view: View, pending: Held, need: Need | None, timing: Timing, now:
     """Carry a pending remedy out if its time has come; else ask whether the node is idle, or say what is missing."""
     asked = next((run for run in reversed(view.runs) if run.stage is Stage.DRAIN), None)
     drained_at = asked.ended_at or 0.0 if asked is not None else 0.0
-    newest = max(pending.since, now - max(2 * timing.drain, FRESH))  # work may have begun since an older answer
+    newest = _newest(pending, timing, now)
     ready = _ready(view, pending, newest)
     if not ready and drained_at > pending.since:
         ready = _regardless(view, pending, need, timing, now)
@@ -113,6 +113,11 @@ def carry_out(view: View, pending: Held, need: Need | None, timing: Timing, now:
     if now >= due:
         return Decision((OpenRun(Stage.DRAIN, f"{pending.detail} waits for the node to be idle"),), "", now)
     return Decision((), _why_pending(view, pending, newest, timing, now), due)
+
+
+def _newest(pending: Held, timing: Timing, now: float) -> float:
+    """Return from when on an answer about the use of a node counts: work may have begun since an older one."""
+    return max(pending.since, now - max(2 * timing.drain, FRESH))
 
 
 def _moved(view: View, pending: Held, need: Need | None, why: str) -> tuple[Action, ...]:
@@ -134,12 +139,13 @@ def _ready(view: View, pending: Held, newest: float) -> str:
 def _regardless(view: View, pending: Held, need: Need | None, timing: Timing, now: float) -> str:
     """Say why a remedy of the runner's own does not wait for the work that runs; "" where it does.
 
-    Nothing new starts by now: the drain was asked for once.
+    Nothing new starts by now: the drain was asked for once. A fault that ends work has ended its own: where others'
+    may run beside it, or nobody can tell, the remedy waits like any.
     """
     if pending.by != RUNNER:
         return ""
-    if need is not None and need.at_once:
-        return "The fault has ended the node's work: the remedy does not wait, it is carried out now."
+    if need is not None and need.at_once and (why := idling.lost(view, _newest(pending, timing, now))):
+        return f"The fault has ended the node's work, {why}: the remedy does not wait, it is carried out now."
     if view.rules.at_deadline is AtDeadline.ACT and now - pending.since > deadline(view, timing):
         return "The drain is over its deadline: the remedy is carried out now, as the policy says."
     return ""

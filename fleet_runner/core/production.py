@@ -125,7 +125,7 @@ def _observe(view: View, need: Need | None, timing: Timing, now: float) -> Decis
         unsure = advised is not None and is_unsure(view, advised.detail.splitlines()[1:], advised.since)
         gone = () if unsure else _not_advised(view, RUNNER)
         return replace(meanwhile, actions=(*dropped, *gone, *meanwhile.actions))
-    when = "at once" if need.at_once else "when it is idle"
+    when = "at once if its work is lost, else when it is idle" if need.at_once else "when it is idle"
     words = f"{permission.note(view, OF_REMEDIES[need.remedy])}: would {need.remedy} {when}: {need.reason}"
     said = Held(now, words, RUNNER, "\n".join((need.remedy.value, *sorted(need.faults))))
     news = advised is None or (advised.detail, advised.reason) != (said.detail, said.reason)

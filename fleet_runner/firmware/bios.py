@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.redfish.bios import Bios
@@ -19,6 +20,7 @@ from fleet_runner.core.firmware.bios_text import Report, Stand
 from fleet_runner.core.firmware.bios_turn import Clock, Lost, Refused, Reset, Set, Settled, Try, decide, noted
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.flash import Pace
+from fleet_runner.firmware import proving
 from fleet_runner.firmware.ending import ended_gently
 from fleet_runner.firmware.holding import PATIENCE, Lease, Target, written
 
@@ -32,7 +34,8 @@ LOOKS = 3
 class BiosMeans:
     """What the settings of one node are set with; `open` opens its BMC, `wanted` is what its profile names.
 
-    Without a store nothing is sent: whether a flash is under way, or another is at the node, is not known.
+    `device` is what the source of truth says of it (`fleet_device`). Without a store nothing is sent: whether a flash
+    is under way, or another is at the node, is not known.
     """
 
     store: Store | None
@@ -40,6 +43,7 @@ class BiosMeans:
     wanted: Mapping[str, Value]
     pace: Pace = field(default_factory=Pace)
     lease_seconds: float = 60.0
+    device: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,8 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
     if visit.lease is None:
         message = f"to be set at the next reset of the host: {told(changes)}"
         return Report(Stand.PLANNED, message, request, time.time(), plan.notes)
+    if why := proving.stranger(visit.bmc, visit.means.device):
+        return Report(Stand.REFUSED, why, request, notes=plan.notes)
     visit.lease.confirm()
     try:
         settings.set(changes)

@@ -82,7 +82,10 @@ def _visit(visit: Visit, lease: Lease) -> Report:
 def _turn(visit: Visit) -> Report | None:
     flash = visit.store.open_flash(visit.target.node)
     try:
-        return beginning.begin(visit) if flash is None else _follow(visit, flash)
+        if flash is not None:
+            return _follow(visit, flash)
+        why = visit.stranger()
+        return visit.report(Stand.UNREAD, why) if why else beginning.begin(visit)
     except BmcError as error:  # between two looks; the next one tells
         if flash is None:
             return beginning.unread(visit, str(error))

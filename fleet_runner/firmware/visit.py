@@ -16,6 +16,7 @@ from fleet_runner.core.firmware.planner import Step
 from fleet_runner.core.firmware.progress_text import Report, Stand, under_way
 from fleet_runner.core.firmware.watched import Gap, gaps
 from fleet_runner.core.lifecycle import Stage
+from fleet_runner.firmware import proving
 from fleet_runner.firmware.holding import Lease, Made, Target, written
 from fleet_runner.firmware.looking import Looks
 from fleet_runner.firmware.resetting import HOST
@@ -47,7 +48,8 @@ class Means:
 
     Without a store nothing is sent: there would be no intent. `images` is the folder of the images, `url` where BMCs
     fetch it from (SimpleUpdate). `lease_seconds` is how long a node stays with a driver that was killed. `say` takes
-    a sentence whenever something has changed. `customer` says that its customer manages the node.
+    a sentence whenever something has changed. `customer` says that its customer manages the node; `device` is what
+    the source of truth says of it (`fleet_device`).
     """
 
     store: Store | None
@@ -59,6 +61,7 @@ class Means:
     lease_seconds: float = 60.0
     say: Callable[[str], None] = _silent
     customer: bool = False
+    device: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Chosen(NamedTuple):
@@ -98,6 +101,7 @@ class Visit:
     said: str = ""
     began: float = field(default_factory=time.time)
     apart: tuple[int, tuple[Gap, ...]] | None = None  # a flash, and what `gaps` found of it
+    proven: bool = False  # whether the BMC was asked whose it is
 
     def wait(self, stand: Stand, message: str, seconds: float, flash: Flash | None = None) -> Report | None:
         """Tell what is waited for, and wait; a report where the visit is over before that."""
@@ -118,10 +122,22 @@ class Visit:
         self.lease.alive()
 
     def confirm(self) -> None:
-        """Send something only with the lease, and for a run that is not over; a ConflictError without."""
+        """Send only to the right machine, with the lease, and for a run that is not over; a ConflictError without."""
+        try:
+            why = self.stranger()
+        except BmcError as error:
+            raise ConflictError(str(error)) from error
+        if why:
+            raise ConflictError(why)
         self.alive()
         if self.lease is not None:
             self.lease.confirm()
+
+    def stranger(self) -> str:
+        """Say that the BMC is another machine's, "" where it does not say so; in a visit it is asked once."""
+        why = "" if self.proven else proving.stranger(self.looks.bmc, self.means.device)
+        self.proven = not why
+        return why
 
     def say(self, message: str) -> None:
         """Tell something once."""

@@ -10,6 +10,7 @@ from fleet_runner.core.excuses import STEADY, upset
 from fleet_runner.core.firmware.rollout import refusal
 from fleet_runner.core.lifecycle import STAGES, Condition, Stage, State
 from fleet_runner.core.modes import Kind
+from fleet_runner.core.proof import decision
 from fleet_runner.core.runs import Node, Run
 from fleet_runner.core.sightings import speaks
 from fleet_runner.core.view import RUNNER
@@ -37,7 +38,8 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
     when (epoch seconds) links may have gone down for reasons that are no fault, by node; of a fabric `observers`,
     [[node, interface]], the best first; of a run of `firmware` that: {"start": why no flash may begin, or ""}; of a
     drain its `reason`; and of one of active tests `round`, when the first run was opened that looked at the tests
-    that it is to find. `remedy` and `faults`, while a remedy is carried out: which, and against what. `treated`, when
+    that it is to find. `remedy`, `faults` and `ends`, while a remedy is carried out: which, against what, and
+    which work it may end. `treated`, when
     faults were last treated, by their keys: what a log says of them from before is no news.
     """
     world = outlook.world
@@ -64,6 +66,7 @@ def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
             told[name]["treated"] = {fault: attempt.at for attempt in attempts for fault in attempt.faults}
         if (going := ladder.going_on(attempts)) is not None:
             told[name] |= {"remedy": going.remedy.value, "faults": list(going.faults)}
+            told[name]["ends"] = decision.ends(outlook.rules(), rows[name].device_type, going).value
         pending = rows[name].conditions.get(Condition.PENDING)
         if run.stage is Stage.DRAIN and pending is not None:
             told[name]["reason"] = f"{pending.detail}: {pending.reason}"

@@ -105,6 +105,7 @@ class ActionModule(ActionBase):
             open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),
             wanted=wanted,
             pace=Pace(boot=boot_seconds),
+            device=_plain(self._templar.template(variables.get("fleet_device"))) or {},
         )
         mine = self._run(variables) if os.environ.get("FLEET_BATCH") else {}
         target = replace(_target(variables, mine, since), bmc=url)

@@ -137,6 +137,7 @@ class ActionModule(ActionBase):
                 url=configured.firmware_url,
                 say=_silent if runner else self._teller(name),
                 customer=self._is_customers(variables),
+                device=_plain(self._templar.template(variables.get("fleet_device"))) or {},
             )
             return firmware.drive(
                 replace(_target(variables, mine if runner else {}, since), bmc=url),

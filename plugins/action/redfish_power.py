@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +31,7 @@ module: redfish_power
 short_description: Switches a node's power and chooses its next boot
 description:
   - Asks the BMC first and does only what is still to be done; a second run changes nothing where that can be known.
+  - A BMC that says another serial number than the source of truth is another machine's, and is sent nothing.
   - Under the runner it also asks the store, and does nothing for a run that is over or was taken over.
   - Where there is a store, nothing is sent while a flash of the node is open, while somebody works on its firmware,
     or while it is in firmware_failed, unless a person allowed it (C(fleet-runner firmware allow-power)).
@@ -112,7 +114,7 @@ class ActionModule(ActionBase):
         if not url:
             raise AnsibleActionFail("redfish_power: fleet_bmc_url is not set; give the device an out-of-band address")
         from fleet_runner.adapters import redfish  # noqa: PLC0415  loaded only where a BMC is asked
-        from fleet_runner.firmware import guarding  # noqa: PLC0415  likewise
+        from fleet_runner.firmware import guarding, proving  # noqa: PLC0415  likewise
 
         now = time.time()
         asked = False
@@ -129,6 +131,8 @@ class ActionModule(ActionBase):
                 done = boot is not None if served else reset
                 answers = action == "reboot" and not done and bool(self._boot_id())
                 sent = plan(action, state, bmc.power_actions(), done=done, served=served, answers=answers)
+                if sent and (why := proving.stranger(bmc, self._device(variables))):
+                    raise AnsibleActionFail(f"redfish_power: {why}")
                 if sent and not self._task.check_mode:
                     wanted = self._wanted(bmc, configured, target, variables) if served else None
                     name, run = str(variables["inventory_hostname"]), self._fence(variables)
@@ -254,6 +258,11 @@ class ActionModule(ActionBase):
         node = str(variables["inventory_hostname"])
         boot = arming.made(store, node, since, age, arming.limits(self._task.args.get("limits") or {}))
         return boot.id if boot else None
+
+    def _device(self, variables: dict[str, Any]) -> dict[str, Any]:
+        """Return what the source of truth says of the node; nothing where a play has no such inventory."""
+        found = self._templar.template(variables.get("fleet_device")) or {}
+        return json.loads(json.dumps(found, default=str))
 
     def _wanted(self, bmc: Bmc, configured: Settings, target: str, variables: dict[str, Any]) -> Wanted:
         """Say who is to boot, or why it cannot be told, as long as nothing has been done to the node."""

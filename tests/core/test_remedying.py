@@ -65,15 +65,48 @@ def event(decision: Decision) -> Event | None:
     return next((action.transition.event for action in of(Move, decision)), None)
 
 
+WHOLE = stored(check="gpu_usage", observed={"in_use": True, "sole": True}, id=4)
+
+
+def the_job(**observed: Any) -> Stored:
+    """What the scheduler said of the node's job."""
+    return stored(check="scheduler", observed={"in_use": True, **observed}, id=6)
+
+
 def test_a_fault_that_has_ended_the_work_does_not_wait_for_it() -> None:
     """It is cordoned and the drain asked once, so that nothing new starts; then it goes."""
-    alarmed = pending(Remedy.POWER_CYCLE, alarms=(FALLEN,))
+    alarmed = pending(Remedy.POWER_CYCLE, alarms=(FALLEN,), latest=(WHOLE,))
     asked = decide(replace(alarmed, runs=SWEPT), TIMING, NOW)
     assert [action.stage for action in of(OpenRun, asked)] == [Stage.DRAIN]
     gone = decide(alarmed, TIMING, NOW)
     assert event(gone) is Event.REBOOT_NEEDED
     assert of(BeginAttempt, gone) == [BeginAttempt(Remedy.POWER_CYCLE, (FALLEN.fault,), "runner")]
     assert {action.condition for action in of(ClearCondition, gone)} == {Condition.PENDING, Condition.DRAINING}
+
+
+def test_a_fault_that_has_ended_one_of_several_jobs_waits_for_the_others() -> None:
+    """Seven GPUs of a shared node are well: it is drained, and goes once nobody uses it."""
+    shared = pending(Remedy.POWER_CYCLE, alarms=(FALLEN,))
+    assert event(decide(shared, TIMING, NOW)) is None
+    assert event(decide(replace(shared, latest=(WHOLE, the_job())), TIMING, NOW)) is None
+    ended = (usage(in_use=False), stored(check="scheduler", observed={"in_use": False}, id=6))
+    assert event(decide(replace(shared, latest=ended), TIMING, NOW)) is Event.REBOOT_NEEDED
+
+
+def test_a_job_that_has_the_whole_node_is_the_one_that_was_lost() -> None:
+    """Its scheduler says so; one that gives nodes work and does not say leaves it open."""
+    whole = pending(Remedy.POWER_CYCLE, alarms=(FALLEN,), latest=(BUSY, the_job(sole=True)), scheduled=True)
+    assert event(decide(whole, TIMING, NOW)) is Event.REBOOT_NEEDED
+    assert event(decide(replace(whole, latest=(WHOLE,)), TIMING, NOW)) is None
+
+
+def test_a_node_that_is_dead_already_does_not_wait_for_its_own_answer() -> None:
+    """Its scheduler has given its jobs up; an answer from before the fault says nothing."""
+    given_up = stored(check="scheduler", observed={"in_use": False, "state": "down*+drain"}, id=6)
+    dead = pending(Remedy.POWER_CYCLE, alarms=(FALLEN,), latest=(given_up,), scheduled=True)
+    assert event(decide(dead, TIMING, NOW)) is Event.REBOOT_NEEDED
+    old = replace(given_up, at=SINCE - 1.0)
+    assert event(decide(replace(dead, latest=(old,)), TIMING, NOW)) is None
 
 
 def test_a_node_is_cordoned_while_a_sweep_runs_on_it() -> None:
@@ -182,7 +215,7 @@ def test_a_fleet_that_only_observes_says_what_it_would_do() -> None:
     known = a_node(conditions={Condition.ADVISED: advised.held})
     assert decide(a_view(known, alarms=(an_alarm(),), runs=SWEPT, rules=OBSERVING), TIMING, NOW).actions == ()
     other = decide(a_view(known, alarms=(FALLEN,), runs=SWEPT, rules=OBSERVING), TIMING, NOW)
-    assert other.waiting.startswith("observing: would POWER_CYCLE at once: ")
+    assert other.waiting.startswith("observing: would POWER_CYCLE at once if its work is lost, else when it is")
     assert of(SetCondition, other)
     dropped = decide(pending(Remedy.RESET, alarms=(an_alarm(),), rules=OBSERVING), TIMING, NOW)
     assert {action.condition for action in of(ClearCondition, dropped)} >= {Condition.PENDING, Condition.CORDONED}

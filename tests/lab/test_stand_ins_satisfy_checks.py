@@ -50,6 +50,7 @@ ELSEWHERE = frozenset(
         "resets",
         "gathered",
         "scheduler",
+        "work_ended",
     }
 )
 """Checks that are asked of a fabric as a whole, of what the store knows, or of what their own stage came to."""

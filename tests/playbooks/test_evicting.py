@@ -38,9 +38,9 @@ def server() -> Iterator[Server]:
 
 
 def evicted(server: Server, folder: Path, stage: str, *, asked: bool) -> set[str]:
-    """Play what a stage's playbook does first, as the runner does or by hand; return the pods whose end was asked."""
+    """Play what a stage does first to a node that was proven, by the runner or by hand; return the pods it ends."""
     [play] = yaml.safe_load((PROJECT / "playbooks" / f"{stage}.yml").read_text())
-    first: dict[str, Any] = play["roles"][0]
+    first: dict[str, Any] = next(each for each in play["roles"] if each["role"] != "proof")
     assert first["role"] == "evict"
     mine = {**play, "roles": [{**first, "vars": {**first.get("vars", {}), "evict_seconds": 0}}]}
     mine.pop("tasks", None)

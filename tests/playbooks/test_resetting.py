@@ -110,9 +110,13 @@ def test_a_fault_that_a_reset_does_not_clear_is_still_found(lab: Lab, play: Play
 
 
 def test_nobodys_work_is_ended_and_nothing_is_reset_under_it(lab: Lab, play: Play) -> None:
-    """It is UNKNOWN, and says who is there."""
+    """It is UNKNOWN, and says who is there; so it does where a person has it reset whatever is found."""
     pid = jobs.start(lab, NODE)
-    found = play("reset", "RESET", fault_key(NODE, "xid.48", gpu(1)))["resets"]
+    (kept,) = play("reset", "RESET", fault_key(NODE, "xid.48", gpu(1))).values()
+    assert (kept.check, kept.verdict) == ("work_ended", Verdict.UNKNOWN)
+    assert kept.message == "its work has not ended: 8 of 8 GPUs are in use by 8 processes; nothing was done"
+    words = ("-e", f"proof_anyway={NODE}")
+    found = play("reset", "RESET", fault_key(NODE, "xid.48", gpu(1)), words=words)["resets"]
     assert found.verdict is Verdict.UNKNOWN
     assert "in use by 8 processes; nothing was done" in found.message
     assert jobs.start(lab, NODE) == pid

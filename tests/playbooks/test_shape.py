@@ -88,6 +88,51 @@ def test_a_role_asks_for_checks_that_exist(role: Path) -> None:
     assert asked <= set(CHECKS)
 
 
+ACTS = frozenset({"redfish_power", "fleet_firmware", "fleet_bios", "fleet_reset", "fleet_wipe"})
+"""Modules that end work, cut power, boot a node anew, flash or erase it; evictions of fleet_scheduler do as well."""
+
+
+def acts(task: dict[str, Any]) -> bool:
+    """Whether a task does something to a node that must be proven before, itself or by a role that it includes."""
+    evicts = task.get("fleet_scheduler", {}).get("action") == "evict"
+    included = (task.get("ansible.builtin.include_role") or task.get("ansible.builtin.import_role") or {}).get("name")
+    return evicts or bool(ACTS & task.keys()) or included in ACTING
+
+
+ACTING: set[str] = set()
+for _ in ROLES:  # a role may include another, which includes a third
+    ACTING |= {role.name for role in ROLES for tasks in role.glob("tasks/*.yml") if any(map(acts, load(tasks) or []))}
+
+
+def test_the_roles_that_act_are_known() -> None:
+    """One that is new is found by what it does; who adds one sees it here."""
+    assert {"boot_anew", "network_boot", "evict", "firmware", "bios", "reset", "wipe"} == ACTING
+
+
+@pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)
+def test_whatever_acts_on_a_node_proves_it_before(path: Path) -> None:
+    """In the same play: no role that acts, and no task, comes before the role `proof`."""
+    [play] = load(path)
+    names = [each["role"] for each in play.get("roles", [])]
+    tasks = [
+        *play.get("pre_tasks", []),
+        *play.get("tasks", []),
+        *play.get("post_tasks", []),
+        *play.get("handlers", []),
+    ]
+    acting = [name for name in names if name in ACTING]
+    assert not any(map(acts, play.get("pre_tasks", [])))
+    if acting or any(map(acts, tasks)):
+        assert "proof" in names
+        assert names.index("proof") < min(map(names.index, acting), default=len(names))
+
+
+def test_every_stage_that_acts_is_proven() -> None:
+    """The list, by name: a stage that falls out of it has lost its role, or its proof."""
+    proven = {path.stem for path in PLAYBOOKS if "proof" in [each["role"] for each in load(path)[0].get("roles", [])]}
+    assert proven == {"provision", "reboot", "reset", "firmware", "wipe"}
+
+
 def test_a_passive_sweep_is_one_task() -> None:
     """Each further task costs the controller as much CPU per node as a ping."""
     assert len(load(PROJECT / "roles" / "node_health" / "tasks" / "main.yml")) == 1

@@ -68,6 +68,7 @@ from fleet_runner.core.checks import (
     time_sync,
     training,
     wiped,
+    work_ended,
     xid,
 )
 from fleet_runner.core.checks.check import Check
@@ -83,6 +84,7 @@ CHECKS: dict[str, Check] = {
     "resets": resets.CHECK,
     "gathered": gathered.CHECK,
     "steady": steady.CHECK,
+    "work_ended": work_ended.CHECK,
     "wiped": wiped.CHECK,
     "parts_gpu": parts_gpu.CHECK,
     "parts_hca": parts_hca.CHECK,

@@ -1,11 +1,14 @@
 """Is anybody using the GPUs?"""
 
+from collections.abc import Sequence
+
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.checks.gpus import answering
 from fleet_runner.core.errors import EvidenceError
 from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import our_jobs
 from fleet_runner.core.parsers.nvidia_smi import Gpu
+from fleet_runner.core.proof.work import SOLE
 from fleet_runner.core.verdicts import Result, Verdict
 
 
@@ -15,7 +18,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     In use means a process on any GPU, or work on one whose processes are hidden from the node. A GPU that is lost
     runs nothing. Where a process list is not given the answer is UNKNOWN: an idle guess could end somebody's work.
     Active tests are nobody's use: they give way. Load without a process is theirs only on a GPU that one of their
-    processes is on: beside a test of disks it is a tenant's.
+    processes is on: beside a test of disks it is a tenant's. `sole` is there where one process is on all of the GPUs.
     """
     gpus = answering(readings)
     silent = [gpu.pci for gpu in gpus if gpu.processes is None]
@@ -31,12 +34,20 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if ours:
         message += ", but by tests of ours" if not busy else ", beside tests of ours"
     observed = {"in_use": bool(busy), "processes": processes, **({"ours": mine} if ours else {})}
+    if _is_one(gpus):
+        observed[SOLE] = True
     return Result("gpu_usage", Verdict.PASS, message, observed=observed)
 
 
 def _is_used(gpu: Gpu, ours: frozenset[int]) -> bool:
     theirs = [pid for pid in gpu.pids if pid not in ours]
     return bool(theirs) or (bool(gpu.used_percent) and not gpu.pids)
+
+
+def _is_one(gpus: Sequence[Gpu]) -> bool:
+    """Whether one process, and no other, is on each GPU that answers."""
+    pids = {gpu.pids for gpu in gpus}
+    return len(pids) == 1 and all(len(each) == 1 and each[0] is not None for each in pids)
 
 
 def _ours(readings: Readings) -> frozenset[int]:

@@ -9,6 +9,7 @@ from fleet_runner.core.evidence import Expected
 from fleet_runner.core.parsers import kubernetes_node, slurm_node
 from fleet_runner.core.parsers.json_text import json_object
 from fleet_runner.core.printable import printable
+from fleet_runner.core.proof.work import SOLE
 from fleet_runner.core.scheduling import Seen
 from fleet_runner.core.verdicts import Result, Verdict
 
@@ -45,6 +46,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "state": seen.state,
         "takes_work": seen.takes_work,
         "work": list(seen.work[: scheduling.SHOWN]),
+        **({SOLE: True} if seen.sole else {}),
     }
     return Result(NAME, Verdict.PASS, _message(seen), observed=observed)
 

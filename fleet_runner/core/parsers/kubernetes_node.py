@@ -28,6 +28,9 @@ FINISHED = frozenset({"Succeeded", "Failed"})
 CLOSING = frozenset({"NoSchedule", "NoExecute"})
 MOST_PODS = 2_000
 
+GPU = "nvidia.com/gpu"
+"""What NVIDIA's device plugin calls a GPU."""
+
 _QUANTITY = re.compile(r"[0-9]{1,19}(?:\.[0-9]{1,9})?[A-Za-z]{0,2}", re.ASCII)
 
 
@@ -43,6 +46,7 @@ def kept(node: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> dict[str
         "notes": {key: _text(notes, key) for key in (TAINT, CORDONED) if key in notes},
         "taints": [{key: _text(taint, key) for key in ("key", "effect")} for taint in taints],
         "cordoned_by": cordoned_by(meta),
+        "gpus": _whole(_mapping(status, "allocatable").get(GPU)),
         "ready": next((_text(each, "status") for each in conditions if each.get("type") == "Ready"), ""),
         "pods": [_pod(each) for each in pods[: MOST_PODS + 1]],
     }
@@ -71,6 +75,7 @@ def parse(node: str, said: Mapping[str, Any]) -> Seen:
         why=printable(why),
         ours=scheduling.mark(node, str(notes.get(TAINT, ""))) if ours else None,
         others=sum(not pod.get("devices") for pod in there),
+        sole=len(there) == len(work) == 1 and bool(said.get("gpus")) and there[0].get("gpus") == said.get("gpus"),
     )
 
 
@@ -122,6 +127,7 @@ def _pod(pod: Mapping[str, Any]) -> dict[str, Any]:
         "mirror": MIRROR in _mapping(meta, "annotations"),
         "ending": bool(meta.get("deletionTimestamp")),
         "devices": bool(spec.get("resourceClaims")) or any(_has_devices(each) for each in containers),
+        "gpus": sum(_whole(_mapping(_mapping(each, "resources"), "limits").get(GPU)) for each in containers),
     }
 
 
@@ -130,6 +136,11 @@ def _has_devices(container: Mapping[str, Any]) -> bool:
     resources = _mapping(container, "resources")
     asked = {**_mapping(resources, "requests"), **_mapping(resources, "limits")}
     return any("/" in name and _is_some(quantity) for name, quantity in asked.items())
+
+
+def _whole(quantity: object) -> int:
+    """Return a whole number of devices, 0 for anything else."""
+    return int(str(quantity)) if re.fullmatch("[0-9]{1,6}", str(quantity), re.ASCII) else 0
 
 
 def _is_some(quantity: object) -> bool:

@@ -4,6 +4,7 @@ The one-line form (`-o`) has no end of a field that a reason could not hold as w
 """
 
 import re
+from collections.abc import Mapping
 
 from fleet_runner.core import scheduling
 from fleet_runner.core.errors import EvidenceError
@@ -18,7 +19,9 @@ QUEUE = ("squeue", "--noheader", "--all", f"--states={WORKING}", "--format=%i %T
 MOST_LINES = 400
 MOST_JOBS = 10_000
 
-_FIELD = re.compile(r" {3}(State|Reason|Comment|Extra)=(.{0,4000})")
+_FIELD = re.compile(r" {3}(State|Reason|Comment|Extra|CfgTRES|AllocTRES|CPUAlloc)=(.{0,4000})")
+_GPUS = re.compile(r"(?:^|,)gres/gpu=(\d{1,6})(?:,|$)", re.ASCII)
+_CPUS = re.compile(r"(\d{1,6})(?: \S{1,40})? CPUTot=(\d{1,6})(?: .*)?", re.ASCII)
 _FIRST = re.compile(r"NodeName=(\S{1,255})(?: .*)?")
 _WHO = re.compile(r"(.*) \[[^\[\]]{1,80}@[0-9T:-]{1,30}\]")
 _JOB = re.compile(r"\s{0,20}(\S{1,80}) ([A-Z_]{1,30})\s{0,20}", re.ASCII)
@@ -50,6 +53,7 @@ def parse(node: str, shown: str, queued: str) -> Seen:
         work=work,
         why=fields.get("Reason", "") if closed else "",
         ours=scheduling.mark(node, reason) if closed else None,
+        sole=len(jobs) == 1 and _is_whole(fields),
     )
 
 
@@ -59,6 +63,15 @@ def drainable(node: str, shown: str) -> bool:
     base, flags = _state(fields.get("State", "").partition(" ")[0])
     taken = _reason(fields.get("Reason", "")) not in NOT_SET_BY_ANYBODY
     return not CLOSED & flags and not (base in {"DOWN", "ERROR"} and taken)
+
+
+def _is_whole(fields: Mapping[str, str]) -> bool:
+    """Whether all GPUs of a node are given away, or, where Slurm does not count them, all of its processors."""
+    there, given = (_GPUS.search(fields.get(name, "")) for name in ("CfgTRES", "AllocTRES"))
+    if there is not None:
+        return given is not None and given[1] == there[1]
+    processors = _CPUS.fullmatch(fields.get("CPUAlloc", ""))
+    return processors is not None and processors[1] == processors[2] != "0"
 
 
 def _fields(node: str, shown: str) -> dict[str, str]:

@@ -1,7 +1,9 @@
 """What a node's BMC and its own system tell of the machine, from what was read of them."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from fleet_runner.core.checks.answers import text_of
 from fleet_runner.core.checks.check import Readings
@@ -22,11 +24,21 @@ def told(readings: Readings) -> tuple[Told, Told]:
     return _bmc(readings), _system(readings)
 
 
+def of_bmc(bodies: Mapping[str, Any]) -> Told:
+    """Return what a BMC says, from what was gathered of it: {URI: body, or None for what answered with an error}."""
+    unread = tuple(uri for uri, body in bodies.items() if body is None)
+    return _of(redfish.Gathered({uri: body for uri, body in bodies.items() if body is not None}, unread))
+
+
 def _bmc(readings: Readings) -> Told:
     try:
-        found = redfish_machine.machine(redfish.gathered(_text(readings, MACHINE), "the BMC's system"))
+        return _of(redfish.gathered(_text(readings, MACHINE), "the BMC's system"))
     except EvidenceError as error:
         return Told(BMC, why=str(error))
+
+
+def _of(gathered: redfish.Gathered) -> Told:
+    found = redfish_machine.machine(gathered)
     return Told(BMC, found.serials, (), found.uuid, _macs(found.macs), whole=found.whole)
 
 

@@ -26,6 +26,7 @@ SUPPLIED = frozenset(
         "reset_progress",
         "scheduler_node",
         "wipe_progress",
+        "work_progress",
     }
 )
 """Readings that a role brings itself, because getting them is more than reading: how far a boot came that it waited

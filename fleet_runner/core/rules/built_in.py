@@ -21,7 +21,8 @@ BUILT_IN: tuple[Rule, ...] = (
     Rule(("alert.*",), remedy=Remedy.WATCH, quiet=1 * DAY, source=_JUDGEMENT),
     # A silent GPU is no healed one: what needs a remedy stands until that, or a check, has proved it gone.
     Rule(("xid.*", "sxid.*"), quiet=2 * DAY, source=_JUDGEMENT),
-    # Only power taken away brings the GPU back, and the work that used it has died with it.
+    # Only power taken away brings the GPU back, and the work that used it has died with it; that of the others may be
+    # well, and is waited for.
     Rule(("xid.79",), remedy=Remedy.POWER_CYCLE, at_once=True, source=_CATALOGUE),
     # Memory that ECC could not correct, or rows that could not be remapped; failed remapping shows in gpu_errors.
     Rule(("xid.48", "xid.64", "xid.95", "xid.140"), remedy=Remedy.RESET, source=_CATALOGUE),

@@ -9,10 +9,11 @@ from fleet_runner.core.verdicts import Remedy
 class Following:
     """When signals of a code become an alarm that counts, when it clears, and what follows. Seconds throughout.
 
-    `remedy` is None where what the finding or signal proposes stands; `at_once` does not wait for an idle node. An
-    alarm counts once `repeats` signals happened `within` so long (with 1 the first does), another code that matches
-    one of the globs `beside` was told of the same node within that time too (none asked for: at once), and it has
-    lasted for `hold`. It clears by itself when nothing more was heard of it for `quiet`, which is above 0.
+    `remedy` is None where what the finding or signal proposes stands. `at_once` says that the fault has ended work:
+    the remedy does not wait for an idle node where that was all of it (`core.proof.work`). An alarm counts once
+    `repeats` signals happened `within` so long (with 1 the first does), another code that matches one of the globs
+    `beside` was told of the same node within that time too (none asked for: at once), and it has lasted for `hold`.
+    It clears by itself when nothing more was heard of it for `quiet`, which is above 0.
     """
 
     remedy: Remedy | None = None

@@ -119,6 +119,7 @@ HEALTHY: dict[str, dict[str, str]] = {
     "gpu_usage": {"nvidia_smi": SMI},
     "firmware_pins": {"redfish_firmware": text_of("redfish/firmware.json")},
     "bios_settings": {"redfish_bios": text_of("redfish/bios.json")},
+    "work_ended": {"work_progress": '{"why": ""}'},
     "wiped": {"wipe_progress": wipe_progress()},
     "gathered": {"gather_progress": '{"files": [{"name": "dmesg.txt", "why": "", "bytes": 9}]}'},
     "resets": {"reset_progress": reset_progress(), "nvidia_smi": SMI},

@@ -16,7 +16,7 @@ from tests.core.checks.judging import DEVICE, HEALTHY, NODE, PROFILE, cuts, judg
 
 MINE = sorted(HEALTHY)
 
-FINDS_NOTHING = {"gathered", "gpu_usage", "machine_power", "node_up", "scheduler"}
+FINDS_NOTHING = {"gathered", "gpu_usage", "machine_power", "node_up", "scheduler", "work_ended"}
 """Checks whose answer is a fact, and no fault."""
 
 ONE_READ = [(check, read) for check in MINE for read in HEALTHY[check]]

@@ -205,6 +205,20 @@ def test_a_node_is_in_use_by_processes_or_by_work_whose_processes_are_hidden(
     assert result.observed == {"in_use": True, "processes": processes}
 
 
+@pytest.mark.parametrize(
+    ("pids", "sole"),
+    [(("7", "7"), True), (("7", "8"), False), (("7", ""), False), (("", "7"), False), (("[N/A]", "[N/A]"), False)],
+)
+def test_one_process_on_every_gpu_has_the_whole_node(pids: tuple[str, str], sole: bool) -> None:
+    """Several may be one job's, or several jobs': the processes do not tell."""
+    first, *rest = SMI.split("<processes>")
+    filled = (f"<process_info><pid>{pid}</pid></process_info>" if pid else "" for pid in pids)
+    text = first + "".join(f"<processes>{each}{part}" for each, part in zip(filled, rest, strict=True))
+    result = judged("gpu_usage", {"nvidia_smi": text})
+    assert result.observed["in_use"] is True
+    assert result.observed.get("sole", False) is sole
+
+
 def test_an_idle_node_is_not_in_use() -> None:
     """The one answer after which it may be rebooted."""
     result = judged("gpu_usage", {"nvidia_smi": SMI})

@@ -90,3 +90,10 @@ def test_any_text_is_unknown_or_harmless(text: str) -> None:
     reading = Reading("scheduler_node", ReadEnd.OK, text)
     found = run(CHECKS["scheduler"], {"scheduler_node": reading}, Expected("n1"))
     assert found.verdict is Verdict.UNKNOWN
+
+
+def test_a_job_that_has_the_whole_node_is_observed() -> None:
+    """Only where it does: what a fault has ended is then all that ran."""
+    whole = f"{IDLE}   CfgTRES=cpu=2,gres/gpu=8\n   AllocTRES=cpu=2,gres/gpu=8\n"
+    assert judged(said={"shown": whole, "queued": "7 RUNNING\n"}).observed["sole"] is True
+    assert "sole" not in judged(said={"shown": IDLE, "queued": "7 RUNNING\n"}).observed

@@ -167,3 +167,26 @@ def _whole(raw: Any) -> None:
         found = kept(node, pods)
         standing(found["pods"])
         parse("gpu-1", json.loads(json.dumps(found)))
+
+
+@pytest.mark.parametrize(
+    ("there", "pods", "sole"),
+    [
+        ("8", [a_pod("train", {"nvidia.com/gpu": "8"})], True),
+        ("8", [a_pod("train", {"nvidia.com/gpu": "8"}), a_pod("done", {"nvidia.com/gpu": 1}, "Succeeded")], True),
+        ("8", [a_pod("train", {"nvidia.com/gpu": 4})], False),
+        ("8", [a_pod("train", {"nvidia.com/gpu": "4"}), a_pod("other", {"nvidia.com/gpu": "4"})], False),
+        ("8", [a_pod("train", {"nvidia.com/gpu": "8"}), a_pod("shop")], False),
+        ("8", [a_pod("rdma", {"rdma/hca": 8})], False),
+        ("0", [a_pod("rdma", {"rdma/hca": 8})], False),
+        (None, [a_pod("train", {"nvidia.com/gpu": "8"})], False),
+        ("8", [], False),
+    ],
+)
+def test_one_pod_has_the_whole_node_if_it_has_all_gpus_and_nothing_runs_beside_it(
+    there: object, pods: list[Any], sole: bool
+) -> None:
+    """Pods without devices are somebody's work, too."""
+    node = a_node()
+    node["status"]["allocatable"] = {"nvidia.com/gpu": there}
+    assert seen(node, *pods).sole is sole

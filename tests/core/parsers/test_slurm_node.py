@@ -136,3 +136,27 @@ def test_no_reason_of_a_persons_makes_a_drained_node_take_work(reason: str) -> N
         found = seen("IDLE+DRAIN", reason)
         assert not found.takes_work
         assert found.ours is None
+
+
+TRES = "   CfgTRES=cpu=2,billing=2,gres/gpu=8,gres/gpu:h100=8\n   AllocTRES=cpu=1,gres/gpu={},gres/gpu:h100={}\n"
+CPUS = SHOWN.replace("CPUAlloc=0", "CPUAlloc={}")
+
+
+@pytest.mark.parametrize(
+    ("text", "queued", "sole"),
+    [
+        (shown("MIXED", more=TRES.format(8, 8)), "7 RUNNING\n", True),
+        (shown("MIXED", more=TRES.format(4, 4)), "7 RUNNING\n", False),
+        (shown("MIXED", more=TRES.format(8, 8)), "7 RUNNING\n8 RUNNING\n", False),
+        (shown("MIXED", more=TRES.format(8, 8)), "", False),
+        (shown("ALLOCATED", more="   CfgTRES=cpu=2,gres/gpu=8\n   AllocTRES=\n"), "7 RUNNING\n", False),
+        (CPUS.format(2), "7 RUNNING\n", True),
+        (CPUS.format(1), "7 RUNNING\n", False),
+        (CPUS.format(0).replace("CPUTot=2", "CPUTot=0"), "7 RUNNING\n", False),
+        (CPUS.format(2).replace(" CPUEfctv=2", ""), "7 RUNNING\n", True),
+        (CPUS.format(2).replace("   CPUAlloc", "  CPUAlloc"), "7 RUNNING\n", False),
+    ],
+)
+def test_one_job_has_the_whole_node_if_it_has_all_that_is_counted(text: str, queued: str, sole: bool) -> None:
+    """All GPUs, or all processors where Slurm counts no GPUs; what it does not say is not the whole."""
+    assert slurm_node.parse("n1", text, queued).sole is sole
