@@ -77,12 +77,12 @@ def _over(view: View, alarm: Alarm, now: float) -> str:
     last = heard(alarm)
     if view.node.state is State.PRODUCTION and last < view.node.since:
         return "the node came to production after it was last heard of"
+    if alarm.raised_at is not None and not alarm.authenticated and answer(view, alarm) is Answer.NO:
+        return "it was told without authentication, and the node, asked since, does not confirm it"
     later = {run.id for run in (*view.runs, view.run) if run is not None and run.opened_at > last}
     proof = next((stored for stored in view.latest if stored.run in later and _disproves(stored, alarm)), None)
     if alarm.raised_at is not None and proof is not None:
         return f"{proof.result.check} looked after it was last heard of, and does not see it"
-    if alarm.raised_at is not None and not alarm.authenticated and answer(view, alarm) is Answer.NO:
-        return "it was told without authentication, and the node, asked since, does not confirm it"
     quiet = _quiet(view, alarm)
     return f"nothing more was heard of it for {quiet / 3600:.3g} h" if now >= alarm.heard_at + quiet else ""
 

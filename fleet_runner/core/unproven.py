@@ -11,6 +11,9 @@ from fleet_runner.core.view import Timing, View
 ASKS = "an alarm came without authentication: this look confirms it or not"
 """Why a passive check is run that is made for such alarms."""
 
+LEAST = 60.0
+"""Seconds between two such looks at least, however soon the settings confirm faults of cabling."""
+
 
 def unanswered(view: View) -> tuple[Alarm, ...]:
     """Return the alarms without authentication that count, and about which the node has said nothing since."""
@@ -32,7 +35,7 @@ def ask_at(view: View, timing: Timing) -> float:
     if not unanswered(view):
         return math.inf
     last = _last(view)
-    return (last.ended_at or 0.0) + timing.confirm if last is not None and last.reason == ASKS else 0.0
+    return (last.ended_at or 0.0) + max(timing.confirm, LEAST) if last is not None and last.reason == ASKS else 0.0
 
 
 def told(view: View) -> str:

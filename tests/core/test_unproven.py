@@ -22,7 +22,7 @@ from fleet_runner.core.runs import Node, Outcome, Stored
 from fleet_runner.core.schedules.sweep import Standing
 from fleet_runner.core.signals.alarm import UNPROVEN, Alarm
 from fleet_runner.core.signals.signal import Source
-from fleet_runner.core.unproven import ASKS, ask_at, told, unanswered
+from fleet_runner.core.unproven import ASKS, LEAST, ask_at, told, unanswered
 from fleet_runner.core.verdicts import Remedy, Verdict
 from fleet_runner.core.view import Timing, View
 from tests.core.living import KINDS, SERVING, TIMING, Life, is_kept, moved, tried
@@ -209,3 +209,9 @@ def test_forged_words_have_a_node_looked_at_a_few_times_an_hour() -> None:
 def looks(life: Life) -> int:
     """How many passive checks were run."""
     return sum(run.stage is Stage.HEALTH_PASSIVE for run in life.runs)
+
+
+def test_settings_that_confirm_at_once_have_no_node_looked_at_without_end() -> None:
+    """A minute lies between two looks that forged words ask for."""
+    hasty = replace(PATIENT, confirm=0.0)
+    assert ask_at(looked(opened_at=NOW - 11), hasty) == NOW - 1 + LEAST
