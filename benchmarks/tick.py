@@ -81,6 +81,7 @@ def raise_alarms(store: Store, names: list[str], now: float) -> None:
             last_at=now,
             heard_at=now,
             raised_at=now,
+            authenticated=True,
         )
         for name in names
     ]

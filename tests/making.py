@@ -118,7 +118,7 @@ def an_alarm(**values: Any) -> Alarm:
     given: dict[str, Any] = {"node": "gpu-01", "code": "xid.119", "component": "GPU 3", "id": 6}
     given |= {"fault": "gpu-01/xid.119/GPU 3", "source": Source.KERNEL, "message": "GPU 3: Xid 119."}
     given |= {"remedy": Remedy.RESET, "at_once": False, "first_at": NOW - 20.0, "last_at": NOW - 10.0}
-    given |= {"heard_at": NOW - 10.0, "raised_at": NOW - 10.0} | values
+    given |= {"heard_at": NOW - 10.0, "raised_at": NOW - 10.0, "authenticated": True} | values
     return Alarm(**given)
 
 

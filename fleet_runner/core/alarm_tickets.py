@@ -15,10 +15,11 @@ SIGNALS = "signals"
 
 
 def told(view: View) -> tuple[OpenTicket | CloseTicket, ...]:
-    """Return what must happen to tickets so that they agree with the alarms of a node."""
+    """Return what must happen to tickets so that they agree with the alarms of a node; unproven ones open none."""
+    alarms = [alarm for alarm in view.alarms if alarm.authenticated]
     known = {ticket.fault: ticket for ticket in view.tickets}
-    standing = {alarm.fault for alarm in view.alarms}
-    opened = (_draft(view, alarm) for alarm in view.alarms if _is_wanted(view, alarm, known.get(alarm.fault)))
+    standing = {alarm.fault for alarm in alarms}
+    opened = (_draft(view, alarm) for alarm in alarms if _is_wanted(view, alarm, known.get(alarm.fault)))
     over = (ticket for ticket in view.tickets if ticket.check == SIGNALS and ticket.fault not in standing)
     return (*opened, *(CloseTicket(ticket.id, "its alarm is over") for ticket in over))
 

@@ -171,7 +171,10 @@ def diagnose(known: Known) -> tuple[Suspect, ...]:
     for alarm in known.alarms:
         mine = _file(files, alarm.component, alarm.code, alarm.fault)
         stands = "stands" if alarm.cleared_at is None else f"cleared: {alarm.cleared_because}"
-        mine.score += WEIGHTS[alarm.remedy] / (1.0 if alarm.cleared_at is None else 2.0)
+        if alarm.authenticated:
+            mine.score += WEIGHTS[alarm.remedy] / (1.0 if alarm.cleared_at is None else 2.0)
+        else:
+            stands = f"told without authentication, {stands}"
         mine.evidence.append(f"{_day(alarm.last_at)} pushed {alarm.count} times ({stands}): {alarm.message}")
     for component, mine in files.items():
         mine.slot = mine.slot or known.slots.get(component, "")

@@ -87,15 +87,16 @@ def _done(remedy: Remedy) -> Remedy:
 def calls(view: View) -> tuple[Call, ...]:
     """Return the faults that take a node out of service: seen, or told of by alarms, since it came to its state.
 
-    What has no answer calls for nothing, whatever it says beside that.
+    What has no answer calls for nothing, whatever it says beside that; nor does an alarm without authentication: the
+    node is asked first (see `unproven`), and what its checks find calls.
     """
     return tuple(call for call in (*_seen(view), *_raised(view)) if call.remedy in EVENTS)
 
 
 def faults(view: View) -> frozenset[str]:
-    """Return every fault that is seen, or told of, whatever follows from it."""
+    """Return every fault that is seen, or told of by who proved to be its sender, whatever follows from it."""
     seen = {finding.fault for stored in view.latest for finding in stored.result.findings}
-    return frozenset(seen | {alarm.fault for alarm in view.alarms})
+    return frozenset(seen | {alarm.fault for alarm in view.alarms if alarm.authenticated})
 
 
 def waived(view: View) -> frozenset[str]:
@@ -117,7 +118,7 @@ def _call(view: View, stored: Stored, finding: Finding) -> Call:
 
 def _raised(view: View) -> Iterable[Call]:
     for alarm in view.alarms:
-        if alarm.raised_at is not None and alarm.last_at >= view.node.since:
+        if alarm.authenticated and alarm.raised_at is not None and alarm.last_at >= view.node.since:
             yield _of_alarm(alarm, view.rules.of(view.node.device_type, alarm.code))
 
 

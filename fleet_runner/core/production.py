@@ -1,8 +1,9 @@
 """What a serving node needs: its schedules kept, and from a fault the smallest safe remedy at the right moment."""
 
+import math
 from dataclasses import replace
 
-from fleet_runner.core import idling, permission, testing
+from fleet_runner.core import idling, permission, testing, unproven
 from fleet_runner.core.actions import Action, ClearCondition, Decision, EndAttempt, OpenRun, SetCondition
 from fleet_runner.core.drain_tickets import unresumed
 from fleet_runner.core.ladder import recurring
@@ -175,11 +176,14 @@ def _keep_sweeps(view: View, timing: Timing, now: float) -> Decision:
         stage: _turn(view, stage, sweep, timing.confirm if stage in again else None, now)
         for stage, sweep in sweeps.items()
     }
+    asks = unproven.ask_at(view, timing)
+    if now < due[Stage.HEALTH_PASSIVE] and now >= asks and not timing.passive.is_off:
+        return Decision((OpenRun(Stage.HEALTH_PASSIVE, unproven.ASKS),), "", now)
     for stage, at in due.items():
         if now >= at:
             why = "a fault was seen once, this look confirms it or not" if stage in again else f"scheduled {stage}"
             return Decision((OpenRun(stage, why),), "", now)
-    return Decision((), _health(view), min(now + FAR, *due.values()))
+    return Decision((), _health(view), min(now + FAR, math.inf if timing.passive.is_off else asks, *due.values()))
 
 
 def _turn(view: View, stage: Stage, sweep: Sweep, confirm: float | None, now: float) -> float:
@@ -194,6 +198,8 @@ def _turn(view: View, stage: Stage, sweep: Sweep, confirm: float | None, now: fl
 
 def _health(view: View) -> str:
     """What `status` says of a node that serves: nothing while all is well."""
+    if words := unproven.told(view):
+        return words
     for stage in (Stage.RESUME, Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.HEALTH_ACTIVE):
         last = _last(view, stage)
         if last is not None and last.outcome in NO_VERDICT - {Outcome.SKIPPED}:

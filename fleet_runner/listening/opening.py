@@ -1,8 +1,8 @@
-"""A parcel is opened: what its texts tell, of which nodes of the fleet, as far as its sender may speak of them."""
+"""A parcel is opened: what its texts tell, of which nodes of the fleet, as far as its sender may speak for them."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from fleet_runner.core.errors import EvidenceError
@@ -10,6 +10,7 @@ from fleet_runner.core.signals import alertmanager, fabric, json_lines, kernel, 
 from fleet_runner.core.signals.kernel import Line
 from fleet_runner.core.signals.places import Places
 from fleet_runner.core.signals.signal import Signal
+from fleet_runner.core.signals.speakers import ANOTHER, NO_RELAY, Speakers
 from fleet_runner.listening.doors import SYSLOG
 from fleet_runner.listening.inbox import Parcel
 
@@ -45,24 +46,37 @@ class Opened:
         return not self.signals and UNREADABLE in self.refused
 
 
-def opened(parcel: Parcel, places: Places) -> Opened:
-    """Return what a parcel tells."""
+OWN_LOGS = frozenset({"log", SYSLOG})
+"""Ways in whose lines a machine tells of itself, whatever it calls itself."""
+
+
+def opened(parcel: Parcel, places: Places, speakers: Speakers) -> Opened:
+    """Return what a parcel tells, as far as its sender may; without proof of the sender nothing is authenticated."""
     refused: Counter[str] = Counter()
     details: dict[str, str] = {}
     try:
         read = READERS[parcel.kind](parcel)
     except EvidenceError as error:
         return Opened(parcel, (), {UNREADABLE: 1}, {UNREADABLE: f"from {parcel.sender}: {error}"}, str(error))
-    placed = places.place(read.signals)
+    told = speakers.named(read.signals, parcel.sender, places) if parcel.kind in OWN_LOGS else read.signals
+    spoken = speakers.spoken(told, parcel.sender, parcel.token, places)
+    placed = spoken.placed
     if read.bad:
         refused[UNREADABLE] = read.bad
     if placed.unknown:
         refused[STRANGER] = sum(placed.unknown.values())
         details[STRANGER] = f"from {parcel.sender}: {', '.join(sorted(placed.unknown)[:SHOWN])}"
+    if spoken.another:
+        refused[ANOTHER] = sum(spoken.another.values())
+        details[ANOTHER] = f"from {parcel.sender}: {', '.join(sorted(spoken.another)[:SHOWN])}"
+    if spoken.no_relay:
+        refused[NO_RELAY] = spoken.no_relay
     mine = tuple(signal for signal in placed.signals if parcel.token is None or parcel.token.speaks_of(signal.node))
     if len(mine) < len(placed.signals):
         refused[OTHERS] = len(placed.signals) - len(mine)
     why = "; ".join(f"{what.removeprefix('refused: ')}: {count}" for what, count in refused.items())
+    if speakers.proves(parcel.sender, parcel.token):
+        mine = tuple(replace(signal, authenticated=True) for signal in mine)
     return Opened(parcel, mine, refused, details, why)
 
 

@@ -1,6 +1,10 @@
-"""The fleet's nodes by every name that a sender may know them by, read beside the work and never in its way."""
+"""The fleet's nodes by every name that a sender may know them by, and who may speak at which address.
+
+It is read beside the work and never in its way.
+"""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from threading import Event
 
 import structlog
@@ -9,6 +13,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.records import Fleet, nodes
 from fleet_runner.core.signals.places import Places
+from fleet_runner.core.signals.speakers import Networks, Speakers, owners
 
 log = structlog.get_logger()
 
@@ -20,14 +25,18 @@ ASKED_SECONDS = 2.0
 
 
 class Roll:
-    """Who is in the fleet, and of which device type; `stranger` is set by whoever meets one that is not."""
+    """Who is in the fleet, and of which device type; `stranger` is set by whoever meets one that is not.
 
-    def __init__(self, store: Store, read: Callable[[], Fleet]) -> None:
+    `relays` are the networks of those that may speak for every node.
+    """
+
+    def __init__(self, store: Store, read: Callable[[], Fleet], relays: Networks = ()) -> None:
         self._store = store
         self._read = read
         self.types: Mapping[str, str] = {}
         self._fleet: Fleet | None = None
         self.places = Places.of(())
+        self.speakers = Speakers(relays=relays, known=False)
         self.stranger = Event()
 
     def keep(self, stop: Event) -> None:
@@ -49,6 +58,7 @@ class Roll:
         if types != self.types or fleet is not self._fleet:
             self.types, self._fleet = types, fleet
             self.places = Places.of(types, _aliases(fleet) if fleet is not None else {})
+            self.speakers = replace(self.speakers, own=_owners(fleet), known=fleet is not None)
 
 
 def _aliases(fleet: Fleet) -> dict[str, str]:
@@ -59,3 +69,9 @@ def _aliases(fleet: Fleet) -> dict[str, str]:
         addresses = (device.primary_address, device.oob_address)
         found |= {each.partition("/")[0]: device.name for each in (*addresses, *guids) if each}
     return found
+
+
+def _owners(fleet: Fleet | None) -> dict[str, frozenset[str]]:
+    """Return the nodes whose own each address is: their systems' and their BMCs'."""
+    mine = nodes(fleet) if fleet is not None else ()
+    return owners((device.name, (device.primary_address, device.oob_address)) for device in mine)

@@ -41,6 +41,7 @@ def secured(settings: Settings) -> ssl.SSLContext | None:
     """
     at = placed(settings.signals_listen, "signals_listen")
     networks(settings.signals_syslog_from)
+    networks(settings.signals_relays, "signals_relays")
     if settings.signals_syslog:
         placed(settings.signals_syslog, "signals_syslog")
     chain, key = settings.signals_certificate, settings.signals_certificate_key
@@ -71,7 +72,7 @@ class Listening:
         self._store = store
         self.inbox = Inbox(bounds)
         self.counts = Counts()
-        self.roll = Roll(store, read)
+        self.roll = Roll(store, read, networks(settings.signals_relays, "signals_relays"))
         self.worker = Worker(
             Around(
                 store,

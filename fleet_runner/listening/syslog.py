@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from fleet_runner.core.errors import EvidenceError, SettingsError
+from fleet_runner.core.signals.speakers import Networks
 from fleet_runner.core.signals.syslog import LARGEST, frames
 from fleet_runner.http.asking import MAPPED
 from fleet_runner.http.listening import BACKLOG, placed, unusable
@@ -34,16 +35,14 @@ IDLE_SECONDS = 3600.0
 PAUSE_SECONDS = 0.05
 """Pause before a sender's next messages are tried again where there was no room for them."""
 
-Networks = tuple[IPv4Network | IPv6Network, ...]
 
-
-def networks(text: str) -> Networks:
-    """Return the networks that the setting `signals_syslog_from` names."""
+def networks(text: str, setting: str = "signals_syslog_from") -> Networks:
+    """Return the networks that a setting names."""
     try:
         return tuple(ip_network(each.strip()) for each in text.split(",") if each.strip())
     except ValueError as error:
         raise SettingsError(
-            f"setting 'signals_syslog_from': {error}; expected networks such as 10.0.0.0/8, 2001:db8::/32"
+            f"setting {setting!r}: {error}; expected networks such as 10.0.0.0/8, 2001:db8::/32"
         ) from error
 
 

@@ -13,7 +13,7 @@ from threading import Event
 import structlog
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.alarms import Known
+from fleet_runner.adapters.store.alarms import Known, key
 from fleet_runner.adapters.store.signals import Judge
 from fleet_runner.core.errors import FleetError, StoreError, UnwritableError
 from fleet_runner.core.rules.following import Following
@@ -22,6 +22,7 @@ from fleet_runner.core.signals.alarm import Alarm
 from fleet_runner.core.signals.desk import Desk
 from fleet_runner.core.signals.lags import Lags
 from fleet_runner.core.signals.memory import Outcome as Became
+from fleet_runner.core.signals.speakers import NO_RELAY
 from fleet_runner.listening.counting import Counts, trouble
 from fleet_runner.listening.doors import DOORS
 from fleet_runner.listening.inbox import Inbox, Outcome, Parcel
@@ -52,6 +53,9 @@ REASONS = {
     Became.REFUSED: "refused: too many of one node",
 }
 """What is counted of signals that add nothing, beside those that are taken."""
+
+UNKNOWN = frozenset({STRANGER, NO_RELAY})
+"""Refusals for which the fleet is read again: a node may be new."""
 
 Work = Callable[[Sequence[Parcel]], None]
 
@@ -107,7 +111,7 @@ class Worker:
         """
         around, now = self._around, self._around.clock()
         desk = self._ready(now)
-        batch = [Judged(opened(parcel, around.roll.places)) for parcel in parcels]
+        batch = [Judged(opened(parcel, around.roll.places, around.roll.speakers)) for parcel in parcels]
         names = {signal.node for each in batch for signal in each.opened.signals}
         if names:
             self._keep(names, lambda known: self._judge(desk, batch, known, now), now)
@@ -211,9 +215,9 @@ class Worker:
         """
 
         def judge(known: tuple[Known, ...]) -> Iterator[Alarm]:
-            stands = {(alarm.node, alarm.code, alarm.component): alarm for each in known for alarm in each.standing}
+            stands = {key(alarm): alarm for each in known for alarm in each.standing}
             for alarm in changed:
-                stored = stands.get((alarm.node, alarm.code, alarm.component))
+                stored = stands.get(key(alarm))
                 if stored is None or (alarm.cleared_at is not None and stored.heard_at > alarm.heard_at):
                     continue
                 heard_at, last_at = max(stored.heard_at, alarm.heard_at), max(stored.last_at, alarm.last_at)
@@ -234,7 +238,7 @@ class Worker:
         said |= {word: each.became[became] for became, word in REASONS.items()}
         for what, count in said.items():
             counts.add(source, what, now, count, each.opened.details.get(what, f"from {parcel.sender}"))
-        if STRANGER in each.opened.refused:
+        if not UNKNOWN.isdisjoint(each.opened.refused):
             self._around.roll.stranger.set()
         if parcel.token is not None:
             self._used[parcel.token.id] = now

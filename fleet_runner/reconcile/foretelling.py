@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.alarms import Known
+from fleet_runner.adapters.store.alarms import Known, key
 from fleet_runner.core.foresight import DRIFTS, PREFIX, Kind, Standing
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.rules.rules import Rules
@@ -61,8 +61,8 @@ def _judged(
     for node in known:
         desk = Desk.of(node.standing, partial(_following, rules, node.device_type))
         signals = tuple(_signals(node, told.get(node.name, ()), now))
-        changed = {(alarm.code, alarm.component): alarm for alarm in desk.hear(signals, now).changed}
-        changed |= {(alarm.code, alarm.component): alarm for alarm in desk.unstored(now)}
+        changed = {key(alarm): alarm for alarm in desk.hear(signals, now).changed}
+        changed |= {key(alarm): alarm for alarm in desk.unstored(now)}
         yield from changed.values()
 
 
@@ -92,12 +92,13 @@ def _signals(node: Known, found: Sequence[Standing], now: float) -> Iterator[Sig
             continue
         more = f" ({len(sentences) - 1} more like it: fleet-runner trends show {node.name})" if sentences[1:] else ""
         said = f"{sentences[0]}{more}"[:WORDS]
-        yield Signal(node.name, code, component, now, Source.FORESIGHT, said)
+        yield Signal(node.name, code, component, now, Source.FORESIGHT, said, authenticated=True)
     for alarm in node.standing:
         mine = alarm.source is Source.FORESIGHT and alarm.code.startswith(PREFIX)
         if mine and (alarm.code, alarm.component) not in seen:
             over = "it is seen no more"
-            yield Signal(node.name, alarm.code, alarm.component, now, Source.FORESIGHT, over, ended=True)
+            about = node.name, alarm.code, alarm.component
+            yield Signal(*about, now, Source.FORESIGHT, over, ended=True, authenticated=True)
 
 
 def _pieces(names: Sequence[str]) -> Iterator[Sequence[str]]:

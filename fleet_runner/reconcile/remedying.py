@@ -10,7 +10,7 @@ from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.needs import needed, waived
 from fleet_runner.core.rules.rules import DEFAULT, Rules
 from fleet_runner.core.runs import Node
-from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.alarm import UNPROVEN, Alarm
 from fleet_runner.core.spans import age
 from fleet_runner.core.view import View
 from fleet_runner.settings import Settings
@@ -24,7 +24,8 @@ def told(alarm: Alarm, rules: Rules, node: Node, now: float) -> str:
     when = " at once" if following.at_once else ""
     who = f"; {source.source}" if source is not None else "; as its signal proposes"
     follows = f"{following.remedy or alarm.remedy}{when}{who}"
-    state = follows if alarm.raised_at is not None else f"does not count yet: {following.repeats} are needed"
+    counts = follows if alarm.authenticated else UNPROVEN
+    state = counts if alarm.raised_at is not None else f"does not count yet: {following.repeats} are needed"
     return f"alarm {named(alarm)}: {alarm.message} ({times}, told by {alarm.source}) → {state}"
 
 

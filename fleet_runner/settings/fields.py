@@ -141,7 +141,11 @@ class Settings(BaseSettings):
         "", description="address and port where syslog is taken, UDP and TCP (127.0.0.1:8514); empty: it is not"
     )
     signals_syslog_from: str = Field(
-        "127.0.0.0/8, ::1", description="networks that may send syslog, which knows no tokens, with commas"
+        "127.0.0.0/8, ::1",
+        description="networks that may send syslog, with commas; a node's own address tells of that node alone",
+    )
+    signals_relays: str = Field(
+        "", description="networks of relays and collectors that may tell of every node (10.0.9.2/32), with commas"
     )
     runner_name: str = Field(
         "", max_length=64, pattern=r"^[A-Za-z0-9._-]*$", description="what others call this runner; default: its host"

@@ -69,7 +69,7 @@ class Life:
         """A person asks for something."""
         self.intents.append(Intent(self._next(), self.node.name, wish, "ann", self.now, "because"))
 
-    def signal(self, code: str) -> None:
+    def signal(self, code: str, *, proven: bool = True) -> None:
         """A fault's signal is heard, and its alarm raised."""
         known = [alarm for alarm in self.alarms if alarm.code == code]
         if known:
@@ -79,7 +79,7 @@ class Life:
         times = {"first_at": self.now, "last_at": self.now, "heard_at": self.now, "raised_at": self.now}
         remedy = self.rules.of(self.node.device_type, code).remedy or KINDS[code][0]
         about = (self.node.name, code, "GPU 3", _fault(code), Source.KERNEL, f"GPU 3: {code}.", remedy)
-        self.alarms.append(Alarm(*about, at_once=False, **times, id=self._next()))
+        self.alarms.append(Alarm(*about, at_once=False, authenticated=proven, **times, id=self._next()))
 
     def live(self, seconds: float) -> None:
         """Let time pass, and carry out every decision that falls due."""
@@ -137,14 +137,15 @@ class Life:
                 case ClearAlarm():
                     self.alarms = [alarm for alarm in self.alarms if alarm.id != action.alarm]
                 case OpenRun():
-                    self._run(action.stage)
+                    self._run(action.stage, action.reason)
                 case _:
                     self.intents = self.intents if not hasattr(action, "intent") else self.intents[1:]
 
-    def _run(self, stage: Stage) -> None:
+    def _run(self, stage: Stage, reason: str) -> None:
         opened = self.now
         self.now += 1
-        run = Run(self._next(), self.node.name, stage, 1, "b", opened, ended_at=self.now, outcome=Outcome.PASSED)
+        run = Run(self._next(), self.node.name, stage, 1, "b", opened, reason=reason)
+        run = replace(run, ended_at=self.now, outcome=Outcome.PASSED)
         going = next((each for each in self.attempts if each.ended_at is None), None)
         if stage in {Stage.RESET, Stage.REBOOT} and going is not None:
             self.faults = {code for code in self.faults if not _heals(going.remedy, code)}

@@ -13,11 +13,16 @@ import pytest
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.signals.syslog import LARGEST
 from fleet_runner.listening.inbox import Bounds
+from fleet_runner.listening.serving import secured
 from fleet_runner.listening.syslog import networks
+from fleet_runner.settings import Settings
 from tests.listening.hearing import Ear, listening
 from tests.waiting import until
 
 HERE = "127.0.0.1:0"
+
+HALL = "127.0.0.0/8"
+"""The relays of these tests: whoever sends from this machine passes on what any node said."""
 
 
 def message(host: str = "gpu-01", number: int = 79, priority: int = 3, app: str = "kernel") -> bytes:
@@ -48,7 +53,7 @@ def codes(ear: Ear, name: str = "gpu-01") -> set[str]:
 
 def test_messages_come_over_udp(tmp_path: Path) -> None:
     """Those of the older standard, too."""
-    with listening(tmp_path, signals_syslog=HERE) as ear:
+    with listening(tmp_path, signals_syslog=HERE, signals_relays=HALL) as ear:
         datagram(ear, message())
         now = datetime.now(UTC).strftime("%b %e %H:%M:%S")
         datagram(ear, f"<2>{now} gpu-02 kernel: [ 12.5] NVRM: Xid (PCI:0000:0f:00): 48, pid=1, x".encode())
@@ -57,7 +62,7 @@ def test_messages_come_over_udp(tmp_path: Path) -> None:
 
 def test_messages_come_over_tcp_in_both_framings(tmp_path: Path) -> None:
     """Cut anywhere; the last line needs no end."""
-    with listening(tmp_path, signals_syslog=HERE) as ear:
+    with listening(tmp_path, signals_syslog=HERE, signals_relays=HALL) as ear:
         one, two = message(number=79), message(number=48)
         counted = b"%d %b" % (len(one), one) + b"%d %b" % (len(two), two)
         stream(ear, counted[:3], counted[3:50], counted[50:])
@@ -71,7 +76,7 @@ def test_messages_come_over_tcp_in_both_framings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", [["--udp"], ["--tcp"], ["--tcp", "--octet-count"], ["--udp", "--rfc3164"]])
 def test_the_systems_logger_is_heard_and_no_program_speaks_for_the_kernel(tmp_path: Path, way: list[str]) -> None:
     """Whoever may run it may say what he likes; only the kernel's own facility raises alarms."""
-    with listening(tmp_path, signals_syslog=HERE) as ear:
+    with listening(tmp_path, signals_syslog=HERE, signals_relays=HALL) as ear:
         host, port = ear.syslog
         text = "NVRM: Xid (PCI:0000:0f:00): 79, pid=1, x"
         command = ["logger", *way, "--server", host, "--port", str(port), "--tag", "kernel", "-p", "kern.crit", text]
@@ -83,7 +88,7 @@ def test_the_systems_logger_is_heard_and_no_program_speaks_for_the_kernel(tmp_pa
 
 def test_strangers_are_counted_and_not_heard(tmp_path: Path) -> None:
     """By address: over TCP they are shown the door."""
-    with listening(tmp_path, signals_syslog=HERE, signals_syslog_from="127.0.0.1/32") as ear:
+    with listening(tmp_path, signals_syslog=HERE, signals_relays=HALL, signals_syslog_from="127.0.0.1/32") as ear:
         datagram(ear, message(), source="127.0.0.2")
         with socket.create_connection(ear.syslog, source_address=("127.0.0.2", 0)) as sender:
             assert sender.recv(10) == b""
@@ -95,7 +100,7 @@ def test_strangers_are_counted_and_not_heard(tmp_path: Path) -> None:
 
 def test_what_is_too_long_or_no_syslog_is_counted(tmp_path: Path) -> None:
     """A connection ends with it; the next one is heard."""
-    with listening(tmp_path, signals_syslog=HERE) as ear:
+    with listening(tmp_path, signals_syslog=HERE, signals_relays=HALL) as ear:
         datagram(ear, b"x" * (LARGEST + 1))
         datagram(ear, b"\xff\x00 no syslog")
         with socket.create_connection(ear.syslog) as sender:
@@ -110,7 +115,7 @@ def test_what_is_too_long_or_no_syslog_is_counted(tmp_path: Path) -> None:
 
 def test_one_address_holds_so_many_connections(tmp_path: Path) -> None:
     """Another one is heard meanwhile."""
-    with listening(tmp_path, signals_syslog=HERE) as ear:
+    with listening(tmp_path, signals_syslog=HERE, signals_relays=HALL) as ear:
         held = [socket.create_connection(ear.syslog, source_address=("127.0.0.3", 0)) for _ in range(17)]
         held[-1].settimeout(5.0)
         assert held[-1].recv(10) == b""
@@ -123,7 +128,7 @@ def test_one_address_holds_so_many_connections(tmp_path: Path) -> None:
 
 def test_while_the_store_is_locked_tcp_is_held_back_and_nothing_of_it_is_lost(tmp_path: Path) -> None:
     """What came over UDP and found no room is gone, and counted."""
-    with listening(tmp_path, signals_syslog=HERE, bounds=Bounds(all=8_000, one=4_000)) as ear:
+    with listening(tmp_path, signals_syslog=HERE, signals_relays=HALL, bounds=Bounds(all=8_000, one=4_000)) as ear:
         datagram(ear, message("gpu-03"))
         until(lambda: codes(ear, "gpu-03") == {"xid.79"})
         lock = sqlite3.connect(tmp_path / "fleet.db", isolation_level=None)
@@ -143,6 +148,9 @@ def test_while_the_store_is_locked_tcp_is_held_back_and_nothing_of_it_is_lost(tm
 
 
 @pytest.mark.parametrize("text", ["10.0.0.0/33", "all", "10.0.0.1/8"])
-def test_networks_that_are_none_are_an_error(text: str) -> None:
+def test_networks_that_are_none_are_an_error(text: str, tmp_path: Path) -> None:
+    """In both settings that name some, and before anything listens."""
     with pytest.raises(SettingsError, match="signals_syslog_from"):
         networks(text)
+    with pytest.raises(SettingsError, match="signals_relays"):
+        secured(Settings(state_dir=tmp_path, signals_listen=HERE, signals_relays=text))

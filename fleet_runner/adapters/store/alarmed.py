@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, insert, or_, select, update
 
 from fleet_runner.adapters.store import database
-from fleet_runner.adapters.store.remedy_schema import alarms
+from fleet_runner.adapters.store.remedy_schema import COUNTED, alarms
 from fleet_runner.adapters.store.results import in_chunks
 from fleet_runner.adapters.store.trend_schema import episodes, gathered, stays
 from fleet_runner.core.foresight import PREFIX
@@ -30,7 +30,7 @@ def keep(connection: Connection, now: float) -> int:
     added = database.insert(connection, gathered).values(read)
     connection.execute(added.on_conflict_do_update(index_elements=["name"], set_={"at": now}))
     stood = or_(alarms.c.cleared_at.is_(None), alarms.c.cleared_at >= (read_at or DAY) - DAY)
-    mine = select(alarms).where(alarms.c.raised_at.is_not(None), stood, ~alarms.c.code.startswith(PREFIX))
+    mine = select(alarms).where(COUNTED, stood, ~alarms.c.code.startswith(PREFIX))
     told = connection.execute(mine.order_by(alarms.c.id)).mappings().all()  # a row has a count of its own
     names = {str(row["node"]) for row in told}
     known = {

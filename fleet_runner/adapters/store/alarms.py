@@ -1,4 +1,7 @@
-"""Alarms: one standing row per node, code and component; what raises or clears one wakes its node and is history."""
+"""Alarms: one standing row per node, code, component and whether it is authenticated.
+
+What raises or clears one wakes its node and is history.
+"""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
@@ -11,7 +14,7 @@ from fleet_runner.adapters.store.remedy_schema import STANDING, alarms
 from fleet_runner.adapters.store.schema import nodes as node_rows
 from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.runs import Entry
-from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.alarm import UNPROVEN, Alarm
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.verdicts import Remedy
 
@@ -23,7 +26,7 @@ BY = "signals"
 
 CHUNK = 500
 
-Key = tuple[str, str, str]
+Key = tuple[str, str, str, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +96,20 @@ def keep(connection: Connection, known: Iterable[Known], changed: Iterable[Alarm
     Returns the nodes for which something was decided anew. What was cleared meanwhile begins anew; what never counted
     clears in silence.
     """
-    rows: dict[Key, Alarm] = {_key(alarm): alarm for each in known for alarm in each.standing}
+    rows: dict[Key, Alarm] = {key(alarm): alarm for each in known for alarm in each.standing}
     entries: list[Entry] = []
     woken: set[str] = set()
     old: dict[int, Alarm] = {}
     new: dict[int, Alarm] = {}
     for alarm in map(_bounded, changed):
-        before = rows.pop(_key(alarm), None)
+        before = rows.pop(key(alarm), None)
         if before is None and alarm.cleared_at is not None and alarm.raised_at is None:
             continue
         after = replace(alarm, id=before.id if before is not None else -1 - len(new))  # below 0: not stored yet
         if after != before:
             (old if after.id > 0 else new)[after.id] = after
         if after.cleared_at is None:
-            rows[_key(after)] = after
+            rows[key(after)] = after
         said = _news(before, after, now)
         entries += said
         if said or _decides(before) != _decides(after):
@@ -142,7 +145,9 @@ def _news(before: Alarm | None, after: Alarm, now: float) -> list[Entry]:
     if after.raised_at is None:
         return found
     if (before is None or before.raised_at is None) and after.cleared_at is None:
-        found.append(Entry(0, after.node, now, KIND, f"Alarm {about}: {after.message}", f"{BY}:{after.source}"))
+        unproven = "" if after.authenticated else f" ({UNPROVEN})"
+        said = f"Alarm {about}: {after.message}{unproven}"
+        found.append(Entry(0, after.node, now, KIND, said, f"{BY}:{after.source}"))
     if after.cleared_at is not None:
         said = f"Alarm {about} is cleared: {after.cleared_because}"
         found.append(Entry(0, after.node, now, KIND, said, BY))
@@ -166,8 +171,9 @@ def _chunks(names: Collection[str]) -> Iterable[list[str]]:
     return (wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK))
 
 
-def _key(alarm: Alarm) -> Key:
-    return alarm.node, alarm.code, alarm.component
+def key(alarm: Alarm) -> Key:
+    """Return what tells an alarm apart from all others that stand."""
+    return alarm.node, alarm.code, alarm.component, alarm.authenticated
 
 
 def _bounded(alarm: Alarm) -> Alarm:
@@ -189,4 +195,5 @@ def _row(alarm: Alarm) -> dict[str, Any]:
 
 def _alarm(row: RowMapping) -> Alarm:
     said = {"source": Source(row["source"]), "remedy": Remedy(row["remedy"]), "at_once": bool(row["at_once"])}
+    said |= {"authenticated": bool(row["authenticated"])}
     return Alarm(**{**row, **said})

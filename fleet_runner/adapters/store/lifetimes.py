@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from fleet_runner.adapters.store import Store, cases
-from fleet_runner.adapters.store.remedy_schema import alarms
+from fleet_runner.adapters.store.remedy_schema import COUNTED, alarms
 from fleet_runner.adapters.store.schema import journal, nodes, results
 from fleet_runner.adapters.store.trend_schema import episodes
 from fleet_runner.core.fabrics import FABRIC
@@ -105,7 +105,7 @@ def _alarms(connection: Connection, since: float) -> dict[str, list[Fault]]:
     """Return the alarms that were raised, by node."""
     found: dict[str, list[Fault]] = {}
     stood = alarms.c.cleared_at.is_(None) | (alarms.c.cleared_at >= since)
-    raised = select(alarms).where(alarms.c.raised_at.is_not(None), stood).order_by(alarms.c.id.desc())
+    raised = select(alarms).where(COUNTED, stood).order_by(alarms.c.id.desc())
     for row in connection.execute(raised.limit(MOST_ALARMS)).all():
         fault = Fault(row.node, row.code, row.fault, row.raised_at, row.cleared_at)
         found.setdefault(row.node, []).insert(0, fault)

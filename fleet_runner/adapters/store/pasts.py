@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from sqlalchemy import Connection, select, text
 
-from fleet_runner.adapters.store.remedy_schema import alarms, attempts
+from fleet_runner.adapters.store.remedy_schema import COUNTED, alarms, attempts
 from fleet_runner.adapters.store.results import from_row
 from fleet_runner.adapters.store.schema import results
 from fleet_runner.core.idling import USAGE
@@ -60,7 +60,7 @@ def _passed(connection: Connection, failed: Stored) -> float:
 
 
 def _pushed(connection: Connection, since: float) -> list[Fault]:
-    mine = select(alarms).where(alarms.c.raised_at.is_not(None), alarms.c.last_at >= since).order_by(alarms.c.id)
+    mine = select(alarms).where(COUNTED, alarms.c.last_at >= since).order_by(alarms.c.id)
     return [
         Fault(
             row.node,

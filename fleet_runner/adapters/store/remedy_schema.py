@@ -1,6 +1,18 @@
 """The tables of remedies: alarms, attempts, the breaker, cases at vendors, tickets elsewhere. See `schema`."""
 
-from sqlalchemy import Boolean, Column, Double, ForeignKey, Index, Integer, PrimaryKeyConstraint, Table, text
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    and_,
+    false,
+    text,
+)
 
 from fleet_runner.adapters.store.columns import Id, Json, Words, metadata
 
@@ -28,9 +40,12 @@ alarms = Table(
     Column("raised_at", Double),
     Column("cleared_at", Double),
     Column("cleared_because", Words, nullable=False),
+    Column("authenticated", Boolean, nullable=False, server_default=false()),
 )
-Index("alarms_one_standing", alarms.c.node, alarms.c.code, alarms.c.component, unique=True, sqlite_where=STANDING,
-      postgresql_where=STANDING)  # fmt: skip
+Index("alarms_one_standing", alarms.c.node, alarms.c.code, alarms.c.component, alarms.c.authenticated, unique=True,
+      sqlite_where=STANDING, postgresql_where=STANDING)  # fmt: skip
+COUNTED = and_(alarms.c.raised_at.is_not(None), alarms.c.authenticated)
+"""Alarms from which something may follow: those that were raised, by somebody who proved who it is."""
 Index("alarms_node", alarms.c.node, alarms.c.id)
 
 heard = Table(

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Executable, Row, and_, or_, select, text
 
 from fleet_runner.adapters.store.database import Database
-from fleet_runner.adapters.store.remedy_schema import alarms, attempts
+from fleet_runner.adapters.store.remedy_schema import COUNTED, alarms, attempts
 from fleet_runner.adapters.store.schema import journal, nodes, results, ticket_nodes, tickets
 from fleet_runner.core.fabrics import FABRIC
 from fleet_runner.core.lifecycle import Event, State
@@ -100,7 +100,7 @@ def _faults(connection: Connection, found: Found, span: Span) -> None:
             if key not in seen[which] and len(seen[which]) < MOST:
                 seen[which].add(key)
                 found.faults.append(Fault(row.node, finding["code"], finding["fault"], row.at))
-    raised = select(alarms).where(alarms.c.raised_at.is_not(None), alarms.c.raised_at < span.until)
+    raised = select(alarms).where(COUNTED, alarms.c.raised_at < span.until)
     recent = raised.where(or_(alarms.c.cleared_at.is_(None), alarms.c.cleared_at >= span.before().since))
     for row in _rows(connection, recent.order_by(alarms.c.id).limit(MOST)):
         alarm = Fault(row.node, row.code, row.fault, row.raised_at, row.cleared_at)

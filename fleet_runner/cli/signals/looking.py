@@ -11,7 +11,7 @@ from rich.text import Text
 from fleet_runner.adapters.store.heard import Heard
 from fleet_runner.cli.session import age, console, known, opened, print_json
 from fleet_runner.core.printable import printable
-from fleet_runner.core.signals.alarm import Alarm
+from fleet_runner.core.signals.alarm import UNPROVEN, Alarm
 from fleet_runner.listening.counting import LISTENER, SILENT_SECONDS
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
@@ -77,6 +77,8 @@ def _follows(alarm: Alarm, now: float) -> str:
         return f"cleared {age(now - alarm.cleared_at)} ago, {printable(alarm.cleared_because)}"
     if alarm.raised_at is None:
         return "does not count yet"
+    if not alarm.authenticated:
+        return UNPROVEN
     return f"{alarm.remedy}{' at once' if alarm.at_once else ''}"
 
 

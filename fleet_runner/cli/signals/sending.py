@@ -52,7 +52,7 @@ def send(
     with opened() as (settings, store):
         known(store, node)
         said = message or f"{whoami()} says so"
-        signal = Signal(node, code, component, now, Source.OPERATOR, said, ended=ended)
+        signal = Signal(node, code, component, now, Source.OPERATOR, said, ended=ended, authenticated=True)
         became = sent(store, policy_file.rules(settings), signal, now)
         ring(settings.state_dir)
         mine = [each for each in store.past_alarms(node) if (each.code, each.component) == (code, component)]

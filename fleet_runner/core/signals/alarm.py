@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from fleet_runner.core.signals.signal import Source
 from fleet_runner.core.verdicts import Remedy
 
+UNPROVEN = "told without authentication; the node is asked first"
+"""What is said of an alarm whose sender proved nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
@@ -13,6 +16,9 @@ class Alarm:
     `fault` is the key under which checks, tickets and attempts know the same fault. `raised_at` is None while too few
     signals have come for it to count. `last_at` is when it last happened, `heard_at` when that was heard; `count`
     tells how often. `remedy` and `at_once` are what the rules made of it. All times in epoch seconds.
+
+    One that is not `authenticated` came without proof of its sender: nothing follows from it by itself, the node is
+    asked first. What is told both ways makes two alarms, so that forged words never change one that is believed.
     """
 
     node: str
@@ -30,4 +36,5 @@ class Alarm:
     raised_at: float | None = None
     cleared_at: float | None = None
     cleared_because: str = ""
+    authenticated: bool = False
     id: int = 0

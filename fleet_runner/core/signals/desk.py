@@ -1,7 +1,8 @@
 """Where signals become alarms: known again, counted, held back until they count, and cleared.
 
 Everything is kept for each node by itself, so that what one node tells costs no other its place, its memory or its
-turn. Nothing here is stored: alarms that changed are given back, and a desk begins again from stored ones.
+turn; and apart again by whether its sender was authenticated, so that forged words neither raise, hide nor end what
+came with proof. Nothing here is stored: alarms that changed are given back, and a desk begins again from stored ones.
 """
 
 import heapq
@@ -50,13 +51,17 @@ class Heard:
     refused: Mapping[str, int]
 
 
+Side = tuple[str, bool]
+"""A node, and whether what is told of it is authenticated."""
+
+
 class Desk:
     """The alarms that stand, by node; one process has one, for all its listeners."""
 
     def __init__(self, following: Callable[[str, str], Following]) -> None:
         """Take what follows from a node's code: asked once for each alarm."""
         self._following = following
-        self._nodes: dict[str, Desktop] = {}
+        self._nodes: dict[Side, Desktop] = {}
         self._order = count()
         self._due: list[tuple[float, int, Standing]] = []
 
@@ -65,7 +70,7 @@ class Desk:
         """Begin from stored alarms: those that stand, and lately cleared ones, whose signals may come again."""
         desk = cls(following)
         for alarm in alarms:
-            node = desk._nodes.setdefault(alarm.node, Desktop())
+            node = desk._nodes.setdefault(_side(alarm), Desktop())
             key = alarm.code, alarm.component
             if alarm.cleared_at is None:
                 node.standing[key] = restored(alarm, following(alarm.node, alarm.code))
@@ -105,7 +110,7 @@ class Desk:
             if each.cleared_at is not None or when != each.due_at:
                 continue
             each.due_at = NEVER
-            node = self._nodes[each.node]
+            node = self._nodes[_side(each)]
             counts = each.held_at <= each.quiet_at and node.ripen(each, now)
             if now >= each.quiet_at:
                 self._clear(node, each, now, _silence(each, now))
@@ -128,7 +133,7 @@ class Desk:
         """Take over alarms that others cleared; return those of which more was heard since: they stand on, as new."""
         again: list[Alarm] = []
         for alarm in alarms:
-            node = self._nodes.get(alarm.node)
+            node = self._nodes.get(_side(alarm))
             each = node.standing.get((alarm.code, alarm.component)) if node else None
             if node is None or each is None or alarm.cleared_at is None:
                 continue
@@ -142,27 +147,33 @@ class Desk:
     def learn(self, known: Iterable[tuple[str, Iterable[Alarm]]], now: float) -> None:
         """Take over what is stored of some nodes where others opened, cleared or heard more of alarms."""
         for name, stored in known:
-            rows = {(alarm.code, alarm.component): alarm for alarm in stored}
-            node = self._nodes.get(name)
-            if node is None:
-                if not rows:
-                    continue
-                node = self._nodes[name] = Desktop()
-            for key in node.standing.keys() - rows.keys():
-                self._clear(node, node.standing[key], now, ELSEWHERE)
-            for key, alarm in rows.items():
-                each = node.standing.get(key)
-                if each is None:
-                    each = node.standing[key] = restored(alarm, self._following(name, alarm.code))
-                    each.waits |= node.ripen(each, now)
-                else:
-                    node.agree(each, alarm)
-                self._schedule(each)
+            every = tuple(stored)
+            for proven in (True, False):
+                self._learn((name, proven), [each for each in every if each.authenticated is proven], now)
+
+    def _learn(self, side: Side, stored: Iterable[Alarm], now: float) -> None:
+        """Do that for one side of a node."""
+        rows = {(alarm.code, alarm.component): alarm for alarm in stored}
+        node = self._nodes.get(side)
+        if node is None:
+            if not rows:
+                return
+            node = self._nodes[side] = Desktop()
+        for key in node.standing.keys() - rows.keys():
+            self._clear(node, node.standing[key], now, ELSEWHERE)
+        for key, alarm in rows.items():
+            each = node.standing.get(key)
+            if each is None:
+                each = node.standing[key] = restored(alarm, self._following(side[0], alarm.code))
+                each.waits |= node.ripen(each, now)
+            else:
+                node.agree(each, alarm)
+            self._schedule(each)
 
     def _take(self, signal: Signal, now: float, changed: dict[int, Standing]) -> Outcome:
-        node = self._nodes.get(signal.node)
+        node = self._nodes.get(_side(signal))
         if node is None:
-            node = self._nodes[signal.node] = Desktop()
+            node = self._nodes[_side(signal)] = Desktop()
         each = node.standing.get((signal.code, signal.component))
         if each is not None and now >= each.quiet_at:
             self._clear(node, each, now, _silence(each, now))
@@ -274,6 +285,10 @@ class Desk:
         if when < each.due_at:
             each.due_at = when
             heapq.heappush(self._due, (when, next(self._order), each))
+
+
+def _side(told: Signal | Alarm | Standing) -> Side:
+    return told.node, told.authenticated
 
 
 def _give(each: Standing, changed: dict[int, Standing], now: float) -> None:

@@ -28,7 +28,8 @@ class Signal:
     `at` is when it happened (epoch seconds), by its sender's clock where that is believable, else when it was heard.
     `remedy` is what its kind asks for unless the rules say otherwise. One that `ended` takes back what its sender
     said before. `key` is the sender's own name of this very signal, "" where it gives none: equal keys are one
-    signal told twice. `began` is when it began, where its sender says again and again what goes on.
+    signal told twice. `began` is when it began, where its sender says again and again what goes on. One that is
+    `authenticated` came from who proved to be its sender (a token, a person at the store); others never act alone.
     """
 
     node: str
@@ -41,6 +42,7 @@ class Signal:
     ended: bool = False
     key: str = ""
     began: float | None = None
+    authenticated: bool = False
 
     def is_news(self, since: float) -> bool:
         """Whether it is of its node's stay in a state since then: what was before that has been dealt with.

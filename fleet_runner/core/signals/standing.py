@@ -57,6 +57,7 @@ class Standing:
     waits: bool = True
     due_at: float = NEVER
     id: int = 0
+    authenticated: bool = False
 
     def take(self, signal: Signal, now: float) -> bool:
         """Add a signal; True if that changes more than the count of an alarm that counts already."""
@@ -165,6 +166,7 @@ class Standing:
             raised_at=self.raised_at,
             cleared_at=self.cleared_at,
             cleared_because=self.cleared_because,
+            authenticated=self.authenticated,
             id=self.id,
         )
 
@@ -184,7 +186,7 @@ def opened(signal: Signal, following: Following, memory: Memory) -> Standing:
     """Return an alarm without signals, for its first one."""
     return Standing(
         signal.node, signal.code, signal.component, signal.source, following, signal.remedy, signal.message,
-        heard_at=signal.at, memory=memory,
+        heard_at=signal.at, memory=memory, authenticated=signal.authenticated,
     )  # fmt: skip
 
 
@@ -197,6 +199,7 @@ def restored(alarm: Alarm, following: Following) -> Standing:
         heard_at=alarm.heard_at, memory=Memory(before=alarm.last_at), times=times,
         count=alarm.count, first_at=alarm.first_at, last_at=alarm.last_at, raised_at=alarm.raised_at, id=alarm.id,
         waits=following.remedy not in (None, alarm.remedy) or following.at_once is not alarm.at_once,
+        authenticated=alarm.authenticated,
     )  # fmt: skip
 
 

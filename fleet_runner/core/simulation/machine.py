@@ -218,6 +218,7 @@ class Machine:
             last_at=last,
             heard_at=last,
             raised_at=fault.begins,
+            authenticated=True,
             id=number,
         )
 

@@ -13,6 +13,7 @@ from fleet_runner.core.runs import Outcome
 from fleet_runner.core.schedules import firing
 from fleet_runner.core.schedules.known import KNOWN
 from fleet_runner.core.signals.signal import Source
+from fleet_runner.core.signals.speakers import ANOTHER, NO_RELAY
 from fleet_runner.core.tally import OTHER, STAY_BOUNDS, Spread
 from fleet_runner.core.verdicts import Verdict
 from fleet_runner.reconcile import purse, queueing
@@ -31,6 +32,9 @@ SOURCES = frozenset(source.value for source in Source)
 
 TAKEN = ("taken", "repeated", "late", "held back")
 """What may become of a signal, beside being refused, which has many words."""
+
+NOT_THEIRS = {ANOTHER: "refused_another_node", NO_RELAY: "refused_no_relay"}
+"""Refusals of words from those who may not speak for a node: told apart, as somebody may be forging them."""
 
 CAUSES = ("reset_needed", "reboot_needed", "triage_needed", "firmware_needed")
 """The events that take a node out of production and may bring it back."""
@@ -124,7 +128,8 @@ def signals(sheet: Sheet, heard: Iterable[Heard], now: float) -> None:
             listeners += now - each.last_at < ALIVE_SECONDS
             continue
         source = each.source if each.source in SOURCES else OTHER
-        outcome = "refused" if each.what.startswith("refused") else each.what if each.what in TAKEN else OTHER
+        refused = NOT_THEIRS.get(each.what, "refused") if each.what.startswith("refused") else ""
+        outcome = refused or (each.what if each.what in TAKEN else OTHER)
         sheet.put("fleet_signals", each.count, source=source, outcome=outcome)
     sheet.put("fleet_listeners", listeners)
 

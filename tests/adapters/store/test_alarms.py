@@ -25,6 +25,7 @@ NOW = 1_000.0
 def alarm(name: str = "gpu-01", code: str = "xid.79", component: str = "0000:0f:00.0", **more: Any) -> Alarm:
     """Return an alarm that counts since it was first heard."""
     given = {"message": "GPU fell off the bus", "remedy": Remedy.POWER_CYCLE, "at_once": True, "raised_at": NOW}
+    more = {"authenticated": True, **more}
     times = {"first_at": NOW, "last_at": NOW, "heard_at": NOW}
     fault = fault_key(name, code, component)
     return Alarm(name, code, component, fault, Source.KERNEL, **{**given, **times, **more})

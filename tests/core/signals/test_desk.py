@@ -1,15 +1,16 @@
 """From signals to alarms, one example for each thing that a desk promises."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from fleet_runner.core.rules.following import Following
 from fleet_runner.core.signals import desk as desks
-from fleet_runner.core.signals.desk import ALARMS_A_NODE, SETTLES, STAYS, Desk
+from fleet_runner.core.signals.desk import ALARMS_A_NODE, SETTLES, STAYS, Desk, Heard
 from fleet_runner.core.signals.desktop import BURST, ENDS, ENDS_PER_SECOND
 from fleet_runner.core.signals.memory import RECENT, Outcome
-from fleet_runner.core.signals.signal import Source
+from fleet_runner.core.signals.signal import Signal, Source
 from fleet_runner.core.signals.standing import STORED_EVERY
 from fleet_runner.core.verdicts import Remedy
 from tests.core.signals.telling import NOW, Rules, signal
@@ -300,3 +301,25 @@ def test_alarms_that_come_and_go_without_end_stand() -> None:
     assert len(desk) == 1
     assert [each.cleared_at for each in desk.due(NOW + 900 + STAYS)] == [None]
     assert [each.cleared_at for each in desk.due(NOW + 1000 + STAYS)] == [NOW + 1000 + STAYS]
+
+
+def test_words_without_authentication_neither_raise_hide_nor_end_what_came_with_it() -> None:
+    """They are alarms of their own: what is forged takes no place, no word and no end from what is believed."""
+
+    def proven(each: Signal) -> Signal:
+        return replace(each, authenticated=True)
+
+    desk = Desk(Rules(Following(repeats=2, within=3600.0, quiet=7200.0)))
+    assert raised(desk.hear([signal(0), proven(signal(0))], NOW)) == []
+    assert raised(desk.hear([signal(60)], NOW + 60)) == [False]
+    assert desk.hear([signal(90, ended=True), signal(95, ended=True, code="xid.48")], NOW + 95).outcomes
+    assert raised(desk.hear([proven(signal(60))], NOW + 100)) == [True]
+    assert raised(desk.hear([proven(signal(50, code="xid.48")), proven(signal(80, code="xid.48"))], NOW + 110)) == [
+        True
+    ]
+    assert len(desk) == 2
+
+
+def raised(heard: Heard) -> list[bool]:
+    """Whether each alarm that counts now is authenticated."""
+    return [each.authenticated for each in heard.changed if each.raised_at is not None and each.cleared_at is None]
