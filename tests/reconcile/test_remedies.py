@@ -60,7 +60,7 @@ def test_a_reset_is_told_what_to_reset_remembered_and_climbed_from(make_world: C
     heals_by(Stage.RESET)(world)
     now = played(world, back, now=now)
     (reset,) = told(world, Stage.RESET)
-    assert (reset["remedy"], reset["faults"]) == ("RESET", [FAULT])
+    assert (reset["remedy"], reset["faults"], reset["ends"]) == ("RESET", [FAULT], "none")
     (attempt,) = world.store.attempts("gpu-01")
     assert (attempt.remedy, attempt.helped) == (Remedy.RESET, True)
     sick = heals_by(Stage.REBOOT)(world)

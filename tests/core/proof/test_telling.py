@@ -1,7 +1,7 @@
 """What the two who can tell of a machine told, and why one of them told nothing."""
 
 from fleet_runner.core.evidence import ReadEnd, Reading
-from fleet_runner.core.proof.telling import told
+from fleet_runner.core.proof.telling import of_bmc, told
 
 
 def test_whoever_could_not_be_read_says_why() -> None:
@@ -18,3 +18,10 @@ def test_a_machine_without_smbios_still_has_its_interfaces() -> None:
     files = '{"/sys/class/net/eth0/address": "B8:3F:D2:00:00:01"}'
     _, system = told({"dmi": Reading("dmi", ReadEnd.OK, "{}"), "network_interfaces": Reading("n", ReadEnd.OK, files)})
     assert (system.macs, system.whole, system.why) == (frozenset({"b8:3f:d2:00:00:01"}), False, "")
+
+
+def test_a_bmc_that_answered_in_part_is_told_of_as_far_as_it_did() -> None:
+    """A chassis that gave an error may have the designed serial number."""
+    system = {"@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem", "SerialNumber": "S1"}
+    said = of_bmc({"/redfish/v1/Systems/1": system, "/redfish/v1/Chassis/1": None})
+    assert (said.serials, said.whole) == (("S1",), False)
