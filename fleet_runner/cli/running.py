@@ -21,6 +21,7 @@ from fleet_runner.cli.session import Exit, console, errors, opened, print_json
 from fleet_runner.core.errors import SettingsError, TurnError
 from fleet_runner.health.parts import Health
 from fleet_runner.health.watchdog import watched
+from fleet_runner.reconcile import ownership
 from fleet_runner.reconcile.alone import serving
 from fleet_runner.reconcile.carrying import Carrier, one_turn
 from fleet_runner.reconcile.leaving import leave
@@ -170,7 +171,7 @@ def sending(world: World) -> Iterator[None]:
         return
     from fleet_runner.reconcile import senders  # noqa: PLC0415  as above
 
-    with senders.sending(world.settings, world.store, lambda: world.fleet):
+    with senders.sending(world.settings, world.store, lambda: world.fleet if world.unaccepted == "" else None):
         yield
 
 
@@ -209,7 +210,7 @@ def mirroring(world: World) -> Iterator[None]:
         return
     from fleet_runner.reconcile import mirroring as telling  # noqa: PLC0415  as above
 
-    with telling.mirroring(world.settings, world.store):
+    with telling.mirroring(world.settings, world.store, partial(ownership.may_be_told, world)):
         yield
 
 

@@ -13,6 +13,7 @@ from fleet_runner.adapters.bell import Bell
 from fleet_runner.core.errors import FleetError, SettingsError, SourceError
 from fleet_runner.core.fabrics import fabrics
 from fleet_runner.core.records import Fleet
+from fleet_runner.reconcile import ownership
 from fleet_runner.reconcile.acting import act
 from fleet_runner.reconcile.alone import alone
 from fleet_runner.reconcile.cables import tell_source
@@ -44,11 +45,14 @@ def tick(world: World, now: float | None = None, between: Callable[[Report], Non
     with alone(world.settings):
         fleet = _sync(world, clock())
         now = clock()
+        if ownership.is_strange(world, now):
+            return report
         register(world, fleet, now)
         poll(world, now, report, between)
         roll(world, fleet, now, report)
         act(world, fleet, clock, report, between)
         tell_source(world, fleet, report)
+        ownership.remember(world)
     return report
 
 
@@ -56,7 +60,7 @@ def glance(world: World, between: Callable[[Report], None] = _go_on) -> Report:
     """Decide for the nodes that are due, and no more: what plays have said, and all else, waits for the next tick."""
     report = Report()
     with alone(world.settings):
-        if world.fleet is not None:
+        if world.fleet is not None and not ownership.is_strange(world, time.time()):
             register(world, world.fleet, time.time())
             act(world, world.fleet, time.time, report, between)
     return report

@@ -11,7 +11,7 @@ from fleet_runner.core.schedules.known import KNOWN
 from fleet_runner.core.tracking.links import Link
 from fleet_runner.core.trends import of_node
 from fleet_runner.core.trends.answers import Ahead
-from fleet_runner.reconcile import queueing
+from fleet_runner.reconcile import ownership, queueing
 from fleet_runner.reconcile.notices import notices, unusable_policy
 from fleet_runner.reconcile.overdue import unserved_since
 from fleet_runner.reconcile.remedying import alarm_lines, remedies
@@ -35,8 +35,14 @@ def overview(settings: Settings, store: Store, now: float) -> Overview:
         unusable_policy(settings),
         queueing.queued(settings, store),
         tuple(answers.Notice(*each) for each in notices(settings, store, now)),
-        modes.told(modes.standing(store.modes())),
+        mode(settings, store),
     )
+
+
+def mode(settings: Settings, store: Store) -> str:
+    """Say how far automation may go, and where; or why nothing is done at all."""
+    why = ownership.refused(settings, store)
+    return f"Observing everywhere: {why}." if why else modes.told(modes.standing(store.modes()))
 
 
 def standing(settings: Settings, store: Store, node: Node, now: float) -> Standing:

@@ -17,7 +17,7 @@ log = structlog.get_logger()
 
 def tell_source(world: World, fleet: Fleet, report: Report) -> None:
     """Call cables connected that were planned and that a sweep closed in this tick saw; never stops the tick."""
-    if not report.swept or not source.may_be_told(world.settings):
+    if not report.swept or world.unaccepted or not source.may_be_told(world.settings):
         return
     results = [each.result for run in report.swept for each in world.store.results(run.id)]
     found = frozenset[int]().union(*(connected(fleet.cables, each) for each in results if each.check == CABLING))

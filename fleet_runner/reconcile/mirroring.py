@@ -1,6 +1,6 @@
 """A NetBox told beside the work, in a thread of its own: one that hangs or is away holds up no tick."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
 
@@ -39,10 +39,10 @@ def tellers(settings: Settings, store: Store) -> tuple[FieldsTeller, JournalTell
 
 
 @contextmanager
-def mirroring(settings: Settings, store: Store) -> Iterator[None]:
-    """Tell the NetBox for as long as it is open."""
+def mirroring(settings: Settings, store: Store, may: Callable[[], bool]) -> Iterator[None]:
+    """Tell the NetBox for as long as it is open, while it `may` be told."""
     stop = Event()
-    thread = Thread(target=_tell, args=(tellers(settings, store), stop), name="netbox", daemon=True)
+    thread = Thread(target=_tell, args=(tellers(settings, store), stop, may), name="netbox", daemon=True)
     thread.start()
     try:
         yield
@@ -51,10 +51,12 @@ def mirroring(settings: Settings, store: Store) -> Iterator[None]:
         thread.join(GRACE)
 
 
-def _tell(given: Sequence[Teller], stop: Event) -> None:
+def _tell(given: Sequence[Teller], stop: Event, may: Callable[[], bool]) -> None:
     """Let each teller tell what is due, again and again; what one fails at keeps no other one back."""
     while not stop.is_set():
         for teller in given:
+            if not may():
+                break
             with unhurt(stop, "a NetBox was told nothing", of=teller.name):
                 teller.visit()
         stop.wait(PULSE)

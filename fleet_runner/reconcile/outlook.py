@@ -121,7 +121,7 @@ class Outlook:
         """Return how far automation may go at a node, or at a fabric; what people said is read once a tick."""
         if self.said is None:
             self.said = self.world.store.modes()
-        return modes.modes(self.said, self._belongs(name))
+        return replace(modes.modes(self.said, self._belongs(name)), closed=self.world.unaccepted or "")
 
     def _belongs(self, name: str) -> Where:
         fabric = self.world.fabrics.get(name)

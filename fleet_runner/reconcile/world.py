@@ -16,6 +16,7 @@ from fleet_runner.core.runs import Run
 from fleet_runner.core.schedules.known import SWEEPS
 from fleet_runner.core.schedules.sweep import AWAKE, Standing, Sweep
 from fleet_runner.core.spool import Decoded
+from fleet_runner.core.store_identity import Identity, Remembered
 from fleet_runner.core.view import Timing
 from fleet_runner.reconcile.batches import in_line
 from fleet_runner.reconcile.catalogues import Catalogues
@@ -51,7 +52,9 @@ class World:
     """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet` and `fabrics`.
 
     Where other machines write the store, too, batches are offered to all of them, and one machine `decides`; `heard`
-    tells when they last heard of this one, while it shares their work. `line` names the nodes that wait for room for
+    tells when they last heard of this one, while it shares their work. `unaccepted` says why nothing is done by the
+    store, "" where it is this fleet's, None before that was looked at; `identity` and `remembered` are what is known
+    of it then. `line` names the nodes that wait for room for
     a play, the first one first. `refused` says why nothing is done to a node, as of the source that is `registered`.
     """
 
@@ -70,6 +73,9 @@ class World:
     decides: Callable[[], bool] = field(default=lambda: True)
     heard: Heard | None = None
     registered: str = ""
+    unaccepted: str | None = None
+    identity: Identity | None = None
+    remembered: Remembered | None = None
     refused: Mapping[str, Refused] = field(default_factory=dict[str, Refused])
     line: dict[str, None] = field(default_factory=dict[str, None])
 

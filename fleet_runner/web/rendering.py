@@ -8,11 +8,12 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from fleet_runner.core import modes, spans
+from fleet_runner.core import spans
 from fleet_runner.core.access import Right, Role, Who
 from fleet_runner.core.diagram import kind
 from fleet_runner.core.lifecycle import STATES, State
 from fleet_runner.core.printable import printable
+from fleet_runner.reconcile import afar
 from fleet_runner.web.access import cookie, csrf
 
 NAVIGATION: tuple[tuple[str, str, Right], ...] = (
@@ -75,7 +76,7 @@ def page(request: Request, who: Who, template: str, *, status: int = 200, **valu
         "now": here.clock(),
         "path": request.url.path,
         "csrf": csrf(secret) if secret else "",
-        "mode": modes.told(modes.standing(here.store.modes())) if who.may(Right.SEE) else "",
+        "mode": afar.mode(here.settings, here.store) if who.may(Right.SEE) else "",
         "navigation": [(url, name) for url, name, right in NAVIGATION if who.may(right)],
         **values,
     }

@@ -193,7 +193,7 @@ def test_serve_tells_it_in_a_thread_that_outlives_every_trouble(
         scan(url)
 
     monkeypatch.setattr(type(mirror.store), "scan_mirror", lambda _, url: failing(url))
-    with mirroring.mirroring(fleet_settings.load(), mirror.store):
+    with mirroring.mirroring(fleet_settings.load(), mirror.store, lambda: True):
         until(lambda: mirror.page("gpu-03")["fleet_state"] == "registered", "its page says nothing")
     assert errors == []
 
@@ -204,7 +204,7 @@ def test_an_error_that_nobody_thought_of_keeps_no_other_news_back(
     monkeypatch.setattr(mirroring, "PULSE", 0.02)
     monkeypatch.setattr(FieldsTeller, "waits", lambda _: 1 // 0)
     mirror.say("gpu-01", "fan noise")
-    with mirroring.mirroring(fleet_settings.load(), mirror.store):
+    with mirroring.mirroring(fleet_settings.load(), mirror.store, lambda: True):
         until(lambda: mirror.entries("gpu-01") == ["ada asks: hold (fan noise)."], "its journal says nothing")
 
 

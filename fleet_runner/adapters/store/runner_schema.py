@@ -87,6 +87,17 @@ modes = Table(  # what people said of how far automation may go; only ever added
     Column("reason", Words, nullable=False),
 )
 
+ownership = Table(  # whose the store is; only ever added to, the last row holds
+    "ownership",
+    metadata,
+    Column("number", Id, primary_key=True),
+    Column("id", Words, nullable=False),
+    Column("source", Words, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+)
+
 pruned = Table(  # how far retention has come: "sweeps" alone today
     "pruned",
     metadata,

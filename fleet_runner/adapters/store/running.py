@@ -8,6 +8,7 @@ from fleet_runner.adapters.store.glancing import GlanceMethods
 from fleet_runner.adapters.store.identity import IdentityMethods
 from fleet_runner.adapters.store.keeping import KeepingMethods
 from fleet_runner.adapters.store.lemoning import LemonMethods
+from fleet_runner.adapters.store.ownership import OwnershipMethods
 from fleet_runner.adapters.store.past_runs import PastRunMethods
 from fleet_runner.adapters.store.rollout_counts import RolloutCountMethods
 from fleet_runner.adapters.store.schedules import ScheduleMethods
@@ -38,6 +39,7 @@ class RunningMethods(
     TimelineMethods,
     ForesightMethods,
     LemonMethods,
+    OwnershipMethods,
     IdentityMethods,
 ):
     """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""

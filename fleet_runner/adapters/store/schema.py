@@ -34,7 +34,7 @@ ELSEWHERE = (firmware_schema, remedy_schema, runner_schema, netbox_schema, web_s
 metadata = firmware_schema.flashes.metadata
 """Of the tables here and of those there."""
 
-REVISION = "0013"
+REVISION = "0014"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")

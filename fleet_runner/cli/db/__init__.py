@@ -2,6 +2,7 @@
 
 import typer
 
+from fleet_runner.cli.db.accepting import accept
 from fleet_runner.cli.db.moving import copy, migrate
 from fleet_runner.cli.db.saving import backup, restore
 from fleet_runner.cli.db.weighing import prune, stats
@@ -14,5 +15,5 @@ def db() -> None:
     """See how large the store is, bring it to this release's schema, move it, save it and get it back."""
 
 
-for command in (stats, prune, migrate, copy, backup, restore):
+for command in (stats, accept, prune, migrate, copy, backup, restore):
     app.command()(command)

@@ -9,10 +9,12 @@ import typer
 from fleet_runner import settings
 from fleet_runner.adapters import playbooks
 from fleet_runner.adapters.playbooks import BatchState
+from fleet_runner.adapters.store import Store
 from fleet_runner.cli.db.moving import nobody_at, reached
-from fleet_runner.cli.session import console, stamp
+from fleet_runner.cli.session import console, stamp, whoami
 from fleet_runner.core.errors import FleetError, NoStoreError, StoreError
 from fleet_runner.core.retention import size
+from fleet_runner.reconcile import ownership
 from fleet_runner.reconcile.alone import alone, served
 from fleet_runner.settings import Settings
 
@@ -43,6 +45,8 @@ def restore(file: File) -> None:
     _nobody(found)
     with alone(found):
         done = backups.restore(found.store_url, file.absolute(), time.time())
+        with Store.open(found.store_url) as store:
+            ownership.accept(found, store, whoami(), f"restored from {file}", time.time())
     told = stamp(done.known_until) if done.known_until is not None else "nothing"
     lines = (
         f"restored from {file}; the newest it knows is of {told} UTC",

@@ -1,0 +1,84 @@
+"""Whether the store that is served is this fleet's: looked at before anything is decided by it."""
+
+import secrets
+
+import structlog
+
+from fleet_runner.adapters import identity_file
+from fleet_runner.adapters.store import Store
+from fleet_runner.core import modes
+from fleet_runner.core.errors import StoreError
+from fleet_runner.core.modes import Mode
+from fleet_runner.core.store_identity import Identity, refusal
+from fleet_runner.reconcile.world import World
+from fleet_runner.settings import Settings
+
+log = structlog.get_logger()
+
+BY = "runner"
+
+
+def refused(settings: Settings, store: Store) -> str:
+    """Say why nothing is done by a store, "" where it is this fleet's; nothing is written."""
+    try:
+        remembered = identity_file.read(settings.state_dir)
+    except StoreError as error:
+        return str(error)
+    line_at = store.line_at(remembered.line) if remembered is not None else None
+    return refusal(store.identity(), remembered, settings.source, line_at)
+
+
+def is_strange(world: World, now: float) -> bool:
+    """Whether the store may be another fleet's, or an older one: then its rows are left as they are."""
+    _look(world, now)
+    return bool(world.unaccepted) and world.store.identity() is not None
+
+
+def _look(world: World, now: float) -> None:
+    """Find out whether the store is this fleet's; a new one becomes it. Once it is, it is not asked again.
+
+    One that is empty, and should not be, is filled again, and nothing is done by it.
+    """
+    if world.unaccepted == "":
+        return
+    why = refused(world.settings, world.store)
+    if why and why != world.unaccepted:
+        log.error("nothing is done to any node", why=why)
+    if not why and world.store.identity() is None:
+        world.store.own(Identity(secrets.token_hex(8), world.settings.source), BY, "a new store", now)
+    world.unaccepted = why
+
+
+def remember(world: World) -> None:
+    """Remember how far the store's history has come, where that is news."""
+    if world.unaccepted != "":
+        return
+    identity = world.store.identity() if world.identity is None else world.identity
+    if identity is None:
+        return
+    world.identity = identity
+    found = world.store.remembered(identity)
+    if found == world.remembered:
+        return
+    try:
+        identity_file.write(world.settings.state_dir, found)
+    except StoreError as error:  # a full disk: an older memory says less, and nothing wrong
+        log.warning("what the store knows is not remembered beside it", why=str(error))
+        return
+    world.remembered = found
+
+
+def may_be_told(world: World) -> bool:
+    """Whether a NetBox may be told of nodes: not by a store that nobody accepted, nor where all is only observed."""
+    said = modes.standing(world.store.modes()) if world.unaccepted == "" else ()
+    return any(each.mode is not Mode.OBSERVE for each in said)
+
+
+def accept(settings: Settings, store: Store, by: str, reason: str, now: float) -> Identity:
+    """Take a store as this fleet's in a person's name, and remember it as it is."""
+    known = store.identity()
+    identity = Identity(known.id if known is not None else secrets.token_hex(8), settings.source)
+    store.own(identity, by, reason, now)
+    store.wake_all()
+    identity_file.write(settings.state_dir, store.remembered(identity))
+    return identity
