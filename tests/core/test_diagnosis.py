@@ -84,6 +84,16 @@ def test_an_alarm_that_cleared_weighs_half() -> None:
     assert "(cleared: quiet)" in cleared.evidence[0]
 
 
+def test_an_alarm_without_authentication_makes_no_suspect_and_stands_beside_one_that_is() -> None:
+    """A person reads that it was told; no part is suspected for it."""
+    forged = an_alarm(authenticated=False)
+    assert diagnose(Known(alarms=(forged,))) == ()
+    [alone] = diagnose(Known(alarms=(an_alarm(),)))
+    [both] = diagnose(Known(alarms=(an_alarm(), forged)))
+    assert both.score == alone.score
+    assert "(told without authentication, stands)" in both.evidence[1]
+
+
 def test_several_gpus_at_once_point_at_what_they_share() -> None:
     other = finding(component="GPU 0000:1b:00.0")
     first = diagnose(Known(seen(finding(), other)))[0]

@@ -29,7 +29,7 @@ GPU = f"GPU {PCI}"
 
 ALARM: dict[str, Any] = dict.fromkeys(("fault", "message", "remedy", "cleared_because"), "") | {
     "node": "gpu-01", "source": "kernel", "at_once": False, "heard_at": NOON, "component": GPU, "first_at": NOON,
-    "last_at": NOON + 1, "count": 2, "cleared_at": None,
+    "last_at": NOON + 1, "count": 2, "cleared_at": None, "authenticated": True,
 }  # fmt: skip
 """A row of an alarm that stands."""
 
@@ -322,11 +322,12 @@ def test_what_a_node_says_of_others_is_not_held_against_them(fleet: Store) -> No
     assert [each.node for each in fleet.episodes(0.0)] == ["gpu-01"]
 
 
-def test_alarms_that_stand_befell_the_part_that_is_there(fleet: Store) -> None:
+def test_alarms_that_stand_befell_the_part_that_is_there_if_their_sender_was_authenticated(fleet: Store) -> None:
     tell(fleet, part("gpu-01", NOON, "S-1"))
     rows = [
         ALARM | {"code": "xid.48", "raised_at": NOON},
         ALARM | {"code": "xid.63", "raised_at": None},
+        ALARM | {"code": "xid.94", "raised_at": NOON, "authenticated": False},
         ALARM | {"code": "foresight.shift", "raised_at": NOON},
         ALARM | {"code": "xid.31", "raised_at": NOON, "cleared_at": NOON - 5},
     ]

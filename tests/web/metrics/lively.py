@@ -7,6 +7,7 @@ from fleet_runner.core.boot.boots import Beat
 from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.schedules import firing
+from fleet_runner.core.signals.speakers import ANOTHER, NO_RELAY
 from fleet_runner.core.spool import Judged
 from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.reconcile.batches import NO_ROOM
@@ -19,6 +20,8 @@ def prepared(hall: Hall) -> None:
     heard = [
         Heard("kernel", "taken", 7, NOW),
         Heard("alert", "refused: \u202eno <b>token</b>", 2, NOW),
+        Heard("kernel", ANOTHER, 4, NOW, "from 10.0.0.1: gpu-02"),
+        Heard("kernel", NO_RELAY, 3, NOW, "from 10.0.9.9"),
         Heard("netbox", "taken", 1, NOW),
         Heard("listener", "127.0.0.1:8490", 5, NOW),
     ]

@@ -55,6 +55,15 @@ def value(site: Served, name: str, **labels: str) -> float | None:
     return values(scraped(site)).get((name, tuple(sorted(labels.items()))))
 
 
+def test_words_of_those_who_may_not_speak_for_a_node_are_counted_apart(lively: Served) -> None:
+    """Somebody may be forging them."""
+    counted = {
+        outcome: value(lively, "fleet_signals_total", source="kernel", outcome=outcome)
+        for outcome in ("taken", "refused_another_node", "refused_no_relay")
+    }
+    assert counted == {"taken": 7, "refused_another_node": 4, "refused_no_relay": 3}
+
+
 @pytest.mark.parametrize(
     ("role", "status"),
     [(None, 401), (Role.TENANT, 403), (Role.TECHNICIAN, 403), (Role.VIEWER, 200), (Role.OPERATOR, 200)],
