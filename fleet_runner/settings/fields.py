@@ -10,6 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from fleet_runner.core.bmc_address import networks
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.lemons.signals import SIGNALS
 from fleet_runner.core.schedules.known import KNOWN, parsed
@@ -73,6 +74,9 @@ class Settings(BaseSettings):
     database_url: str = Field("", description="another store; default: SQLite in state_dir")
     inventory: Path | None = Field(None, description="Ansible inventory; default: inventory/fleet.yml of the project")
     bmc_credentials: Path | None = Field(None, description="YAML file with username and password for the BMCs, 0600")
+    bmc_networks: str = Field(
+        "", description="networks of all BMCs (10.8.0.0/16, fd00:8::/32); empty: each is where its device's oob_ip is"
+    )
     bmc_insecure: bool = Field(default=False, description="accept BMC certificates that nobody signed")
     bmc_ca: Path | None = Field(None, description="PEM file with the CA that alone may sign the BMCs' certificates")
     bmc_vault: str = Field(
@@ -272,6 +276,15 @@ class Settings(BaseSettings):
     @classmethod
     def _reached_over_tls(cls, value: str) -> str:
         return _address(value, ("https",), "expected an address over TLS, like https://boot.example:8443")
+
+    @field_validator("bmc_networks")
+    @classmethod
+    def _of_bmcs(cls, value: str) -> str:
+        try:
+            networks(value)
+        except ValueError as error:
+            raise PydanticCustomError("networks", "{why}", {"why": str(error)}) from error
+        return value
 
     @field_validator("lemon_weights")
     @classmethod
