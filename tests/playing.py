@@ -38,6 +38,7 @@ class Ansible:
             "LANG": "C.UTF-8",
             "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
             "ANSIBLE_NOCOLOR": "1",
+            "FLEET_BMC_NETWORKS": "127.0.0.0/8",  # the BMCs of tests have ports here
             **self.variables,
         }
 

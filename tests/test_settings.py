@@ -192,3 +192,11 @@ def test_a_config_file_that_is_named_must_exist(write: Write, monkeypatch: pytes
 
 def test_every_setting_says_what_it_is_for() -> None:
     assert all(field.description for field in settings.Settings.model_fields.values())
+
+
+def test_networks_of_bmcs_are_read_when_the_settings_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLEET_BMC_NETWORKS", "10.8.0.0/16, fd00:8::/32")
+    assert settings.load().bmc_networks == "10.8.0.0/16, fd00:8::/32"
+    monkeypatch.setenv("FLEET_BMC_NETWORKS", "10.8.0.0/16, bmc")
+    with pytest.raises(SettingsError, match="FLEET_BMC_NETWORKS: 'bmc' is no network, expected some like"):
+        settings.load()

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from fleet_runner.core.errors import StoreError
 
-REVISION = "0013"
+REVISION = "0014"
 """The schema that has these tables; the store's own."""
 
 PATIENCE = 2

@@ -7,6 +7,7 @@ from fleet_runner.boot.sessions import Made, Session
 from fleet_runner.core.addresses import mac
 from fleet_runner.core.boot import answers, ipxe
 from fleet_runner.core.boot.answers import CONSOLE, Denied
+from fleet_runner.core.boot.arguments import elsewhere
 from fleet_runner.core.boot.boots import Boot, Discovered, Identity, Milestone, Reached
 from fleet_runner.core.boot.form import fields
 from fleet_runner.core.boot.identity import Doubt, serial, uuid
@@ -84,7 +85,10 @@ async def booting(desk: Desk, boot: Boot, key: str, made: Made) -> bytes:
     network = desk.document("network-config", made)
     image = await desk.images.image(str(context.get("boot_image") or desk.settings.boot_image))
     if made.script is None or made.script[0] is not image:
-        arguments = f"{image.manifest.cmdline} {context.get('boot_arguments') or ''}".split()
+        more = str(context.get("boot_arguments") or "")
+        if why := elsewhere(boot.node, more, (desk.settings.boot_url, desk.settings.boot_secure_url)):
+            raise FleetError(why)
+        arguments = f"{image.manifest.cmdline} {more}".split()
         line = ipxe.command_line(made.facts.boot["seed_url"], network, arguments)
         files = f"{desk.url}/image/{image.build}"
         kernel, initrd = (f"{files}/{each}?boot={key}" for each in (image.manifest.kernel, image.manifest.initrd))

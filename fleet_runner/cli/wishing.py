@@ -10,6 +10,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.anywhere import remote, signed
 from fleet_runner.cli.session import ByNode, Exit, console, errors, known, opened, split
 from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.losses import losses
 from fleet_runner.core.runs import Wish
 from fleet_runner.settings import Settings
 
@@ -93,6 +94,9 @@ def retire(
 ) -> None:
     """Take a node out of the fleet for good; its history stays. This cannot be undone."""
     if not yes:
+        with opened() as (_, store):
+            lost = [each for name in nodes for each in losses(known(store, name), None, store.tickets(node=name))]
+        console.print("\n".join(lost), markup=False, soft_wrap=True)
         typer.confirm(f"Retire {', '.join(nodes)} for good?", abort=True)
     ask(Wish.RETIRE, nodes, reason, by, wait)
 

@@ -41,6 +41,18 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """Nothing was left yet: what would be lost, and the token with which the same wish is left.
+
+    `confirm` is good for some minutes, for this node and wish, and for whoever was answered.
+    """
+
+    detail: str
+    lost: tuple[str, ...]
+    confirm: str
+
+
+@dataclass(frozen=True, slots=True)
 class Wished:
     """A wish about a node and its answer. `accepted` is null, and `answer` empty, while nobody has answered it."""
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from fleet_runner.core.bmc_address import Network, refusal
 from fleet_runner.core.cabling.rates import lower
 from fleet_runner.core.excuses import READY
 from fleet_runner.core.fabrics import Fabric, fabrics
@@ -18,6 +19,9 @@ GROUPS = ("condition_", "device_type_", "location_", "rack_", "role_", "site_", 
 TAKEN = frozenset({"all", "fabrics", "localhost", "nodes", "ungrouped"})
 """Names that Ansible or the inventory give another meaning."""
 
+TOLD_BY_FILES = frozenset({"pxe_boot_settings", "pxe_boot_told_url"})
+"""Variables of roles that say where a secret of the boot service goes: no config context of a NetBox sets them."""
+
 OF_PAGES = frozenset({
     "ansible_become", "ansible_become_method", "ansible_become_user", "ansible_host", "ansible_port",
     "ansible_python_interpreter", "ansible_shell_type", "ansible_user",
@@ -29,7 +33,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9./:_-]{0,200}", re.ASCII)
 OBSERVERS = 3
 """Nodes that a fabric is read through, one after the other, until one can."""
 
-VIEW = 1
+VIEW = 2
 """Number of the form of what `view` returns: whoever keeps it names this, too."""
 
 FORM = 2
@@ -49,14 +53,17 @@ def plain(name: str) -> str:
     return re.sub("[^A-Za-z0-9_]", "_", name)
 
 
-def view(fleet: Fleet) -> dict[str, Any]:
+def view(fleet: Fleet, bmc_networks: Sequence[Network] = ()) -> dict[str, Any]:
     """Return all of the inventory that comes from the source: {"hosts": {name: variables}, "groups": {name: hosts}}.
 
     Fabrics are hosts without an address: they are read through the nodes in them. A switch or the like whose name is
     taken is left out: as a host it would be in the way of everything, or everything delegated to localhost go there.
     """
     found = fabric_hostvars(fleet)
-    return {"hosts": {**found, **all_hostvars(fleet)}, "groups": {**groups(fleet), "fabrics": list(found)}}
+    return {
+        "hosts": {**found, **all_hostvars(fleet, bmc_networks)},
+        "groups": {**groups(fleet), "fabrics": list(found)},
+    }
 
 
 def standing_groups(members: Iterable[str], rows: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
@@ -78,7 +85,7 @@ def disarm(hosts: Mapping[str, dict[str, Any]]) -> list[str]:
     """
     lost: set[str] = set()
     for variables in hosts.values():
-        for name in [name for name in variables if name.startswith("ansible_")]:
+        for name in [name for name in variables if name.startswith("ansible_") or name in TOLD_BY_FILES]:
             if name not in OF_PAGES or not _PLAIN.fullmatch(str(variables[name])):
                 del variables[name]
                 lost.add(name)
@@ -119,10 +126,13 @@ def links(fleet: Fleet) -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def hostvars(fleet: Fleet, device: Device, known_links: Links | None = None) -> dict[str, Any]:
+def hostvars(
+    fleet: Fleet, device: Device, known_links: Links | None = None, bmc_networks: Sequence[Network] = ()
+) -> dict[str, Any]:
     """Return a device's host variables.
 
-    `known_links` is what `links(fleet)` returns; whoever asks for many devices computes it once.
+    `known_links` is what `links(fleet)` returns; whoever asks for many devices computes it once. A BMC that may not
+    be asked where the source has it is left out, and `fleet_bmc_refused` says why.
     """
     seen = links(fleet) if known_links is None else known_links
     variables: dict[str, Any] = {}
@@ -131,14 +141,18 @@ def hostvars(fleet: Fleet, device: Device, known_links: Links | None = None) -> 
     if device.oob_address:
         variables["fleet_bmc_url"] = bmc_url(device.oob_address)
     variables |= {name: value for name, value in device.context.items() if not reserved(name)}
+    url = str(variables.get("fleet_bmc_url") or "")
+    if url and (why := refusal(device.name, url, device.oob_address, bmc_networks)):
+        del variables["fleet_bmc_url"]
+        variables["fleet_bmc_refused"] = why
     variables["fleet_device"] = _record(fleet, device, seen.get(device.name, ()))
     return variables
 
 
-def all_hostvars(fleet: Fleet) -> dict[str, dict[str, Any]]:
+def all_hostvars(fleet: Fleet, bmc_networks: Sequence[Network] = ()) -> dict[str, dict[str, Any]]:
     """Return the host variables of every device that can be a host, by name."""
     seen = links(fleet)
-    return {name: hostvars(fleet, fleet.devices[name], seen) for name in _hosts(fleet)}
+    return {name: hostvars(fleet, fleet.devices[name], seen, bmc_networks) for name in _hosts(fleet)}
 
 
 def fabric(fleet: Fleet) -> dict[str, Any]:

@@ -117,12 +117,14 @@ def retold(said: Any, names: Mapping[str, str]) -> Any:
 
 def _clashes(said: Mapping[str, Machine]) -> dict[str, Refused]:
     """Refuse records that claim one machine: the same serial number, UUID, BMC address or MAC address."""
-    names: dict[str, set[str]] = {}
+    first: dict[str, str] = {}
+    twice: set[str] = set()
     for name, each in said.items():
-        for words in _words(each):
-            names.setdefault(words, set()).add(name)
+        for value in (each.serial, each.uuid, each.bmc, *each.macs):  # no value of one kind is one of another kind
+            if value and first.setdefault(value, name) != name:
+                twice |= {first[value], name}
     found: dict[str, Refused] = {}
-    for words, claimed in sorted(names.items()):
+    for words, claimed in sorted(_places({name: said[name] for name in twice}).items()):
         if len(claimed) > 1:
             both = " and ".join(sorted(claimed))
             sentence = (
@@ -172,13 +174,14 @@ def _closed(
 
 def _unclear(known: Mapping[str, Machine], said: Mapping[str, Machine], clear: set[str]) -> dict[str, Refused]:
     """Refuse what the evidence does not settle: another serial number under a name, or a machine of another node."""
-    places = _places(known)
+    left = sorted(said.keys() - clear)
+    places = _places(known) if known and not known.keys() >= set(left) else {}
     found: dict[str, Refused] = {}
-    for name in sorted(said.keys() - clear):
+    for name in left:
         mine, now = known.get(name), said[name]
         if mine is not None and mine.serial and now.serial and mine.serial != now.serial:
             found[name] = Refused(_replaced(name, mine, now), now)
-        elif mine is None:
+        elif mine is None and places:
             near = set(chain.from_iterable(places.get(words, ()) for words in _words(now)))
             others = sorted(each for each in near if _may_be(known[each], now))
             if others:

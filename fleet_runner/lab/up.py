@@ -25,6 +25,7 @@ SETTINGS = """\
 source = "site"
 state_dir = "state"
 bmc_credentials = "bmc.yml"
+bmc_networks = "127.0.0.0/8"
 tick_seconds = 0.5
 retry_seconds = 2
 working_seconds = 2

@@ -14,6 +14,7 @@ from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.lemons.signals import SIGNALS
 from fleet_runner.core.schedules.known import KNOWN, parsed
 from fleet_runner.core.schedules.schedule import Schedule
+from fleet_runner.settings.networks import Networks
 
 PREFIX = "FLEET_"
 """How the variables begin; other programs' may begin so, too."""
@@ -73,6 +74,7 @@ class Settings(BaseSettings):
     database_url: str = Field("", description="another store; default: SQLite in state_dir")
     inventory: Path | None = Field(None, description="Ansible inventory; default: inventory/fleet.yml of the project")
     bmc_credentials: Path | None = Field(None, description="YAML file with username and password for the BMCs, 0600")
+    bmc_networks: Networks = Field("", description="networks of all BMCs; empty: each is at its device's oob_ip")
     bmc_insecure: bool = Field(default=False, description="accept BMC certificates that nobody signed")
     bmc_ca: Path | None = Field(None, description="PEM file with the CA that alone may sign the BMCs' certificates")
     bmc_vault: str = Field(
@@ -106,9 +108,7 @@ class Settings(BaseSettings):
     boot_armed_seconds: float = Field(
         1800.0, gt=0, description="how long a node may take to ask for its boot data; at least while it is waited for"
     )
-    firmware_images: Path | None = Field(
-        None, description="folder of firmware images; default: firmware in state_dir"
-    )
+    firmware_images: Path | None = Field(None, description="firmware images' folder; default: firmware in state_dir")
     firmware_url: str = Field(
         "", description="where BMCs fetch that folder's files, for catalogues that ask for SimpleUpdate"
     )
@@ -215,9 +215,7 @@ class Settings(BaseSettings):
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")
-    retry_seconds: float = Field(
-        60.0, gt=0, description="first pause before a stage without a verdict is tried again"
-    )
+    retry_seconds: float = Field(60.0, gt=0, description="first pause before a stage without verdict is tried again")
     working_seconds: float = Field(300.0, ge=0, description="pause before long work on a node is looked at again")
     drain_seconds: float = Field(60.0, ge=0, description="pause before a draining node is asked again if it is idle")
     drain_deadline_seconds: float = Field(86_400.0, ge=0, description="the longest a pending remedy waits for idle")

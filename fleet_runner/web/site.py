@@ -1,5 +1,6 @@
 """What every request is answered from, and the people it is answered for."""
 
+import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -21,7 +22,8 @@ class Site:
     """The settings, the store, and what the source of truth said last: None where it could not be read yet.
 
     `pulse` is that of the runner's loop where it goes round in this process. `clock` tells the time, `steady`
-    measures it. `stop` is set when the service ends: what waits then gives up.
+    measures it. `stop` is set when the service ends: what waits then gives up. `confirmation_key` signs what is asked
+    twice; it is this process's own.
     """
 
     settings: Settings
@@ -31,6 +33,7 @@ class Site:
     steady: Callable[[], float] = time.monotonic
     pulse: Pulse | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+    confirmation_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     admission: Admission = field(init=False)
     live: Live = field(init=False)
 

@@ -99,7 +99,8 @@ class ActionModule(ActionBase):
         configured = settings.load()
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
         if wanted and not url:
-            raise AnsibleActionFail("fleet_bios: fleet_bmc_url is not set; give the device an out-of-band address")
+            why = "fleet_bmc_url is not set; give the device an out-of-band address"
+            raise AnsibleActionFail(f"fleet_bios: {variables.get('fleet_bmc_refused') or why}")
         means = firmware.BiosMeans(
             store=None,
             open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),

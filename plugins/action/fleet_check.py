@@ -137,6 +137,9 @@ class ActionModule(ActionBase):
         if not reads:
             return {}
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
+        if not url:
+            why = str(variables.get("fleet_bmc_refused") or "no fleet_bmc_url is known")
+            return {read.name: _unread(read, ReadEnd.UNREACHABLE, why) for read in reads}
         found: dict[str, Reading] = {}
         name = str(variables.get("inventory_hostname") or "")
         asking = threading.Thread(target=_ask_bmc, args=((url, name), reads, found), daemon=True)
@@ -229,9 +232,6 @@ def _ask_bmc(whose: tuple[str, str], reads: list[Read], into: dict[str, Reading]
     from fleet_runner.adapters import redfish  # noqa: PLC0415  only checks that ask a BMC pay for HTTP
 
     url, name = whose
-    if not url:
-        into.update({read.name: _unread(read, ReadEnd.UNREACHABLE, "no fleet_bmc_url is known") for read in reads})
-        return
     limits = redfish.Limits(total_seconds=max(read.seconds for read in reads))
     why = ""
     try:

@@ -112,9 +112,8 @@ class ActionModule(ActionBase):
 
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
         if not url:
-            raise AnsibleActionFail(
-                "fleet_firmware: fleet_bmc_url is not set; give the device an out-of-band address"
-            )
+            why = "fleet_bmc_url is not set; give the device an out-of-band address"
+            raise AnsibleActionFail(f"fleet_firmware: {variables.get('fleet_bmc_refused') or why}")
         pace = _pace(self._task.args.get("pace") or {})
         try:
             wanted = catalogue.read(_plain(self._templar.template(variables.get("fleet_profile"))) or {})

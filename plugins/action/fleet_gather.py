@@ -140,7 +140,8 @@ class ActionModule(ActionBase):
         """Ask the BMC in a thread of its own: one that trickles must not keep the play."""
         url = str(self._templar.template(self._variables.get("fleet_bmc_url")) or "")
         if not url:
-            return [entry(each, "no fleet_bmc_url is known") for each in BMC]
+            why = str(self._variables.get("fleet_bmc_refused") or "no fleet_bmc_url is known")
+            return [entry(each, why) for each in BMC]
         found: dict[str, dict[str, Any]] = {}
         asking = threading.Thread(target=_ask, args=(url, name, found, self._keep), daemon=True)
         asking.start()

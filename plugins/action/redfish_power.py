@@ -112,7 +112,8 @@ class ActionModule(ActionBase):
         if not url and may_itself:
             return answer | self._in_band(configured, variables, since)
         if not url:
-            raise AnsibleActionFail("redfish_power: fleet_bmc_url is not set; give the device an out-of-band address")
+            why = "fleet_bmc_url is not set; give the device an out-of-band address"
+            raise AnsibleActionFail(f"redfish_power: {variables.get('fleet_bmc_refused') or why}")
         from fleet_runner.adapters import redfish  # noqa: PLC0415  loaded only where a BMC is asked
         from fleet_runner.firmware import guarding, proving  # noqa: PLC0415  likewise
 

@@ -17,6 +17,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.utils.display import Display
 
 from fleet_runner.core import inventory as ansible_view
+from fleet_runner.core.bmc_address import networks
 from fleet_runner.core.errors import FleetError
 
 if TYPE_CHECKING:
@@ -94,7 +95,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _view(self, configured: Settings, path: str, *, may_be_old: bool) -> dict[str, Any]:
         """Return what the source says now, or, where a cache is wanted and not to be renewed, what it said."""
-        source_named = hashlib.sha256(f"{configured.source} {configured.state_dir}".encode()).hexdigest()[:12]
+        source_named = hashlib.sha256(
+            f"{configured.source} {configured.state_dir} {configured.bmc_networks}".encode()
+        ).hexdigest()[:12]
         key = f"{self.get_cache_key(path)}_{ansible_view.VIEW}_{ansible_view.FORM}_{source_named}"
         kept = self.cache.get(key) if self.get_option("cache") and may_be_old else None
         if kept is not None and (not kept["fabric"] or Path(kept["fabric"]).is_file()):
@@ -106,7 +109,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if not structlog.is_configured():  # standard output is for what ansible-inventory prints
             structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
         fleet = source.read(configured, as_kept="FLEET_BATCH" in os.environ)
-        view = {**ansible_view.view(fleet), "fabric": _offer(fleet, configured.state_dir / "cache")}
+        allowed = networks(configured.bmc_networks)
+        view = {**ansible_view.view(fleet, allowed), "fabric": _offer(fleet, configured.state_dir / "cache")}
+        for variables in view["hosts"].values():
+            if refused := variables.get("fleet_bmc_refused"):
+                Display().warning(refused)
         if "://" in configured.source and (lost := ansible_view.disarm(view["hosts"])):
             text = f"the NetBox's config contexts set {', '.join(lost)} to what could run something here"
             Display().warning(f"{text}; left out. Set it in group_vars or host_vars beside the inventory")

@@ -207,7 +207,8 @@ def test_a_stage_is_asked_of_the_nodes_that_are_named(command: Command, store: S
 def test_retiring_asks_first(command: Command, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot be undone."""
     monkeypatch.setattr("typer.confirm", lambda *_args, **_kwargs: (_ for _ in ()).throw(SystemExit(1)))
-    assert command("retire", "gpu-01", "--wait", "0")[0] == 1
+    code, out, _ = command("retire", "gpu-01", "--wait", "0")
+    assert (code, "gpu-01 leaves the fleet from" in out) == (1, True)
     assert store.intents("gpu-01") == ()
     assert command("retire", "gpu-01", "--yes", "--wait", "0")[0] == 4
 

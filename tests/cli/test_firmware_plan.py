@@ -45,6 +45,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
             "INVENTORY": tmp_path / "inventory" / "fleet.yml",
             "FIRMWARE_IMAGES": made.scene.images,
             "BMC_CREDENTIALS": tmp_path / "bmc.yml",
+            "BMC_NETWORKS": "127.0.0.0/8",
             "DATABASE_URL": made.store,
         }
         for name, value in told.items():

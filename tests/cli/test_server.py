@@ -125,6 +125,18 @@ def test_an_answer_comes_back(hall: Hall, afar: Type, monkeypatch: pytest.Monkey
     assert (said.code, said.out) == (0, "gpu-00001: It is held now.\n")
 
 
+def test_what_cannot_be_undone_is_confirmed_at_the_server_once_the_person_was_asked(
+    hall: Hall, afar: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("typer.confirm", lambda text, **_: asked.append(text))
+    said = afar("retire", "gpu-00001", "--wait", "0")
+    assert (said.code, asked) == (4, ["Retire gpu-00001 for good?"])
+    assert "gpu-00001 leaves the fleet from" in said.words
+    assert [each.wish for each in hall.store.intents("gpu-00001")] == [Wish.RETIRE]
+    answered(hall, "No.", accepted=False)
+
+
 def test_a_run_names_its_stage_and_a_retired_node_is_asked_nothing(hall: Hall, here: Type, afar: Type) -> None:
     assert afar("run", "verify", "-n", "gpu-00001", "--wait", "0").code == 4
     assert hall.store.intents("gpu-00001")[0].detail == "verify"

@@ -1,6 +1,7 @@
 """BMCs that post their events to a real listener: subscribed, lost, made again, refused, ended."""
 
 import json
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -78,7 +79,8 @@ def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Type) -> Iterat
                 user.write_text(yaml.safe_dump(dict(zip(("username", "password"), USER, strict=True))))
                 user.chmod(0o600)
                 told = {"SOURCE": tmp_path / "site", "BMC_CREDENTIALS": user, "SIGNALS_URL": ear.url,
-                        "DATABASE_URL": f"sqlite:///{tmp_path / 'fleet.db'}", "SIGNALS_VERIFY": "false"}  # fmt: skip
+                        "DATABASE_URL": f"sqlite:///{tmp_path / 'fleet.db'}", "SIGNALS_VERIFY": "false",
+                        "BMC_NETWORKS": "127.0.0.0/8"}  # fmt: skip
                 for name, value in told.items():
                     monkeypatch.setenv(f"FLEET_{name}", str(value))
                 yield Hall(ear, nodes, typed)
@@ -115,6 +117,28 @@ def test_a_token_is_good_for_its_own_node_and_shown_to_nobody(hall: Open) -> Non
     here.bmcs["gpu-01"].tell(FAILED | {"Context": "gpu-02"})
     wait(lambda: here.ear.alarms("gpu-01"))
     assert here.ear.alarms("gpu-02") == ()
+
+
+def test_a_bmc_that_is_elsewhere_is_not_even_reached_and_no_token_is_made(
+    hall: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whoever edits a config context would be sent the password, and the token of the node."""
+    here = hall()
+    with socket.create_server(("127.0.0.1", 0)) as thief:
+        thief.settimeout(0)
+        elsewhere = f"http://127.0.0.1:{thief.getsockname()[1]}"
+        for path in (tmp_path / "site").rglob("*.yml"):
+            path.write_text(path.read_text().replace(here.bmcs["gpu-01"].url, elsewhere))
+        monkeypatch.setenv("FLEET_BMC_NETWORKS", "10.8.0.0/16")
+        told = here.told("subscribe", "--all", code=Exit.NO)
+        assert {each["outcome"] for each in told.values()} == {"refused"}
+        assert told["gpu-01"]["said"].startswith(f"gpu-01: its BMC at {elsewhere} is not in bmc_networks")
+        monkeypatch.setenv("FLEET_BMC_NETWORKS", "")
+        told = here.told("subscribe", "--node", "gpu-01", code=Exit.NO)
+        assert "which is not its out-of-band address" in told["gpu-01"]["said"]
+        with pytest.raises(BlockingIOError):
+            thief.accept()
+    assert here.good() == ["vector"]
 
 
 def test_what_is_well_is_left_and_what_a_restart_lost_is_made_again(hall: Open) -> None:

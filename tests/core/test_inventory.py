@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from fleet_runner.core import inventory
+from fleet_runner.core.bmc_address import networks
 from fleet_runner.core.fabrics import fabrics
 from fleet_runner.core.records import (
     Cable,
@@ -149,10 +150,25 @@ def test_a_device_without_addresses_has_no_address_variables() -> None:
 
 def test_a_context_owns_the_bmc_url_but_not_the_record() -> None:
     own = replace(GPU, context={"fleet_bmc_url": "http://127.0.0.1:9", "fleet_device": 1, "fleet_profile": {}})
-    found = inventory.hostvars(FLEET, own)
+    found = inventory.hostvars(FLEET, own, None, networks("127.0.0.0/8"))
     assert found["fleet_bmc_url"] == "http://127.0.0.1:9"
     assert found["fleet_device"]["name"] == "gpu-1"
     assert "fleet_profile" not in found
+
+
+def test_a_bmc_elsewhere_is_left_out_and_the_sentence_says_why() -> None:
+    own = replace(GPU, context={"fleet_bmc_url": "https://192.0.2.66", "fleet_bmc_refused": ""})
+    found = inventory.hostvars(FLEET, own)
+    assert "fleet_bmc_url" not in found
+    assert "https://192.0.2.66" in found["fleet_bmc_refused"]
+    (host,) = (each for name, each in inventory.view(FLEET, networks("fd00::/8"))["hosts"].items() if name == "gpu-1")
+    assert "fleet_bmc_url" not in host
+
+
+def test_no_page_says_where_a_secret_of_the_boot_service_goes() -> None:
+    hosts = {"dhcp-1": {"pxe_boot_told_url": "http://192.0.2.66", "pxe_boot_range": "10.0.0.0"}}
+    assert inventory.disarm(hosts) == ["pxe_boot_told_url"]
+    assert hosts == {"dhcp-1": {"pxe_boot_range": "10.0.0.0"}}
 
 
 def test_an_ipv6_bmc_has_brackets() -> None:

@@ -46,6 +46,15 @@ def plain(found: Any) -> Any:
     return [plain(value) for value in found] if isinstance(found, list) else found
 
 
+def test_a_bmc_outside_of_the_networks_is_left_out_with_a_sentence(ansible: Ansible) -> None:
+    answer = ansible("ansible-inventory", "--list", FLEET_BMC_NETWORKS="10.8.0.0/16")
+    assert answer.returncode == 0, answer.stderr
+    node = plain(json.loads(answer.stdout))["_meta"]["hostvars"]["gpu-01"]
+    assert "fleet_bmc_url" not in node
+    assert node["fleet_bmc_refused"].startswith("gpu-01: its BMC at http://127.0.0.1:1 is not in bmc_networks")
+    assert "not in bmc_networks (10.8.0.0/16)" in " ".join(answer.stderr.split())
+
+
 def test_nodes_their_groups_and_their_variables_come_from_the_source(ansible: Ansible, tmp_path: Path) -> None:
     found = listing(ansible)
     assert found["nodes"]["hosts"] == ["gpu-01", "gpu-02"]

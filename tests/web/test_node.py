@@ -232,6 +232,18 @@ def test_what_costs_something_is_asked_once_more(client: httpx.Client, hall: Hal
     assert answer.headers["location"] == f"/nodes/{name}/wishes/retire"
     assert len(hall.store.intents(name)) == before
     assert "cannot be undone" in client.get(answer.headers["location"]).text
+    again = client.post(f"/nodes/{name}/wishes", data={"wish": "retire", "sure": "true"})
+    assert again.headers["location"] == f"/nodes/{name}/wishes/retire"
+    assert len(hall.store.intents(name)) == before
+    asked_twice = client.get(answer.headers["location"]).text
+    assert "it is not drained first" in asked_twice
+    token = asked_twice.partition('name="confirm" value="')[2].partition('"')[0]
+    other = hall.in_state(State.PRODUCTION)[6]
+    strange = client.post(f"/nodes/{other}/wishes", data={"wish": "retire", "sure": "true", "confirm": token})
+    assert strange.headers["location"] == f"/nodes/{other}/wishes/retire"
+    said = client.post(f"/nodes/{name}/wishes", data={"wish": "retire", "sure": "true", "confirm": token})
+    assert "?asked=" in said.headers["location"]
+    assert hall.store.intents(name)[-1].wish is Wish.RETIRE
     client.post(f"/nodes/{name}/wishes", data={"wish": "reboot", "sure": "true", "reason": " it\nhangs "})
     asked = hall.store.intents(name)[-1]
     assert (asked.wish, asked.reason, asked.by) == (Wish.REBOOT, "it hangs", "operator")

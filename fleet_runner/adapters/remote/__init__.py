@@ -202,7 +202,7 @@ class Remote:
         """Leave a wish about a node, in the name that the token has; return the wish's id."""
         del by, now
         body = {"wish": wish.value, "reason": reason, "detail": detail}
-        asked = self._wire.post(Asked, f"/nodes/{quote(node, safe='')}/wishes", body)
+        asked = self._wire.confirmed(Asked, f"/nodes/{quote(node, safe='')}/wishes", body)
         if asked is None:
             raise FleetError(f"no node {node!r} at {self._wire.url}; nothing was asked")
         return asked.id

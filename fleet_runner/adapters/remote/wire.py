@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
-from fleet_runner.core.answers import Trouble
+from fleet_runner.core.answers import Trouble, Unconfirmed
 from fleet_runner.core.errors import FleetError, SettingsError, StoreError
 from fleet_runner.core.printable import printable
 
@@ -35,7 +35,7 @@ NOWHERE = "Not Found"
 """What is said of a path that the server does not know at all."""
 
 OK, MULTIPLE, BAD, BROKEN = 200, 300, 400, 500
-UNAUTHORIZED, FORBIDDEN, NOT_FOUND, BUSY = 401, 403, 404, 429
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND, UNCONFIRMED, BUSY = 401, 403, 404, 428, 429
 
 
 class Wire:
@@ -78,6 +78,19 @@ class Wire:
             status, raw = self._ask("POST", path, json=body)
         except httpx.TransportError as error:
             raise self._away(error) from error
+        return self._read(shape, path, status, raw)
+
+    def confirmed(self, shape: type[T], path: str, body: Mapping[str, Any]) -> T | None:
+        """Ask for something as `post` does; where it cannot be undone, say so: the person was asked before."""
+        try:
+            status, raw = self._ask("POST", path, json=body)
+            if status == UNCONFIRMED:
+                known: Unconfirmed = adapter(Unconfirmed).validate_json(raw)
+                status, raw = self._ask("POST", path, json={**body, "confirm": known.confirm})
+        except httpx.TransportError as error:
+            raise self._away(error) from error
+        except (ValidationError, RecursionError) as error:
+            raise self._strange(f"wants {path} confirmed, and does not say with what") from error
         return self._read(shape, path, status, raw)
 
     def _ask(self, method: str, path: str, **given: Any) -> tuple[int, bytes]:

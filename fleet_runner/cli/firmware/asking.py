@@ -8,6 +8,7 @@ from fleet_runner.adapters import profiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import known
 from fleet_runner.core import inventory
+from fleet_runner.core.bmc_address import networks
 from fleet_runner.core.errors import EvidenceError, FleetError
 from fleet_runner.core.firmware import bios, catalogue
 from fleet_runner.core.firmware.bios_values import Value
@@ -32,7 +33,10 @@ def where(settings: Settings, name: str) -> tuple[Device, str]:
     device = fleet.devices.get(name)
     if device is None:
         raise FleetError(f"{name} is not in the source of truth any more, so its BMC is not known")
-    url = str(inventory.hostvars(fleet, device, {}).get("fleet_bmc_url") or "")
+    variables = inventory.hostvars(fleet, device, {}, networks(settings.bmc_networks))
+    url = str(variables.get("fleet_bmc_url") or "")
+    if refused := variables.get("fleet_bmc_refused"):
+        raise FleetError(str(refused))
     if not url:
         raise FleetError(f"{name} has no BMC that could be asked; give the device an out-of-band address")
     return device, url

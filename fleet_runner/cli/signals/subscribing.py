@@ -19,6 +19,7 @@ from fleet_runner.adapters.redfish.exchange import is_loopback
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import ByNode, Exit, age, console, known, opened, print_json, split, whoami
 from fleet_runner.core import inventory
+from fleet_runner.core.bmc_address import networks
 from fleet_runner.core.errors import BmcRefused, FleetError, SettingsError
 from fleet_runner.core.lifecycle import FABRICS, State
 from fleet_runner.core.printable import printable
@@ -140,26 +141,31 @@ def _checked(settings: Settings) -> None:
         )
 
 
-def _bmcs(settings: Settings, store: Store, names: Iterable[str]) -> dict[str, str]:
-    """Return the addresses of BMCs by node, "" for a node that was named and has none."""
+def _bmcs(settings: Settings, store: Store, names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return each node's BMC, and why it may not be asked; "" for a node that was named and has none."""
     fleet = source.read(settings)
     rows = [known(store, name) for name in names] or [
         each for each in store.nodes() if each.state not in FABRICS | {State.RETIRED}
     ]
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, str]] = {}
+    allowed = networks(settings.bmc_networks)
     for row in rows:
         device = fleet.devices.get(row.name)
-        variables = inventory.hostvars(fleet, device, {}) if device is not None else {}
-        found[row.name] = str(variables.get("fleet_bmc_url") or "")
-    return {name: url for name, url in found.items() if url or names}
+        variables = inventory.hostvars(fleet, device, {}, allowed) if device is not None else {}
+        url, refused = (str(variables.get(name) or "") for name in ("fleet_bmc_url", "fleet_bmc_refused"))
+        found[row.name] = (url, refused)
+    return {name: each for name, each in found.items() if any(each) or names}
 
 
 def _is_good(token: Token, now: float) -> bool:
     return token.name.startswith(PREFIX) and not token.refusal(now)
 
 
-def _at(desk: Desk, work: Work, node: str, url: str) -> Told:
+def _at(desk: Desk, work: Work, node: str, at: tuple[str, str]) -> Told:
     """Do something at one BMC; whatever goes wrong there is said of it alone."""
+    url, refused = at
+    if refused:
+        return Told(node, REFUSED, refused, known=False)
     if not url:
         said = "it has no BMC that could be asked; give the device an out-of-band address"
         return Told(node, "unknown", said, known=False)

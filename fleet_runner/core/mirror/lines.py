@@ -12,7 +12,7 @@ from fleet_runner.core.lifecycle import SERVING, State
 from fleet_runner.core.runs import Entry
 from fleet_runner.core.tracking.inert import cut, markdown
 
-KINDS = ("transition", "condition", "intent", "ticket", "case", "wipe", "netbox")
+KINDS = ("transition", "condition", "intent", "ticket", "case", "wipe", "identity", "netbox")
 """Kinds of a node's history that are told; runs and steps of boots come by the thousand and say less."""
 
 MARKED = "fleet-runner line"

@@ -11,9 +11,11 @@ from fleet_runner.core.access import Who, needed
 from fleet_runner.core.cases import LONGEST as LONGEST_NUMBER
 from fleet_runner.core.cases import Case
 from fleet_runner.core.lifecycle import ENDED, FABRICS, Stage
+from fleet_runner.core.losses import FOR_GOOD, losses
 from fleet_runner.core.offers import ELSEWHERE, ROWS, applies, stages
 from fleet_runner.core.printable import printable
 from fleet_runner.core.runs import Node, Wish
+from fleet_runner.web import confirmation
 from fleet_runner.web.access import Mends
 from fleet_runner.web.api.bounds import Name, Sound
 from fleet_runner.web.leaving import leave, wake
@@ -40,6 +42,7 @@ class Wanted(BaseModel):
     vendor: Short = ""
     case: Short = ""
     sure: bool = False
+    confirm: Short = ""
 
 
 @router.get("/nodes/{name}/wishes/{wish}")
@@ -48,10 +51,15 @@ def confirm(request: Request, here: Here, who: Mends, name: Name, wish: Wish) ->
     row = known(here, name)
     _allowed(who, wish)
     _fit(row, wish)
-    fits = applies(row, wish)
+    fits, token = applies(row, wish), ""
+    lost: tuple[str, ...] = ()
+    if wish in FOR_GOOD:
+        runs = here.store.open_runs([row.name])
+        lost = losses(row, runs[0] if runs else None, here.store.tickets(node=row.name))
+        token = confirmation.given(here, who, row, wish)
     return page(
         request, who, "wish.html", row=row, wish=wish, said=ROWS[wish], fits=fits, stages=runnable(who, row),
-        longest=LONGEST, longest_number=LONGEST_NUMBER,
+        longest=LONGEST, longest_number=LONGEST_NUMBER, lost=lost, confirm=token,
     )  # fmt: skip
 
 
@@ -62,7 +70,8 @@ def ask(request: Request, here: Here, who: Mends, name: Name, wanted: Annotated[
     note_of(request.scope).detail = wish.value
     _allowed(who, wish, wanted.stage)
     _fit(row, wish)
-    if ROWS[wish].sure and not wanted.sure:
+    unsure = wish in FOR_GOOD and not confirmation.holds(here, who, row, wish, wanted.confirm)
+    if unsure or (ROWS[wish].sure and not wanted.sure):
         return RedirectResponse(f"/nodes/{quote(name, safe='')}/wishes/{wish.value}", 303)
     if wish is Wish.RMA:
         number = _send_back(here, who, row, wanted)

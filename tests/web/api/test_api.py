@@ -8,6 +8,9 @@ import pytest
 
 from fleet_runner.core.access import Role
 from fleet_runner.core.runs import Wish
+from fleet_runner.core.signals.tokens import Token
+from fleet_runner.http.admission import make
+from fleet_runner.web import confirmation
 from tests.web.hall import HOSTILE, NOW, Hall
 from tests.web.served import Served
 
@@ -174,6 +177,42 @@ def test_each_wish_needs_its_right(hall: Hall, site: Served) -> None:
     assert asked(site, {"wish": "repaired"}, Role.VIEWER).status_code == 403
     assert asked(site, {"wish": "hold"}, name=retired).status_code == 409
     assert asked(site, {"wish": "hold"}, name="nobody").status_code == 404
+
+
+def test_what_cannot_be_undone_is_asked_twice_with_the_token_of_the_first_answer(
+    hall: Hall, site: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, other = (node.name for node in [n for n in hall.store.nodes() if n.state == "production"][7:9])
+    before = hall.store.intents(name)
+    first = asked(site, {"wish": "retire", "reason": "sold"}, name=name)
+    assert first.status_code == 428
+    said = first.json()
+    assert "cannot be undone" in said["detail"]
+    assert said["lost"][:2] == [
+        f"{name} leaves the fleet from production: nothing can be asked of it any more.",
+        "It serves: it is not drained first, and its scheduler is not told.",
+    ]
+    token = said["confirm"]
+    body = {"wish": "retire", "reason": "sold", "confirm": token}
+    assert asked(site, body, name=other).status_code == 428
+    assert (
+        asked(site, body | {"confirm": token[:-1] + ("0" if token[-1] != "0" else "1")}, name=name).status_code == 428
+    )
+    later = "9" + token[1:]
+    assert asked(site, body | {"confirm": later}, name=name).status_code == 428
+    assert asked(site, body | {"confirm": "now"}, name=name).status_code == 422
+    secret, digest = make()
+    hall.store.add_token(Token("another", digest, NOW - 60, "tests", scope="operator"))
+    with httpx.Client(base_url=site.url, headers={"authorization": f"Bearer {secret}"}) as client:
+        assert client.post(f"/api/v1/nodes/{name}/wishes", json=body).status_code == 428
+    assert hall.store.intents(name) == before
+    with monkeypatch.context() as patched:
+        patched.setattr(confirmation, "SECONDS", -1.0)
+        old = asked(site, {"wish": "retire"}, name=name).json()["confirm"]
+    assert asked(site, body | {"confirm": old}, name=name).status_code == 428
+    assert hall.store.intents(name) == before
+    assert asked(site, body, name=name).status_code == 202
+    assert [(each.wish, each.reason) for each in hall.store.intents(name)[len(before) :]] == [("retire", "sold")]
 
 
 def test_schedules_and_tickets_are_steered_by_who_may(hall: Hall, site: Served) -> None:
