@@ -1,10 +1,8 @@
 """Every setting by its name, with its default and what it is for."""
 
 import os
-import re
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -14,6 +12,7 @@ from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.lemons.signals import SIGNALS
 from fleet_runner.core.schedules.known import KNOWN, parsed
 from fleet_runner.core.schedules.schedule import Schedule
+from fleet_runner.settings.addresses import TlsUrl, Url
 from fleet_runner.settings.networks import Networks
 
 PREFIX = "FLEET_"
@@ -28,9 +27,6 @@ PATHS = (
     "web_certificate", "web_certificate_key", "oidc_client_secret",
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
-
-_URL = re.compile(r"https?://[A-Za-z0-9._~:/\[\]-]+")
-"""What needs no quoting wherever nodes are told of it."""
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
 
@@ -83,10 +79,10 @@ class Settings(BaseSettings):
     bmc_vault_token_file: Path | None = Field(None, description="file with Vault's token, kept by Vault Agent, 0600")
     bmc_vault_namespace: str = Field("", description="namespace of that secret, for Vault Enterprise")
     bmc_vault_ca: Path | None = Field(None, description="PEM file with the CA of the Vault's certificate")
-    boot_url: str = Field(
+    boot_url: Url = Field(
         "", description="where nodes reach the boot service (http://10.0.0.1:8480); empty: nodes boot without it"
     )
-    boot_secure_url: str = Field(
+    boot_secure_url: TlsUrl = Field(
         "", description="where they reach it over TLS; given, secrets and phone-home go over TLS alone"
     )
     boot_listen: str = Field("127.0.0.1:8480", description="address and port of the boot service")
@@ -266,16 +262,6 @@ class Settings(BaseSettings):
         default_factory=dict, description="points for one of a signal of lemons, in place of those built in"
     )
 
-    @field_validator("boot_url")
-    @classmethod
-    def _reached(cls, value: str) -> str:
-        return _address(value, ("http", "https"), "expected an address like http://10.0.0.1:8480")
-
-    @field_validator("boot_secure_url")
-    @classmethod
-    def _reached_over_tls(cls, value: str) -> str:
-        return _address(value, ("https",), "expected an address over TLS, like https://boot.example:8443")
-
     @field_validator("lemon_weights")
     @classmethod
     def _of_signals(cls, value: dict[str, float]) -> dict[str, float]:
@@ -336,18 +322,3 @@ class Settings(BaseSettings):
         del dotenv_settings, file_secret_settings
         file = TomlConfigSettingsSource(settings_cls, config_file())
         return (init_settings, env_settings, file)
-
-
-def _address(url: str, schemes: tuple[str, ...], expected: str) -> str:
-    """Return a URL that a node can be told, "" for none; it goes into scripts and on kernel command lines."""
-    if url and not (_URL.fullmatch(url) and _has_host(url, schemes)):
-        raise PydanticCustomError("address", "{expected}", {"expected": expected})
-    return url
-
-
-def _has_host(url: str, schemes: tuple[str, ...]) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # brackets without an address, or a port above 65,535
-        return False

@@ -17,7 +17,7 @@ from tests.chaos.disturbances import MILD, ON_BATCHES, Disturbance, Kind
 from tests.chaos.fates import fate
 from tests.chaos.herd import Found, Herd, kill
 from tests.chaos.machine import Machine
-from tests.chaos.quiet import Story, certify, is_settled
+from tests.chaos.quiet import ACT, Story, certify, is_settled
 from tests.postgres import Postgres
 
 PAUSE = 0.5
@@ -67,6 +67,7 @@ class Course:
 
     def run(self) -> None:
         """Take one seed after the other, whose nodes are held until then and afterwards, and stop."""
+        self.store.set_mode(ACT)
         for each in self.seeds[1:]:
             self._ask(each.names, Wish.HOLD, "a later seed's")
         for runner in self.runners:

@@ -93,6 +93,13 @@ class Machine:
             yield POLL
 
 
+def _survey(machine: Machine, told: Told) -> Work:
+    yield machine.fate.step
+    power = "On" if machine.events("power on") else "Off"
+    said = {"power": power, "boot": "OSRunning" if power == "On" else ""}
+    return (Result("machine_power", Verdict.PASS, f"the machine is {power.lower()}", observed=said),)
+
+
 def _provision(machine: Machine, told: Told) -> Work:
     yield from machine.once("power on", told, machine.fate.boot)
     if machine.fate.fault is Fault.NO_BOOT:
@@ -148,6 +155,7 @@ def _look(machine: Machine, told: Told) -> Work:
 
 
 _STAGES: Mapping[Stage, Callable[[Machine, Told], Work]] = {
+    Stage.SURVEY: _survey,
     Stage.PROVISION: _provision,
     Stage.VERIFY: _verify,
     Stage.BURN_IN: _burn_in,

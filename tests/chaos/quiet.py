@@ -9,6 +9,7 @@ from typing import NamedTuple
 from fleet_runner.adapters.playbooks import Batch, BatchState, Look
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.modes import Mode, Scope, Setting
 from fleet_runner.core.runs import Node, Outcome, Wish
 from fleet_runner.core.spool import Decoded, Ended, Judged, PlayEnd, encode
 from fleet_runner.reconcile import tick
@@ -22,6 +23,9 @@ from tests.chaos.site import Site
 
 FAR = 10**9
 STEP = 1.0
+ACT = Setting(Scope.FLEET, "", None, Mode.ACT, 0.0, "tests")
+"""Without it no store lets automation act at a node."""
+
 MOST = 20_000
 
 
@@ -95,6 +99,7 @@ def stories(seed: int, site: Site, folder: Path) -> Mapping[str, Story]:
     }
     own.state_dir("quiet").mkdir()
     with Store.create(settings.store_url) as store:
+        store.set_mode(ACT)
         world = World(settings, store, Reader(settings), Quiet(machines, clock, store))
         settled: set[str] = set()
         for _ in range(MOST):

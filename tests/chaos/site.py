@@ -61,6 +61,7 @@ class Site:
             "max_out_tenant": 1,
             "max_out_rack": 1000,
             "small_fleet": 0,
+            "provision_per_hour": 1000,
             "firmware_at_once": 1000,
             "firmware_at_once_rack": 1000,
         }

@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.actions import Answer, BeginAttempt, Identify, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle import STATES, Condition, Event, Stage, State
+from fleet_runner.core.modes import READING
 from fleet_runner.core.node_identity import Machine, Refused
 from fleet_runner.core.pending import HOLDS
 from fleet_runner.core.policy import decide
 from fleet_runner.core.runs import Outcome, Wish
 from fleet_runner.core.verdicts import Remedy
 from fleet_runner.core.view import Timing, View
-from fleet_runner.core.wishes import READS, RECORD, answer
+from fleet_runner.core.wishes import RECORD, answer
 from tests.making import NOW, OFF, a_finding, a_node, a_run, a_view, a_wish, an_alarm, held, paced, stored, usage
 
 TIMING = Timing(passive=paced(900), cabling=paced(14_400), active=OFF)
@@ -36,7 +37,7 @@ def acts(view: View) -> list[object]:
         each
         for each in decide(view, TIMING, NOW).actions
         if isinstance(each, Move | BeginAttempt)
-        or (isinstance(each, OpenRun) and each.stage not in READS)
+        or (isinstance(each, OpenRun) and each.stage not in READING)
         or (isinstance(each, SetCondition) and each.condition in HOLDS)
     ]
 
@@ -66,16 +67,19 @@ def test_nothing_acts_on_it_whatever_is_known(  # noqa: PLR0917  the axes of wha
         assert acts(replace(view, drained=drained)) == []
 
 
-@pytest.mark.parametrize("state", [State.REGISTERED, State.PROVISION, State.FIRMWARE, State.BURN_IN, State.WIPE])
+@pytest.mark.parametrize("state", [State.PROVISION, State.FIRMWARE, State.BURN_IN, State.WIPE])
 def test_it_says_why_nothing_begins_and_is_looked_at_again(state: State) -> None:
     decision = decide(refused(state), TIMING, NOW)
     assert (decision.actions, decision.waiting) == ((), WHY)
     assert decision.wake_at > NOW
 
 
-def test_a_node_in_service_is_looked_at_on_and_says_why_nothing_else_is_done() -> None:
-    decision = decide(refused(State.PRODUCTION), TIMING, NOW)
-    assert [each.stage for each in decision.actions if isinstance(each, OpenRun)] == [Stage.HEALTH_PASSIVE]
+@pytest.mark.parametrize(
+    ("state", "look"), [(State.PRODUCTION, Stage.HEALTH_PASSIVE), (State.REGISTERED, Stage.SURVEY)]
+)
+def test_a_node_is_looked_at_on_and_says_why_nothing_else_is_done(state: State, look: Stage) -> None:
+    decision = decide(refused(state), TIMING, NOW)
+    assert [each.stage for each in decision.actions if isinstance(each, OpenRun)] == [look]
     assert decision.waiting == WHY
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.actions import BeginAttempt, ClearAlarm, Move, OpenRun, OpenTicket, SetCondition
+from fleet_runner.core.actions import BeginAttempt, ClearAlarm, Decision, Move, OpenRun, OpenTicket, SetCondition
 from fleet_runner.core.alarm_tickets import told as tickets
 from fleet_runner.core.breaker import wanted
 from fleet_runner.core.clearing import Answer, answer, cleared
@@ -153,9 +153,9 @@ def test_a_dead_node_does_not_answer_and_nothing_is_done_by_itself(
     assert opened(watch(view, PATIENT, NOW + PATIENT.confirm)) == [Stage.HEALTH_PASSIVE]
 
 
-def opened(decision: object) -> list[Stage]:
+def opened(decision: Decision) -> list[Stage]:
     """The stages that start."""
-    return [each.stage for each in decision.actions if isinstance(each, OpenRun)]  # type: ignore[attr-defined]
+    return [each.stage for each in decision.actions if isinstance(each, OpenRun)]
 
 
 def test_several_are_told_of_in_one_sentence() -> None:

@@ -205,9 +205,9 @@ def test_a_bmc_that_is_down_is_unknown_and_takes_no_power_away(ansible: Ansible,
         assert verdicts(lines) == {("gpu-01", "firmware_update"): Verdict.UNKNOWN}
         _, lines = play(ansible, "cabling", "gpu-01")
         answered = {check for (_, check), verdict in verdicts(lines).items() if verdict is Verdict.PASS}
-        assert answered == {"cabling_ethernet", "optics"}, "what the node itself answers stands"
+        assert answered == {"cabling_ethernet", "machine_identity", "optics"}, "what the node itself answers stands"
         outcome, why = judge(tuple(line.result for line in lines if isinstance(line, Judged)), end(lines))
-        assert (outcome, why.count("http://"), why.endswith("; 2 checks passed")) == (Outcome.UNKNOWN, 1, True), why
+        assert (outcome, why.count("http://"), why.endswith("; 3 checks passed")) == (Outcome.UNKNOWN, 1, True), why
     finally:
         faults.fix(lab, "bmc_down", "gpu-01")
     assert len(witness(lab, "gpu-01", "power")) == before

@@ -137,7 +137,9 @@ def test_a_second_runner_of_the_same_source_is_taken_and_remembers(make_world: C
     other = World(mine, world.store, lambda: a_fleet(1), Scripted(all_good))
     pass_time(other, now, 60)
     assert other.unaccepted == ""
-    assert identity_file.read(mine.state_dir) == world.store.remembered(world.store.identity())  # type: ignore[arg-type]
+    identity = world.store.identity()
+    assert identity is not None
+    assert identity_file.read(mine.state_dir) == world.store.remembered(identity)
 
 
 def test_a_memory_that_cannot_be_read_is_no_leave_to_act(make_world: Callable[..., World]) -> None:

@@ -71,4 +71,5 @@ def test_a_tenant_beside_our_tests_uses_the_node() -> None:
 )
 def test_what_cannot_be_told_for_ours_is_somebodys(jobs: object) -> None:
     """Old news too: the supervisor was killed, and its numbers may be another's."""
-    assert judged(used("7"), jobs).observed == {"in_use": True, "processes": SMI.count("<processes>")}
+    observed = judged(used("7"), jobs).observed
+    assert (observed["in_use"], observed["processes"]) == (True, SMI.count("<processes>"))
