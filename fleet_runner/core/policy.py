@@ -33,7 +33,7 @@ from fleet_runner.core.alarm_tickets import told
 from fleet_runner.core.ladder import going_on
 from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, STAGES, STATES, Condition, Stage, State
 from fleet_runner.core.modes import READING
-from fleet_runner.core.pending import HOLDS, clear
+from fleet_runner.core.pending import clear
 from fleet_runner.core.records import Management
 from fleet_runner.core.sightings import speaks, weigh
 from fleet_runner.core.stages import climb_on
@@ -107,13 +107,9 @@ def _restrained(view: View, decision: Decision, why: str, now: float) -> Decisio
 
 
 def _acts(action: Action, reads: Container[Stage]) -> bool:
-    match action:
-        case OpenRun():
-            return action.stage not in reads
-        case SetCondition():
-            return action.condition in HOLDS
-        case _:
-            return isinstance(action, Move | BeginAttempt)
+    if isinstance(action, OpenRun):
+        return action.stage not in reads
+    return isinstance(action, Move | BeginAttempt | SetCondition)
 
 
 def _stopped(view: View) -> str:

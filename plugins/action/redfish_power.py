@@ -82,7 +82,6 @@ boot: {description: The boot that is armed for it or was made since; none withou
 ACTIONS = ("on", "off", "cycle", "restart", "reboot")
 TARGETS = {"none": "", "pxe": "Pxe", "http": "UefiHttp", "served": "Pxe"}
 IN_BAND = "systemctl reboot"
-OFF_SECONDS = 60.0  # a server that is cut off is off within seconds; some BMCs notice late
 GRACE_SECONDS = 180.0
 PAUSE = 1.0
 
@@ -152,7 +151,7 @@ class ActionModule(ActionBase):
             return None
         if {"ForceOff", "GracefulShutdown"}.intersection(order.sent):
             if order.sent[0] != "GracefulShutdown" or not gentle.shut_down(bmc, order.alive, self._grace):
-                switch_off(bmc, order.alive)
+                gentle.switch_off(bmc, order.alive)
             order.alive()
         if order.wanted and store:
             return self._boot(bmc, store, order, variables)
@@ -163,7 +162,7 @@ class ActionModule(ActionBase):
             forced = plan("restart", bmc.power_state(), bmc.power_actions(), done=False)
             order.sent.extend(forced)
             if len(forced) > 1:
-                switch_off(bmc, order.alive)
+                gentle.switch_off(bmc, order.alive)
             start(bmc, forced[-1], order.alive)
         return None
 
@@ -315,19 +314,6 @@ def plan(  # noqa: PLR0913  what was asked, what is, and what is known of the no
     # A DGX H100's BMC knows no PowerCycle; off and on is the same.
     reset = {"on": "On", "cycle": "PowerCycle", "restart": "ForceRestart"}[action]
     return [reset] if not served and (action == "on" or not allowed or reset in allowed) else ["ForceOff", "On"]
-
-
-def switch_off(bmc: Bmc, alive: Callable[[], None], pause: Callable[[float], None] = time.sleep) -> None:
-    """Cut a node off, and wait until its BMC says so."""
-    alive()
-    bmc.power("ForceOff")
-    deadline = time.monotonic() + OFF_SECONDS
-    while (state := bmc.power_state()) != "Off":
-        if time.monotonic() > deadline:
-            raise AnsibleActionFail(
-                f"redfish_power: switched off, but its BMC is {state} after {OFF_SECONDS:g} s; look at it"
-            )
-        pause(PAUSE)
 
 
 def start(bmc: Bmc, action: str, alive: Callable[[], None], target: str = "", http_uri: str = "") -> None:

@@ -1,11 +1,13 @@
 """How far automation may go at a node, from what people said of it and of where it stands."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.modes import ACTING, OF_STAGES, READING, Kind, Mode, Modes, Scope, Setting, Where, modes
+from fleet_runner.core.modes import ACTING, OF_STAGES, READING, Kind, Mode, Modes, Scope, Setting, Where, modes, told
 from fleet_runner.core.modes import standing as holding
+from fleet_runner.core.records import Device, Fleet
 
 HERE = Where("gpu-01", "hall", "hall/A03", "hgx-h100", "acme")
 NAMES = {scope: HERE.named(scope) for scope in Scope}
@@ -92,6 +94,41 @@ def test_since_is_the_last_word_that_counts_for_the_node() -> None:
         said(Scope.SITE, Mode.ACT, name="x", at=9.0),
     ]
     assert modes(settings, HERE).since == 7.0
+
+
+def test_where_a_node_belongs_is_what_the_source_says_of_it() -> None:
+    device = Device("gpu-01", "hgx-h100", "gpu-server", "hall", "A03", tenant="acme")
+    other = Device("gpu-02", "hgx-h100", "gpu-server", "hall")
+    fleet = Fleet((), {}, {}, {"gpu-01": device, "gpu-02": other}, ())
+    assert Where.of(fleet, "gpu-01") == HERE
+    assert Where.of(fleet, "gpu-02") == Where("gpu-02", "hall", "", "hgx-h100")
+    assert Where.of(fleet, "gpu-09") == Where("gpu-09")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ([], "Mode: observe everywhere."),
+        ([said(Scope.FLEET, Mode.ACT)], "Mode: act everywhere."),
+        (
+            [said(Scope.SITE, Mode.ACT), said(Scope.DEVICE_TYPE, Mode.ADVISE, Kind.REBOOT)],
+            "Mode: act at site hall, advise for reboot at device type hgx-h100, observe everywhere else.",
+        ),
+        (
+            [said(Scope.FLEET, Mode.ADVISE), *(said(Scope.NODE, Mode.ACT, name=f"gpu-0{n}") for n in range(1, 7))],
+            (
+                "Mode: act at node gpu-01, act at node gpu-02, act at node gpu-03, act at node gpu-04,"
+                " 2 more (fleet-runner mode), advise everywhere else."
+            ),
+        ),
+    ],
+)
+def test_what_holds_is_one_sentence(settings: list[Setting], sentence: str) -> None:
+    assert told(holding(settings)) == sentence
+
+
+def test_a_place_is_named_as_people_read_it() -> None:
+    assert said(Scope.FLEET, Mode.ACT).place == "the fleet"
 
 
 def test_every_stage_reads_or_asks_for_a_kind() -> None:

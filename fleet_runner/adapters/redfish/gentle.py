@@ -1,4 +1,4 @@
-"""Restarting a computer as gently as it can be, and taking all of its power away."""
+"""Restarting a computer as gently as it can be, switching it off, and taking all of its power away."""
 
 import time
 from collections.abc import Callable
@@ -9,6 +9,9 @@ from fleet_runner.core.errors import BmcError
 
 BACK_SECONDS = 600.0
 """How long a BMC may take that started anew, as one does whose power was taken away."""
+
+OFF_SECONDS = 60.0
+"""A server that is cut off is off within seconds; some BMCs notice late."""
 
 PAUSE = 1.0
 
@@ -34,6 +37,21 @@ def shut_down(bmc: Bmc, alive: Callable[[], None], grace: float, pause: Callable
             return False
         pause(PAUSE)
     return True
+
+
+def switch_off(bmc: Bmc, alive: Callable[[], None], pause: Callable[[float], None] = time.sleep) -> None:
+    """Cut a system off, and wait until its BMC says so.
+
+    Raises:
+        BmcError: the BMC says otherwise for too long.
+    """
+    alive()
+    bmc.power("ForceOff")
+    deadline = time.monotonic() + OFF_SECONDS
+    while (state := bmc.power_state()) != "Off":
+        if time.monotonic() > deadline:
+            raise BmcError(f"switched off, but its BMC is {state} after {OFF_SECONDS:g} s; look at it")
+        pause(PAUSE)
 
 
 def restarts(bmc: Bmc, grace: float, gone: Callable[[], bool], pause: Callable[[float], None] = time.sleep) -> bool:
