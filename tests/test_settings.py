@@ -1,5 +1,6 @@
 """Settings come from arguments, FLEET_ variables and a file, in that order, and an unusable one is named."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def test_without_a_file_every_setting_has_a_default(write: Write) -> None:
     assert found.project_dir == settings.PROJECT_DIR
     assert found.state_dir.is_absolute()
     assert "~" not in str(found.state_dir)
+    assert found.state_dir == Path.cwd() / "state"
     assert found.store_url == f"sqlite:///{found.state_dir}/fleet.db"
     assert found.inventory_file == settings.PROJECT_DIR / "inventory" / "fleet.yml"
     assert found.batches_dir == found.state_dir / "batches"
@@ -45,6 +47,29 @@ def test_relative_paths_in_a_file_are_relative_to_the_file(write: Write) -> None
     assert found.source == str(file.parent / "site")
     assert found.state_dir == file.parent / "state"
     assert found.inventory_file == file.parent / "hosts.yml"
+
+
+def test_each_settings_file_has_a_store_of_its_own(write: Write) -> None:
+    file = write('source = "site"\n')
+    assert settings.load().state_dir == file.parent / "state"
+
+
+def test_a_store_where_earlier_releases_kept_it_is_neither_taken_nor_passed_by(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, earlier = write('source = "site"\n'), tmp_path / ".local" / "state" / "fleet-runner"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    earlier.mkdir(parents=True)
+    (earlier / "fleet.db").touch()
+    with pytest.raises(
+        SettingsError, match=re.escape(f'write state_dir = "{earlier}" into {file}; to begin another')
+    ):
+        settings.load()
+    assert settings.load(database_url="postgresql://").database_url
+    (file.parent / "state").mkdir()
+    assert settings.load().state_dir == file.parent / "state"
+    write(f'state_dir = "{earlier}"\n')
+    assert settings.load().state_dir == earlier
 
 
 def test_a_fleet_toml_in_the_working_directory_is_found(

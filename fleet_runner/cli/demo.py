@@ -32,9 +32,10 @@ def demo(
 ) -> None:
     """Watch eight GPU servers travel from the loading dock to production.
 
-    One does not boot at first, one is miscabled, one has a slow GPU, and later one loses a GPU in production.
+    One does not boot at first, one is miscabled, one has a slow GPU, and later one loses a GPU in production. At last
+    the store is thrown away, and a new one adopts the servers as they are.
     Everything you see is the real product on simulated hardware: its boot service, its playbooks, its decisions, its
-    tickets. Takes about two minutes.
+    tickets. Takes about three minutes.
     """
     console.print("Bringing up a simulated data centre: 8 servers of 8 GPUs, 8 leaves, 2 spines …")
     played = story.begin(folder)
@@ -42,9 +43,12 @@ def demo(
     started = time.time()
     try:
         ended = _watch(played, started)
+        _summary(played, time.time() - started)
+        if ended:
+            _epilogue(played)
     finally:
         story.end(played)
-    _summary(played, time.time() - started)
+    _next(played)
     if not ended:
         errors.print(f"error: the story did not end within {LONGEST:.0f} s; read {played.lab.root / 'serve.log'}")
         raise typer.Exit(Exit.TROUBLE)
@@ -94,13 +98,23 @@ def _news(played: Demo) -> list[tuple[float, str]]:
 
 
 def _summary(played: Demo, seconds: float) -> None:
-    store, lab = played.store, played.lab
+    store = played.store
     console.print(Rule(f"The story in {seconds:.0f} s", align="left"))
     console.print(_paths(store))
     console.print("\n[bold]Tickets[/bold]: one a physical fault")
     for ticket in store.tickets(open_only=False):
         closed = f"closed: {ticket.closed_because}" if ticket.closed_at else "open: somebody must look at the node"
         console.print(Padding(Text(f"#{ticket.id} {ticket.remedy}\n{ticket.body}\n→ {closed}"), (0, 0, 1, 2)))
+
+
+def _epilogue(played: Demo) -> None:
+    console.print(Rule("Epilogue: the disk with the store dies, the servers serve on", align="left"))
+    came = story.lose_the_store(played, lambda line: console.print(f"  {line}", markup=False))
+    console.print(f"{came} servers are back in production; by the machines' own log, no power was switched.\n")
+
+
+def _next(played: Demo) -> None:
+    lab = played.lab
     near = Path(os.path.relpath(lab.root))
     shown = lab.root if ".." in near.parts else near
     console.print("[bold]Where it lies[/bold]")

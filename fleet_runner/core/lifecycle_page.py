@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from fleet_runner.core.boot.progress import AWAITED
 from fleet_runner.core.checks.network_boot import STOPS
 from fleet_runner.core.diagram import limit
-from fleet_runner.core.lifecycle import MOVING, SERVING, STAGES, STATES, TRANSITIONS, State
+from fleet_runner.core.lifecycle import MOVING, SERVING, STAGES, STATES, TRANSITIONS, Event, State
 
 _HEAD = """# The lifecycle of a node
 
@@ -14,7 +14,8 @@ Generated from `fleet_runner/core/lifecycle.py` by `make docs`: change the table
 ![The states of a node and what moves it between them](lifecycle.svg)
 
 Only the runner moves a node, and only along a row of the second table; the row's sentence goes into the node's
-history. A *held* node never moves, whoever asks. Every way from `registered` to `production` leads through `burn_in`.
+history. A *held* node never moves, whoever asks. Every way from `registered` to `production` leads through `burn_in`,
+but that of a node that a person adopts because it serves already.
 
 A *watched* fabric is no node: it stands beside the lifecycle, is swept on a schedule and moves nowhere but out.
 """
@@ -24,7 +25,9 @@ _STATES = """## States
 A state with stages is *moving*: the runner works towards the next one, within the deadline. A stage that brings no
 verdict (a node that does not answer, a tool that hangs) is tried again, at most as often as the table says.
 No stay is over because nobody looked: where a try came late, as while the runner was away, its queue paused or full,
-the deadline ends it only after another one.
+the deadline ends it only after another one. What failed of ours is no try, and no deadline ends on it: a run that was
+lost or could not begin, a lease that somebody holds, a store, a scheduler or a boot service that is away, a test that
+nobody asked for. `status` says "not the node" then, and why; the stage comes again within 15 minutes.
 """
 
 _TRANSITIONS = """## Transitions
@@ -33,6 +36,24 @@ A move is the row's own sentence. `passed`, `failed` and `overdue` come from the
 truth, `reboot_needed` and `triage_needed` from a fault that a check found, or from a person, `firmware_needed` from a
 person or a rollout, never from a check that found drift; the others from people.
 """
+
+_RESTS = """## What a node's way to a person rests on
+
+Each move to `onboard`, `triage`, `rma` or `firmware_failed`, and what it takes. No move rests on our own failures.
+"""
+
+RESTS = {
+    Event.PASSED: "every check of the stage passed",
+    Event.FAILED: "a check's FAIL: what the node or its BMC said, kept with the result",
+    Event.OVERDUE: "a look at the node that ended without a verdict: it or its BMC did not answer, or not well",
+    Event.TRIAGE_NEEDED: "a fault that a check confirmed, with what the node or its BMC said; or a person's word",
+    Event.RMA: "a person's word",
+    Event.REPAIRED: "a person's word",
+    Event.REPLACED: "a person's word",
+}
+"""What each event takes by which a node comes to a person."""
+
+WAITS_FOR_A_PERSON = (State.ONBOARD, State.TRIAGE, State.RMA, State.FIRMWARE_FAILED)
 
 _STAGES = """## Stages
 
@@ -48,7 +69,7 @@ then has a ticket. A machine that says something else than is expected of the no
 address, is the finding `boot.identity` instead; a node that its BMC says is off is `boot.off`.
 
 A node must answer only for itself, and nobody else can make it fail. The check is UNKNOWN, says what to look at, and
-the stage is tried again, where
+the stage comes again without having been a try, where
 
 - no boot service was heard lately, or one began to serve, or was away, while the node waited;
 - no DHCP server was heard since the node was armed;
@@ -68,6 +89,14 @@ def page() -> str:
         ("from", "event", "to", "sentence"),
         ((f"`{row.state}`", f"`{row.event}`", f"`{row.to}`", row.sentence) for row in TRANSITIONS.values()),
     )
+    rests = _table(
+        ("from", "event", "to", "rests on"),
+        (
+            (f"`{row.state}`", f"`{row.event}`", f"`{row.to}`", RESTS[row.event])
+            for row in TRANSITIONS.values()
+            if row.to in WAITS_FOR_A_PERSON
+        ),
+    )
     stages = _table(
         ("stage", "what it does", "deadline", "why it may be tried again"),
         ((f"`{name}`", work.meaning, limit(work.deadline), work.why) for name, work in STAGES.items()),
@@ -79,7 +108,7 @@ def page() -> str:
             for step, row in AWAITED.items()
         ),
     )
-    tables = f"{_HEAD}\n{_STATES}\n{states}\n{_TRANSITIONS}\n{transitions}\n{_STAGES}\n{stages}"
+    tables = f"{_HEAD}\n{_STATES}\n{states}\n{_TRANSITIONS}\n{transitions}\n{_RESTS}\n{rests}\n{_STAGES}\n{stages}"
     return f"{tables}\n{_MILESTONES}\n{milestones}"
 
 

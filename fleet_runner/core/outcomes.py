@@ -4,12 +4,13 @@ from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.spool import Ended, PlayEnd
-from fleet_runner.core.verdicts import PREEMPTED, Result, Verdict
+from fleet_runner.core.verdicts import OWN, PREEMPTED, Result, Verdict
 
 NO_WORD = "the play ended without a word about this node"
 NO_ANSWER = "no check gave an answer"
 UNREACHABLE = "unreachable: "
 TASK_FAILED = "a task failed: "
+OURS = "not the node: "
 UNTESTED = "no test of this burn-in ran and passed: fleet_profile.burn_in.tests names those that are to run"
 
 
@@ -43,7 +44,23 @@ def judge(results: tuple[Result, ...], ended: Ended | None, stage: Stage | None 
 
 def is_silent(run: Run) -> bool:
     """Whether a run ended without having learned anything: the node was not reached, or a task failed before."""
-    return run.outcome is Outcome.UNKNOWN and run.detail.startswith((NO_WORD, NO_ANSWER, UNREACHABLE, TASK_FAILED))
+    return run.outcome is Outcome.UNKNOWN and run.detail.startswith(
+        (NO_WORD, NO_ANSWER, UNREACHABLE, TASK_FAILED, OURS)
+    )
+
+
+def is_own(run: Run) -> bool:
+    """Whether a run ended without a verdict for something of ours, or because nothing was asked.
+
+    Neither the node nor its BMC said anything, or failed to: it is no try, and nobody is condemned by it.
+    """
+    match run.outcome:
+        case Outcome.LOST | Outcome.SKIPPED | Outcome.CANCELLED:
+            return True
+        case Outcome.UNKNOWN:
+            return run.detail.startswith((OURS, NO_WORD, NO_ANSWER, UNTESTED))
+        case _:
+            return False
 
 
 def _is_tested(result: Result) -> bool:
@@ -57,6 +74,8 @@ def _silence(results: tuple[Result, ...], ended: Ended | None) -> str:
         return NO_WORD
     if ended.end is PlayEnd.UNREACHABLE:
         return f"{UNREACHABLE}{ended.message or 'no reason given'}"
+    if ended.end is PlayEnd.OWN:
+        return f"{OURS}{ended.message or 'no reason given'}"
     if ended.end is PlayEnd.FAILED:
         return f"{TASK_FAILED}{ended.message or 'no reason given'}"
     return "" if results else NO_ANSWER
@@ -73,7 +92,8 @@ def _open(unknown: list[Result], passed: int) -> tuple[Outcome, str]:
     told = "; ".join(f"{', '.join(checks)}: {why}" for why, checks in names.items())
     if any(result.observed.get("working") is True for result in unknown):
         return Outcome.WORKING, told
-    return Outcome.UNKNOWN, f"{told}; {passed} checks passed" if passed else told
+    own = OURS if all(result.observed.get(OWN) is True for result in unknown) else ""
+    return Outcome.UNKNOWN, f"{own}{told}; {passed} checks passed" if passed else f"{own}{told}"
 
 
 def _sentence(results: list[Result]) -> str:

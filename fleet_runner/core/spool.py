@@ -18,6 +18,7 @@ class PlayEnd(StrEnum):
     OK = "ok"
     FAILED = "failed"  # a task failed: Ansible's word, not a verdict about hardware
     UNREACHABLE = "unreachable"
+    OWN = "own"  # something of ours failed: the node and its BMC had no part in it
 
 
 @dataclass(frozen=True, slots=True)

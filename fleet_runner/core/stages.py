@@ -4,6 +4,7 @@ from fleet_runner.core.actions import Decision, OpenRun
 from fleet_runner.core.firmware.watched import gaps, unwatched
 from fleet_runner.core.ladder import Attempt, Rung, climb, going_on
 from fleet_runner.core.lifecycle import STAGES, STATES, Event, Stage, State
+from fleet_runner.core.outcomes import OURS, is_own
 from fleet_runner.core.runs import Outcome, Run
 from fleet_runner.core.standing import standing
 from fleet_runner.core.verdicts import Remedy
@@ -13,13 +14,13 @@ LONGEST_RETRY = 900.0
 """Seconds; the pause between tries doubles up to this."""
 
 APART = 3600.0
-"""Seconds that may lie between the beginnings of two visits to a node's firmware; what is longer does not count."""
+"""Seconds that may lie between the beginnings of two looks at a node; what is longer does not count."""
 
 BY_HAND = 0
 """The fencing number of a play that a person ran: its results are kept and ticketed, it decides no state."""
 
 NO_VERDICT = frozenset({Outcome.UNKNOWN, Outcome.LOST, Outcome.SKIPPED})
-"""Outcomes that count against the attempt cap. A cancelled run does not, nor one whose work goes on."""
+"""Outcomes after which a stage is tried again, later each time; not a cancelled run, nor one whose work goes on."""
 
 
 def advance(view: View, timing: Timing, now: float) -> Decision:
@@ -55,21 +56,28 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
     last = runs[-1]
     if last.outcome is Outcome.FAILED:
         return Decision((move_by(view, _failed(view, now), last, last.detail),), "", now)
-    tries = sum(run.outcome in NO_VERDICT for run in runs)
+    looks = sum(run.outcome in NO_VERDICT for run in runs)
+    tries = sum(run.outcome is Outcome.UNKNOWN and not is_own(run) for run in runs)
     begun = _begun(view)
-    deadline = begun + (place.deadline or 0.0) + _away(stage, runs, begun, now)
-    if tries < place.attempts and now >= deadline > last.opened_at and _is_unseen(last, tries, timing, now):
+    deadline = begun + (place.deadline or 0.0) + _away(runs, begun, now)
+    if tries < place.attempts and now >= deadline > last.opened_at and _is_unseen(last, looks, timing, now):
         return Decision((OpenRun(stage, "its time is over, and nobody has looked lately"),), f"{stage} starts", now)
-    if tries >= place.attempts or now >= deadline:
+    if tries >= place.attempts or (now >= deadline and not is_own(last)):
         because = f"{tries} of {place.attempts} tries gave no verdict; the last one: {_words(last)}."
         return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)
-    due = again_at(last, tries, timing)
+    due = again_at(last, looks, timing)
     if now < due:
-        told = (standing(view.latest, last) if last.outcome is Outcome.WORKING else "") or _words(last)
-        often = "1 try" if tries == 1 else f"{tries} tries"
-        waiting = told if tries == 0 else f"UNKNOWN after {often}, tried again soon: {told}"
-        return Decision((), waiting, min(due, deadline))
+        return Decision((), _waits(view, last, tries), min(due, deadline) if now < deadline else due)
     return Decision((OpenRun(stage, f"{stage}, try {tries + 1} of {place.attempts}"),), f"{stage} starts", now)
+
+
+def _waits(view: View, last: Run, tries: int) -> str:
+    """Say what a stage waits for until it is tried again: what goes on, or why there is no verdict."""
+    told = (standing(view.latest, last) if last.outcome is Outcome.WORKING else "") or _words(last)
+    if is_own(last) and last.outcome is not Outcome.CANCELLED:
+        return f"{OURS}{told.removeprefix(OURS)}; it is no try, and comes again soon"
+    often = "1 try" if tries == 1 else f"{tries} tries"
+    return told if tries == 0 else f"UNKNOWN after {often}, tried again soon: {told}"
 
 
 def climb_on(view: View, failed: Attempt, now: float) -> Rung:
@@ -89,29 +97,29 @@ def _begun(view: View) -> float:
     return max(view.node.since, view.released_at, view.began_at or 0.0, view.waited_until, view.modes.since)
 
 
-def _away(stage: Stage, runs: list[Run], begun: float, now: float) -> float:
-    """Return how long nobody looked at a node's firmware: no flash has failed because a clock was set forward."""
+def _away(runs: list[Run], begun: float, now: float) -> float:
+    """Return how long nobody looked at a node: none has failed because a clock was set forward."""
     looks = (run.opened_at for run in runs if run.opened_at >= begun)
-    return unwatched(gaps(looks, now, APART), begun) if stage is Stage.FIRMWARE else 0.0
+    return unwatched(gaps(looks, now, APART), begun)
 
 
-def again_at(last: Run, tries: int, timing: Timing) -> float:
-    """Return when a stage is tried again after so many tries without a verdict."""
-    return (last.ended_at or 0.0) + _pause(last, tries, timing)
+def again_at(last: Run, looks: int, timing: Timing) -> float:
+    """Return when a stage is tried again after so many looks without a verdict."""
+    return (last.ended_at or 0.0) + _pause(last, looks, timing)
 
 
-def _pause(last: Run, tries: int, timing: Timing) -> float:
+def _pause(last: Run, looks: int, timing: Timing) -> float:
     if last.outcome is Outcome.WORKING:
         return timing.firmware if last.stage is Stage.FIRMWARE else timing.working
-    return min(timing.retry * 2.0 ** max(0, tries - 1), LONGEST_RETRY)
+    return min(timing.retry * 2.0 ** min(max(0, looks - 1), 20), LONGEST_RETRY)
 
 
-def _is_unseen(last: Run, tries: int, timing: Timing, now: float) -> bool:
+def _is_unseen(last: Run, looks: int, timing: Timing, now: float) -> bool:
     """Whether nobody looked when the next look was due: the runner was away, paused, or had no room for a play.
 
     What went on meanwhile may have ended well, which a look tells. Time at firmware counts otherwise (see `_away`).
     """
-    overdue = now - (last.ended_at or 0.0) > 2 * _pause(last, tries, timing)
+    overdue = now - (last.ended_at or 0.0) > 2 * _pause(last, looks, timing)
     return last.stage is not Stage.FIRMWARE and overdue
 
 

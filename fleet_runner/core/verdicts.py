@@ -23,6 +23,10 @@ PREEMPTED = "preempted"
 """What a SKIPPED result observed whose test gave way: unlike one that nobody wants, it has to be run again."""
 
 
+OWN = "own"
+"""What an UNKNOWN result observed where something of ours failed: it says nothing of the node, and is no try."""
+
+
 UNSURE = "unsure"
 """The fact under which a check names what it could not tell: a device, or a list of the two that a link joins."""
 

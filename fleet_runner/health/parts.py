@@ -85,6 +85,7 @@ class Health:
         return {
             "loop": self._loop() if alive.ok else Part(ok=False, said=alive.said),
             "store": self._store.part(),
+            "ownership": self._ownership(),
             "lease": self._lease(),
             "source": self._source(),
             "policy": self._policy(),
@@ -100,6 +101,11 @@ class Health:
         if not pulse.rounds:
             return Part(ok=False, said="the first round is not over yet")
         return Part(ok=True, said=f"rounds do their work; the longest took {pulse.longest:.1f} s")
+
+    def _ownership(self) -> Part:
+        if self._world.unaccepted:
+            return Part(ok=False, said="nothing is decided by this store: see fleet-runner status and db accept")
+        return Part(ok=True, said="nothing speaks against the store being this fleet's")
 
     def _lease(self) -> Part:
         world = self._world

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from fleet_runner.core.lifecycle import Condition, State
 from fleet_runner.core.runs import Node, Wish
 from fleet_runner.core.signals.tokens import Token
 from fleet_runner.http.admission import make
-from fleet_runner.lab import faults, jobs, ports, processes, technician
+from fleet_runner.lab import epilogue, faults, jobs, ports, processes, technician
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, LabError, open_lab
 from fleet_runner.lab.up import up
@@ -119,6 +119,21 @@ def begin(folder: Path) -> Demo:
         raise
 
 
+def lose_the_store(demo: Demo, tell: Callable[[str], None]) -> int:
+    """Throw the store away, have a new one adopt what serves, and say how many do; the old one is put back then."""
+    processes.end(demo.lab, SERVER)
+    demo.server.wait()
+    demo.store.close()
+    epilogue.throw_away(demo.lab)
+    try:
+        demo.server = _serve(demo.lab, demo.url.removeprefix("http://").rstrip("/"))
+        return epilogue.recover(demo.lab, tell)
+    finally:
+        processes.end(demo.lab, SERVER)
+        demo.server.wait()
+        epilogue.put_back(demo.lab)
+
+
 def end(demo: Demo) -> None:
     """End what the demo started; the lab's files stay."""
     processes.end(demo.lab, SERVER)
@@ -134,7 +149,7 @@ def _token(store: Store) -> str:
 
 
 def _serve(lab: Lab, pages: str) -> subprocess.Popen[bytes]:
-    with (lab.root / "serve.log").open("wb") as log:
+    with (lab.root / "serve.log").open("ab") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "fleet_runner.cli", "serve"],
             env={**os.environ, "FLEET_CONFIG": str(lab.settings), "FLEET_WEB_LISTEN": pages},

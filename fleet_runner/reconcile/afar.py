@@ -41,7 +41,7 @@ def overview(settings: Settings, store: Store, now: float) -> Overview:
 
 def mode(settings: Settings, store: Store) -> str:
     """Say how far automation may go, and where; or why nothing is done at all."""
-    why = ownership.refused(settings, store)
+    why = ownership.refused(settings, store) if ownership.serves(settings) else ""
     return f"Observing everywhere: {why}." if why else modes.told(modes.standing(store.modes()))
 
 

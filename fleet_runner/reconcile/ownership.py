@@ -18,6 +18,14 @@ log = structlog.get_logger()
 BY = "runner"
 
 
+def serves(settings: Settings) -> bool:
+    """Whether a store was ever served by these settings: who only looks on need not have the runner's source."""
+    try:
+        return identity_file.read(settings.state_dir) is not None
+    except StoreError:
+        return True
+
+
 def refused(settings: Settings, store: Store) -> str:
     """Say why nothing is done by a store, "" where it is this fleet's; nothing is written."""
     try:

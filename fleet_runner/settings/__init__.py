@@ -23,6 +23,9 @@ OWN = frozenset({"alive", "batch", "bmc_handed", "bmc_password", "bmc_username",
 """What else is called so between the parts of fleet-runner itself, as well as all that begins with "lab"; and the
 BMCs' credentials, which no file with settings may hold."""
 
+EARLIER = Path("~/.local/state/fleet-runner")
+"""Where every fleet of a user had its store by default, whichever its settings were."""
+
 NEAR = 0.55
 """How alike (difflib's ratio) the name of a variable is to a setting's before it is taken for a slip of the pen."""
 
@@ -40,8 +43,21 @@ def load(**overrides: Any) -> Settings:
     paths = {
         name: (here / value.expanduser()).resolve() for name in PATHS if (value := getattr(found, name)) is not None
     }
+    if "state_dir" not in found.model_fields_set and not found.database_url:
+        _moved(paths["state_dir"], file)
     source = found.source if "://" in found.source else str((here / Path(found.source).expanduser()).resolve())
     return found.model_copy(update={**paths, "source": source})
+
+
+def _moved(state: Path, file: Path | None) -> None:
+    """Refuse to begin a store where nobody said so while there is one in the place of earlier releases."""
+    earlier = EARLIER.expanduser()
+    if (earlier / "fleet.db").exists() and not state.exists():
+        where = file or "fleet.toml"
+        raise SettingsError(
+            f"no state_dir is set, and {earlier} has a store, as earlier releases kept it: to go on with it, write "
+            f'state_dir = "{earlier}" into {where}; to begin another fleet, make {state}'
+        )
 
 
 def origin(name: str) -> str:

@@ -65,7 +65,8 @@ class Settings(BaseSettings):
     )
     web_url: str = Field("", description="where people reach fleet-runner's pages, for links to them; empty: none")
     state_dir: Path = Field(
-        Path("~/.local/state/fleet-runner"), description="the store (SQLite), running batches and their artifacts"
+        Path("state"),
+        description="the store (SQLite), batches and their artifacts; default: beside fleet.toml",
     )
     database_url: str = Field("", description="another store; default: SQLite in state_dir")
     inventory: Path | None = Field(None, description="Ansible inventory; default: inventory/fleet.yml of the project")

@@ -15,7 +15,8 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.core.errors import EvidenceError, FleetError, NoStoreError
+from fleet_runner.adapters.task_failure import failure
+from fleet_runner.core.errors import EvidenceError, FleetError, NoStoreError, SourceError
 
 if TYPE_CHECKING:
     from fleet_runner.core.firmware.bios_text import Report
@@ -71,7 +72,7 @@ class ActionModule(ActionBase):
         try:
             report = self._set(variables, since, boot_seconds)
         except FleetError as error:
-            raise AnsibleActionFail(f"fleet_bios: {error}") from error
+            raise failure("fleet_bios", error) from error
         told = report.to_json()
         answer.update(
             changed=report.changed or (self._task.check_mode and report.request is not None),
@@ -100,7 +101,7 @@ class ActionModule(ActionBase):
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
         if wanted and not url:
             why = "fleet_bmc_url is not set; give the device an out-of-band address"
-            raise AnsibleActionFail(f"fleet_bios: {variables.get('fleet_bmc_refused') or why}")
+            raise failure("fleet_bios", SourceError(variables.get("fleet_bmc_refused") or why))
         means = firmware.BiosMeans(
             store=None,
             open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),

@@ -6,10 +6,11 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
+from fleet_runner.adapters.task_failure import failure
 from fleet_runner.core.errors import FleetError
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class ActionModule(ActionBase):
             with Store.open(configured.store_url) as store:
                 seen = self._watch(store, configured, int(boot), task_vars or {})
         except FleetError as error:
-            raise AnsibleActionFail(f"fleet_boot: {error}") from error
+            raise failure("fleet_boot", error) from error
         up = progress.missing(seen.boot) is None
         answer.update(up=up, progress=progress_text.to_json(seen), msg=progress.timeline(seen.boot))
         return answer

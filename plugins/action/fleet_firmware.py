@@ -16,7 +16,8 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.core.errors import EvidenceError, FleetError, NoStoreError
+from fleet_runner.adapters.task_failure import failure
+from fleet_runner.core.errors import EvidenceError, FleetError, NoStoreError, SourceError
 from fleet_runner.core.records import Management
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class ActionModule(ActionBase):
         try:
             report = self._drive(settings.load(), variables, mine, since)
         except FleetError as error:
-            raise AnsibleActionFail(f"fleet_firmware: {error}") from error
+            raise failure("fleet_firmware", error) from error
         told = report.to_json()
         answer.update(
             changed=report.changed or bool(report.steps),
@@ -113,7 +114,7 @@ class ActionModule(ActionBase):
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
         if not url:
             why = "fleet_bmc_url is not set; give the device an out-of-band address"
-            raise AnsibleActionFail(f"fleet_firmware: {variables.get('fleet_bmc_refused') or why}")
+            raise failure("fleet_firmware", SourceError(variables.get("fleet_bmc_refused") or why))
         pace = _pace(self._task.args.get("pace") or {})
         try:
             wanted = catalogue.read(_plain(self._templar.template(variables.get("fleet_profile"))) or {})

@@ -10,11 +10,12 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
+from fleet_runner.adapters.task_failure import failure
 from fleet_runner.core.boot.boots import Milestone
 from fleet_runner.core.checks import CHECKS
 from fleet_runner.core.checks.check import run
@@ -97,7 +98,7 @@ class ActionModule(ActionBase):
                     return answer | _said([], {}, begun)
                 boot = self._boot(store)
         except FleetError as error:
-            raise AnsibleActionFail(f"fleet_proof: {error}") from error
+            raise failure("fleet_proof", error) from error
         return answer | self._proof(configured, boot)
 
     def _proof(self, configured: Settings, boot: str) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleE
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
+from fleet_runner.adapters.task_failure import failure
 from fleet_runner.core.checks import gpu_usage
 from fleet_runner.core.checks.gpus import presence
-from fleet_runner.core.errors import EvidenceError, FleetError
+from fleet_runner.core.errors import EvidenceError, FleetError, RunOverError
 from fleet_runner.core.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.parsers import systemctl
 from fleet_runner.core.reads import READS
@@ -88,7 +89,7 @@ class ActionModule(ActionBase):
         except EvidenceError as error:
             return progress.to_json(empty, check=checking, trouble=str(error)), False
         except FleetError as error:
-            raise AnsibleActionFail(f"fleet_reset: {error}") from error
+            raise failure("fleet_reset", error) from error
         if wanted.gone:
             return progress.to_json(wanted.to_json(), check=checking), False
         try:
@@ -128,9 +129,8 @@ class ActionModule(ActionBase):
         with Store.open(settings.load().store_url) as store:
             run = store.run(int(self._mine["run"]))
         if run is None or run.outcome is not None or run.fence != int(self._mine["fence"]):
-            raise AnsibleActionFail(
-                f"fleet_reset: run {self._mine['run']} is over or was taken over; nothing was done"
-            )
+            over = RunOverError(f"run {self._mine['run']} is over or was taken over; nothing was done")
+            raise failure("fleet_reset", over)
 
     def _read(self) -> dict[str, Reading]:
         arguments = {"reads": [READS[name].to_json() for name in ASKED]}

@@ -11,7 +11,8 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.core.errors import FleetError, SchedulerError
+from fleet_runner.adapters.task_failure import failure
+from fleet_runner.core.errors import FleetError, RunOverError, SchedulerError
 from fleet_runner.core.scheduling import By, Did
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class ActionModule(ActionBase):
         try:
             configured = settings.load()
         except FleetError as error:
-            raise AnsibleActionFail(f"fleet_scheduler: {error}") from error
+            raise failure("fleet_scheduler", error) from error
         node = str(self._value(READ, self._variables["inventory_hostname"]))
         said: dict[str, Any] = {"scheduler": configured.scheduler, "name": node, "did": action}
         did = Did(changed=False, told="no scheduler gives it work")
@@ -95,7 +96,7 @@ class ActionModule(ActionBase):
             said["trouble"] = str(error)
             return Did(did.changed, str(error))
         except FleetError as error:
-            raise AnsibleActionFail(f"fleet_scheduler: {error}") from error
+            raise failure("fleet_scheduler", error) from error
         if self._task.check_mode:
             said["did"] = "read"
         return did
@@ -130,9 +131,8 @@ class ActionModule(ActionBase):
         with Store.open(configured.store_url) as store:
             run = store.run(int(mine["run"]))
         if run is None or run.outcome is not None or run.fence != int(mine["fence"]):
-            raise AnsibleActionFail(
-                f"fleet_scheduler: run {mine['run']} is over or was taken over; nothing was said to the scheduler"
-            )
+            why = f"run {mine['run']} is over or was taken over; nothing was said to the scheduler"
+            raise failure("fleet_scheduler", RunOverError(why))
 
     def _value(self, name: str, default: Any) -> Any:
         found = self._variables.get(name)

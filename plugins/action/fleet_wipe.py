@@ -12,7 +12,8 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.core.errors import EvidenceError, FleetError
+from fleet_runner.adapters.task_failure import failure
+from fleet_runner.core.errors import EvidenceError, FleetError, RunOverError
 from fleet_runner.core.evidence import Read, ReadEnd, Reading
 from fleet_runner.core.lifecycle import Stage, State
 from fleet_runner.core.parsers import lsblk
@@ -72,7 +73,7 @@ class ActionModule(ActionBase):
         except EvidenceError as error:
             progress = Progress(check=self._task.check_mode, trouble=str(error))
         except FleetError as error:
-            raise AnsibleActionFail(f"fleet_wipe: {error}") from error
+            raise failure("fleet_wipe", error) from error
         texts = {name: reading.text for name, reading in self._seen.items() if reading.text}
         answer.update(changed=bool(begun), begun=begun, progress=_plain(to_json(progress, texts, self._reports)))
         return answer
@@ -101,7 +102,7 @@ class ActionModule(ActionBase):
         store.intend_wipe(self._node, (), by=self._by, run=self._fence, now=time.time())
         row = store.node(self._node)
         if row is None or row.state is not State.WIPE:
-            raise AnsibleActionFail(f"fleet_wipe: {self._node} is not in the state wipe any more")
+            raise failure("fleet_wipe", RunOverError(f"{self._node} is not in the state wipe any more"))
         self._folder = str(int(row.since * 1000))
         self._module([])
         runs = [run for run in store.runs(self._node, since=row.since) if run.stage is Stage.WIPE]

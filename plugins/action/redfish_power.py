@@ -13,7 +13,8 @@ from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
 from fleet_runner.adapters.redfish import gentle
-from fleet_runner.core.errors import BmcError, FleetError, NoStoreError, NoWayError
+from fleet_runner.adapters.task_failure import failure
+from fleet_runner.core.errors import BmcError, FleetError, NoStoreError, NoWayError, SourceError
 from fleet_runner.core.evidence import Reading
 from fleet_runner.core.parsers import uptime
 from fleet_runner.core.reads import READS
@@ -112,7 +113,7 @@ class ActionModule(ActionBase):
             return answer | self._in_band(configured, variables, since)
         if not url:
             why = "fleet_bmc_url is not set; give the device an out-of-band address"
-            raise AnsibleActionFail(f"redfish_power: {variables.get('fleet_bmc_refused') or why}")
+            raise failure("redfish_power", SourceError(variables.get("fleet_bmc_refused") or why))
         from fleet_runner.adapters import redfish  # noqa: PLC0415  loaded only where a BMC is asked
         from fleet_runner.firmware import guarding, proving  # noqa: PLC0415  likewise
 
@@ -141,7 +142,7 @@ class ActionModule(ActionBase):
         except FleetError as error:
             if may_itself and not asked and isinstance(error, BmcError) and self._boot_id():
                 return answer | self._in_band(configured, variables, since)
-            raise AnsibleActionFail(f"redfish_power: {error}") from error
+            raise failure("redfish_power", error) from error
         answer.update(changed=bool(sent), sent=sent, since=now if since is None else since, boot=boot)
         return answer
 
@@ -193,7 +194,7 @@ class ActionModule(ActionBase):
                     alive()
                     self._reboots_itself()
         except FleetError as error:
-            raise AnsibleActionFail(f"redfish_power: {error}") from error
+            raise failure("redfish_power", error) from error
         return {"changed": not done, "sent": [] if done else [IN_BAND], "since": since or now, "boot": None}
 
     def _reboots_itself(self) -> None:

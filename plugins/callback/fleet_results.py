@@ -15,6 +15,7 @@ from ansible.plugins.callback import CallbackBase
 from ansible.plugins.loader import filter_loader
 
 from fleet_runner.adapters import lease
+from fleet_runner.adapters.task_failure import OWN
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.printable import printable
 from fleet_runner.core.spool import Ended, Evidence, Judged, Line, PlayEnd, Progress, encode
@@ -51,6 +52,7 @@ class CallbackModule(CallbackBase):
         self._total = 0
         self._done: Counter[str] = Counter()
         self._why: dict[str, str] = {}
+        self._how: dict[str, PlayEnd] = {}
         self._lines: list[Line] = []
         self._results: dict[str, list[Result]] = {}
         self._torn = False
@@ -101,8 +103,9 @@ class CallbackModule(CallbackBase):
             self._end_after(result, node)
             return
         self._why[node] = f"{result.task_name}: {_words(result.result)}"
+        self._how[node] = PlayEnd.OWN if result.result.get(OWN) is True else PlayEnd.FAILED
         if self._last and not _is_caught(result.task):
-            self._end(node, PlayEnd.FAILED)
+            self._end(node, self._how[node])
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """Likewise."""
@@ -120,7 +123,7 @@ class CallbackModule(CallbackBase):
         for node in sorted(stats.processed):
             counts = stats.summarize(node)
             end = PlayEnd.UNREACHABLE if counts["unreachable"] else PlayEnd.OK
-            self._end(str(node), PlayEnd.FAILED if counts["failures"] else end)
+            self._end(str(node), self._how.get(str(node), PlayEnd.FAILED) if counts["failures"] else end)
         if self._results:
             self._show()
         if not self._spool and self._lines:

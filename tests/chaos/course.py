@@ -3,17 +3,14 @@
 import signal
 import sqlite3
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
-from fleet_runner.adapters import batches
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import StoreError
 from fleet_runner.core.runs import Wish
-from tests.chaos.disturbances import MILD, ON_BATCHES, Disturbance, Kind
+from tests.chaos.disturbances import ON_BATCHES, Disturbance, Kind
 from tests.chaos.fates import fate
 from tests.chaos.herd import Found, Herd, kill
 from tests.chaos.machine import Machine
@@ -48,7 +45,6 @@ class Course:
     told: list[str] = field(default_factory=list[str])
     later: list[tuple[float, Callable[[], None]]] = field(default_factory=list[tuple[float, Callable[[], None]]])
     paused: set[str] = field(default_factory=set[str])
-    struck: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     settled: set[str] = field(default_factory=set[str])
     stays: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
     certified: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
@@ -169,10 +165,8 @@ class Course:
             case Kind.STOP if runner:
                 self._stop(runner, [], seconds)
             case Kind.FREEZE if runner:
-                deadly = self.server is not None and seconds > MILD
-                if not deadly or self._may_strike(carried):
-                    self._stop(runner, [*carried, *self.herd.parents(runner)], seconds)
-            case Kind.KILL_MACHINE if runner and self._may_strike(carried):
+                self._stop(runner, [*carried, *self.herd.parents(runner)], seconds)
+            case Kind.KILL_MACHINE if runner:
                 self._kill([*carried, *self.herd.parents(runner)])
                 self._end(runner, signal.SIGKILL, seconds)
             case Kind.KILL_SUPERVISOR | Kind.KILL_CARRIED:
@@ -196,8 +190,7 @@ class Course:
         if supervisors:
             chosen = supervisors[int(disturbance.which * len(supervisors))]
             family = [each for each in carried if each.batch == chosen.batch]
-            if self._may_strike([chosen]):
-                self._kill([chosen] if disturbance.kind is Kind.KILL_SUPERVISOR else family)
+            self._kill([chosen] if disturbance.kind is Kind.KILL_SUPERVISOR else family)
 
     def _disturb_parents(self, runner: str, disturbance: Disturbance) -> None:
         parents = self.herd.parents(runner)
@@ -219,29 +212,12 @@ class Course:
                 server.start()
                 self._say("the database crashed and was started again")
             case Kind.TAKE_DATABASE:
-                everybody = [each for runner in self.runners for each in self.herd.carried(runner)]
-                seconds = disturbance.seconds
-                if seconds > MILD and not self._may_strike(everybody):
-                    seconds = MILD
                 server.stop("fast")
-                self._say(f"the database is away for {seconds:.1f} s")
-                time.sleep(seconds)
+                self._say(f"the database is away for {disturbance.seconds:.1f} s")
+                time.sleep(disturbance.seconds)
                 server.start()
             case _:
                 pass
-
-    def _may_strike(self, chosen: list[Found]) -> bool:
-        """Whether plays may be ended without a word: of each node and stage once, since tries are counted.
-
-        A fleet whose plays die again and again gives a node up, as it should: its stage gave no verdict. That is
-        another end than without disturbances, and no error.
-        """
-        hit = {pair for each in chosen if each.batch is not None for pair in _plays(each.batch)}
-        if any(self.struck[pair] for pair in hit):
-            self._say("nothing is struck: some of these plays were ended before")
-            return False
-        self.struck.update(hit)
-        return True
 
     def _kill(self, chosen: list[Found]) -> None:
         for each in chosen:
@@ -299,11 +275,6 @@ def differences(expected: Mapping[str, Story], found: Mapping[str, Story]) -> li
         for name in expected
         if expected[name] != found[name]
     ]
-
-
-def _plays(folder: Path) -> set[tuple[str, str]]:
-    spec = batches.read_json(folder / batches.SPEC)
-    return {(node, str(spec.get("stage"))) for node in spec.get("runs", {})}
 
 
 def _words(chosen: list[Found]) -> str:

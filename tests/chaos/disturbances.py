@@ -29,9 +29,6 @@ ON_BATCHES = frozenset({Kind.FREEZE, Kind.KILL_SUPERVISOR, Kind.KILL_CARRIED, Ki
 LEASE = 15.0
 """Seconds that a batch's lease lasts; what is silent for half of them ends itself."""
 
-MILD = LEASE / 2 - 3.0
-"""Silence of this length costs no play, with room for a computer that is busy."""
-
 ON_SQLITE = {Kind.KILL: 4, Kind.STOP: 2, Kind.TERM: 2, Kind.FREEZE: 2, Kind.KILL_SUPERVISOR: 2, Kind.KILL_CARRIED: 2,
              Kind.KILL_MACHINE: 1, Kind.LOCK: 2, Kind.KILL_PARENT: 1, Kind.STOP_PARENT: 1}  # fmt: skip
 ON_POSTGRESQL = {Kind.KILL: 4, Kind.STOP: 3, Kind.TERM: 1, Kind.FREEZE: 3, Kind.KILL_SUPERVISOR: 2,

@@ -1,5 +1,6 @@
 """Runners that are killed, stopped and cut off at random: every node ends where it ends without that, nothing twice.
 
+So no node goes to triage, and no ticket is opened, for what was done to us: plays may be ended as often as it comes.
 The seeds run outside of this process, as `make chaos` runs them: tests/chaos/__main__.py.
 """
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.outcomes import UNTESTED, is_silent, judge
+from fleet_runner.core.outcomes import UNTESTED, is_own, is_silent, judge
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.spool import Ended, PlayEnd
 from fleet_runner.core.verdicts import Result, Verdict
@@ -15,6 +15,11 @@ GOOD = Result("gpu", Verdict.PASS, "8 GPUs")
 BAD = Result("gpu", Verdict.FAIL, "7 GPUs")
 UNSURE = Result("gpu", Verdict.UNKNOWN, "nvidia-smi hung")
 WORKING = Result("burn", Verdict.UNKNOWN, "3 of 48 h", observed={"working": True})
+
+
+NOT_HEARD = "not the node: network_boot: no boot service was heard"
+HUNG = "gpu: nvidia-smi hung"
+OUR_OWN = Result("network_boot", Verdict.UNKNOWN, "no boot service was heard", observed={"own": True})
 
 
 def ended(end: PlayEnd = PlayEnd.OK, message: str = "") -> Ended:
@@ -56,9 +61,23 @@ def test_a_run_passes_only_when_all_was_asked_and_all_passed(results: tuple[Resu
         ((GOOD,), None, Outcome.UNKNOWN, "the play ended without a word about this node"),
         ((GOOD,), ended(PlayEnd.UNREACHABLE, "no route"), Outcome.UNKNOWN, "unreachable: no route"),
         ((GOOD,), ended(PlayEnd.FAILED), Outcome.UNKNOWN, "a task failed: no reason given"),
+        ((GOOD,), ended(PlayEnd.OWN, "no lease"), Outcome.UNKNOWN, "not the node: no lease"),
         ((), ended(), Outcome.UNKNOWN, "no check gave an answer"),
         ((GOOD, WORKING), ended(), Outcome.WORKING, "burn: 3 of 48 h"),
         ((WORKING, UNSURE), ended(), Outcome.WORKING, "burn: 3 of 48 h; gpu: nvidia-smi hung"),
+        ((OUR_OWN,), ended(), Outcome.UNKNOWN, NOT_HEARD),
+        (
+            (GOOD, OUR_OWN),
+            ended(),
+            Outcome.UNKNOWN,
+            f"{NOT_HEARD}; 1 checks passed",
+        ),
+        (
+            (OUR_OWN, UNSURE),
+            ended(),
+            Outcome.UNKNOWN,
+            f"{NOT_HEARD.removeprefix('not the node: ')}; {HUNG}",
+        ),
         ((GOOD, *NO_BMC), ended(), Outcome.UNKNOWN, "sel, sensors: no route; 1 checks passed"),
         ((GOOD, NO_BMC[0], UNSURE), ended(), Outcome.UNKNOWN, "sel: no route; gpu: nvidia-smi hung; 1 checks passed"),
         ((UNSURE, GAVE_WAY), ended(), Outcome.UNKNOWN, "gpu: nvidia-smi hung"),
@@ -83,10 +102,33 @@ def test_a_burn_in_passes_only_if_a_test_of_it_ran() -> None:
     assert judge((steady, burnt, nobody), ended(), Stage.BURN_IN) == (Outcome.PASSED, "2 checks passed")
 
 
-@pytest.mark.parametrize("end", [None, *map(ended, [PlayEnd.UNREACHABLE, PlayEnd.FAILED, PlayEnd.OK])])
+@pytest.mark.parametrize("end", [None, *map(ended, PlayEnd)])
 def test_a_run_that_learned_nothing_is_known_by_its_words(end: Ended | None) -> None:
     """Unlike one whose check has no answer."""
     outcome, detail = judge((), end)
     assert is_silent(a_run(outcome=outcome, detail=detail))
     assert not is_silent(a_run(outcome=Outcome.LOST, detail=detail))
     assert not is_silent(a_run(outcome=Outcome.UNKNOWN, detail=judge((UNSURE,), ended())[1]))
+
+
+@pytest.mark.parametrize(
+    ("results", "end", "own"),
+    [
+        ((), None, True),
+        ((), ended(), True),
+        ((), ended(PlayEnd.OWN, "its lease is held"), True),
+        ((OUR_OWN,), ended(), True),
+        ((UNWANTED,), ended(), True),
+        ((UNSURE, OUR_OWN), ended(), False),
+        ((), ended(PlayEnd.UNREACHABLE, "timed out"), False),
+        ((), ended(PlayEnd.FAILED, "the BMC answers 500"), False),
+        ((WORKING,), ended(), False),
+        ((BAD,), None, False),
+        ((GOOD,), ended(), False),
+    ],
+)
+def test_what_failed_of_ours_is_told_from_what_the_node_did(
+    results: tuple[Result, ...], end: Ended | None, own: bool
+) -> None:
+    outcome, detail = judge(results, end)
+    assert is_own(a_run(outcome=outcome, detail=detail)) is own

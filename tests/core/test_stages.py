@@ -125,7 +125,7 @@ def test_a_lost_run_that_only_read_is_tried_again() -> None:
     """After a pause."""
     lost = a_run(Stage.VERIFY, Outcome.LOST)
     view = a_view(a_node(State.VERIFY), runs=(lost,))
-    assert advance(view, TIMING, NOW).waiting == "UNKNOWN after 1 try, tried again soon: verify lost"
+    assert advance(view, TIMING, NOW).waiting == "not the node: verify lost; it is no try, and comes again soon"
     assert opens(advance(view, TIMING, NOW + 60)) is Stage.VERIFY
 
 
@@ -156,8 +156,11 @@ def test_a_cancelled_run_is_no_try() -> None:
 def test_the_deadline_hands_the_node_to_a_person() -> None:
     """Even if tries are left."""
     late = SINCE + 7200
-    view = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.WORKING, ended_at=late - 300),))
-    assert event(advance(view, TIMING, late)) is Event.OVERDUE
+    runs = (
+        *visits(late, Stage.VERIFY),
+        a_run(Stage.VERIFY, Outcome.WORKING, opened_at=late - 400, ended_at=late - 300),
+    )
+    assert event(advance(a_view(a_node(State.VERIFY), runs=runs), TIMING, late)) is Event.OVERDUE
 
 
 def test_time_spent_held_does_not_count_towards_the_deadline() -> None:
@@ -198,12 +201,12 @@ def test_time_spent_waiting_for_a_slot_or_paused_does_not_count_towards_the_dead
         assert opens(advance(replace(view, **values), TIMING, late)) is Stage.FIRMWARE
 
 
-def visits(until: float, **values: object) -> tuple[Run, ...]:
-    """Visits to a node's firmware every half hour, up to a moment."""
+def visits(until: float, stage: Stage = Stage.FIRMWARE, **values: object) -> tuple[Run, ...]:
+    """Visits to a node every half hour, up to a moment."""
     opened = range(int(SINCE), int(until), 1800)
     values = {"detail": "BIOS 1 → 2: The BMC is at it: task Update at 40 %", **values}
     return tuple(
-        a_run(Stage.FIRMWARE, Outcome.WORKING, id=number, opened_at=float(at), ended_at=at + 60.0, **values)
+        a_run(stage, Outcome.WORKING, id=number, opened_at=float(at), ended_at=at + 60.0, **values)
         for number, at in enumerate(opened)
     )
 
@@ -240,10 +243,13 @@ def test_what_nobody_looked_at_is_looked_at_once_more_before_it_is_overdue(
 ) -> None:
     """The runner was away, its queue paused, or so full that its turn came late: all may be well meanwhile."""
     (stage, *_), late = STATES[state].stages, SINCE + (STATES[state].deadline or 0.0) + 1
-    view = a_view(a_node(state), runs=(a_run(stage, outcome, ended_at=late - 2 * pause - 1),))
+    before, opened = visits(late, stage), late - 2 * pause - 60
+    view = a_view(
+        a_node(state), runs=(*before, a_run(stage, outcome, opened_at=opened, ended_at=late - 2 * pause - 1))
+    )
     assert opens(advance(view, TIMING, late)) is stage
-    seen = a_run(stage, outcome, ended_at=late - 2 * pause + 1)
-    assert event(advance(replace(view, runs=(seen,)), TIMING, late)) is Event.OVERDUE
+    seen = a_run(stage, outcome, opened_at=opened, ended_at=late - 2 * pause + 1)
+    assert event(advance(replace(view, runs=(*before, seen)), TIMING, late)) is Event.OVERDUE
 
 
 def test_one_look_after_the_deadline_is_enough_however_late_every_look_comes() -> None:
@@ -265,6 +271,49 @@ def test_what_nobody_looked_at_has_no_more_tries_than_others() -> None:
         a_run(Stage.BURN_IN, Outcome.UNKNOWN, id=number) for number in range(STATES[State.BURN_IN].attempts)
     )
     assert event(advance(replace(view, runs=(*tried, unseen)), TIMING, late)) is Event.OVERDUE
+
+
+OURS = [
+    (Outcome.LOST, "The supervisor is gone, and left no result."),
+    (Outcome.SKIPPED, "gpu_burn: the profile has no burn_in.tests"),
+    (Outcome.CANCELLED, "the play could not run (exit status 4)"),
+    (Outcome.UNKNOWN, "not the node: Power: redfish_power: another driver is at its firmware"),
+    (Outcome.UNKNOWN, "the play ended without a word about this node"),
+    (Outcome.UNKNOWN, "no check gave an answer"),
+]
+"""How runs end for what is ours: nothing was learnt of the node, nor did it fail to answer."""
+
+
+@given(moving, st.lists(st.sampled_from(OURS), min_size=1, max_size=40), st.floats(1.0, 1e8), st.booleans())
+def test_what_failed_of_ours_condemns_no_node_however_often_and_long(
+    state: State, ends: list[tuple[Outcome, str]], apart: float, first: bool
+) -> None:
+    """Whatever the clock says meanwhile; the stage comes again, and the sentence does not blame the node."""
+    stage = STATES[state].stages[0]
+    at = [SINCE + apart * number for number in range(len(ends))]
+    runs = tuple(
+        a_run(stage, outcome, id=number, opened_at=at[number], ended_at=at[number] + 30.0, detail=detail)
+        for number, (outcome, detail) in enumerate(ends)
+    )
+    if first:  # the node has had a try of its own before
+        runs = (a_run(stage, Outcome.UNKNOWN, id=99, opened_at=SINCE, ended_at=SINCE, detail="hung"), *runs)
+    now = at[-1] + 30.0
+    waits = advance(a_view(a_node(state), runs=runs), TIMING, now)
+    assert waits.actions == ()
+    assert waits.waiting.startswith("not the node: ") or runs[-1].outcome is Outcome.CANCELLED
+    assert now < waits.wake_at <= now + 900.0
+    assert opens(advance(a_view(a_node(state), runs=runs), TIMING, waits.wake_at)) is stage
+
+
+def test_after_what_failed_of_ours_the_deadline_needs_a_look_at_the_node() -> None:
+    late = SINCE + (STATES[State.VERIFY].deadline or 0.0) + 1
+    ours = a_run(Stage.VERIFY, Outcome.LOST, opened_at=late - 70, ended_at=late - 60)
+    view = a_view(a_node(State.VERIFY), runs=(*visits(late, Stage.VERIFY), ours))
+    assert opens(advance(view, TIMING, late)) is Stage.VERIFY
+    hung = a_run(Stage.VERIFY, Outcome.UNKNOWN, opened_at=late, ended_at=late + 5, detail="nvidia-smi hung")
+    (moved,) = advance(replace(view, runs=(*view.runs, hung)), TIMING, late + 5).actions
+    assert isinstance(moved, Move)
+    assert moved.because == "1 of 5 tries gave no verdict; the last one: nvidia-smi hung."
 
 
 def test_a_reset_without_a_verdict_is_a_persons_and_no_reboot() -> None:

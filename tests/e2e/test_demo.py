@@ -26,6 +26,7 @@ def test_the_story_is_told_as_promised(tmp_path: Path) -> None:
         check=False,
     )
     assert told.returncode == 0, told.stdout + told.stderr
+    assert "8 servers are back in production; by the machines' own log, no power was switched." in told.stdout
     store = Store.open(f"sqlite:///{folder / 'state' / 'fleet.db'}")
     try:
         paths = {

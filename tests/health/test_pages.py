@@ -22,6 +22,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core import health as bounds
 from fleet_runner.core.errors import SettingsError, SourceError
 from fleet_runner.core.records import Fleet
+from fleet_runner.core.store_identity import Identity
 from fleet_runner.health import parts
 from fleet_runner.health.beside import pages
 from fleet_runner.health.parts import Health
@@ -107,7 +108,17 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
 def test_a_loop_that_goes_round_is_alive_and_ready(served: Served) -> None:
     """Both pages say so, with the release, and every part has its sentence."""
     page = served.until("/readyz", 200)
-    assert set(page["parts"]) == {"loop", "store", "lease", "source", "policy", "listener", "bmc", "ending"}
+    assert set(page["parts"]) == {
+        "loop",
+        "store",
+        "ownership",
+        "lease",
+        "source",
+        "policy",
+        "listener",
+        "bmc",
+        "ending",
+    }
     assert all(part["ok"] and part["said"] for part in page["parts"].values())
     alive = served.ask("/healthz").page
     assert alive["ok"]
@@ -167,6 +178,16 @@ def test_a_policy_that_cannot_be_used_is_told_and_found_again(served: Served) ->
     assert page["parts"]["policy"] == {"ok": False, "said": "it cannot be used: fleet-runner policy check"}
     path.write_text("{}\n", "utf-8")
     served.until("/readyz", 200)
+
+
+def test_a_store_that_is_another_fleets_is_told(tmp_path: Path) -> None:
+    """Nothing is decided by it, so whoever is served by this runner is not."""
+    made = Served(tmp_path)
+    with made.store:
+        made.store.own(Identity("other", "/elsewhere"), "ann", "", 1.0)
+        reconcile.tick(made.world, 100.0)
+        part = made.health.parts()["ownership"]
+    assert (part.ok, "db accept" in part.said) == (False, True)
 
 
 def test_a_store_of_another_schema_is_told(served: Served) -> None:

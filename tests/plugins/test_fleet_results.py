@@ -137,6 +137,20 @@ def test_a_failed_task_ends_the_play_for_its_node_with_its_words(
     assert ended["gpu-02"].message == ""
 
 
+@pytest.mark.parametrize("more", [(), ({"ansible.builtin.ping": {}},)], ids=["told at once", "told at the end"])
+def test_a_task_that_failed_for_what_is_ours_says_so(
+    ansible: Ansible, nodes: Path, tmp_path: Path, more: tuple[dict[str, object], ...]
+) -> None:
+    """The source of truth gives the node no BMC: neither it nor the node had a part in that."""
+    playbook = write(tmp_path / "play.yml", {"redfish_power": {"action": "off"}}, *more)
+    ansible("ansible-playbook", "-i", nodes, playbook, "--limit", "gpu-01", FLEET_SPOOL=str(tmp_path / "spool.jsonl"))
+    [ended] = [line for line in spool(tmp_path / "spool.jsonl") if isinstance(line, Ended)]
+    assert (ended.end, ended.message.partition(": ")[2]) == (
+        PlayEnd.OWN,
+        "redfish_power: fleet_bmc_url is not set; give the device an out-of-band address",
+    )
+
+
 def test_by_hand_results_are_recorded_for_nodes_of_the_fleet(ansible: Ansible, nodes: Path, tmp_path: Path) -> None:
     store = Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}")
     store.register([Device("gpu-01", "lab", "gpu-server", "hall")], time.time())

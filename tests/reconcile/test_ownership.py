@@ -127,6 +127,8 @@ def test_another_fleets_store_does_nothing_and_is_left_as_it_is(make_world: Call
     assert isinstance(stranger.engine, Scripted)
     assert stranger.engine.launched == []
     assert "and the settings' source is /elsewhere" in (stranger.unaccepted or "")
+    assert afar.mode(mixed.settings, mixed.store).startswith("Observing everywhere: the store is another one")
+    assert afar.mode(fresh, theirs.store).startswith("Mode: "), "whoever only looks on needs no source of its own"
     assert (theirs.store.last_line(), theirs.store.nodes()) == before
 
 

@@ -22,7 +22,8 @@ PASS, FAIL, UNKNOWN = Verdict.PASS, Verdict.FAIL, Verdict.UNKNOWN
 def results() -> dict[str, tuple[Result, ...]]:
     """Return each check's results, of the first run and of the second; no play failed.
 
-    A check for which the scenario's profile has no section is left out: nobody asked.
+    A role may ask a check several times, but in each run as often. A check for which the scenario's profile has no
+    section is left out: nobody asked.
     """
     data = (FOLDER / "spool.jsonl").read_bytes()
     decoded = Decoded.of(data)
@@ -32,7 +33,7 @@ def results() -> dict[str, tuple[Result, ...]]:
     for line in decoded.lines:
         if isinstance(line, Judged) and line.result.verdict is not Verdict.SKIPPED:
             told[line.result.check].append(line.result)
-    assert {name: len(each) for name, each in told.items()} == dict.fromkeys(told, RUNS)
+    assert {name: len(each) % RUNS for name, each in told.items()} == dict.fromkeys(told, 0)
     return {name: tuple(each) for name, each in told.items()}
 
 

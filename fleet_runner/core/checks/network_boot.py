@@ -25,7 +25,7 @@ from fleet_runner.core.boot.progress_text import parse
 from fleet_runner.core.checks.answers import about, conclude, text_of
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.verdicts import OWN, Finding, Remedy, Result, Verdict
 
 NAME = "network_boot"
 READ = "boot_progress"
@@ -117,13 +117,13 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if missing(seen.boot) is None:
         return conclude(NAME, [], f"it booted over the network: {timeline(seen.boot)}", observed)
     if not overdue(seen):
-        return Result(NAME, Verdict.UNKNOWN, _early(seen), (), observed)
+        return Result(NAME, Verdict.UNKNOWN, _early(seen), (), observed | {OWN: True})
     wrong = _another(seen)
     if wrong is not None:
         return conclude(NAME, [_contradicted(wrong, expected.node)], "", observed)
     ours = _ours(seen)
     if ours:
-        return Result(NAME, Verdict.UNKNOWN, ours, (), observed)
+        return Result(NAME, Verdict.UNKNOWN, ours, (), observed | {OWN: True})
     return conclude(NAME, [_stopped(seen, expected.node)], "", observed)
 
 

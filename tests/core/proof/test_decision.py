@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fleet_runner.core.proof.decision import Ends, Known, Used, ends, unended, unproven
@@ -25,6 +25,7 @@ knowns = st.builds(Known, st.sampled_from(["", "boot 7"]), st.booleans(), st.boo
 
 
 @given(st.lists(tells, min_size=1, max_size=2), knowns)
+@example([Told(BMC, ("S2",), macs=frozenset(), whole=True)], Known("boot 7", off=True, served=True))
 def test_a_machine_that_says_another_serial_number_is_never_acted_on(told: list[Told], known: Known) -> None:
     """Whatever else is known: its boots, that it is off, that what follows proves it."""
     strangers = [
