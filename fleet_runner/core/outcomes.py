@@ -58,7 +58,7 @@ def is_own(run: Run) -> bool:
         case Outcome.LOST | Outcome.SKIPPED | Outcome.CANCELLED:
             return True
         case Outcome.UNKNOWN:
-            return run.detail.startswith((OURS, NO_WORD, NO_ANSWER, UNTESTED))
+            return run.detail.startswith((OURS, NO_WORD, NO_ANSWER))
         case _:
             return False
 

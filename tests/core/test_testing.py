@@ -214,8 +214,14 @@ def test_rounds_are_asked_for_only_where_the_last_one_gave_way() -> None:
 def late(*runs: Run) -> Decision:
     """What follows of a node whose burn-in is long over."""
     at = NOW + 60 * 3600.0
-    last = a_run(Stage.BURN_IN, Outcome.UNKNOWN, ended_at=at - 10.0)
-    return decide(a_view(a_node(State.BURN_IN), runs=(last, *runs)), TIMING, at)
+    looks = [
+        a_run(
+            Stage.BURN_IN, Outcome.WORKING, id=-number, opened_at=at - number * 3000.0, ended_at=at - number * 3000.0
+        )
+        for number in range(80, 0, -1)
+    ]
+    last = a_run(Stage.BURN_IN, Outcome.UNKNOWN, opened_at=at - 20.0, ended_at=at - 10.0)
+    return decide(a_view(a_node(State.BURN_IN), runs=(*looks, last, *runs)), TIMING, at)
 
 
 def test_an_overdue_burn_in_is_ended_on_the_node_before_hands_touch_it() -> None:
@@ -240,5 +246,6 @@ def test_only_a_burn_in_that_is_overdue_is_ended() -> None:
     burnt = a_view(a_node(State.BURN_IN), runs=(a_run(Stage.BURN_IN),))
     assert opens(decide(burnt, TIMING, NOW)) is None
     late = NOW + 60 * 3600.0
-    stuck = a_view(a_node(State.VERIFY), runs=(a_run(Stage.VERIFY, Outcome.UNKNOWN, ended_at=late - 60.0),))
+    looks = [a_run(Stage.VERIFY, Outcome.UNKNOWN, id=number, ended_at=late - 60.0) for number in range(9)]
+    stuck = a_view(a_node(State.VERIFY), runs=tuple(looks))
     assert opens(decide(stuck, TIMING, late)) is None

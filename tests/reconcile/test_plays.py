@@ -6,14 +6,14 @@ import pytest
 
 from fleet_runner.adapters.playbooks import Batch, BatchState
 from fleet_runner.core.errors import FleetError
-from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.lifecycle import STATES, Stage, State
 from fleet_runner.core.runs import Outcome
 from fleet_runner.core.spool import Ended, Judged, PlayEnd, encode
 from fleet_runner.core.verdicts import Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
-from tests.reconcile.scripted import GOOD, Scripted, all_good, in_service, in_state, played
+from tests.reconcile.scripted import GOOD, Scripted, all_good, in_service, in_state, pass_time, played
 
 
 @pytest.mark.parametrize("lost", [Stage.VERIFY, Stage.FIRMWARE])
@@ -38,13 +38,19 @@ def test_what_a_lost_batch_had_finished_counts(make_world: Callable[..., World])
     played(world, in_state(State.PRODUCTION))
 
 
-def test_a_batch_without_a_word_is_unknown_and_retried_to_its_cap(make_world: Callable[..., World]) -> None:
-    """Then a person is asked; no hardware is condemned, no ticket opened."""
+def test_a_batch_without_a_word_is_retried_and_no_try_of_the_node(
+    make_world: Callable[..., World],
+) -> None:
+    """No hardware is condemned, no ticket opened, and it is said whose failure it is."""
     world = make_world(lambda _node, _stage: None)
-    played(world, in_state(State.TRIAGE))
+    now = in_service(world, State.PROVISION)
+    pass_time(world, now, 4000, pause=20)
     booted = world.store.runs_of("gpu-01", Stage.PROVISION, 10)
-    assert [run.outcome for run in booted] == [Outcome.UNKNOWN] * 3
-    assert world.store.tickets() == ()
+    assert {run.outcome for run in booted} - {None} == {Outcome.UNKNOWN}
+    assert len(booted) > STATES[State.PROVISION].attempts
+    [node] = world.store.nodes()
+    assert (node.state, world.store.tickets()) == (State.PROVISION, ())
+    assert node.waiting.startswith("not the node: ")
 
 
 def test_a_batch_that_is_not_seen_to_start_is_lost(make_world: Callable[..., World]) -> None:
@@ -61,7 +67,8 @@ def test_a_batch_that_is_not_seen_to_start_is_lost(make_world: Callable[..., Wor
     assert [run.outcome for run in world.store.runs("gpu-01")] == [Outcome.LOST]
     for now in range(1100, 4000, 70):
         tick(world, float(now))
-    assert world.store.nodes()[0].state is State.TRIAGE
+    assert world.store.nodes()[0].state is State.PROVISION
+    assert {run.outcome for run in world.store.runs("gpu-01")} - {None} == {Outcome.LOST}
 
 
 def test_a_batch_past_its_deadline_is_ended(make_world: Callable[..., World]) -> None:
@@ -112,7 +119,8 @@ def test_a_play_that_could_not_run_counts_against_no_node(make_world: Callable[.
 
 def test_what_told_everything_is_discarded_and_what_did_not_is_kept(make_world: Callable[..., World]) -> None:
     """Disks are finite; a log is worth keeping where it is all there is."""
-    world = make_world(lambda _node, stage: None if stage is Stage.FIRMWARE else (GOOD,))
+    hung = Result("firmware_update", Verdict.UNKNOWN, "no answer")
+    world = make_world(lambda _node, stage: (hung,) if stage is Stage.FIRMWARE else (GOOD,))
     played(world, in_state(State.FIRMWARE_FAILED))
     engine = world.engine
     assert isinstance(engine, Scripted)

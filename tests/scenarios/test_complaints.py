@@ -75,15 +75,27 @@ def test_remediation_loops_of_one_fault(make_world: Callable[..., World]) -> Non
 
 @pytest.mark.parametrize("state", [state for state, place in STATES.items() if place.stages])
 def test_states_stuck_for_hours(make_world: Callable[..., World], state: State) -> None:
-    """Whatever nobody answers about ends by its deadline, in a state that a person is told of."""
+    """What a node gives no answer about ends by its deadline, in a state that a person is told of."""
     world = make_world()
     now = in_service(world, state)
-    scripted(world, lambda _node, _stage: None)
+    scripted(world, lambda _node, _stage: (Result("gpu_present", Verdict.UNKNOWN, "nvidia-smi hung"),))
     pass_time(world, now, (STATES[state].deadline or 0.0) + 2 * HOUR, pause=600)
     row = world.store.nodes()[0]
     assert row.state is not state
     assert STATES[row.state].stages == ()
     assert row.waiting
+
+
+@pytest.mark.parametrize("state", [state for state, place in STATES.items() if place.stages])
+def test_nodes_condemned_because_our_plays_died(make_world: Callable[..., World], state: State) -> None:
+    """However long they do: the node was not asked, and the sentence blames the play; it goes on once they live."""
+    world = make_world()
+    now = in_service(world, state)
+    scripted(world, lambda _node, _stage: None)
+    now = pass_time(world, now, (STATES[state].deadline or 0.0) + 6 * HOUR, pause=600)
+    row = world.store.nodes()[0]
+    assert (row.state, path(world), world.store.tickets(node="gpu-01")) == (state, [], ())
+    assert row.waiting.startswith("not the node: the play ended without a word")
 
 
 def test_cancelled_drains_that_still_reboot(make_world: Callable[..., World]) -> None:
@@ -214,4 +226,4 @@ def test_success_shown_for_a_flash_that_failed(make_world: Callable[..., World],
     said = () if verdict is None else (Result("firmware", verdict, "1.1", found),)
     scripted(world, lambda _node, _stage: said)
     pass_time(world, now, 8 * HOUR, pause=300)
-    assert path(world) == [State.FIRMWARE_FAILED]
+    assert path(world) == ([] if verdict is None else [State.FIRMWARE_FAILED])
