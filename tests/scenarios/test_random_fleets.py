@@ -16,7 +16,7 @@ from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import load
 from tests.making import an_alarm
-from tests.reconcile.scripted import BUSY, IDLE, Scripted, a_fleet, in_service
+from tests.reconcile.scripted import BUSY, GOOD, IDLE, Scripted, a_fleet, in_service
 
 NAMES = [f"gpu-{number:02}" for number in range(1, 6)]
 OUT = {State.RESET, State.REBOOT, State.TRIAGE}
@@ -133,6 +133,7 @@ class Fleet(RuleBasedStateMachine):
         return (
             *((seen,) if stage not in {Stage.RESET, Stage.REBOOT, Stage.DRAIN} else ()),
             *use,
+            *((GOOD,) if stage is Stage.BURN_IN else ()),
             Result("x", Verdict.PASS, ""),
         )
 
