@@ -172,7 +172,7 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
         ("slow_gpu", {}, {"gpu_burn": FAIL}),
         ("bad_gpu", {}, {"gpu_burn": FAIL, "dcgm": FAIL}),
         ("hot_gpu", {}, {"gpu_thermals": FAIL}),
-        ("bmc_down", {}, dict.fromkeys(FROM_BMC, UNKNOWN)),
+        ("bmc_down", {}, dict.fromkeys((*FROM_BMC, "machine_power"), UNKNOWN)),
         ("tool_hang", {"tool": "nvidia-smi"}, dict.fromkeys(FROM_SMI, UNKNOWN)),
         ("tool_hang", {"tool": "dmesg"}, dict.fromkeys(FROM_DMESG, UNKNOWN)),
         ("tool_hang", {"tool": "mlxlink"}, {"optics": UNKNOWN}),
