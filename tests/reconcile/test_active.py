@@ -9,7 +9,7 @@ from fleet_runner.core.testing import ROUNDS
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.world import World
-from tests.reconcile.scripted import IDLE, Scripted, all_good, in_state, played
+from tests.reconcile.scripted import IDLE, Scripted, all_good, in_state, pass_time, played
 
 WORKING = Result("gpu_burn", Verdict.UNKNOWN, "it runs", observed={"working": True, "elapsed": 1, "seconds": 9})
 GAVE_WAY = Result("gpu_burn", Verdict.SKIPPED, "it gave way to python (7)", observed={"preempted": True})
@@ -137,9 +137,8 @@ def test_an_overdue_burn_in_is_stopped_on_the_node_before_triage(make_world: Cal
         return (WORKING,) if stage is Stage.BURN_IN else all_good(node, stage)
 
     world = make_world(script)
-    now = played(world, in_state(State.BURN_IN)) + 53 * 3600.0
-    for later in range(6):
-        tick(world, now + 10 * later)
+    now = pass_time(world, played(world, in_state(State.BURN_IN)), 51 * 3600.0, pause=1200)
+    pass_time(world, now, 3 * 3600.0, pause=60)
     engine = world.engine
     assert isinstance(engine, Scripted)
     assert [batch.stage for batch in engine.launched[-3:]] == [Stage.BURN_IN, Stage.DRAIN, Stage.COLLECT]
