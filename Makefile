@@ -59,6 +59,10 @@ chaos: $(DEV) debian-packages ## Kill runners, plays and databases at random, fo
 .PHONY: check
 check: lint molecule test ## Everything that must pass before a change lands
 
+.PHONY: bench-adopt
+bench-adopt: $(DEV) ## Take 32 lab servers and 2,000 stand-ins that serve from an empty folder into production
+	@PYTHONPATH=. $(BIN)/python benchmarks/adopt.py $(BENCH_ARGS)
+
 .PHONY: bench-cabling
 bench-cabling: $(RUN) ## Take the time of judging whole fabrics, beside reading the file and the field's own tools
 	@$(BIN)/python benchmarks/cabling.py $(BENCH_ARGS)

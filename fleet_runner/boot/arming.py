@@ -13,6 +13,7 @@ from fleet_runner.core.boot import progress
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone
 from fleet_runner.core.boot.expected import expected, nobody
 from fleet_runner.core.boot.progress import Progress
+from fleet_runner.core.boot.signs import silence
 from fleet_runner.core.errors import FleetError
 from fleet_runner.settings import Settings
 
@@ -87,6 +88,16 @@ def made(
     reset = None if age is None else now - age
     wanted = (boot for boot in newest if boot.armed_at >= (since or 0.0))
     return next((boot for boot in wanted if progress.stands(Progress(boot, now, limits), reset)), None)
+
+
+def served(store: Store, now: float) -> None:
+    """Make sure that a boot service is there to answer, as long as nothing has been done to the node.
+
+    Raises:
+        FleetError: none was heard lately, so a node that boots now would ask in vain and stay down.
+    """
+    if silent := silence(store.beats(), now):
+        raise FleetError(f"{silent}; until then the node is left as it is")
 
 
 def wanted(  # noqa: PLR0913  who, by what, how and for how long

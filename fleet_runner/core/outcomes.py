@@ -11,7 +11,7 @@ NO_ANSWER = "no check gave an answer"
 UNREACHABLE = "unreachable: "
 TASK_FAILED = "a task failed: "
 OURS = "not the node: "
-UNTESTED = "no test of this burn-in ran and passed: fleet_profile.burn_in.tests names those that are to run"
+UNTESTED = f"{OURS}no test of this burn-in ran and passed: fleet_profile.burn_in.tests names those that are to run"
 
 
 def judge(results: tuple[Result, ...], ended: Ended | None, stage: Stage | None = None) -> tuple[Outcome, str]:

@@ -38,6 +38,7 @@ description:
     or while it is in firmware_failed, unless a person allowed it (C(fleet-runner firmware allow-power)).
   - Where the settings name a boot service (boot_url), a boot from the network starts from a node that is off. It is
     armed when its BMC says so, and no longer if the node cannot be switched on; the system before it sees none of it.
+    Nothing is sent while no boot service is heard; that is no try of the node's.
   - A C(reboot) is as gentle as it can be; the node's own system is asked first, and only for as long as C(grace).
     Without a BMC that answers, it reboots itself, if it answers ssh and does not boot from the boot service.
 options:
@@ -135,7 +136,7 @@ class ActionModule(ActionBase):
                 if sent and (why := proving.stranger(bmc, self._device(variables))):
                     raise AnsibleActionFail(f"redfish_power: {why}")
                 if sent and not self._task.check_mode:
-                    wanted = self._wanted(bmc, configured, target, variables) if served else None
+                    wanted = self._wanted(bmc, store, configured, target, variables) if store and served else None
                     name, run = str(variables["inventory_hostname"]), self._fence(variables)
                     with guarding.power(store, name, url, run) as alive:
                         boot = self._send(bmc, store, Order(sent, target, wanted, alive), variables) or boot
@@ -265,10 +266,11 @@ class ActionModule(ActionBase):
         found = self._templar.template(variables.get("fleet_device")) or {}
         return json.loads(json.dumps(found, default=str))
 
-    def _wanted(self, bmc: Bmc, configured: Settings, target: str, variables: dict[str, Any]) -> Wanted:
-        """Say who is to boot, or why it cannot be told, as long as nothing has been done to the node."""
+    def _wanted(self, bmc: Bmc, store: Store, configured: Settings, target: str, variables: dict[str, Any]) -> Wanted:
+        """Say who is to boot, or why it cannot, as long as nothing has been done to the node."""
         from fleet_runner.boot import arming  # noqa: PLC0415  likewise
 
+        arming.served(store, time.time())
         device = {**variables["fleet_device"], "name": variables["inventory_hostname"]}
         limits = arming.limits(self._task.args.get("limits") or {})
         loader = str(self._task.args.get("loader") or arming.LOADER)

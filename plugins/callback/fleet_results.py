@@ -15,7 +15,7 @@ from ansible.plugins.callback import CallbackBase
 from ansible.plugins.loader import filter_loader
 
 from fleet_runner.adapters import lease
-from fleet_runner.adapters.task_failure import OWN
+from fleet_runner.adapters.task_failure import is_own
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.printable import printable
 from fleet_runner.core.spool import Ended, Evidence, Judged, Line, PlayEnd, Progress, encode
@@ -103,7 +103,7 @@ class CallbackModule(CallbackBase):
             self._end_after(result, node)
             return
         self._why[node] = f"{result.task_name}: {_words(result.result)}"
-        self._how[node] = PlayEnd.OWN if result.result.get(OWN) is True else PlayEnd.FAILED
+        self._how[node] = PlayEnd.OWN if is_own(result.result) else PlayEnd.FAILED
         if self._last and not _is_caught(result.task):
             self._end(node, self._how[node])
 

@@ -26,6 +26,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=10)
     parser.add_argument("--disturbances", type=int, default=6)
     parser.add_argument("--in-a-row", type=int, default=1, help="how many one lab takes, one after the other")
+    parser.add_argument("--healthy", action="store_true", help="of the hardware nothing breaks")
     parser.add_argument("--at-once", type=int, default=4, help="labs")
     given = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell in the background has it ignored
@@ -34,7 +35,8 @@ def main() -> int:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-chaos-env-")))
         data = stack.enter_context(postgres.template()) if given.database == "postgresql" else None
-        setting = Setting(environment(folder / "env"), data, given.nodes, given.disturbances, given.in_a_row)
+        python = environment(folder / "env")
+        setting = Setting(python, data, given.nodes, given.disturbances, given.in_a_row, given.healthy)
         for report in reports(range(given.first, given.first + given.seeds), setting, given.at_once):
             if report.wrong:
                 failed.append(report.name)

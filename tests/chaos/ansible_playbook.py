@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fleet_runner.adapters.store import Store
 
 LAB, SEED = "CHAOS_LAB", "CHAOS_SEED"
-"""Which lab a process belongs to, and what its seed is; every process of a lab carries both."""
+"""Which lab a process belongs to, and what its fates are called; every process of a lab carries both."""
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _node(lab: Path, name: str, stage: Stage, told: dict[str, Any], store: "Store | None") -> Node:
-    machine = Machine(name, fate(int(os.environ[SEED]), name), lab / "machines" / f"{name}.jsonl")
+    machine = Machine(name, fate(os.environ[SEED], name), lab / "machines" / f"{name}.jsonl")
     if store is None:
         return Node(machine, told, machine.work(stage, told))
     from tests.chaos.flashing import flashed  # noqa: PLC0415  the store is slow to load, and one stage needs it

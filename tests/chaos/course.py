@@ -9,6 +9,7 @@ from functools import partial
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import StoreError
+from fleet_runner.core.lifecycle import State
 from fleet_runner.core.runs import Wish
 from tests.chaos.disturbances import ON_BATCHES, Disturbance, Kind
 from tests.chaos.fates import fate
@@ -35,7 +36,7 @@ class Seed:
 class Course:
     """Seeds in a row on one lab, whose fates are drawn of `fates`. `later` is what is to be done at which moment."""
 
-    fates: int
+    fates: str
     herd: Herd
     runners: tuple[str, ...]
     seeds: tuple[Seed, ...]
@@ -274,6 +275,15 @@ def differences(expected: Mapping[str, Story], found: Mapping[str, Story]) -> li
         f"{name}: expected {expected[name]}, found {found[name]}"
         for name in expected
         if expected[name] != found[name]
+    ]
+
+
+def condemned(found: Mapping[str, Story]) -> list[str]:
+    """Return where something was done about a node with which nothing is wrong, or a person was asked to look."""
+    return [
+        f"{name}: nothing is wrong with it, found {each}"
+        for name, each in found.items()
+        if each.path[-1] != State.PRODUCTION or State.TRIAGE in each.path or each.tickets or each.attempts
     ]
 
 

@@ -74,12 +74,21 @@ def name(number: int) -> str:
     return f"gpu-{number:03}"
 
 
-def fate(seed: int, node: str) -> Fate:
-    """Draw what is in store for a node; the same seed always says the same."""
-    draw = Random(f"{seed}/{node}")
+HEALTHY = " healthy"
+"""How the name of fates ends of which none breaks anything."""
+
+
+def fates(seed: int, *, healthy: bool = False) -> str:
+    """Return what the fates of a seed's nodes are called: "101", or "101 healthy"."""
+    return f"{seed}{HEALTHY}" if healthy else str(seed)
+
+
+def fate(of: str, node: str) -> Fate:
+    """Draw what is in store for a node; fates of one name always say the same."""
+    draw = Random(f"{of}/{node}")
     fault = draw.choices(list(OFTEN), list(OFTEN.values()))[0]
     return Fate(
-        fault=fault,
+        fault=Fault.NONE if of.endswith(HEALTHY) else fault,
         blind=draw.choice(SHY) if draw.random() < 0.2 else None,
         boot=draw.uniform(0.1, 0.8),
         flash=draw.uniform(0.2, 1.2),

@@ -74,7 +74,7 @@ class Herd:
     """The runners of one lab, each with a folder of its own."""
 
     site: Site
-    seed: int
+    fates: str
     python: Path
     database_url: str = ""
     serving: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict[str, "subprocess.Popen[bytes]"])
@@ -84,7 +84,7 @@ class Herd:
         """Have a runner serve."""
         file = self.site.settings(runner, self.database_url)
         path = f"{self.python.parent.parent / 'hook'}:{ROOT}"
-        own = {LAB: str(self.site.root), SEED: str(self.seed), "PYTHONPATH": path}
+        own = {LAB: str(self.site.root), SEED: self.fates, "PYTHONPATH": path}
         kept = {key: value for key, value in os.environ.items() if not key.startswith("FLEET_")}
         with (self.site.root / f"{runner}.log").open("ab") as log:
             self.serving[runner] = subprocess.Popen(

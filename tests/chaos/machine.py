@@ -97,7 +97,8 @@ def _survey(machine: Machine, told: Told) -> Work:
     yield machine.fate.step
     power = "On" if machine.events("power on") else "Off"
     said = {"power": power, "boot": "OSRunning" if power == "On" else ""}
-    return (Result("machine_power", Verdict.PASS, f"the machine is {power.lower()}", observed=said),)
+    found = Result("machine_power", Verdict.PASS, f"the machine is {power.lower()}", observed=said)
+    return (found, _good("node_up"), _good("machine_identity")) if power == "On" else (found,)
 
 
 def _provision(machine: Machine, told: Told) -> Work:

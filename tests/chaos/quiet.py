@@ -88,14 +88,14 @@ class Quiet:
         del self.spools[batch_id]
 
 
-def stories(seed: int, site: Site, folder: Path) -> Mapping[str, Story]:
+def stories(fates: str, site: Site, folder: Path) -> Mapping[str, Story]:
     """Run a seed to its end, and return what became of each node. `folder` is for this run alone."""
     own = Site(folder, site.nodes, site.batch, passive=30.0)
     own.write()
     settings = load(**own.values("quiet"))
     clock = Clock(1_000_000.0)
     machines = {
-        name: Machine(name, fate(seed, name), own.machines / f"{name}.jsonl", clock.now) for name in own.names()
+        name: Machine(name, fate(fates, name), own.machines / f"{name}.jsonl", clock.now) for name in own.names()
     }
     own.state_dir("quiet").mkdir()
     with Store.create(settings.store_url) as store:

@@ -13,9 +13,9 @@ from fleet_runner.core.records import nodes
 from fleet_runner.settings import load
 from fleet_runner.source import read
 from tests import postgres
-from tests.chaos.course import PATIENCE, Course, Seed, differences
+from tests.chaos.course import PATIENCE, Course, Seed, condemned, differences
 from tests.chaos.disturbances import Disturbance, drawn
-from tests.chaos.fates import fate
+from tests.chaos.fates import fate, fates
 from tests.chaos.herd import Herd
 from tests.chaos.machine import Machine
 from tests.chaos.quiet import stories, story
@@ -28,13 +28,17 @@ SOON = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What seeds run on, so many in a row on one lab. `data` is a PostgreSQL's folder to copy, None for SQLite."""
+    """What seeds run on, so many in a row on one lab. `data` is a PostgreSQL's folder to copy, None for SQLite.
+
+    On `healthy` hardware nothing breaks but what is ours.
+    """
 
     python: Path
     data: Path | None = None
     nodes: int = 8
     disturbances: int = 6
     in_a_row: int = 1
+    healthy: bool = False
     patience: float = 900.0
 
 
@@ -80,14 +84,14 @@ def run(seeds: range, setting: Setting) -> Report:
 
 
 def _run(report: Report, plans: Sequence[tuple[Disturbance, ...]], setting: Setting, root: Path) -> None:
-    several, first = setting.nodes, report.seeds[0]
+    several, of = setting.nodes, fates(report.seeds[0], healthy=setting.healthy)
     site = Site(root / "lab", several * len(plans), batch=max(4, several // 4), passive=max(10.0, several / 6))
-    expected = stories(first, site, root / "quiet")
+    expected = stories(of, site, root / "quiet")
     site.write()
     with _database(setting.data) as server:
         runners = ("runner-1", "runner-2", "runner-3") if server else ("runner",)
         url = server.url if server else f"sqlite:///{site.state_dir('runner') / 'fleet.db'}"
-        herd = Herd(site, first, setting.python, server.url if server else "")
+        herd = Herd(site, of, setting.python, server.url if server else "")
         site.state_dir("runner").mkdir(mode=0o700)
         with Store.create(url, patience=PATIENCE) as store:
             store.register(nodes(read(load(**site.values("runner", url)))), time.time())
@@ -95,11 +99,12 @@ def _run(report: Report, plans: Sequence[tuple[Disturbance, ...]], setting: Sett
             for number, plan in enumerate(plans):
                 names = site.names()[number * several : (number + 1) * several]
                 seeds.append(Seed(names, plan, sum(len(expected[name].path) for name in names)))
-            course = Course(first, herd, runners, tuple(seeds), store, setting.patience, server, report.told)
+            course = Course(of, herd, runners, tuple(seeds), store, setting.patience, server, report.told)
             try:
                 course.run()
                 found = {name: story(store, name) for name in site.names()}
                 report.wrong += differences(expected, found)
+                report.wrong += condemned(found) if setting.healthy else []
                 until = time.monotonic() + SOON
                 while (left := left_over(url)) and time.monotonic() < until:
                     time.sleep(1.0)
@@ -108,7 +113,7 @@ def _run(report: Report, plans: Sequence[tuple[Disturbance, ...]], setting: Sett
                 herd.end()
                 report.logs = herd.logs()
                 for name in site.names():
-                    machine = Machine(name, fate(first, name), site.machines / f"{name}.jsonl")
+                    machine = Machine(name, fate(of, name), site.machines / f"{name}.jsonl")
                     report.wrong += troubles(machine)
                     report.plays += len(machine.events("start"))
                     report.forked += len(machine.events("start", forked=True))

@@ -46,12 +46,18 @@ def seeds(*arguments: str, patience: float = 2000.0) -> None:
 
 def test_one_runner_on_sqlite() -> None:
     """It is killed and stopped, its supervisors and plays too, and its database is locked."""
-    seeds("--database", "sqlite", "--seeds", "4", "--in-a-row", "4", *SMALL)
+    seeds("--database", "sqlite", "--seeds", "2", "--in-a-row", "2", *SMALL)
 
 
 def test_three_runners_on_postgresql(postgresql: None) -> None:
     """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
-    seeds("--seeds", "20", "--in-a-row", "10", *SMALL, "--first", "101")
+    seeds("--seeds", "8", "--in-a-row", "4", *SMALL, "--first", "101")
+
+
+def test_nobody_comes_to_a_person_for_what_became_of_us(postgresql: None) -> None:
+    """The hardware is healthy: every node serves at last, none was in triage, and there was no ticket."""
+    seeds("--healthy", "--seeds", "6", "--in-a-row", "3", *SMALL, "--first", "301")
+    seeds("--healthy", "--database", "sqlite", "--seeds", "2", "--in-a-row", "2", *SMALL, "--first", "401")
 
 
 @pytest.mark.nightly
@@ -67,3 +73,12 @@ def test_two_hundred_seeds(postgresql: None) -> None:
     more = ("--seeds", "200", "--nodes", "20", "--disturbances", "10")
     seeds(*more, "--first", "1001", patience=4 * 3600.0)
     seeds(*more, "--database", "sqlite", "--first", "2001", patience=2 * 3600.0)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(6 * 3600)
+def test_two_hundred_seeds_on_healthy_hardware(postgresql: None) -> None:
+    """Half of them on each database."""
+    more = ("--healthy", "--seeds", "100", "--nodes", "12", "--disturbances", "9")
+    seeds(*more, "--first", "3001", patience=2 * 3600.0)
+    seeds(*more, "--database", "sqlite", "--first", "4001", patience=2 * 3600.0)

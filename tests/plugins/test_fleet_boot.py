@@ -17,7 +17,7 @@ import yaml
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.boot.boots import Beat, Boot, Identity, Milestone, PhonedHome, Reached, Refused
 from fleet_runner.core.records import Device
-from fleet_runner.core.spool import Judged
+from fleet_runner.core.spool import Ended, Judged, PlayEnd
 from fleet_runner.core.verdicts import Result, Verdict
 from tests.adapters.redfish_replay import PASSWORD, USER, Replay, replayed, small
 from tests.playing import Ansible, inventory, spool, unclean
@@ -205,6 +205,18 @@ def test_a_node_that_came_up_is_not_booted_again_for_the_same_state(hall: Hall) 
     assert hall.store.boots("gpu-04")[0].closed_because == "armed anew"
     assert hall.bmcs["gpu-01"].said("POST") == OFF_AND_ON
     assert hall.bmcs["gpu-04"].said("POST") == OFF_AND_ON * 2
+
+
+def test_no_node_is_touched_while_no_boot_service_is_heard(hall: Hall) -> None:
+    """It would ask in vain and stay down; the play says that this is no try of the node's."""
+    hall.store.tell([Beat("boot", time.time() - 600)])
+    said = hall.play({"gpu-01": comes_up})
+    assert "no boot service was heard for 60" in said
+    assert "start it (fleet-runner boot serve); until then the node is left as it is" in said
+    assert hall.bmcs["gpu-01"].said("POST") == hall.bmcs["gpu-01"].said("PATCH") == []
+    assert hall.store.boots("gpu-01") == ()
+    [end] = [line for line in spool(hall.folder / "spool.jsonl") if isinstance(line, Ended)]
+    assert end.end is PlayEnd.OWN
 
 
 def test_the_nonce_goes_to_the_bmc_alone(hall: Hall) -> None:

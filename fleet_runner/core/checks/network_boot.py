@@ -13,7 +13,6 @@ from fleet_runner.core.boot.progress import (
     STARTED,
     Progress,
     allowed,
-    heard,
     last,
     leases_told,
     missing,
@@ -22,6 +21,7 @@ from fleet_runner.core.boot.progress import (
     timeline,
 )
 from fleet_runner.core.boot.progress_text import parse
+from fleet_runner.core.boot.signs import silence
 from fleet_runner.core.checks.answers import about, conclude, text_of
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.evidence import Expected
@@ -164,13 +164,8 @@ def _unreachable(progress: Progress) -> str:
 
 
 def _deaf(progress: Progress) -> str:
-    if heard(progress, "boot"):
-        return ""
-    at = progress.beats.get("boot")
-    if at is not None and at > progress.now:
-        return f"a boot service was heard {at - progress.now:.0f} s from now; set both clocks; {_came(progress)}"
-    ago = "ever" if at is None else f"for {progress.now - at:.0f} s"
-    return f"no boot service was heard {ago}; start it (fleet-runner boot serve); {_came(progress)}"
+    silent = silence(progress.beats, progress.now)
+    return f"{silent}; {_came(progress)}" if silent else ""
 
 
 def _restarted(progress: Progress) -> str:

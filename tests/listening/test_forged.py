@@ -1,0 +1,59 @@
+"""Ten thousand forged words, from every node's address about every other one: nothing is heard of any node."""
+
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.core.records import Fleet
+from tests.listening import hearing
+from tests.listening.hearing import Ear, fleet_of, listening, xid
+from tests.listening.test_syslog import HERE, message
+from tests.waiting import until
+
+ANOTHER = "refused: about another node"
+NODES = {f"gpu-{number:03}": f"127.0.1.{number}" for number in range(1, 102)}
+"""Each with an address of this machine; 101 nodes have 100 others each."""
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each node's address be one of this machine."""
+
+    def fleet(*names: str) -> Fleet:
+        made = fleet_of(*names)
+        devices = {name: replace(each, primary_address=NODES[name]) for name, each in made.devices.items()}
+        return replace(made, devices=devices)
+
+    monkeypatch.setattr(hearing, "fleet_of", fleet)
+
+
+def untouched(ear: Ear) -> bool:
+    """Whether no node has an alarm, not even one that does not count."""
+    return not any(ear.store.alarms(name) for name in NODES)
+
+
+def test_datagrams_of_nodes_about_others_raise_nothing(tmp_path: Path) -> None:
+    """Each one is counted as what it is, so none was only lost on its way."""
+    sent = 0
+    with listening(tmp_path, *NODES, signals_syslog=HERE) as ear:
+        for name, address in NODES.items():
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+                sender.bind((address, 0))
+                for other in NODES.keys() - {name}:
+                    sender.sendto(message(other, 79), ear.syslog)
+                    sent += 1
+            until(lambda: ear.heard("kernel", ANOTHER) == sent)  # noqa: B023  it is over before the next
+        assert sent == 10_100
+        assert untouched(ear)
+
+
+def test_pushes_of_nodes_about_others_raise_nothing(tmp_path: Path) -> None:
+    """With a token that may speak for every node, which somebody found on one of them."""
+    with listening(tmp_path, *NODES) as ear:
+        for name, address in NODES.items():
+            lines = "\n".join(xid(other) for other in sorted(NODES.keys() - {name}))
+            answer = ear.push("/log", lines, source=address).json()
+            assert answer == {"taken": 0, "refused": 100, "said": "about another node: 100"}
+        assert untouched(ear)
