@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,10 @@ LONG = ("e2e", "scenarios")
 # How long an example takes says how busy the computer is, and nothing about the code.
 settings.register_profile("fleet", deadline=None, max_examples=int(os.environ.get("FLEET_EXAMPLES", "100")))
 settings.load_profile("fleet")
+
+for _number in (signal.SIGINT, signal.SIGHUP):  # ignored where the tests were started in the background, by nohup
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
