@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,10 +31,11 @@ Body = str | bytes | Iterable[bytes]
 _KEPT = tempfile.TemporaryDirectory(prefix="fleet-runner-")
 
 
-def fleet_of(*names: str) -> Fleet:
-    """Return a fleet of GPU servers, the addresses of whose BMCs and systems are known."""
+def fleet_of(*names: str, addresses: Mapping[str, str] | None = None) -> Fleet:
+    """Return a fleet of GPU servers, the addresses of whose BMCs and systems are known; some may be given."""
+    known = {name: f"10.0.0.{at}" for at, name in enumerate(names, 1)} | dict(addresses or {})
     devices = {
-        name: Device(name, "hgx", "gpu-server", "hall", primary_address=f"10.0.0.{at}", oob_address=f"10.1.0.{at}")
+        name: Device(name, "hgx", "gpu-server", "hall", primary_address=known[name], oob_address=f"10.1.0.{at}")
         for at, name in enumerate(names, 1)
     }
     return Fleet(("hall",), {}, {}, devices, (), "1")

@@ -1,6 +1,6 @@
 """Who may speak for whom, at real sockets: own addresses, relays, tokens, and a source that was not read yet."""
 
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,13 +21,7 @@ ANOTHER, NO_RELAY = "refused: about another node", "refused: sender is no node a
 @pytest.fixture(autouse=True)
 def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have each node's address be one of this machine."""
-
-    def fleet(*names: str) -> Fleet:
-        made = fleet_of(*names)
-        devices = {name: replace(each, primary_address=OWN[name]) for name, each in made.devices.items()}
-        return replace(made, devices=devices)
-
-    monkeypatch.setattr(hearing, "fleet_of", fleet)
+    monkeypatch.setattr(hearing, "fleet_of", partial(fleet_of, addresses=OWN))
 
 
 def proven(ear: Ear, name: str) -> list[bool]:
