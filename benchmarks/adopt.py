@@ -8,6 +8,7 @@ CPU seconds of all processes. It fails where a node was not adopted, or anything
 """
 
 import argparse
+import json
 import os
 import resource
 import subprocess
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from fleet_runner.adapters import processes
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.errors import FleetError
 from fleet_runner.core.lifecycle import State
@@ -102,6 +104,8 @@ def adopted(what: str, python: Path, variables: Mapping[str, str], state: Path, 
         row("  adopt --all --dry-run", tried - surveyed)
         command(python, variables, "adopt", "--all")
         row("  adopt --all", time.monotonic() - tried)
+    for batch in state.glob("batches/*"):  # what is swept by now outlives the runner
+        processes.end(batch.name, grace=0.0)
     used = cpu_seconds() - before
     row("  in all", time.monotonic() - began, f", {used:.0f} CPU s, {1000 * used / nodes:.0f} ms a node")
     with Store.open(store) as opened:
@@ -128,11 +132,8 @@ def lab(folder: Path, servers: int) -> None:
         _empty(made)
         settings = {"FLEET_CONFIG": str(made.settings), "FLEET_PASSIVE_SCHEDULE": "every 1h"}
         adopted(f"{servers} lab servers, real plays", Path(sys.executable), settings, made.root / "state", servers)
-        done = [
-            line
-            for line in made.log.read_text("utf-8").splitlines()[before:]
-            if '"power"' in line or '"boot"' in line
-        ]
+        events = map(json.loads, made.log.read_text("utf-8").splitlines()[before:])
+        done = [each for each in events if each["event"] in {"power", "boot"}]
         if done:
             sys.exit(f"something was done to a machine: {done[:3]}")
     finally:
@@ -141,7 +142,7 @@ def lab(folder: Path, servers: int) -> None:
 
 def _empty(made: Lab) -> None:
     """Have the store be one that does not exist yet."""
-    for path in (made.root / "state").iterdir():
+    for path in (made.root / "state").glob("fleet.db*"):
         path.unlink()
 
 
