@@ -46,12 +46,12 @@ def seeds(*arguments: str, patience: float = 2000.0) -> None:
 
 def test_one_runner_on_sqlite() -> None:
     """It is killed and stopped, its supervisors and plays too, and its database is locked."""
-    seeds("--database", "sqlite", "--seeds", "2", "--in-a-row", "2", *SMALL)
+    seeds("--database", "sqlite", "--seeds", "4", "--in-a-row", "4", *SMALL)
 
 
 def test_three_runners_on_postgresql(postgresql: None) -> None:
     """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
-    seeds("--seeds", "8", "--in-a-row", "4", *SMALL, "--first", "101")
+    seeds("--seeds", "20", "--in-a-row", "10", *SMALL, "--first", "101")
 
 
 def test_nobody_comes_to_a_person_for_what_became_of_us(postgresql: None) -> None:

@@ -98,6 +98,7 @@ def test_a_burn_in_passes_only_if_a_test_of_it_ran() -> None:
     nobody = Result("training", Verdict.SKIPPED, "the profile has no active.training")
     burnt = Result("gpu_burn", Verdict.PASS, "8 GPUs")
     assert judge((steady, nobody, GOOD), ended(), Stage.BURN_IN) == (Outcome.UNKNOWN, UNTESTED)
+    assert is_own(a_run(outcome=Outcome.UNKNOWN, detail=UNTESTED))
     assert judge((steady, nobody), ended(), Stage.HEALTH_PASSIVE)[0] is Outcome.PASSED
     assert judge((steady, burnt, nobody), ended(), Stage.BURN_IN) == (Outcome.PASSED, "2 checks passed")
 

@@ -141,11 +141,11 @@ def listen(fleet: Fleet, port: int) -> subprocess.Popen[bytes]:
 def forge(fleet: Fleet, port: int) -> None:
     """Have each node say over syslog that a GPU of every other one fell off the bus."""
     at = datetime.now(UTC).isoformat()
-    for number, _ in enumerate(fleet.lab.nodes(), start=1):
+    for number, own in enumerate(fleet.lab.nodes(), start=1):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             sender.bind((plan.address(number), 0))
             for other in fleet.lab.nodes():
-                if other != plan.server(number):
+                if other != own:
                     line = f"<3>1 {at} {other} kernel - - - NVRM: Xid (PCI:0000:0f:00): 79, pid=1, x"
                     with suppress(ConnectionRefusedError):  # while no listener is there
                         sender.sendto(line.encode(), ("127.0.0.1", port))
