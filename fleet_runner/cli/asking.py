@@ -137,8 +137,10 @@ def _silent(answers: Answers, name: str) -> str:
     end = answers.end(name)
     if end is None:
         return "UNKNOWN  Ansible did not come to it; is it in the inventory that the settings name?"
-    unreached = end.end is PlayEnd.UNREACHABLE
-    return f"UNKNOWN  {'Ansible cannot reach it' if unreached else 'the play failed'}: {end.message or 'no reason'}"
+    how = {PlayEnd.UNREACHABLE: "Ansible cannot reach it", PlayEnd.OWN: "not the node"}.get(
+        end.end, "the play failed"
+    )
+    return f"UNKNOWN  {how}: {end.message or 'no reason'}"
 
 
 def _plain(answers: Answers, name: str) -> dict[str, object]:

@@ -210,7 +210,7 @@ def mirroring(world: World) -> Iterator[None]:
         return
     from fleet_runner.reconcile import mirroring as telling  # noqa: PLC0415  as above
 
-    with telling.mirroring(world.settings, world.store, partial(ownership.may_be_told, world)):
+    with telling.mirroring(world.settings, world.store, ownership.Outward(world)):
         yield
 
 

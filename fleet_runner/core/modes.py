@@ -4,7 +4,7 @@ What nobody has said anything about is observed. Only what acts asks for a mode:
 what fleet-runner itself took.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Self
@@ -177,6 +177,12 @@ def modes(settings: Iterable[Setting], where: Where) -> Modes:
     mine = [each for each in settings if _is_about(each, where)]
     holding = standing(mine)
     return Modes({kind: _mode(holding, kind) for kind in Kind}, max((each.at for each in mine), default=0.0))
+
+
+def is_above_observe(holding: Sequence[Setting]) -> bool:
+    """Whether everything is more than observed, wherever it stands: the fleet is, and nobody took anything out."""
+    fleet = any(each.scope is Scope.FLEET and each.kind is None for each in holding)
+    return fleet and all(each.mode is not Mode.OBSERVE for each in holding)
 
 
 def told(holding: Iterable[Setting]) -> str:

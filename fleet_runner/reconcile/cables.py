@@ -10,6 +10,7 @@ from fleet_runner.core.cable_status import connected
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.watching import CABLING
+from fleet_runner.reconcile.ownership import Outward
 from fleet_runner.reconcile.world import Report, World
 
 log = structlog.get_logger()
@@ -17,9 +18,11 @@ log = structlog.get_logger()
 
 def tell_source(world: World, fleet: Fleet, report: Report) -> None:
     """Call cables connected that were planned and that a sweep closed in this tick saw; never stops the tick."""
-    if not report.swept or world.unaccepted or not source.may_be_told(world.settings):
+    outward = Outward(world)
+    if not report.swept or not source.may_be_told(world.settings) or not outward.anything():
         return
-    results = [each.result for run in report.swept for each in world.store.results(run.id)]
+    swept = [run for run in report.swept if outward(run.node)]
+    results = [each.result for run in swept for each in world.store.results(run.id)]
     found = frozenset[int]().union(*(connected(fleet.cables, each) for each in results if each.check == CABLING))
     if not found:
         return

@@ -1,6 +1,6 @@
 """A NetBox told beside the work, in a thread of its own: one that hangs or is away holds up no tick."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
 
@@ -12,6 +12,7 @@ from fleet_runner.reconcile.mirror.fields import FieldsTeller
 from fleet_runner.reconcile.mirror.journal import JournalTeller
 from fleet_runner.reconcile.mirror.serials import SerialsTeller
 from fleet_runner.reconcile.mirror.teller import Teller
+from fleet_runner.reconcile.ownership import Outward
 from fleet_runner.reconcile.unhurt import unhurt
 from fleet_runner.settings import Settings
 
@@ -39,10 +40,13 @@ def tellers(settings: Settings, store: Store) -> tuple[FieldsTeller, JournalTell
 
 
 @contextmanager
-def mirroring(settings: Settings, store: Store, may: Callable[[], bool]) -> Iterator[None]:
-    """Tell the NetBox for as long as it is open, while it `may` be told."""
+def mirroring(settings: Settings, store: Store, may: Outward) -> Iterator[None]:
+    """Tell the NetBox of the nodes of which it may be told, for as long as it is open."""
     stop = Event()
-    thread = Thread(target=_tell, args=(tellers(settings, store), stop, may), name="netbox", daemon=True)
+    given = tellers(settings, store)
+    for teller in given:
+        teller.may = may
+    thread = Thread(target=_tell, args=(given, stop, may), name="netbox", daemon=True)
     thread.start()
     try:
         yield
@@ -51,11 +55,11 @@ def mirroring(settings: Settings, store: Store, may: Callable[[], bool]) -> Iter
         thread.join(GRACE)
 
 
-def _tell(given: Sequence[Teller], stop: Event, may: Callable[[], bool]) -> None:
+def _tell(given: Sequence[Teller], stop: Event, may: Outward) -> None:
     """Let each teller tell what is due, again and again; what one fails at keeps no other one back."""
     while not stop.is_set():
         for teller in given:
-            if not may():
+            if not may.anything():
                 break
             with unhurt(stop, "a NetBox was told nothing", of=teller.name):
                 teller.visit()

@@ -10,7 +10,7 @@ from fleet_runner.core.firmware.rollout import Rollout, Standing, number
 from fleet_runner.core.firmware.turns import NAMED
 from fleet_runner.core.ladder import Attempt
 from fleet_runner.core.lifecycle import FABRICS, MOVING, REMEDIED, SERVING, Condition, Stage, State
-from fleet_runner.core.modes import Modes, Setting, Where
+from fleet_runner.core.modes import Modes, Setting
 from fleet_runner.core.node_identity import Refused
 from fleet_runner.core.observers import observers
 from fleet_runner.core.placement import place
@@ -121,11 +121,7 @@ class Outlook:
         """Return how far automation may go at a node, or at a fabric; what people said is read once a tick."""
         if self.said is None:
             self.said = self.world.store.modes()
-        return replace(modes.modes(self.said, self._belongs(name)), closed=self.world.unaccepted or "")
-
-    def _belongs(self, name: str) -> Where:
-        fabric = self.world.fabrics.get(name)
-        return Where.of(self.fleet, name) if fabric is None else Where(name, fabric.site)
+        return replace(modes.modes(self.said, self.world.where(name)), closed=self.world.unaccepted or "")
 
     def _attempts(self, node: Node, now: float) -> tuple[Attempt, ...]:
         """Return the remedies that are remembered of a node; with its repair, what was tried before is forgotten.

@@ -8,7 +8,8 @@ from fleet_runner.adapters import identity_file
 from fleet_runner.adapters.store import Store
 from fleet_runner.core import modes
 from fleet_runner.core.errors import StoreError
-from fleet_runner.core.modes import Mode
+from fleet_runner.core.modes import Mode, Setting
+from fleet_runner.core.records import Fleet
 from fleet_runner.core.store_identity import Identity, refusal
 from fleet_runner.reconcile.world import World
 from fleet_runner.settings import Settings
@@ -76,10 +77,28 @@ def remember(world: World) -> None:
     world.remembered = found
 
 
-def may_be_told(world: World) -> bool:
-    """Whether a NetBox may be told of nodes: not by a store that nobody accepted, nor where all is only observed."""
-    said = modes.standing(world.store.modes()) if world.unaccepted == "" else ()
-    return any(each.mode is not Mode.OBSERVE for each in said)
+class Outward:
+    """Of which nodes and fabrics a NetBox is told: none that is only observed, none by a store nobody accepted."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._said: tuple[Setting, ...] = ()
+        self._fleet: Fleet | None = None
+        self._known: dict[str, bool] = {}
+
+    def anything(self) -> bool:
+        """Whether there is any node of which it may be told; what people said is read anew."""
+        said = tuple(self._world.store.modes()) if self._world.unaccepted == "" else ()
+        if said != self._said or self._world.fleet is not self._fleet:
+            self._said, self._fleet, self._known = said, self._world.fleet, {}
+        return any(each.mode is not Mode.OBSERVE for each in modes.standing(said))
+
+    def __call__(self, name: str) -> bool:
+        """Whether it is told of this one, as of the last look at `anything`."""
+        if name not in self._known:
+            here = self._world.where(name)
+            self._known[name] = modes.modes(self._said, here).highest is not Mode.OBSERVE
+        return self._known[name]
 
 
 def accept(settings: Settings, store: Store, by: str, reason: str, now: float) -> Identity:

@@ -10,6 +10,7 @@ from fleet_runner.adapters.leased import Leased
 from fleet_runner.adapters.playbooks import Batch, Look
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.fabrics import Fabric
+from fleet_runner.core.modes import Where
 from fleet_runner.core.node_identity import Refused
 from fleet_runner.core.records import Fleet
 from fleet_runner.core.runs import Run
@@ -85,6 +86,13 @@ class World:
             self.engine = Leased(self.store)
         if not self.store.shared:
             self.line |= dict.fromkeys(node.name for node in in_line(self.store))
+
+    def where(self, name: str) -> Where:
+        """Return where a node or a fabric belongs, as of the source that was read last."""
+        fabric = self.fabrics.get(name)
+        if fabric is not None:
+            return Where(name, fabric.site)
+        return Where.of(self.fleet, name) if self.fleet is not None else Where(name)
 
 
 def source_due(world: World, now: float) -> float:

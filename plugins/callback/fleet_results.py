@@ -16,6 +16,7 @@ from ansible.plugins.loader import filter_loader
 
 from fleet_runner.adapters import lease
 from fleet_runner.adapters.task_failure import is_own
+from fleet_runner.core import ssh_failures
 from fleet_runner.core.lifecycle import Stage
 from fleet_runner.core.printable import printable
 from fleet_runner.core.spool import Ended, Evidence, Judged, Line, PlayEnd, Progress, encode
@@ -110,9 +111,12 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """Likewise."""
         node = self._past(result)
-        self._why[node] = _words(result.result)
+        said = _words(result.result)
+        advice = ssh_failures.advice(said)
+        self._why[node] = f"{said}; {advice}" if advice else said
+        self._how[node] = PlayEnd.OWN if advice else PlayEnd.UNREACHABLE
         if self._last and not result.task.ignore_unreachable:
-            self._end(node, PlayEnd.UNREACHABLE)
+            self._end(node, self._how[node])
 
     def v2_runner_on_skipped(self, result: Any) -> None:
         """Count it."""
@@ -122,8 +126,8 @@ class CallbackModule(CallbackBase):
         """Say how it ended for each node, and, by hand, record it and print what was found."""
         for node in sorted(stats.processed):
             counts = stats.summarize(node)
-            end = PlayEnd.UNREACHABLE if counts["unreachable"] else PlayEnd.OK
-            self._end(str(node), self._how.get(str(node), PlayEnd.FAILED) if counts["failures"] else end)
+            bad = counts["failures"] or counts["unreachable"]
+            self._end(str(node), self._how.get(str(node), PlayEnd.FAILED) if bad else PlayEnd.OK)
         if self._results:
             self._show()
         if not self._spool and self._lines:

@@ -11,8 +11,10 @@ import pytest
 from fleet_runner import settings as fleet_settings
 from fleet_runner.cli import running
 from fleet_runner.core.cases import Case, Replaced
+from fleet_runner.core.modes import Mode, Scope, Setting, Where
 from fleet_runner.reconcile import mirroring
 from fleet_runner.reconcile.mirror.fields import FieldsTeller
+from fleet_runner.reconcile.ownership import Outward
 from tests.commands import Said, entered
 from tests.netbox.mirroring import NAMES, Told, told
 from tests.netbox.standin import TOKEN, Standin
@@ -193,7 +195,7 @@ def test_serve_tells_it_in_a_thread_that_outlives_every_trouble(
         scan(url)
 
     monkeypatch.setattr(type(mirror.store), "scan_mirror", lambda _, url: failing(url))
-    with mirroring.mirroring(fleet_settings.load(), mirror.store, lambda: True):
+    with mirroring.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
         until(lambda: mirror.page("gpu-03")["fleet_state"] == "registered", "its page says nothing")
     assert errors == []
 
@@ -204,8 +206,42 @@ def test_an_error_that_nobody_thought_of_keeps_no_other_news_back(
     monkeypatch.setattr(mirroring, "PULSE", 0.02)
     monkeypatch.setattr(FieldsTeller, "waits", lambda _: 1 // 0)
     mirror.say("gpu-01", "fan noise")
-    with mirroring.mirroring(fleet_settings.load(), mirror.store, lambda: True):
+    with mirroring.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
         until(lambda: mirror.entries("gpu-01") == ["ada asks: hold (fan noise)."], "its journal says nothing")
+
+
+def test_what_is_only_observed_is_told_of_once_its_mode_is_raised(
+    mirror: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither state nor history of a node; the others' go on."""
+    monkeypatch.setattr(mirroring, "PULSE", 0.02)
+    mirror.store.set_mode(Setting(Scope.NODE, "gpu-01", None, Mode.OBSERVE, 1.0, "ada"))
+    for name in ("gpu-01", "gpu-03"):
+        mirror.say(name, "fan noise")
+    with mirroring.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
+        until(lambda: mirror.entries("gpu-03") == ["ada asks: hold (fan noise)."], "its journal says nothing")
+        assert (mirror.page("gpu-01")["fleet_state"], mirror.entries("gpu-01")) == (None, [])
+        mirror.store.set_mode(Setting(Scope.NODE, "gpu-01", None, Mode.ADVISE, 2.0, "ada"))
+        until(lambda: mirror.entries("gpu-01") == ["ada asks: hold (fan noise)."], "its journal says nothing")
+        until(lambda: mirror.page("gpu-01")["fleet_state"] == "registered", "its page says nothing")
+
+
+def test_the_status_says_that_of_observed_nodes_nothing_is_written(mirror: Told, typed: Type) -> None:
+    words = "of nodes that are only observed nothing is written"
+    assert words not in typed("netbox", "status")[1]
+    mirror.store.set_mode(Setting(Scope.NODE, "gpu-01", None, Mode.OBSERVE, 1.0, "ada"))
+    assert words in typed("netbox", "status")[1]
+
+
+def test_nobody_is_told_by_a_store_that_may_be_another_fleets(mirror: Told) -> None:
+    world: Any = SimpleNamespace(store=mirror.store, unaccepted="the store is new", fleet=None, where=Where)
+    assert not Outward(world).anything()
+
+
+def outward(mirror: Told) -> Outward:
+    """Of what it may be told by a store that is the fleet's."""
+    world: Any = SimpleNamespace(store=mirror.store, unaccepted="", fleet=None, where=Where)
+    return Outward(world)
 
 
 def test_serve_says_that_where_a_folder_is_the_source_no_netbox_is_told(

@@ -287,6 +287,32 @@ def test_a_node_that_is_through_says_so_while_others_go_on(
     assert ends == [("gpu-01", how), ("gpu-02", PlayEnd.OK)], answer.stdout + answer.stderr
 
 
+@pytest.mark.parametrize(
+    ("said", "end"),
+    [
+        ("root@10.0.0.9: Permission denied (publickey).", PlayEnd.OWN),
+        ("Host key verification failed.", PlayEnd.OWN),
+        ("ssh: Could not resolve hostname gpu-01: Name or service not known", PlayEnd.OWN),
+        ("ssh: connect to host 10.0.0.9 port 22: Network is unreachable", PlayEnd.OWN),
+        ("ssh: connect to host 10.0.0.9 port 22: No route to host", PlayEnd.UNREACHABLE),
+        ("ssh: connect to host 10.0.0.9 port 22: Connection timed out", PlayEnd.UNREACHABLE),
+        ("mkdir: cannot create directory: Permission denied", PlayEnd.UNREACHABLE),
+    ],
+)
+def test_what_keeps_our_own_ssh_from_a_node_is_told_as_ours(
+    ansible: Ansible, nodes: Path, tmp_path: Path, tool: Tool, *, said: str, end: PlayEnd
+) -> None:
+    tool("ssh", f"echo '{said}' >&2; exit 255")
+    over_ssh = {"ansible_connection": "ssh", "ansible_ssh_executable": f"{tmp_path}/ssh"}
+    asks = {"ansible.builtin.raw": "true", "vars": over_ssh}
+    told = tmp_path / "spool.jsonl"
+    playbook = write(tmp_path / "play.yml", asks, {"ansible.builtin.ping": {}})
+    ansible("ansible-playbook", "-i", nodes, "-l", "gpu-01", playbook, FLEET_SPOOL=str(told))
+    (line,) = [line for line in spool(told) if isinstance(line, Ended)]
+    assert (line.end, said in line.message) == (end, True)
+    assert (";" in line.message) == (end is PlayEnd.OWN)  # what to do about it
+
+
 def test_what_may_still_follow_on_a_node_is_waited_for(ansible: Ansible, nodes: Path, tmp_path: Path) -> None:
     """A failure that is rescued later ends well: its end is told at the end, once."""
     fails = {"name": "Inner", "ansible.builtin.fail": {"msg": "odd"}}

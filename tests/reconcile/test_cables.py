@@ -8,6 +8,7 @@ import pytest
 from fleet_runner import source
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.lifecycle import Stage, State
+from fleet_runner.core.modes import Mode, Scope, Setting
 from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Termination
 from fleet_runner.core.runs import Wish
 from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
@@ -160,6 +161,16 @@ def test_a_netbox_that_cannot_be_written_stops_no_tick_and_is_written_next_time(
     plant.world.engine = Scripted(lambda *_: (sweep(source.read(good)),))
     assert plant.sweep()[2] == "planned"
     plant.world.settings, plant.world.engine = good, engine
+    assert plant.sweep()[2] == "connected"
+
+
+def test_a_fabric_that_is_only_observed_changes_no_cable(make: Callable[..., Plant]) -> None:
+    plant = make()
+    plant.missed = (2,)
+    plant.serve()
+    plant.world.store.set_mode(Setting(Scope.NODE, FABRIC, None, Mode.OBSERVE, plant.now, "ann"))
+    assert plant.sweep()[2] == "planned"
+    plant.world.store.set_mode(Setting(Scope.NODE, FABRIC, None, Mode.ADVISE, plant.now, "ann"))
     assert plant.sweep()[2] == "connected"
 
 

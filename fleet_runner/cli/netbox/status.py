@@ -8,6 +8,7 @@ import typer
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.session import age, console, opened, print_json
+from fleet_runner.core import modes
 from fleet_runner.core.errors import SettingsError
 from fleet_runner.core.tracking.links import Standing
 from fleet_runner.settings import Settings, origin
@@ -37,7 +38,10 @@ def status(json: Annotated[bool, typer.Option("--json", help="print JSON instead
             standings = list(_standings(store).values())
             print_json({"fields": fields, "lines": lines, "serials": store.serials_due(), "standings": standings})
             return
-        _line(f"{url}: {waiting(settings, store) or 'everything is written'}")
+        waits = waiting(settings, store)
+        _line(f"{url}: {waits or 'everything is written'}")
+        if waits and not modes.is_above_observe(modes.standing(store.modes())):
+            _line("of nodes that are only observed nothing is written; fleet-runner mode says which those are")
         for what, standing in _standings(store).items():
             if standing.heard_at is not None:
                 said = "looked for" if what == WISHES else "taken"

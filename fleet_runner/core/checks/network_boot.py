@@ -7,6 +7,7 @@ rendered, a cluster that gives no token) is UNKNOWN, and so is whatever somebody
 
 from typing import NamedTuple
 
+from fleet_runner.core import ssh_failures
 from fleet_runner.core.boot.boots import BootEvent, Identity, Milestone
 from fleet_runner.core.boot.progress import (
     MANY,
@@ -96,15 +97,6 @@ STOPS: dict[Milestone, Stop] = {
 SILENT = ("Connection refused", "timed out", "Connection reset", "Connection closed", "a shell exits with")
 """What ssh says where the node does not answer as it should; anything else is said about our side of it."""
 
-OUR_SSH = {
-    "Permission denied": "check boot_authorized_keys and the user that plays log in as",
-    "Host key verification failed": "compare the keys in known_hosts with those on its console: another machine may "
-    "have its address",
-}
-"""What else ssh says, and what to do about it."""
-
-OUR_WAY = "that says nothing about the node: check this runner's ssh, its names and its routes"
-
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """PASS once it answers ssh, else FAIL with the milestone that it missed; UNKNOWN where the fleet failed it."""
@@ -157,10 +149,10 @@ def _ours(progress: Progress) -> str:
 
 
 def _unreachable(progress: Progress) -> str:
-    if not any(words in progress.ssh for words in OUR_SSH) and any(words in progress.ssh for words in SILENT):
+    advice = ssh_failures.advice(progress.ssh)
+    if not advice and any(words in progress.ssh for words in SILENT):
         return ""
-    advice = next((advice for words, advice in OUR_SSH.items() if words in progress.ssh), OUR_WAY)
-    return f"{_stop(progress)}; {advice}"
+    return f"{_stop(progress)}; {advice or ssh_failures.OUR_WAY}"
 
 
 def _deaf(progress: Progress) -> str:

@@ -74,7 +74,8 @@ class FieldsTeller(Teller):
     def _due(self) -> list[Written]:
         now = self.now()
         before = max(now - LOOK, self.anew)
-        return [each for each in self.store.unwritten_fields(self.url, before) if each.due_at <= now]
+        unwritten = self.store.unwritten_fields(self.url, before)
+        return [each for each in unwritten if each.due_at <= now and self.may(each.node)]
 
     def _some(self, client: Client, chunk: Sequence[Written]) -> int:
         """Write one request's nodes, reading them right before; one that hinders the others is singled out."""

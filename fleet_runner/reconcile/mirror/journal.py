@@ -58,7 +58,8 @@ class JournalTeller(Teller):
 
     def _due(self) -> list[Told]:
         """Return the nodes of the next request; one that failed before is alone, so that it hinders no other."""
-        due = [each for each in self.store.untold_lines(self.url) if each.due_at <= self.now()]
+        now = self.now()
+        due = [each for each in self.store.untold_lines(self.url) if each.due_at <= now and self.may(each.node)]
         return [each for each in due if not each.tries][:CHUNK] or due[:1]
 
     def _some(self, client: Client, due: Sequence[Told]) -> int:

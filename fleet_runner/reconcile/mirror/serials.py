@@ -39,7 +39,7 @@ class SerialsTeller(Teller):
         return told
 
     def _due(self) -> list[Due]:
-        return [due for due in self.store.serials_due() if due.due_at <= self.now()]
+        return [due for due in self.store.serials_due() if due.due_at <= self.now() and self.may(due.node)]
 
     def _of_node(self, client: Client, node: str, given: Sequence[Due]) -> int:
         found = mirror.devices(client, [node])[node]

@@ -35,6 +35,8 @@ class Teller(ABC):
     now: Callable[[], float]
     holder: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}")
     until: float = 0.0
+    may: Callable[[str], bool] = lambda _: True
+    """Whether NetBox is told of a node; of every one where a person asks for it."""
 
     name: ClassVar[str]
     """Under which the store knows who tells it and how it stands; no tracker of people can have such a name."""
