@@ -5,7 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.modes import ACTING, OF_STAGES, READING, Kind, Mode, Modes, Scope, Setting, Where, modes, told
+from fleet_runner.core.modes import (
+    ACTING,
+    OF_STAGES,
+    READING,
+    Kind,
+    Mode,
+    Modes,
+    Scope,
+    Setting,
+    Where,
+    is_above_observe,
+    modes,
+    told,
+)
 from fleet_runner.core.modes import standing as holding
 from fleet_runner.core.records import Device, Fleet
 
@@ -30,6 +43,17 @@ def said(
 ) -> Setting:
     """What Ann said of this node, or of where it stands."""
     return Setting(scope, NAMES[scope] if name is None else name, kind, mode, at, "ann", "because")
+
+
+@given(SETTINGS)
+def test_where_everything_is_more_than_observed_so_is_each_node(settings: list[Setting]) -> None:
+    """And it is said so of no fleet of which nobody spoke, nor of one from which a place is taken out."""
+    everywhere = [*settings, said(Scope.FLEET, Mode.ADVISE, at=1e9)]
+    if is_above_observe(holding(everywhere)):
+        assert modes(everywhere, HERE).highest is not Mode.OBSERVE
+    assert is_above_observe(holding([said(Scope.FLEET, Mode.ADVISE)]))
+    assert not is_above_observe(holding([said(Scope.NODE, Mode.ACT)]))
+    assert not is_above_observe(holding([said(Scope.FLEET, Mode.ACT), said(Scope.RACK, Mode.OBSERVE)]))
 
 
 @given(SETTINGS)

@@ -302,5 +302,7 @@ def test_a_run_that_was_taken_over_sends_nothing_to_the_bmc(
 def test_a_play_by_hand_on_the_whole_lab_has_no_warnings(ansible: Ansible) -> None:
     answer = ansible("ansible-playbook", "playbooks/firmware.yml")
     assert answer.returncode == 0, answer.stdout + answer.stderr
-    assert [line for line in unclean(answer) if "No route to host" not in line] == [], "a node that is off is told of"
+    off = ("No route to host", "Data could not be sent to remote host")  # ssh may end before Ansible has said a word
+    left = [line for line in unclean(answer) if not any(words in line for words in off)]
+    assert left == [], "a node that is off is told of"
     assert "gpu-02: 2 PASS, 0 FAIL, 0 UNKNOWN" in answer.stdout
