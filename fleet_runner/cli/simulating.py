@@ -1,7 +1,7 @@
 """The command that replays stored history against a changed policy, before it is live."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +38,10 @@ SLOW = 2.0
 
 History = Annotated[Path | None, typer.Option("--history", help="a history as JSON lines", metavar="FILE")]
 Since = Annotated[str | None, typer.Option("--since", help="the store's last so many days: 30d, 12h")]
-New = Annotated[Path | None, typer.Option("--policy", help="the policy that is to be tried", metavar="FILE")]
+New = Annotated[
+    Path | None,
+    typer.Option("--policy", help="the policy to try; else only the one in force", metavar="FILE"),
+]
 Save = Annotated[Path | None, typer.Option("--save", help="write the history that was replayed", metavar="FILE")]
 
 
@@ -49,18 +52,21 @@ def simulate(
     save: Save = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
-    """Replay history against another policy, and say what would have been different. Nothing is done to any node."""
+    """Replay history: what the policy in force would have done, had everything acted; and another one.
+
+    Nothing is done to any node.
+    """
     if (history is None) == (since is None):
         raise FleetError("name one of --history FILE and --since 30d")
-    if policy is None and save is None:
-        raise FleetError("name --policy FILE, the policy to try; or --save FILE, to keep the history")
     settings = load()
     found = _read(history) if history is not None else _stored(span(since or ""))
     if save is not None:
         _save(found, save)
-    if policy is None:
-        return
-    old, new = (_went(found, rules, settings) for rules in (policy_file.rules(settings), _policy(policy)))
+        if policy is None:
+            return
+    tried = _policy(policy) if policy is not None else None
+    old = _went(found, policy_file.rules(settings), settings)
+    new = _went(found, tried, settings) if tried is not None else old
     rows, differ = figures(old.nodes, new.nodes), differences(old.nodes, new.nodes)
     if json:
         told = {"figures": [row._asdict() for row in rows], "differences": [_plain(each) for each in differ]}
@@ -69,22 +75,25 @@ def simulate(
         trips = {"old": old.trips, "new": new.trips}
         print_json({"simulated": True, **told, "nodes": each, "breaker_opened": trips, "not_known": list(UNKNOWN)})
         return
-    _tell(found, rows, (old, new))
-    _differ(differ)
+    _tell(found, rows, (old,) if tried is None else (old, new))
+    if tried is not None:
+        _differ(differ)
     for sentence in UNKNOWN:
         console.print(sentence, style="dim", markup=False)
 
 
-def _tell(found: Past, rows: tuple[Figure, ...], both: tuple[Outcome, Outcome]) -> None:
+def _tell(found: Past, rows: tuple[Figure, ...], outcomes: Sequence[Outcome]) -> None:
     begins, ends = found.span()
     console.print(
         f"{len(found.nodes)} nodes, {len(found.faults)} faults, {stamp(begins)} to {stamp(ends)} UTC", markup=False
     )
-    table = Table("SIMULATED", "IN FORCE", "NEW", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    heads = ("IN FORCE", "NEW")[: len(outcomes)]
+    table = Table("SIMULATED", *heads, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
-        table.add_row(row.name, *(f"{value:.10g}" if value == int(value) else f"{value:.1f}" for value in row[1:]))
-    table.add_row("breaker opened", *(str(each.trips) for each in both))
-    table.add_row("healed or not: assumed", *(f"{each.assumed} of {each.cures}" for each in both))
+        values = (row.old, row.new)[: len(outcomes)]
+        table.add_row(row.name, *(f"{value:.10g}" if value == int(value) else f"{value:.1f}" for value in values))
+    table.add_row("breaker opened", *(str(each.trips) for each in outcomes))
+    table.add_row("healed or not: assumed", *(f"{each.assumed} of {each.cures}" for each in outcomes))
     console.print(table)
 
 

@@ -26,9 +26,9 @@ A state with stages is *moving*: the runner works towards the next one, within t
 verdict (a node that does not answer, a tool that hangs) is tried again, at most as often as the table says.
 No stay is over because nobody looked: where a try came late, as while the runner was away, its queue paused or full,
 the deadline ends it only after another one. What failed of ours is no try, and no deadline ends on it: a run that was
-lost or could not begin, a lease that somebody holds, a store, a scheduler or a boot service that is away, a test that
-nobody asked for. `status` says "not the node" then, and why; the stage comes again within 15 minutes. No node is
-switched off or on for a network boot while no boot service is heard.
+lost or could not begin, a lease that somebody holds, a store, a scheduler or a boot service that is away, a login
+or a route that our ssh lacks, a test that nobody asked for. `status` says "not the node" then, and why; the stage
+comes again within 15 minutes. No node is switched off or on for a network boot while no boot service is heard.
 """
 
 _TRANSITIONS = """## Transitions

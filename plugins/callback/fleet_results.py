@@ -113,7 +113,7 @@ class CallbackModule(CallbackBase):
         node = self._past(result)
         said = _words(result.result)
         advice = ssh_failures.advice(said)
-        self._why[node] = f"{said}; {advice}" if advice else said
+        self._why[node] = f"{said[: MOST_MESSAGE - len(advice) - 2]}; {advice}" if advice else said
         self._how[node] = PlayEnd.OWN if advice else PlayEnd.UNREACHABLE
         if self._last and not result.task.ignore_unreachable:
             self._end(node, self._how[node])

@@ -57,11 +57,21 @@ def test_a_history_is_replayed_against_two_policies(typed: Type) -> None:
 
 
 @pytest.mark.usefixtures("files")
+def test_without_another_policy_it_says_what_the_one_in_force_would_have_done(typed: Type) -> None:
+    shown = typed("simulate", "--history", "h.jsonl")
+    assert shown.code == 0
+    assert "IN FORCE" in shown.out
+    assert "NEW" not in shown.out
+    assert "REBOOT 1" in shown.words
+    assert "differs" not in shown.words
+    assert "cannot be known" in shown.words
+
+
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--policy", "new.yml"], "name one of --history FILE and --since 30d"),
-        (["--history", "h.jsonl"], "name --policy FILE"),
         (["--history", "none.jsonl", "--policy", "new.yml"], "none.jsonl: No such file"),
         (["--history", "new.yml", "--policy", "new.yml"], "new.yml:1: found no JSON object"),
         (["--history", "h.jsonl", "--policy", "h.jsonl"], "correct it: fleet-runner policy check"),
