@@ -19,10 +19,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from fleet_runner.adapters import processes
+from fleet_runner.adapters.plays import processes
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import FleetError
-from fleet_runner.core.lifecycle import State
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.lifecycle.states import State
 from fleet_runner.lab import hardware
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab

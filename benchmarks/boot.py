@@ -26,11 +26,11 @@ from urllib.parse import urlencode
 from boot_client import PORT, Node, Result, address, cpu_of, storm
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.boot import serving
 from fleet_runner.core.boot.boots import Identity, Milestone
-from fleet_runner.core.records import Device, DeviceType, Fleet, Interface
+from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Interface
+from fleet_runner.services.boot import serving
 from fleet_runner.settings import Settings
-from tests.boot.desks import images
+from tests.services.boot.desks import images
 
 SERVER_CORE, CLIENT_CORE = 0, (os.cpu_count() or 1) - 1
 OK, GONE = 200, 410

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.boot.boots import Claim, Discovered, Identity, Milestone, PhonedHome, Reached, Refused, Told
-from fleet_runner.core.records import Device
+from fleet_runner.core.inventory.records import Device
 
 BATCH = 500
 BEFORE = (Milestone.DHCP, Milestone.SCRIPT, Milestone.KERNEL, Milestone.CLOUD_INIT)

@@ -26,7 +26,7 @@ from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, matching
 from fleet_runner.core.cabling.names import bind, names
-from fleet_runner.core.parsers import fabric_capture
+from fleet_runner.core.checks.parsers import fabric_capture
 
 ROUNDS = 5
 

@@ -23,10 +23,10 @@ from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware import catalogue
 from fleet_runner.core.firmware.flash import Pace
-from fleet_runner.core.records import Device
-from fleet_runner.firmware import Means, Target, drive
+from fleet_runner.core.inventory.records import Device
 from fleet_runner.lab.redfish import Durations, Emulator, images, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
+from fleet_runner.reconcile.firmware.driver import Means, Target, drive
 
 USER = ("admin", "correct horse")
 MEBIBYTE = 1_048_576

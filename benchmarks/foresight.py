@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from fleet_runner.core.foresight import Kind
-from fleet_runner.core.parts.stay import Stay
-from fleet_runner.core.trends.analyse import Looked, look
-from fleet_runner.core.trends.metrics import BY_NAME
-from fleet_runner.core.trends.panel import Window
-from fleet_runner.core.trends.peers import Place
+from fleet_runner.core.reliability.forecasts import Kind
+from fleet_runner.core.reliability.parts.stay import Stay
+from fleet_runner.core.reliability.trends.analyse import Looked, look
+from fleet_runner.core.reliability.trends.metrics import BY_NAME
+from fleet_runner.core.reliability.trends.panel import Window
+from fleet_runner.core.reliability.trends.peers import Place
 
 Floats = NDArray[np.float32]
 Random = np.random.Generator

@@ -28,11 +28,11 @@ import numpy as np
 from foresight_night import measured, name, pci, say
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import FleetError
-from fleet_runner.core.records import Device
-from fleet_runner.core.trends.metrics import METRICS, UNITS, Kind, Metric
-from fleet_runner.core.trends.panel import DAY
-from fleet_runner.reconcile import foreseeing
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.reliability.trends.metrics import METRICS, UNITS, Kind, Metric
+from fleet_runner.core.reliability.trends.panel import DAY
+from fleet_runner.reconcile.reliability import nightly
 from fleet_runner.settings import Settings
 
 PARTS, FOLLOWED, HOURS, VARIANTS, FIRST = 8, 50, 24, 6, 20_000
@@ -149,7 +149,7 @@ def night(settings: Settings, day: int, tell: Any, *, whole: bool) -> None:
         if whole:
             with measured(taken, "all else"):
                 try:
-                    foreseeing.run(settings, store, lambda: None, lambda _: None, now)
+                    nightly.run(settings, store, lambda: None, lambda _: None, now)
                 except FleetError as error:
                     say(str(error))
     tell.put((done.results, done.numbers, taken))

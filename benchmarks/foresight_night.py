@@ -22,15 +22,15 @@ import numpy as np
 from sqlalchemy import delete, func, insert, select
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.database import Database, connect
-from fleet_runner.adapters.store.schema import results, runs
-from fleet_runner.adapters.store.trend_schema import counted, gathered, panels
-from fleet_runner.core.foresight import Kind as Foreseen
-from fleet_runner.core.records import Device
-from fleet_runner.core.trends import analyse, heat, packing
-from fleet_runner.core.trends.metrics import Kind, Metric
-from fleet_runner.core.trends.panel import DAY, Panel
-from fleet_runner.core.trends.peers import Place
+from fleet_runner.adapters.store.engine.database import Database, connect
+from fleet_runner.adapters.store.schema.core import results, runs
+from fleet_runner.adapters.store.schema.trends import counted, gathered, panels
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.reliability.forecasts import Kind as Foreseen
+from fleet_runner.core.reliability.trends import analyse, heat, packing
+from fleet_runner.core.reliability.trends.metrics import Kind, Metric
+from fleet_runner.core.reliability.trends.panel import DAY, Panel
+from fleet_runner.core.reliability.trends.peers import Place
 
 GPUS, METRICS, COUNTERS, WINDOW = 8, 50, 10, 90
 TODAY = 20_000

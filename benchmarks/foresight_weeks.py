@@ -15,10 +15,10 @@ import numpy as np
 from foresight import GPUS, MARK, METRIC, NOISES, TYPE, Fleet, fleet, quiet
 from numpy.typing import NDArray
 
-from fleet_runner.core.foresight import Kind
-from fleet_runner.core.trends import weeks
-from fleet_runner.core.trends.analyse import look
-from fleet_runner.core.trends.panel import WEEK, Panel, Window
+from fleet_runner.core.reliability.forecasts import Kind
+from fleet_runner.core.reliability.trends import weeks
+from fleet_runner.core.reliability.trends.analyse import look
+from fleet_runner.core.reliability.trends.panel import WEEK, Panel, Window
 
 UNTIL = 20_780
 SHARE = 50

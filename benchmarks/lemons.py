@@ -11,15 +11,15 @@ import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from fleet_runner.core.lemons import analyse as lemons
-from fleet_runner.core.lemons.past import AFTER, TIMES, WINDOW
-from fleet_runner.core.lemons.score import Weighing
-from fleet_runner.core.lemons.signals import Ended, Past
-from fleet_runner.core.lifecycle import Event, State
-from fleet_runner.core.parts import repeats
-from fleet_runner.core.parts.stay import Episode, Stay
-from fleet_runner.core.report.rows import Fix, Hold, Step, Tried
-from fleet_runner.core.report.stories import Exclusion, Story
+from fleet_runner.core.lifecycle.states import Event, State
+from fleet_runner.core.reliability.lemons import analyse as lemons
+from fleet_runner.core.reliability.lemons.past import AFTER, TIMES, WINDOW
+from fleet_runner.core.reliability.lemons.score import Weighing
+from fleet_runner.core.reliability.lemons.signals import Ended, Past
+from fleet_runner.core.reliability.parts import repeats
+from fleet_runner.core.reliability.parts.stay import Episode, Stay
+from fleet_runner.core.reliability.report.rows import Fix, Hold, Step, Tried
+from fleet_runner.core.reliability.report.stories import Exclusion, Story
 
 DAY = 86_400.0
 NOW = 2_000 * DAY

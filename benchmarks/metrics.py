@@ -18,10 +18,10 @@ from prometheus_client import generate_latest
 from sqlalchemy import Table, insert
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.schema import journal, latest, results, runs
-from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, State
-from fleet_runner.core.records import Device, Fleet
+from fleet_runner.adapters.store.schema.core import journal, latest, results, runs
+from fleet_runner.core.checks.catalogue import CHECKS
+from fleet_runner.core.inventory.records import Device, Fleet
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, State
 from fleet_runner.settings import Settings
 from fleet_runner.web.metrics import Meter
 from fleet_runner.web.site import Site

@@ -22,9 +22,9 @@ import pynetbox
 from netbox_fleet import SERVER, SITE
 
 from fleet_runner.adapters import netbox
-from fleet_runner.adapters.netbox import reading
+from fleet_runner.adapters.netbox import lists
 from fleet_runner.adapters.netbox.client import Client
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.inventory.records import Fleet
 
 Seen = dict[str, int]
 PAGE = 100  # rows of a full list that NetBox makes in a time that clients wait for
@@ -60,7 +60,7 @@ def fleet_runner_rest(url: str, folder: Path, part: int) -> Seen:
     """Return the same, read without export templates."""
     del folder, part
     with Client(url, os.environ["NETBOX_TOKEN"], netbox.Patience()) as client:
-        rows = reading.everything(reading.Lists(client, templates=False))
+        rows = lists.everything(lists.Lists(client, templates=False))
     return _count(netbox.fleet(netbox.Snapshot(rows, None, 0, ""), url))
 
 

@@ -24,14 +24,14 @@ import httpx
 
 from benchmarks.tick import Idle
 from fleet_runner import reconcile
-from fleet_runner.adapters.bell import hearing
-from fleet_runner.adapters.playbooks import Batch, BatchState, Look
+from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
+from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.records import Device, Fleet, Rack
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.http.admission import make
-from fleet_runner.listening.beside import beside
-from fleet_runner.reconcile.world import World
+from fleet_runner.core.faults.signals.tokens import Token
+from fleet_runner.core.inventory.records import Device, Fleet, Rack
+from fleet_runner.reconcile.loop.context import World
+from fleet_runner.services.http.admission import make
+from fleet_runner.services.signals.thread import beside
 from fleet_runner.settings import Settings
 
 RACK = 4

@@ -28,11 +28,12 @@ from typing import Any
 import yaml
 from sqlalchemy import Engine, create_engine, text
 
-from fleet_runner.adapters import processes, sitefiles, warm
+from fleet_runner.adapters import sitefiles
+from fleet_runner.adapters.plays import fork_server, processes
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.records import nodes
-from fleet_runner.core.runs import Wish
+from fleet_runner.core.inventory.records import nodes
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.lab import hardware
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, write_json
@@ -141,7 +142,10 @@ class Runners:
                 own = os.environ | own
                 started = subprocess.Popen(command, env=own, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603  ours
                 self.processes.append(started)
-        self.until(lambda: all(warm.answers(warm.folder(each)) for each in self.settings), "plays have a parent")
+        self.until(
+            lambda: all(fork_server.answers(fork_server.folder(each)) for each in self.settings),
+            "plays have a parent",
+        )
 
     def wish(self, names: Sequence[str]) -> float:
         """Wish for the stage on nodes, wait until it has ended on all of them, and return how long that took."""

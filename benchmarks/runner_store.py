@@ -19,13 +19,13 @@ from runner import Runners, below, name, postmaster, rest, say
 from sqlalchemy import create_engine
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, OpenRun
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.placement import Offer
-from fleet_runner.core.records import Device
-from fleet_runner.core.spool import Ended, Evidence, Judged, Line, PlayEnd, Progress
-from fleet_runner.core.verdicts import Result, Verdict
-from fleet_runner.reconcile.carrying import described
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.inventory.placement import Offer
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle.spool import Ended, Evidence, Judged, Line, PlayEnd, Progress
+from fleet_runner.core.lifecycle.states import Stage
+from fleet_runner.reconcile.loop.leader import described
 from fleet_runner.settings import Settings
 from tests import postgres
 

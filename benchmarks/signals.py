@@ -2,8 +2,8 @@
 
 `python benchmarks/signals.py [SIGNALS] [--rounds N]` takes the CPU time of one core, the median of the rounds, of
 
-- *desk*: rules, known again, counted, alarms (`core.signals.desk`), the signals made before;
-- *lines*: reading pushed lines of kernel logs to signals (`core.signals.kernel`), then the desk.
+- *desk*: rules, known again, counted, alarms (`core.faults.signals.alarm_engine`), the signals made before;
+- *lines*: reading pushed lines of kernel logs to signals (`core.faults.signals.kernel`), then the desk.
 
 Each for three mixes: *repeats* (10,000 nodes tell the same faults again and again), *new* (every signal is another
 fault of another node), *storm* (one node tells 99 of 100). Pushes hold 100 signals or lines each, whose times and
@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import TypeVar
 
-from fleet_runner.core.rules.following import Following
-from fleet_runner.core.rules.rules import DEFAULT
-from fleet_runner.core.signals import kernel
-from fleet_runner.core.signals.desk import Desk
-from fleet_runner.core.signals.kernel import Line
-from fleet_runner.core.signals.signal import Signal, Source
-from fleet_runner.core.verdicts import Remedy
+from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.faults.rules.effect import Following
+from fleet_runner.core.faults.rules.rules import DEFAULT
+from fleet_runner.core.faults.signals import kernel
+from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.kernel import Line
+from fleet_runner.core.faults.signals.signal import Signal, Source
 
 BEGUN = 1_700_000_000.0
 NODES = 10_000

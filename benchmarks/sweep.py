@@ -18,7 +18,7 @@ from statistics import median
 
 import yaml
 
-from tests.core.checks.judging import DMESG, SMI
+from tests.core.checks.catalogue.judging import DMESG, SMI
 from tests.playbooks import sshd
 from tests.playing import PROJECT, Ansible, inventory
 

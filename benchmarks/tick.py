@@ -11,16 +11,16 @@ from pathlib import Path
 
 from sqlalchemy import Engine, create_engine, event, text
 
-from fleet_runner.adapters.playbooks import Batch, BatchState, Look
+from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.records import Device, Fleet
-from fleet_runner.core.runs import Wish
-from fleet_runner.core.signals.alarm import Alarm
-from fleet_runner.core.signals.signal import Source
-from fleet_runner.core.spool import Decoded
-from fleet_runner.core.verdicts import Remedy
+from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.faults.signals.alarm import Alarm
+from fleet_runner.core.faults.signals.signal import Source
+from fleet_runner.core.inventory.records import Device, Fleet
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.spool import Decoded
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.loop.context import World
 from fleet_runner.settings import Settings
 
 START = 1_000_000.0

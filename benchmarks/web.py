@@ -21,11 +21,11 @@ from statistics import median
 import httpx
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.actions import Decision
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.http.admission import make
-from fleet_runner.web.floor import FRESH_SECONDS
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.faults.signals.tokens import Token
+from fleet_runner.core.lifecycle.actions import Decision
+from fleet_runner.services.http.admission import make
+from fleet_runner.web.fleet import FRESH_SECONDS
 from tests.web.hall import NOW, described, made
 from tests.web.served import served
 

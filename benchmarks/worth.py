@@ -4,9 +4,10 @@
 
 - *schedule*: in 30 days nodes get faults of several kinds: such that stay and such that pass after some hours, seen
   by one test or by several, at each look or at some, or by a passive check as well. Tests come each hour and see what
-  is there then. From what they saw a schedule is proposed (`core.worth`). Then five times as many faults befall the
-  same fleet, and are looked for with the schedule of today and with the proposed one: what two rounds of the first
-  see and the other does not find is the true miss, which is held against the expected one and its interval.
+  is there then. From what they saw a schedule is proposed (`core.reliability.check_value`). Then five times as many
+  faults befall the same fleet, and are looked for with the schedule of today and with the proposed one: what two
+  rounds of the first see and the other does not find is the true miss, which is held against the expected one and its
+  interval.
 - *false alarms*: tests fail without a fault now and then. How many of those are called unconfirmed, and how many
   faults are called that wrongly.
 - *limits*: GPUs' margins, at rest and at work, node by node a little different (normal, or with heavy tails), and
@@ -23,14 +24,14 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import NamedTuple
 
-from fleet_runner.core.baseline import Margin
-from fleet_runner.core.lifecycle import State
-from fleet_runner.core.parts.stay import Episode
-from fleet_runner.core.worth.analyse import Worth, analyse
-from fleet_runner.core.worth.faults import Confirmed, faults
-from fleet_runner.core.worth.limits import LIMITS, Look, learn, replay
-from fleet_runner.core.worth.past import DAY, Cost, Moved, Past
-from fleet_runner.core.worth.share import share
+from fleet_runner.core.checks.baseline import Margin
+from fleet_runner.core.lifecycle.states import State
+from fleet_runner.core.reliability.check_value.analyse import Worth, analyse
+from fleet_runner.core.reliability.check_value.faults import Confirmed, faults
+from fleet_runner.core.reliability.check_value.limits import LIMITS, Look, learn, replay
+from fleet_runner.core.reliability.check_value.past import DAY, Cost, Moved, Past
+from fleet_runner.core.reliability.check_value.share import share
+from fleet_runner.core.reliability.parts.stay import Episode
 
 DAYS = 30
 TESTS = {

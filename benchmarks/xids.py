@@ -15,7 +15,7 @@ import tempfile
 import time
 from statistics import median
 
-from fleet_runner.core.parsers import xid
+from fleet_runner.core.checks.parsers import xid
 
 PIECE = 16_000_000
 OTHER = "2025-03-01T09:40:00,123456+00:00 {}: eth0: renamed from veth{:06}, nothing to see here (type 0x{:08x})\n"

@@ -13,7 +13,7 @@ import structlog
 from hypothesis import settings
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.modes import Mode, Scope, Setting
+from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from tests.booting import image
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -4,9 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from fleet_runner.core.inventory import group_name
-from fleet_runner.core.order import natural
-from fleet_runner.core.records import (
+from fleet_runner.core.base.natural_order import natural
+from fleet_runner.core.inventory.ansible import group_name
+from fleet_runner.core.inventory.records import (
     Cable,
     Device,
     DeviceType,

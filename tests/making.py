@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fleet_runner.core.fabrics import FABRIC
-from fleet_runner.core.ladder import Attempt
-from fleet_runner.core.lifecycle import Condition, Stage, State
-from fleet_runner.core.runs import Held, Intent, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.faults.escalation import Attempt
+from fleet_runner.core.faults.signals.alarm import Alarm
+from fleet_runner.core.faults.signals.signal import Source
+from fleet_runner.core.lifecycle.runs import Held, Intent, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.lifecycle.states import Condition, Stage, State
+from fleet_runner.core.lifecycle.view import View
 from fleet_runner.core.schedules.known import parsed
 from fleet_runner.core.schedules.schedule import Missed, Schedule
 from fleet_runner.core.schedules.sweep import Sweep
-from fleet_runner.core.signals.alarm import Alarm
-from fleet_runner.core.signals.signal import Source
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.view import View
 
 NOW = 1_000_000.0
 SINCE = NOW - 100.0

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from fleet_runner.core.spool import Decoded, Judged, Line
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.lifecycle.spool import Decoded, Judged, Line
 from tests import forking
 
 PROJECT = Path(__file__).resolve().parent.parent

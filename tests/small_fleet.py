@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
+from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
 
 PORTS = (
     Interface("bmc", "1000base-t", mgmt_only=True),

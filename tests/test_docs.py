@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleet_runner.core import diagram, lifecycle_page
+from fleet_runner.core.lifecycle import diagram
+from fleet_runner.core.lifecycle import page as lifecycle_page
 from fleet_runner.settings import load
 
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from fleet_runner.cli import COMMANDS
-from fleet_runner.cli.session import Exit
-from fleet_runner.core.lifecycle import Stage
+from fleet_runner.cli.base.session import Exit
+from fleet_runner.core.lifecycle.states import Stage
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("fleet_runner", "plugins", "playbooks", "roles", "inventory", "scripts", "tests", "docs", ".ci")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet_runner import settings
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.base.errors import SettingsError
 
 Write = Callable[[str], Path]
 

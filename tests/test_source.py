@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import structlog
 
-from fleet_runner import source
-from fleet_runner.core.errors import SettingsError, SourceError
+from fleet_runner.adapters import source
+from fleet_runner.adapters.source import Reader
+from fleet_runner.core.base.errors import SettingsError, SourceError
 from fleet_runner.settings import Settings
-from fleet_runner.source import Reader
 
 
 @pytest.fixture

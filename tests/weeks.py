@@ -3,7 +3,8 @@
 from random import Random
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import (
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.lifecycle.actions import (
     BeginAttempt,
     ClearCondition,
     CloseTicket,
@@ -13,10 +14,9 @@ from fleet_runner.core.actions import (
     OpenTicket,
     SetCondition,
 )
-from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
-from fleet_runner.core.runs import Held
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.lifecycle.runs import Held
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 from tests.web.hall import HOSTILE, TO_PRODUCTION, act, described, node
 
 HOUR, DAY = 3_600.0, 86_400.0

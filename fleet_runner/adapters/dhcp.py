@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.base.errors import SettingsError
 
 SECONDS = 60.0
 """How long a program may read its configuration; Kea takes two seconds for 20,000 nodes."""

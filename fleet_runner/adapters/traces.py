@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import requests
 
-from fleet_runner.core.errors import SettingsError
-from fleet_runner.core.tracing import Span
+from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.lifecycle.traces import Span
 from fleet_runner.settings import Settings
 
 TIMEOUT = 5.0

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.lifecycle import Condition, State
-from fleet_runner.core.runs import Node, Wish
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.http.admission import make
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.faults.signals.tokens import Token
+from fleet_runner.core.lifecycle.runs import Node, Wish
+from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.lab import epilogue, faults, jobs, ports, processes, technician
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, LabError, open_lab
 from fleet_runner.lab.up import up
+from fleet_runner.services.http.admission import make
 
 SILENT = "gpu-05"
 MISCABLED = "gpu-03"

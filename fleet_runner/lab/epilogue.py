@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
 from fleet_runner.lab.folder import Lab, LabError
 
 STORE = "fleet.db*"

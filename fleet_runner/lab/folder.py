@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
 
 
 class LabError(FleetError):

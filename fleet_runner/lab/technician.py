@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fleet_runner.core.runs import Ticket
+from fleet_runner.core.lifecycle.runs import Ticket
 from fleet_runner.lab import faults, plan
 from fleet_runner.lab.folder import Lab
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.modes import Mode, Scope, Setting
+from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, sysfs, ware, wrappers
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
 from fleet_runner.settings import PROJECT_DIR

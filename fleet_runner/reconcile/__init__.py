@@ -9,20 +9,20 @@ from threading import Event
 
 import structlog
 
-from fleet_runner.adapters.bell import Bell
-from fleet_runner.core.errors import FleetError, SettingsError, SourceError
-from fleet_runner.core.fabrics import fabrics
-from fleet_runner.core.records import Fleet
-from fleet_runner.reconcile import ownership
-from fleet_runner.reconcile.acting import act
-from fleet_runner.reconcile.alone import alone
-from fleet_runner.reconcile.cables import tell_source
-from fleet_runner.reconcile.polling import poll
-from fleet_runner.reconcile.pressing import LEAST_REST, Attention
-from fleet_runner.reconcile.pulse import Steady
-from fleet_runner.reconcile.registration import register
-from fleet_runner.reconcile.rollouts import roll
-from fleet_runner.reconcile.world import Report, World, source_due
+from fleet_runner.adapters.plays.wakeup import Bell
+from fleet_runner.core.base.errors import FleetError, SettingsError, SourceError
+from fleet_runner.core.cabling.fabrics import fabrics
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.reconcile.cabling.cable_status import tell_source
+from fleet_runner.reconcile.faults.urgent import LEAST_REST, Attention
+from fleet_runner.reconcile.firmware.rollouts import roll
+from fleet_runner.reconcile.inventory.registration import register
+from fleet_runner.reconcile.lifecycle.apply import act
+from fleet_runner.reconcile.lifecycle.polling import poll
+from fleet_runner.reconcile.loop import store_ownership
+from fleet_runner.reconcile.loop.context import Report, World, source_due
+from fleet_runner.reconcile.loop.heartbeat import Steady
+from fleet_runner.reconcile.loop.single_instance import alone
 
 log = structlog.get_logger()
 
@@ -45,14 +45,14 @@ def tick(world: World, now: float | None = None, between: Callable[[Report], Non
     with alone(world.settings):
         fleet = _sync(world, clock())
         now = clock()
-        if ownership.is_strange(world, now):
+        if store_ownership.is_strange(world, now):
             return report
         register(world, fleet, now)
         poll(world, now, report, between)
         roll(world, fleet, now, report)
         act(world, fleet, clock, report, between)
         tell_source(world, fleet, report)
-        ownership.remember(world)
+        store_ownership.remember(world)
     return report
 
 
@@ -60,7 +60,7 @@ def glance(world: World, between: Callable[[Report], None] = _go_on) -> Report:
     """Decide for the nodes that are due, and no more: what plays have said, and all else, waits for the next tick."""
     report = Report()
     with alone(world.settings):
-        if world.fleet is not None and not ownership.is_strange(world, time.time()):
+        if world.fleet is not None and not store_ownership.is_strange(world, time.time()):
             register(world, world.fleet, time.time())
             act(world, world.fleet, time.time, report, between)
     return report

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.settings.fields import PATHS, PREFIX, PROJECT_DIR, Settings, config_file
 
 __all__ = ["PATHS", "PREFIX", "PROJECT_DIR", "Settings", "config_file", "load", "origin", "strays"]

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from fleet_runner.core.bmc_address import networks
+from fleet_runner.core.inventory.bmc_address import networks
 
 
 def _known(value: str) -> str:

@@ -12,12 +12,12 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.requests import HTTPConnection
 
-from fleet_runner.core.access import Right, Role, Session, Who
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.http import admission
-from fleet_runner.http.asking import Request as Plain
-from fleet_runner.web.around import SAFE, replayed
-from fleet_runner.web.ledger import NOBODY, note_of
+from fleet_runner.core.access.roles import Right, Role, Session, Who
+from fleet_runner.core.faults.signals.tokens import Token
+from fleet_runner.services.http import admission
+from fleet_runner.services.http.requests import Request as Plain
+from fleet_runner.web.audit import NOBODY, note_of
+from fleet_runner.web.middleware import SAFE, replayed
 from fleet_runner.web.site import Site, site
 
 COOKIE = "fleet_session"

@@ -11,14 +11,14 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as AnyHTTPException
 
-from fleet_runner.core.errors import ConflictError, FleetError, StoreError
-from fleet_runner.http.asking import App
-from fleet_runner.http.limits import Limits
+from fleet_runner.core.base.errors import ConflictError, FleetError, StoreError
+from fleet_runner.services.http.limits import Limits
+from fleet_runner.services.http.requests import App
 from fleet_runner.web import metrics
 from fleet_runner.web.access import refused_first
 from fleet_runner.web.api import API
-from fleet_runner.web.around import around
-from fleet_runner.web.ledger import NOBODY
+from fleet_runner.web.audit import NOBODY
+from fleet_runner.web.middleware import around
 from fleet_runner.web.pages import PAGES
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Site

@@ -3,8 +3,8 @@
 import hmac
 from hashlib import sha256
 
-from fleet_runner.core.access import Who
-from fleet_runner.core.runs import Node, Wish
+from fleet_runner.core.access.roles import Who
+from fleet_runner.core.lifecycle.runs import Node, Wish
 from fleet_runner.web.site import Site
 
 SECONDS = 300.0

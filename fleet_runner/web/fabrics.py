@@ -7,17 +7,17 @@ from fastapi import HTTPException
 
 from fleet_runner.adapters.store import Sought
 from fleet_runner.core.cabling.explain import Kind
+from fleet_runner.core.cabling.fabrics import fabrics
 from fleet_runner.core.cabling.kinds import said
-from fleet_runner.core.fabrics import fabrics
-from fleet_runner.core.hands.spots import Spot, spot
-from fleet_runner.core.lifecycle import FABRICS, Stage
-from fleet_runner.core.records import Fleet
-from fleet_runner.core.runs import Node, Stored
-from fleet_runner.core.sightings import speaks
-from fleet_runner.core.topology.days import DAY, named
-from fleet_runner.core.topology.layers import Layers, layers
-from fleet_runner.core.verdicts import Finding, Verdict
-from fleet_runner.core.watching import CABLING
+from fleet_runner.core.cabling.sweeps import CABLING
+from fleet_runner.core.cabling.topology.days import DAY, named
+from fleet_runner.core.cabling.topology.layers import Layers, layers
+from fleet_runner.core.checks.verdicts import Finding, Verdict
+from fleet_runner.core.faults.confirmation import speaks
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.lifecycle.runs import Node, Stored
+from fleet_runner.core.lifecycle.states import FABRICS, Stage
+from fleet_runner.core.tickets.work_orders.locations import Spot, spot
 from fleet_runner.web.site import Site
 
 OF_NODES = "cabling_infiniband"

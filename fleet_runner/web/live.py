@@ -17,9 +17,9 @@ import structlog
 from fastapi import HTTPException, Request
 from fastapi.responses import StreamingResponse
 
-from fleet_runner.core.errors import FleetError
-from fleet_runner.http.asking import source_of
-from fleet_runner.web.ledger import Note, note_of
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.services.http.requests import source_of
+from fleet_runner.web.audit import Note, note_of
 
 log = structlog.get_logger()
 

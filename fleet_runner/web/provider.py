@@ -15,8 +15,8 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from fleet_runner.core.errors import FleetError
-from fleet_runner.http.listening import loopback
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.services.http.listening import loopback
 
 SECONDS = 5.0
 """The longest one answer may take, to its end."""

@@ -8,12 +8,12 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from fleet_runner.core import spans
-from fleet_runner.core.access import Right, Role, Who
-from fleet_runner.core.diagram import kind
-from fleet_runner.core.lifecycle import STATES, State
-from fleet_runner.core.printable import printable
-from fleet_runner.reconcile import afar
+from fleet_runner.core.access.roles import Right, Role, Who
+from fleet_runner.core.base import durations
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.lifecycle.diagram import kind
+from fleet_runner.core.lifecycle.states import STATES, State
+from fleet_runner.reconcile.loop import remote_answers
 from fleet_runner.web.access import cookie, csrf
 
 NAVIGATION: tuple[tuple[str, str, Right], ...] = (
@@ -55,7 +55,7 @@ def state_kind(state: str) -> str:
     return kind(State(state))
 
 
-age = spans.age
+age = durations.age
 """How a duration is said."""
 
 
@@ -76,7 +76,7 @@ def page(request: Request, who: Who, template: str, *, status: int = 200, **valu
         "now": here.clock(),
         "path": request.url.path,
         "csrf": csrf(secret) if secret else "",
-        "mode": afar.mode(here.settings, here.store) if who.may(Right.SEE) else "",
+        "mode": remote_answers.mode(here.settings, here.store) if who.may(Right.SEE) else "",
         "navigation": [(url, name) for url, name, right in NAVIGATION if who.may(right)],
         **values,
     }

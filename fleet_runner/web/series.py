@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.parts.stay import Stay
-from fleet_runner.core.runs import Node
-from fleet_runner.core.trends import telling
-from fleet_runner.core.trends.answers import Followed, Numbered
-from fleet_runner.core.trends.drift_words import day_name
-from fleet_runner.core.trends.metrics import BY_NAME
+from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.reliability.parts.stay import Stay
+from fleet_runner.core.reliability.trends import stored
+from fleet_runner.core.reliability.trends.answers import Followed, Numbered
+from fleet_runner.core.reliability.trends.drift_words import day_name
+from fleet_runner.core.reliability.trends.metrics import BY_NAME
 
 DAYS = 90
 """Days that a picture shows, up to the newest of which something is kept."""
@@ -53,7 +53,7 @@ def followed(store: Store, node: Node, metric: str) -> Followed:
     """Return what the parts of a node told of a metric, and what their peers did."""
     days, found = series(store, metric, store.stays(node=node.name))
     heat = store.analysis("heat")
-    peers = telling.band(telling.metric_of(heat.body if heat else None, metric), node.device_type, days)
+    peers = stored.band(stored.metric_of(heat.body if heat else None, metric), node.device_type, days)
     return Followed(
         metric,
         BY_NAME[metric].unit,

@@ -8,9 +8,9 @@ from threading import Thread
 
 import uvloop
 
-from fleet_runner.core.errors import SettingsError
-from fleet_runner.http.listening import address_of, listener, more_files, placed, tls
-from fleet_runner.http.servers import SecureServer, Server
+from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.services.http.listening import address_of, listener, more_files, placed, tls
+from fleet_runner.services.http.servers import SecureServer, Server
 from fleet_runner.settings import Settings
 from fleet_runner.web.app import application
 from fleet_runner.web.pages.oidc import configured

@@ -1,4 +1,4 @@
-"""Has a node run active tests, or finds those that run; decided by `fleet_runner.core.active`."""
+"""Has a node run active tests, or finds those that run; decided by `fleet_runner.core.checks.active`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 
-from fleet_runner.core import active
-from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks import active
+from fleet_runner.core.checks.catalogue import CHECKS
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fleet_runner.core.active import Plan
+    from fleet_runner.core.checks.active import Plan
 
 DOCUMENTATION = r"""
 module: fleet_active

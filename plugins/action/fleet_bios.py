@@ -1,4 +1,4 @@
-"""Has a node's BIOS settings set as its profile names them; thin over `fleet_runner.firmware`."""
+"""Has a node's BIOS settings set as its profile names them; thin over `fleet_runner.reconcile.firmware.driver`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.adapters.task_failure import failure
-from fleet_runner.core.errors import EvidenceError, FleetError, NoStoreError, SourceError
+from fleet_runner.adapters.plays.task_failure import failure
+from fleet_runner.core.base.errors import EvidenceError, FleetError, NoStoreError, SourceError
 
 if TYPE_CHECKING:
     from fleet_runner.core.firmware.bios_text import Report
-    from fleet_runner.firmware import BiosMeans, Target
+    from fleet_runner.reconcile.firmware.driver import BiosMeans, Target
 
 DOCUMENTATION = r"""
 module: fleet_bios
@@ -87,11 +87,11 @@ class ActionModule(ActionBase):
 
     def _set(self, variables: dict[str, Any], since: float, boot_seconds: float) -> Report:
         """Open what is needed and go; a profile that cannot be read is nobody's fault but its author's."""
-        from fleet_runner import firmware  # noqa: PLC0415  only this task pays for the store and for HTTP
         from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware import bios  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware.bios_text import Report, Stand  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware.flash import Pace  # noqa: PLC0415  likewise
+        from fleet_runner.reconcile.firmware import driver  # noqa: PLC0415  only this task pays for the store and for HTTP
 
         try:
             wanted = bios.read(_plain(self._templar.template(variables.get("fleet_profile"))) or {})
@@ -102,7 +102,7 @@ class ActionModule(ActionBase):
         if wanted and not url:
             why = "fleet_bmc_url is not set; give the device an out-of-band address"
             raise failure("fleet_bios", SourceError(variables.get("fleet_bmc_refused") or why))
-        means = firmware.BiosMeans(
+        means = driver.BiosMeans(
             store=None,
             open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),
             wanted=wanted,
@@ -117,7 +117,7 @@ class ActionModule(ActionBase):
     def _with_store(self, url: str, target: Target, means: BiosMeans, until: float) -> Report:
         """Go with the store, if there is one: by hand, before the first tick, only what is planned can be said."""
         from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
-        from fleet_runner.firmware import set_bios  # noqa: PLC0415  likewise
+        from fleet_runner.reconcile.firmware.driver import set_bios  # noqa: PLC0415  likewise
 
         check = bool(self._task.check_mode)
         try:
@@ -144,7 +144,7 @@ def _arguments(args: dict[str, Any]) -> tuple[float, float]:
 
 
 def _target(variables: dict[str, Any], mine: dict[str, Any], since: float) -> Target:
-    from fleet_runner.firmware import Target  # noqa: PLC0415  likewise
+    from fleet_runner.reconcile.firmware.driver import Target  # noqa: PLC0415  likewise
 
     return Target(
         node=str(variables["inventory_hostname"]),

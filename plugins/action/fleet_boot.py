@@ -10,13 +10,13 @@ from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.adapters.task_failure import failure
-from fleet_runner.core.errors import FleetError
+from fleet_runner.adapters.plays.task_failure import failure
+from fleet_runner.core.base.errors import FleetError
 
 if TYPE_CHECKING:
     from fleet_runner.adapters.store import Store
-    from fleet_runner.boot.watching import Watch
     from fleet_runner.core.boot.progress import Progress
+    from fleet_runner.services.boot.progress import Watch
     from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
@@ -78,8 +78,9 @@ class ActionModule(ActionBase):
         return answer
 
     def _watch(self, store: Store, configured: Settings, boot: int, variables: dict[str, Any]) -> Progress:
-        from fleet_runner.boot import arming, watching  # noqa: PLC0415  likewise
         from fleet_runner.core.boot.boots import Milestone  # noqa: PLC0415  likewise
+        from fleet_runner.services.boot import arming  # noqa: PLC0415  likewise
+        from fleet_runner.services.boot import progress as watching  # noqa: PLC0415  likewise
 
         watch = watching.Watch(store, boot, arming.limits(self._task.args.get("limits") or {}))
         while True:
@@ -94,7 +95,7 @@ class ActionModule(ActionBase):
         """Keep the node's host keys, and try to reach it by them."""
         from dataclasses import replace  # noqa: PLC0415  likewise
 
-        from fleet_runner.adapters import known_hosts  # noqa: PLC0415  likewise
+        from fleet_runner.adapters.files import known_hosts  # noqa: PLC0415  likewise
 
         host = str(self._templar.template(variables.get("ansible_host")) or variables["inventory_hostname"])
         port = int(self._templar.template(variables.get("ansible_port")) or SSH_PORT)

@@ -1,4 +1,4 @@
-"""Reads what checks need, hands it to the pure judges of `fleet_runner.core.checks`, and returns their results.
+"""Reads what checks need, hands it to the judges of `fleet_runner.core.checks.catalogue`, and returns their results.
 
 A verdict never fails the task. Whatever cannot be read makes the checks that need it UNKNOWN; only a node that
 Ansible cannot reach is left to Ansible, as unreachable.
@@ -18,14 +18,14 @@ from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleE
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.core import profile
+from fleet_runner.core.base.errors import BmcRefused, FleetError
 from fleet_runner.core.cabling.rails import eyes
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import Check, Readings, run, wanted
-from fleet_runner.core.errors import BmcRefused, FleetError
-from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
-from fleet_runner.core.reads import READS, Eyes, again, gathered, modules, spread
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.evidence import Expected, Read, ReadEnd, Reading, ReadKind
+from fleet_runner.core.checks.reads import READS, Eyes, again, gathered, modules, spread
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.inventory import profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

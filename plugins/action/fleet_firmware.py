@@ -1,4 +1,4 @@
-"""Brings a node's firmware to its catalogue, or a part of the way; thin over `fleet_runner.firmware`."""
+"""Brings a node's firmware to its catalogue, or part of the way: `fleet_runner.reconcile.firmware.driver`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.adapters.task_failure import failure
-from fleet_runner.core.errors import EvidenceError, FleetError, NoStoreError, SourceError
-from fleet_runner.core.records import Management
+from fleet_runner.adapters.plays.task_failure import failure
+from fleet_runner.core.base.errors import EvidenceError, FleetError, NoStoreError, SourceError
+from fleet_runner.core.inventory.records import Management
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fleet_runner.adapters.store import Store
     from fleet_runner.core.firmware.flash import Pace
     from fleet_runner.core.firmware.progress_text import Report
-    from fleet_runner.firmware import Target
+    from fleet_runner.reconcile.firmware.driver import Target
     from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
@@ -105,11 +105,11 @@ class ActionModule(ActionBase):
 
     def _drive(self, configured: Settings, variables: dict[str, Any], mine: dict[str, Any], since: float) -> Report:
         """Open what is needed and go; a catalogue that cannot be read is nobody's fault but its author's."""
-        from fleet_runner import firmware  # noqa: PLC0415  only this task pays for the store and for HTTP
         from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
         from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware import catalogue  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware.progress_text import Report, Stand  # noqa: PLC0415  likewise
+        from fleet_runner.reconcile.firmware import driver  # noqa: PLC0415  only this task pays for the store and for HTTP
 
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
         if not url:
@@ -128,7 +128,7 @@ class ActionModule(ActionBase):
                 store = known if known.node(name) else None
             except NoStoreError:  # by hand, before the first tick: what is to be sent is planned, and none is sent
                 store = None
-            means = firmware.Means(
+            means = driver.Means(
                 store=store,
                 open=partial(redfish.opened, configured, url, name=name),
                 catalogue=wanted,
@@ -139,7 +139,7 @@ class ActionModule(ActionBase):
                 customer=self._is_customers(variables),
                 device=_plain(self._templar.template(variables.get("fleet_device"))) or {},
             )
-            return firmware.drive(
+            return driver.drive(
                 replace(_target(variables, mine if runner else {}, since), bmc=url),
                 means,
                 until=time.time() + configured.firmware_visit_seconds if runner else float("inf"),
@@ -199,7 +199,7 @@ def _pace(given: dict[str, Any]) -> Pace:
 
 
 def _target(variables: dict[str, Any], mine: dict[str, Any], since: float) -> Target:
-    from fleet_runner.firmware import Target  # noqa: PLC0415  likewise
+    from fleet_runner.reconcile.firmware.driver import Target  # noqa: PLC0415  likewise
 
     return Target(
         node=str(variables["inventory_hostname"]),

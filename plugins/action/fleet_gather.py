@@ -1,4 +1,4 @@
-"""Gathers what only a node and its BMC have into files of the controller; see `fleet_runner.core.gathering`."""
+"""Gathers what only a node and its BMC have into files of the controller; see `fleet_runner.core.checks.collect`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.core.errors import FleetError
-from fleet_runner.core.evidence import Read, ReadEnd, Reading, ReadKind
-from fleet_runner.core.gathering import BMC, BUG_REPORT, NODE, entry
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.checks.collect import BMC, BUG_REPORT, NODE, entry
+from fleet_runner.core.checks.evidence import Read, ReadEnd, Reading, ReadKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,23 +15,23 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.adapters.task_failure import failure
+from fleet_runner.adapters.plays.task_failure import failure
+from fleet_runner.core.base.errors import FleetError, NoStoreError
 from fleet_runner.core.boot.boots import Milestone
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run
-from fleet_runner.core.errors import FleetError, NoStoreError
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.proof import telling
-from fleet_runner.core.proof.decision import Ends, Known, Used, unended, unproven
-from fleet_runner.core.proof.machine import designed, identify
-from fleet_runner.core.reads import READS
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.reads import READS
+from fleet_runner.core.lifecycle.preflight import identity_sources
+from fleet_runner.core.lifecycle.preflight.decision import Ends, Known, Used, unended, unproven
+from fleet_runner.core.lifecycle.preflight.machine import designed, identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import FrameType
 
     from fleet_runner.adapters.store import Store
-    from fleet_runner.core.verdicts import Result
+    from fleet_runner.core.checks.verdicts import Result
     from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
@@ -106,15 +106,15 @@ class ActionModule(ActionBase):
         readings = self._node((*IDENTITY, *USAGE) if asks_work else IDENTITY) | self._bmc(configured)
         known = Known(
             boot=boot,
-            off=_is_off(readings[telling.MACHINE]),
+            off=_is_off(readings[identity_sources.MACHINE]),
             served=bool(configured.boot_url) and boolean(self._task.args.get("boots", False)),
             sure=boolean(self._task.args.get("sure", True)),
         )
-        found = identify(designed(self._plain("fleet_device") or {}), telling.told(readings))
+        found = identify(designed(self._plain("fleet_device") or {}), identity_sources.told(readings))
         stranger = unproven(found, known)
         why = self._work(configured, readings, known) if asks_work and not stranger else ""
         checks = [name for name, said in {"machine_identity": stranger, "work_ended": why}.items() if said]
-        told: dict[str, Any] = {name: _parsed(readings[name]) for name in telling.READS} if stranger else {}
+        told: dict[str, Any] = {name: _parsed(readings[name]) for name in identity_sources.READS} if stranger else {}
         return _said(
             checks, told | ({"work_progress": {"why": why}} if why else {}), stranger or why or found.sentence
         )
@@ -160,7 +160,7 @@ class ActionModule(ActionBase):
         """Ask the BMC what it calls the machine; one that does not answer says nothing."""
         from fleet_runner.adapters import redfish  # noqa: PLC0415  only where a BMC is asked
 
-        read = READS[telling.MACHINE]
+        read = READS[identity_sources.MACHINE]
         url = str(self._templar.template(self._variables.get("fleet_bmc_url")) or "")
         if not url:
             return {read.name: Reading(read.name, ReadEnd.MISSING, error="no fleet_bmc_url is known")}

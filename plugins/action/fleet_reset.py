@@ -1,4 +1,4 @@
-"""Restarts services of a node or resets its GPUs, as its remedy says; decided by `fleet_runner.core.reset.order`."""
+"""Restarts services of a node or resets its GPUs, as its remedy says: see `fleet_runner.core.faults.reset.plan`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleE
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.adapters.task_failure import failure
-from fleet_runner.core.checks import gpu_usage
-from fleet_runner.core.checks.gpus import presence
-from fleet_runner.core.errors import EvidenceError, FleetError, RunOverError
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.parsers import systemctl
-from fleet_runner.core.reads import READS
-from fleet_runner.core.reset import order, progress
-from fleet_runner.core.reset.order import Order
-from fleet_runner.core.verdicts import Remedy
+from fleet_runner.adapters.plays.task_failure import failure
+from fleet_runner.core.base.errors import EvidenceError, FleetError, RunOverError
+from fleet_runner.core.checks.catalogue import gpu_usage
+from fleet_runner.core.checks.catalogue.gpus import presence
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.parsers import systemctl
+from fleet_runner.core.checks.reads import READS
+from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.faults.reset import plan, progress
+from fleet_runner.core.faults.reset.plan import Order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,12 +71,12 @@ class ActionModule(ActionBase):
         remedy = self._mine.get("remedy") or self._task.args.get("remedy") or Remedy.RESET.value
         if remedy not in REMEDIES:
             raise AnsibleActionFail(f"fleet_reset: remedy is {remedy!r}, expected {' or '.join(REMEDIES)}")
-        faults = order.named(self._mine.get("faults") or _plain(self._task.args.get("faults") or []))
+        faults = plan.named(self._mine.get("faults") or _plain(self._task.args.get("faults") or []))
         told, changed = self._done(Remedy(remedy), faults)
         answer.update(changed=changed, progress=told)
         return answer
 
-    def _done(self, remedy: Remedy, faults: tuple[order.Fault, ...]) -> tuple[dict[str, Any], bool]:
+    def _done(self, remedy: Remedy, faults: tuple[plan.Fault, ...]) -> tuple[dict[str, Any], bool]:
         """Return the reading, and whether anything was done."""
         checking = self._task.check_mode
         empty = Order(remedy).to_json()
@@ -98,16 +98,16 @@ class ActionModule(ActionBase):
             return progress.to_json(wanted.to_json(), check=checking, trouble=str(error)), False
         return progress.to_json(wanted.to_json(), check=checking, report=report), changed
 
-    def _order(self, remedy: Remedy, faults: tuple[order.Fault, ...], readings: Mapping[str, Reading]) -> Order:
+    def _order(self, remedy: Remedy, faults: tuple[plan.Fault, ...], readings: Mapping[str, Reading]) -> Order:
         if remedy is Remedy.RESTART:
             profile = _plain(self._templar.template(self._variables.get("fleet_profile"))) or {}
-            return order.restart(faults, profile)
+            return plan.restart(faults, profile)
         reading = readings["nvidia_smi"]
         if reading.end is not ReadEnd.OK:
             raise EvidenceError(f"nvidia-smi: {reading.error or reading.end.value}; nothing was reset")
         unit = readings["fabric_manager_unit"]
         known = unit.end is ReadEnd.OK and not unit.rc
-        return order.reset(faults, presence(readings), systemctl.one(unit.text) if known else None)
+        return plan.reset(faults, presence(readings), systemctl.one(unit.text) if known else None)
 
     def _busy(self, readings: Mapping[str, Reading]) -> str:
         """Say who uses the GPUs, as nvidia-smi lists it; tests of ours were ended before."""

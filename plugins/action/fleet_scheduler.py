@@ -11,9 +11,9 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.adapters.task_failure import failure
-from fleet_runner.core.errors import FleetError, RunOverError, SchedulerError
-from fleet_runner.core.scheduling import By, Did
+from fleet_runner.adapters.plays.task_failure import failure
+from fleet_runner.core.base.errors import FleetError, RunOverError, SchedulerError
+from fleet_runner.core.lifecycle.scheduler import By, Did
 
 if TYPE_CHECKING:
     from fleet_runner.adapters.schedulers import Scheduler

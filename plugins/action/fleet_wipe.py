@@ -1,4 +1,4 @@
-"""Erases everything on a node that is its own, and keeps what proves it; decided by `fleet_runner.core.wipe`."""
+"""Erases everything on a node that is its own, and keeps what proves it: see `fleet_runner.core.lifecycle.wipe`."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.adapters.task_failure import failure
-from fleet_runner.core.errors import EvidenceError, FleetError, RunOverError
-from fleet_runner.core.evidence import Read, ReadEnd, Reading
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.parsers import lsblk
-from fleet_runner.core.wipe import identity, planner, reads, reports, wanted
-from fleet_runner.core.wipe.devices import Device, devices
-from fleet_runner.core.wipe.planner import Item, Next, Stay
-from fleet_runner.core.wipe.progress_text import Progress, proven, record, to_json
+from fleet_runner.adapters.plays.task_failure import failure
+from fleet_runner.core.base.errors import EvidenceError, FleetError, RunOverError
+from fleet_runner.core.checks.evidence import Read, ReadEnd, Reading
+from fleet_runner.core.checks.parsers import lsblk
+from fleet_runner.core.lifecycle.states import Stage, State
+from fleet_runner.core.lifecycle.wipe import identity, planner, reads, reports, wanted
+from fleet_runner.core.lifecycle.wipe.devices import Device, devices
+from fleet_runner.core.lifecycle.wipe.planner import Item, Next, Stay
+from fleet_runner.core.lifecycle.wipe.progress_text import Progress, proven, record, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fleet_runner.adapters.store import Store
-    from fleet_runner.core.wipe.wanted import Wanted
+    from fleet_runner.core.lifecycle.wipe.wanted import Wanted
 
 DOCUMENTATION = r"""
 module: fleet_wipe

@@ -1,4 +1,4 @@
-"""Power actions and one-time boot through the node's BMC; thin over `adapters.redfish` and `boot.arming`."""
+"""Power actions and one-time boot through the node's BMC; thin over `adapters.redfish` and `services.boot.arming`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleE
 from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
-from fleet_runner.adapters.redfish import gentle
-from fleet_runner.adapters.task_failure import failure
-from fleet_runner.core.errors import BmcError, FleetError, NoStoreError, NoWayError, SourceError
-from fleet_runner.core.evidence import Reading
-from fleet_runner.core.parsers import uptime
-from fleet_runner.core.reads import READS
+from fleet_runner.adapters.plays.task_failure import failure
+from fleet_runner.adapters.redfish import power
+from fleet_runner.core.base.errors import BmcError, FleetError, NoStoreError, NoWayError, SourceError
+from fleet_runner.core.checks.evidence import Reading
+from fleet_runner.core.checks.parsers import uptime
+from fleet_runner.core.checks.reads import READS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fleet_runner.adapters.redfish import Bmc
     from fleet_runner.adapters.store import Store
-    from fleet_runner.boot.arming import Wanted
+    from fleet_runner.services.boot.arming import Wanted
     from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
@@ -116,7 +116,7 @@ class ActionModule(ActionBase):
             why = "fleet_bmc_url is not set; give the device an out-of-band address"
             raise failure("redfish_power", SourceError(variables.get("fleet_bmc_refused") or why))
         from fleet_runner.adapters import redfish  # noqa: PLC0415  loaded only where a BMC is asked
-        from fleet_runner.firmware import guarding, proving  # noqa: PLC0415  likewise
+        from fleet_runner.reconcile.firmware.driver import identity, power_guard  # noqa: PLC0415  likewise
 
         now = time.time()
         asked = False
@@ -133,12 +133,12 @@ class ActionModule(ActionBase):
                 done = boot is not None if served else reset
                 answers = action == "reboot" and not done and bool(self._boot_id())
                 sent = plan(action, state, bmc.power_actions(), done=done, served=served, answers=answers)
-                if sent and (why := proving.stranger(bmc, self._device(variables))):
+                if sent and (why := identity.stranger(bmc, self._device(variables))):
                     raise AnsibleActionFail(f"redfish_power: {why}")
                 if sent and not self._task.check_mode:
                     wanted = self._wanted(bmc, store, configured, target, variables) if store and served else None
                     name, run = str(variables["inventory_hostname"]), self._fence(variables)
-                    with guarding.power(store, name, url, run) as alive:
+                    with power_guard.power(store, name, url, run) as alive:
                         boot = self._send(bmc, store, Order(sent, target, wanted, alive), variables) or boot
         except FleetError as error:
             if may_itself and not asked and isinstance(error, BmcError) and self._boot_id():
@@ -152,26 +152,26 @@ class ActionModule(ActionBase):
         if self._task.args.get("ac") and self._task.args.get("action") == "cycle" and self._drained(bmc, order):
             return None
         if {"ForceOff", "GracefulShutdown"}.intersection(order.sent):
-            if order.sent[0] != "GracefulShutdown" or not gentle.shut_down(bmc, order.alive, self._grace):
-                gentle.switch_off(bmc, order.alive)
+            if order.sent[0] != "GracefulShutdown" or not power.shut_down(bmc, order.alive, self._grace):
+                power.switch_off(bmc, order.alive)
             order.alive()
         if order.wanted and store:
             return self._boot(bmc, store, order, variables)
         before = self._boot_id() if order.sent[-1] == "GracefulRestart" else ""
         start(bmc, order.sent[-1], order.alive, order.target)
-        if before and not gentle.restarts(bmc, self._grace, lambda: self._boot_id() != before):
+        if before and not power.restarts(bmc, self._grace, lambda: self._boot_id() != before):
             order.alive()
             forced = plan("restart", bmc.power_state(), bmc.power_actions(), done=False)
             order.sent.extend(forced)
             if len(forced) > 1:
-                gentle.switch_off(bmc, order.alive)
+                power.switch_off(bmc, order.alive)
             start(bmc, forced[-1], order.alive)
         return None
 
     def _drained(self, bmc: Bmc, order: Order) -> bool:
         """Take all power away where the BMC can; say whether the node needs nothing else: it has its power back."""
         try:
-            state = gentle.drain(bmc, order.alive)
+            state = power.drain(bmc, order.alive)
         except NoWayError as error:
             self._display.warning(f"redfish_power: {error}; its power is switched off and on instead")
             return False
@@ -180,7 +180,7 @@ class ActionModule(ActionBase):
 
     def _in_band(self, configured: Settings, variables: dict[str, Any], since: float | None) -> dict[str, Any]:
         """Have the node reboot itself, unless it has booted since: there is no BMC that could be asked."""
-        from fleet_runner.firmware import guarding  # noqa: PLC0415  likewise
+        from fleet_runner.reconcile.firmware.driver import power_guard  # noqa: PLC0415  likewise
 
         now, name = time.time(), str(variables["inventory_hostname"])
         try:
@@ -190,7 +190,7 @@ class ActionModule(ActionBase):
                 mine = self._fence(variables)
                 with (
                     self._opened(configured, variables, served=False) as store,
-                    guarding.power(store, name, run=mine) as alive,
+                    power_guard.power(store, name, run=mine) as alive,
                 ):
                     alive()
                     self._reboots_itself()
@@ -255,7 +255,7 @@ class ActionModule(ActionBase):
 
     def _made(self, store: Store, variables: dict[str, Any], since: float | None, age: float | None) -> int | None:
         """Return the boot since a moment after which the node needs no other."""
-        from fleet_runner.boot import arming  # noqa: PLC0415  only a boot from the boot service needs it
+        from fleet_runner.services.boot import arming  # noqa: PLC0415  only a boot from the boot service needs it
 
         node = str(variables["inventory_hostname"])
         boot = arming.made(store, node, since, age, arming.limits(self._task.args.get("limits") or {}))
@@ -268,7 +268,7 @@ class ActionModule(ActionBase):
 
     def _wanted(self, bmc: Bmc, store: Store, configured: Settings, target: str, variables: dict[str, Any]) -> Wanted:
         """Say who is to boot, or why it cannot, as long as nothing has been done to the node."""
-        from fleet_runner.boot import arming  # noqa: PLC0415  likewise
+        from fleet_runner.services.boot import arming  # noqa: PLC0415  likewise
 
         arming.served(store, time.time())
         device = {**variables["fleet_device"], "name": variables["inventory_hostname"]}
@@ -278,7 +278,7 @@ class ActionModule(ActionBase):
 
     def _boot(self, bmc: Bmc, store: Store, order: Order, variables: dict[str, Any]) -> int:
         """Arm the boot of a node that is off, and switch it on; one that cannot be is not left armed."""
-        from fleet_runner.boot import arming  # noqa: PLC0415  likewise
+        from fleet_runner.services.boot import arming  # noqa: PLC0415  likewise
 
         mine = self._fence(variables)
         armed = arming.arm(store, order.wanted, run=mine[0] if mine else None, now=time.time())
@@ -313,7 +313,7 @@ def plan(  # noqa: PLR0913  what was asked, what is, and what is known of the no
     if done or (action, state) == ("on", "On"):
         return []
     if action == "reboot":
-        return gentle.ways(allowed, served=served, answers=answers)
+        return power.ways(allowed, served=served, answers=answers)
     # A DGX H100's BMC knows no PowerCycle; off and on is the same.
     reset = {"on": "On", "cycle": "PowerCycle", "restart": "ForceRestart"}[action]
     return [reset] if not served and (action == "on" or not allowed or reset in allowed) else ["ForceOff", "On"]

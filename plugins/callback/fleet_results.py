@@ -14,13 +14,13 @@ from ansible import context
 from ansible.plugins.callback import CallbackBase
 from ansible.plugins.loader import filter_loader
 
-from fleet_runner.adapters import lease
-from fleet_runner.adapters.task_failure import is_own
-from fleet_runner.core import ssh_failures
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.printable import printable
-from fleet_runner.core.spool import Ended, Evidence, Judged, Line, PlayEnd, Progress, encode
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.adapters.plays import lease
+from fleet_runner.adapters.plays.task_failure import is_own
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle import ssh_failures
+from fleet_runner.core.lifecycle.spool import Ended, Evidence, Judged, Line, PlayEnd, Progress, encode
+from fleet_runner.core.lifecycle.states import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,12 +16,12 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.utils.display import Display
 
-from fleet_runner.core import inventory as ansible_view
-from fleet_runner.core.bmc_address import networks
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.inventory import ansible as ansible_view
+from fleet_runner.core.inventory.bmc_address import networks
 
 if TYPE_CHECKING:
-    from fleet_runner.core.records import Fleet
+    from fleet_runner.core.inventory.records import Fleet
     from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
@@ -84,7 +84,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if view["fabric"]:
             self.inventory.set_variable("all", "fleet_fabric_file", view["fabric"])
         if configured.boot_url:
-            from fleet_runner.adapters import known_hosts  # noqa: PLC0415  likewise
+            from fleet_runner.adapters.files import known_hosts  # noqa: PLC0415  likewise
 
             words = known_hosts.ssh_args(known_hosts.folder(configured))
             self.inventory.set_variable("nodes", "ansible_ssh_common_args", words)
@@ -104,7 +104,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             return dict(kept)
         import structlog  # noqa: PLC0415  as above
 
-        from fleet_runner import source  # noqa: PLC0415  as above
+        from fleet_runner.adapters import source  # noqa: PLC0415  as above
 
         if not structlog.is_configured():  # standard output is for what ansible-inventory prints
             structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
@@ -129,10 +129,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _add_states(self, configured: Settings, members: list[str]) -> None:
         """Add the groups by state and condition as they are now, whatever a cache holds; plays can do without."""
-        from fleet_runner.adapters import glance  # noqa: PLC0415  as above
+        from fleet_runner.adapters import store_snapshot  # noqa: PLC0415  as above
 
         try:
-            rows = glance.states(configured.store_url)
+            rows = store_snapshot.states(configured.store_url)
         except FleetError as error:
             Display().warning(f"{error}; there are no groups by state and condition")
         else:

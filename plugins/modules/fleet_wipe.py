@@ -26,7 +26,7 @@ description:
   - The folder lies on a file system that a boot empties.
 options:
   stay: {description: Names the folder of logs; each wipe of a node has its own., type: str, required: true}
-  orders: {description: Devices to erase now; see C(order) in fleet_runner/core/wipe/planner.py., type: list,
+  orders: {description: Devices to erase now; see fleet_runner/core/lifecycle/wipe/planner.py., type: list,
            elements: dict, default: []}
   dir: {description: Where the folders lie., type: path, default: /run/fleet-runner/wipes}
 author: [fleet-runner]

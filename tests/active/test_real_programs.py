@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import PROGRAM
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.parsers import training
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.parsers import training
+from fleet_runner.core.checks.verdicts import Result, Verdict
 from tests.active.interpreter import python
+from tests.core.checks.catalogue.judging import remedies
 from tests.core.checks.healthy.active import ended
-from tests.core.checks.judging import remedies
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "roles" / "active" / "files"
 SMALL = {"layers": 1, "width": 32, "heads": 2, "context": 16, "batch": 4, "vocabulary": 64, "steps": 4, "rounds": 2}

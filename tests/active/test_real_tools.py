@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import PROGRAM
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.verdicts import Result, Verdict
 from tests.core.checks.healthy.active import ended
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "roles" / "active" / "files"

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from fleet_runner.core.records import Device, Fleet, Part
+from fleet_runner.core.inventory.records import Device, Fleet, Part
 
 Row = dict[str, Any]
 Lists = dict[str, list[Row]]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fleet_runner.adapters.sitefiles import writing
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.inventory.records import Fleet
 
 
 def write_site(fleet: Fleet, folder: Path) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from fleet_runner.adapters.remote import Remote, reached, reaching, wire
 from fleet_runner.adapters.store import Sought
-from fleet_runner.core.errors import FleetError, SettingsError, StoreError
-from fleet_runner.core.runs import Wish
+from fleet_runner.core.base.errors import FleetError, SettingsError, StoreError
+from fleet_runner.core.lifecycle.runs import Wish
 from fleet_runner.settings import Settings
 
 NODE = {"name": "gpu-01", "device_type": "t", "state": "production", "since": 1.0, "version": 2}

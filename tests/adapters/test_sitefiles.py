@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.sitefiles import folder as site_folder
 from fleet_runner.adapters.sitefiles import tree, writing
-from fleet_runner.core.consistency import Problem
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.records import Cable, Fleet, Interface, Management, Part, Termination, nodes
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.consistency import Problem
+from fleet_runner.core.inventory.records import Cable, Fleet, Interface, Management, Part, Termination, nodes
 from tests.adapters.site_faults import FAULTS, SITE, Fault
 from tests.adapters.site_writer import write_site
 from tests.fleets import fleets

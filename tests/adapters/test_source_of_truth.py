@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from fleet_runner.adapters import netbox, sitefiles
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Rack, Termination
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Rack, Termination
 from tests.adapters.netbox_standin import TOKEN, as_netbox, serving
 from tests.adapters.site_writer import write_site
 from tests.fleets import fleets

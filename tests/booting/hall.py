@@ -16,8 +16,8 @@ import yaml
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.boot.boots import Boot
-from fleet_runner.core.lifecycle import State
-from fleet_runner.core.runs import Node
+from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.lifecycle.states import State
 from tests.booting.machine import Machine
 from tests.booting.namespace import BMC, PREFIX, SERVER, TAP, Namespace, namespace
 from tests.waiting import until

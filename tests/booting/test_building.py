@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.boot.images import names, verified
+from fleet_runner.services.boot.images import names, verified
 from tests.booting import image
 
 QUICK = r"""#!/bin/bash

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.boot.images import verified
+from fleet_runner.services.boot.images import verified
 from tests.booting import image
 from tests.booting.image import Image
 

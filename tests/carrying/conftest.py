@@ -11,16 +11,16 @@ from secrets import token_hex
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
-from fleet_runner.adapters import batches, leased, processes
-from fleet_runner.adapters.leased import Leased
-from fleet_runner.adapters.playbooks import Batch, Look
+from fleet_runner.adapters.plays import batch_folder, leased_engine, processes
+from fleet_runner.adapters.plays.engine import Batch, Look
+from fleet_runner.adapters.plays.leased_engine import Leased
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import OpenRun
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.placement import Parcel, Runner
-from fleet_runner.core.runs import Run
+from fleet_runner.core.inventory.placement import Parcel, Runner
+from fleet_runner.core.lifecycle.actions import OpenRun
+from fleet_runner.core.lifecycle.runs import Run
+from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.settings import Settings
-from tests.adapters.playbooks.conftest import Site
+from tests.adapters.plays.engine.conftest import Site
 from tests.adapters.store.builders import UrlMaker, decision, device, node
 from tests.adapters.store.conftest import (  # noqa: F401  fixtures
     postgresql,
@@ -66,7 +66,7 @@ class Hall:
 
     def carry(self, settings: Settings, name: str) -> int:
         """Have a runner take what there is, and start it."""
-        return leased.carry(settings, self.store, name)
+        return leased_engine.carry(settings, self.store, name)
 
     def parcel(self, batch: str) -> Parcel:
         """Read a parcel that is there."""
@@ -83,7 +83,7 @@ class Hall:
 
     def supervisor(self, folder: Path) -> int:
         """Return the supervisor's process id."""
-        return int(batches.read_json(folder / batches.STARTED)["pid"])
+        return int(batch_folder.read_json(folder / batch_folder.STARTED)["pid"])
 
     def began(self, batch: str) -> None:
         """Wait until a batch has begun."""

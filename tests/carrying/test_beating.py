@@ -8,11 +8,11 @@ from threading import Event
 import pytest
 from structlog.testing import capture_logs
 
-from fleet_runner.adapters import lease
+from fleet_runner.adapters.plays import lease
 from fleet_runner.adapters.store import Store
-from fleet_runner.health.parts import Health
-from fleet_runner.reconcile.carrying import Carrier
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.leader import Carrier
+from fleet_runner.services.health.parts import Health
 from fleet_runner.settings import Settings
 from tests.adapters.store.builders import UrlMaker
 from tests.reconcile.scripted import a_fleet

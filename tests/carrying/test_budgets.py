@@ -9,14 +9,14 @@ import pytest
 from sqlalchemy import text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, Move
-from fleet_runner.core.errors import ConflictError
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, State
-from fleet_runner.core.records import Fleet
-from fleet_runner.core.view import View
+from fleet_runner.core.base.errors import ConflictError
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.lifecycle.actions import Decision, Move
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, State
+from fleet_runner.core.lifecycle.view import View
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.purse import Purse
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.budgets.allowance import Purse
+from fleet_runner.reconcile.loop.context import World
 from fleet_runner.settings import Settings
 from tests.adapters.store.builders import UrlMaker
 from tests.reconcile.scripted import Scripted, a_fleet, all_good

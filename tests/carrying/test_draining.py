@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fleet_runner.adapters import batches
+from fleet_runner.adapters.plays import batch_folder
 from fleet_runner.adapters.store import Store
 from tests.adapters.store.builders import UrlMaker
 from tests.waiting import until
@@ -21,7 +21,7 @@ def test_who_waits_for_its_plays_decides_no_more_and_takes_nothing(tmp_path: Pat
     folder = tmp_path / "state" / "batches" / "verify-1.1"
     folder.mkdir(parents=True)
     given = {"FLEET_STATE_DIR": str(tmp_path / "state"), "FLEET_DATABASE_URL": url, "FLEET_TICK_SECONDS": "0.1"}
-    with Store.open(url) as store, (folder / batches.LOCK).open("wb") as lock:
+    with Store.open(url) as store, (folder / batch_folder.LOCK).open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         process = subprocess.Popen(
             [sys.executable, "-u", "-m", "fleet_runner.cli", "serve", "--drain", "600"],

@@ -9,12 +9,12 @@ from secrets import token_hex
 
 import pytest
 
-from fleet_runner.adapters import batches, courier, lease, leased, playbooks, processes
-from fleet_runner.adapters.playbooks import BatchState
+from fleet_runner.adapters.plays import batch_folder, engine, lease, lease_holder, leased_engine, processes
+from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.settings import Settings
-from tests.adapters.playbooks.conftest import Site
+from tests.adapters.plays.engine.conftest import Site
 from tests.carrying.conftest import LEASE, Hall
 from tests.waiting import until
 
@@ -24,9 +24,9 @@ def test_what_was_taken_and_never_written_down_is_anybodys_again(hall: Hall) -> 
     mine, _ = hall.settings("r1"), hall.settings("r2")
     hall.offer(hall.batch)
     hall.store.take_parcels("r1", LEASE)
-    leased.sweep(mine, hall.store, "r2")
+    leased_engine.sweep(mine, hall.store, "r2")
     assert hall.parcel(hall.batch).runner == "r1"
-    leased.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store, "r1")
     assert hall.parcel(hall.batch).runner == ""
     (again,) = hall.store.take_parcels("r2", LEASE)
     assert again.token == 2
@@ -35,13 +35,13 @@ def test_what_was_taken_and_never_written_down_is_anybodys_again(hall: Hall) -> 
 def test_what_is_about_to_begin_or_has_begun_is_not_given_up(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first has its folder; the second has none any more, and is its supervisor's."""
     mine, other = hall.settings("r1"), f"{hall.batch}-b"
-    monkeypatch.setattr(playbooks, "_spawn", lambda *_: os.getpid())
+    monkeypatch.setattr(engine, "_spawn", lambda *_: os.getpid())
     hall.offer(hall.batch)
     hall.carry(mine, "r1")
     hall.offer(other, "gpu-02")
     (taken,) = hall.store.take_parcels("r1", LEASE)
     hall.store.start_parcel(other, taken.token, "carrier", LEASE)
-    leased.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store, "r1")
     assert [hall.parcel(each).runner for each in (hall.batch, other)] == ["r1", "r1"]
     assert hall.parcel(other).left > 0.0
 
@@ -51,11 +51,11 @@ def test_a_folder_in_which_no_batch_was_written_is_removed_once_it_is_old(hall: 
     mine = hall.settings("r1")
     folder = hall.folder(mine, hall.batch)
     folder.mkdir(parents=True)
-    leased.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store, "r1")
     assert folder.exists()
-    at = time.time() - leased.START_SECONDS - 1.0
+    at = time.time() - leased_engine.START_SECONDS - 1.0
     os.utime(folder, (at, at))
-    leased.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store, "r1")
     assert not folder.exists()
 
 
@@ -68,12 +68,12 @@ def orphaned(hall: Hall) -> Settings:
     hall.site.wait_for_witness("one")
     folder = hall.folder(mine, hall.batch)
     for one in processes.tagged(folder.name):
-        if "fleet_runner.adapters.supervisor" in one.command:
+        if "fleet_runner.adapters.plays.supervisor" in one.command:
             processes.send(one, folder.name, signal.SIGKILL)
-    until(lambda: not batches.locked(folder))
-    leased.sweep(mine, hall.store, "r1")
+    until(lambda: not batch_folder.locked(folder))
+    leased_engine.sweep(mine, hall.store, "r1")
     assert processes.tagged(folder.name)
-    assert not (folder / batches.TOLD).exists()
+    assert not (folder / batch_folder.TOLD).exists()
     return mine
 
 
@@ -86,10 +86,10 @@ def test_a_play_that_nobody_watches_is_ended_when_its_lease_was_not_renewed(hall
     mine = orphaned(hall)
     folder = hall.folder(mine, hall.batch)
     lease.mark(folder, lease.ticks() - 3600.0 * lease.KILLED - 1.0, 3600.0)
-    leased.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store, "r1")
     assert not processes.tagged(folder.name)
     assert hall.look(hall.batch).state is BatchState.LOST
-    assert (folder / batches.TOLD).exists()
+    assert (folder / batch_folder.TOLD).exists()
 
 
 def test_a_play_that_nobody_watches_is_ended_when_it_is_lost_for_everybody(hall: Hall) -> None:
@@ -99,9 +99,9 @@ def test_a_play_that_nobody_watches_is_ended_when_it_is_lost_for_everybody(hall:
     assert written(folder, hall.url)
     hall.store.drop_parcel(hall.batch, 1)
     assert hall.look(hall.batch).state is BatchState.LOST
-    leased.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store, "r1")
     assert not processes.tagged(folder.name)
-    assert (folder / batches.TOLD).exists()
+    assert (folder / batch_folder.TOLD).exists()
     assert written(folder, hall.url) == []
 
 
@@ -113,9 +113,9 @@ def test_a_play_that_cannot_be_ended_is_looked_at_again(hall: Hall, monkeypatch:
     hall.look(hall.batch)
     with monkeypatch.context() as patched:
         patched.setattr(processes, "send", lambda *_: False)
-        leased.sweep(mine, hall.store, "r1")
-    assert not (folder / batches.TOLD).exists()
-    leased.sweep(mine, hall.store, "r1")
+        leased_engine.sweep(mine, hall.store, "r1")
+    assert not (folder / batch_folder.TOLD).exists()
+    leased_engine.sweep(mine, hall.store, "r1")
     assert not processes.tagged(folder.name)
 
 
@@ -127,7 +127,7 @@ def test_of_a_lost_play_without_a_lease_no_environment_is_kept(
     monkeypatch.setenv("FLEET_SOME_SECRET", "hunter-7")
     with closing(Site(tmp_path)) as site:
         site.play("say one; until_ gate")
-        playbooks.launch(site.settings, site.batch(batch))
+        engine.launch(site.settings, site.batch(batch))
         site.wait_for_witness("one")
         folder = site.settings.batches_dir / batch
         assert written(folder, "hunter-7")
@@ -136,7 +136,7 @@ def test_of_a_lost_play_without_a_lease_no_environment_is_kept(
                 processes.send(one, batch, signum)
         site.wait_for(batch, BatchState.LOST)
         assert written(folder, "hunter-7") == []
-        assert (folder / batches.LOG).exists()
+        assert (folder / batch_folder.LOG).exists()
 
 
 def test_what_meets_other_writers_again_and_again_is_brought_at_last(
@@ -149,20 +149,20 @@ def test_what_meets_other_writers_again_and_again_is_brought_at_last(
     folder = hall.folder(mine, hall.batch)
     folder.mkdir(parents=True)
     told = {"token": taken.token, "seconds": LEASE, "at": lease.ticks()}
-    mine_to_bring = courier.Courier(folder, {"batch": hall.batch, "lease": told}, hall.url)
+    mine_to_bring = lease_holder.Courier(folder, {"batch": hall.batch, "lease": told}, hall.url)
     hall.store.start_parcel(hall.batch, taken.token, "carrier", LEASE)
     finish = Store.finish_parcel
 
     def meets(store: Store, batch: str, token: int, rc: int | None, detail: str) -> bool:
-        if len(refused) <= courier.TRIES:
+        if len(refused) <= lease_holder.TRIES:
             refused.append(batch)
             raise ConflictError("two writers met")
         return finish(store, batch, token, rc, detail)
 
-    monkeypatch.setattr(courier, "PULSE", 0.05)
+    monkeypatch.setattr(lease_holder, "PULSE", 0.05)
     monkeypatch.setattr(Store, "finish_parcel", meets)
-    assert mine_to_bring.end(0, "", 60.0) is courier.Told.ALL
+    assert mine_to_bring.end(0, "", 60.0) is lease_holder.Told.ALL
     refused.clear()
-    assert mine_to_bring.end(0, "", 60.0) is courier.Told.REFUSED
-    assert len(refused) == courier.TRIES
+    assert mine_to_bring.end(0, "", 60.0) is lease_holder.Told.REFUSED
+    assert len(refused) == lease_holder.TRIES
     mine_to_bring._forget()

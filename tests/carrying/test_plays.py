@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from fleet_runner.adapters import batches, lease, leased, playbooks, processes
-from fleet_runner.adapters.playbooks import BatchState
-from fleet_runner.adapters.supervisor import FENCED_RC
-from fleet_runner.core.errors import FleetError
-from fleet_runner.core.runs import Outcome
+from fleet_runner.adapters.plays import batch_folder, engine, lease, leased_engine, processes
+from fleet_runner.adapters.plays.engine import BatchState
+from fleet_runner.adapters.plays.supervisor import FENCED_RC
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.lifecycle.runs import Outcome
 from tests.carrying.conftest import LEASE, Hall
 from tests.waiting import until
 
@@ -45,7 +45,7 @@ def test_two_runners_that_take_at_once_begin_a_play_once(hall: Hall) -> None:
     (taken,) = hall.store.take_parcels("r1", 0.2)
     time.sleep(0.5)
     assert hall.carry(second, "r2") == 1
-    leased._begin(first.model_copy(update={"lease_seconds": LEASE}), taken, at, "r1")
+    leased_engine._begin(first.model_copy(update={"lease_seconds": LEASE}), taken, at, "r1")
     until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
     until(lambda: not hall.folder(first, hall.batch, 1).exists())
     assert hall.site.witness() == ["one"]
@@ -70,12 +70,12 @@ def test_a_supervisor_that_never_came_up_keeps_nothing(hall: Hall, monkeypatch: 
     mine = hall.settings("r1")
     hall.site.play("say one")
     hall.offer(hall.batch)
-    monkeypatch.setattr(playbooks, "_spawn", lambda *_: os.getpid())
+    monkeypatch.setattr(engine, "_spawn", lambda *_: os.getpid())
     hall.carry(mine, "r1")
-    leased.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store, "r1")
     assert hall.parcel(hall.batch).runner == "r1"
-    monkeypatch.setattr(leased, "START_SECONDS", -1.0)
-    leased.sweep(mine, hall.store, "r1")
+    monkeypatch.setattr(leased_engine, "START_SECONDS", -1.0)
+    leased_engine.sweep(mine, hall.store, "r1")
     assert hall.parcel(hall.batch).runner == ""
     assert not hall.folder(mine, hall.batch).exists()
 
@@ -109,10 +109,10 @@ def test_a_runner_that_comes_back_gives_up_at_once_what_its_killed_supervisor_le
     for one in (*processes.tagged(folder.name), *processes.tagged(folder.name)):
         processes.send(one, folder.name, signal.SIGKILL)
     until(lambda: not processes.tagged(folder.name))
-    leased.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store, "r1")
     assert hall.look(hall.batch).state is BatchState.LOST
-    leased.sweep(mine, hall.store, "r1")
-    assert (folder / batches.TOLD).exists()
+    leased_engine.sweep(mine, hall.store, "r1")
+    assert (folder / batch_folder.TOLD).exists()
 
 
 @pytest.mark.nightly
@@ -135,7 +135,7 @@ def test_a_frozen_supervisors_play_is_ended_and_it_writes_nothing_when_it_wakes(
         hall.parcel(hall.batch),
     )
     os.kill(supervisor, signal.SIGCONT)
-    until((folder / batches.TOLD).exists)
+    until((folder / batch_folder.TOLD).exists)
     after = (
         hall.store.run(run.id),
         hall.store.history("gpu-01"),
@@ -175,7 +175,7 @@ def test_a_play_ends_by_itself_while_the_database_is_away_for_too_long_and_what_
     hall.began(hall.batch)
     folder = hall.folder(mine, hall.batch)
     back = hall.without_server()
-    until(lambda: batches.read_rc(folder) is not None)
+    until(lambda: batch_folder.read_rc(folder) is not None)
     assert not [one for one in processes.tagged(folder.name) if "playbook" in one.command]
     back()
     until(lambda: hall.engine.look(mine, hall.batch).state is BatchState.ENDED)

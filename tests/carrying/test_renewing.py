@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from sqlalchemy import create_engine, text
 from structlog.testing import capture_logs
 
-from fleet_runner.adapters import batches, courier, lease
-from fleet_runner.adapters.renewal import Renewal
-from fleet_runner.core.spool import Ended, PlayEnd, encode
+from fleet_runner.adapters.plays import batch_folder, lease, lease_holder
+from fleet_runner.adapters.plays.lease_renewal import Renewal
+from fleet_runner.core.lifecycle.spool import Ended, PlayEnd, encode
 from tests.carrying.conftest import Hall
 from tests.waiting import until
 
@@ -22,7 +22,7 @@ CREATE TRIGGER slow BEFORE UPDATE OF spool_offset ON batches FOR EACH ROW EXECUT
 
 
 @contextmanager
-def carried(hall: Hall) -> Iterator[courier.Courier]:
+def carried(hall: Hall) -> Iterator[lease_holder.Courier]:
     """Take a batch as a supervisor does, and begin it."""
     mine = hall.settings("r1", lease_seconds=SHORT)
     (run,) = hall.offer(hall.batch)
@@ -31,7 +31,7 @@ def carried(hall: Hall) -> Iterator[courier.Courier]:
     folder = hall.folder(mine, hall.batch)
     folder.mkdir(parents=True)
     told = {"token": taken.token, "seconds": SHORT, "at": at}
-    carrier = courier.Courier(folder, {"batch": hall.batch, "lease": told}, hall.url)
+    carrier = lease_holder.Courier(folder, {"batch": hall.batch, "lease": told}, hall.url)
     assert carrier.start({run.node: {}}) == {run.node: {}}
     yield carrier
     carrier.deliver(0, "", 60.0)
@@ -45,7 +45,7 @@ def test_a_statement_that_takes_longer_than_half_a_lease_costs_no_play(hall: Hal
     engine.dispose()
     with carried(hall) as carrier:
         folder = hall.site.folder / "r1" / "batches" / f"{hall.batch}.1"
-        (folder / batches.SPOOL).write_text(encode(Ended("gpu-01", 100.0, PlayEnd.OK)), encoding="utf-8")
+        (folder / batch_folder.SPOOL).write_text(encode(Ended("gpu-01", 100.0, PlayEnd.OK)), encoding="utf-8")
         until(lambda: carrier.over() or hall.store.offset(hall.batch) > 0)  # asked every second beside a play, too
         assert carrier.over() == ""
         hall.store.lapse_parcels()

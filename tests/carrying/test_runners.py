@@ -8,14 +8,14 @@ from threading import Event, Thread
 import pytest
 
 from fleet_runner import reconcile
-from fleet_runner.adapters import batches, lease
-from fleet_runner.adapters.bell import hearing
+from fleet_runner.adapters.plays import batch_folder, lease
+from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import SettingsError
-from fleet_runner.core.placement import Offer
-from fleet_runner.core.runs import Outcome
-from fleet_runner.reconcile.carrying import Carrier, described
-from fleet_runner.reconcile.world import World
+from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.inventory.placement import Offer
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.leader import Carrier, described
 from fleet_runner.settings import Settings
 from tests.adapters.store.builders import UrlMaker
 from tests.reconcile.scripted import a_fleet
@@ -176,7 +176,7 @@ def test_a_runner_goes_on_after_an_error_that_nobody_thought_of(
         asked.set()
         return real(store, *given)
 
-    monkeypatch.setattr("fleet_runner.reconcile.carrying.LOOKS", 0.1)
+    monkeypatch.setattr("fleet_runner.reconcile.loop.leader.LOOKS", 0.1)
     monkeypatch.setattr(Store, broken, once)
     with carrier(world).beside():
         assert asked.wait(30.0)
@@ -189,12 +189,12 @@ def test_a_folder_that_cannot_be_read_keeps_no_runner_from_the_others(
     world, seen = make("one"), list[str]()
     for name in ("a.1", "b.1"):
         (world.settings.batches_dir / name).mkdir(parents=True)
-        (world.settings.batches_dir / name / batches.SPEC).write_text('{"lease": {"token": 1}, "batch": "a"}')
+        (world.settings.batches_dir / name / batch_folder.SPEC).write_text('{"lease": {"token": 1}, "batch": "a"}')
 
     def locked(folder: Path) -> bool:
         seen.append(folder.name)
         raise PermissionError(13, "Permission denied", str(folder))
 
-    monkeypatch.setattr(batches, "locked", locked)
+    monkeypatch.setattr(batch_folder, "locked", locked)
     assert carrier(world).once() == 0
     assert seen == ["a.1", "b.1"]

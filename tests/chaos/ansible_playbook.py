@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fleet_runner.adapters import lease
-from fleet_runner.core.errors import FleetError
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.spool import Ended, Judged, Line, PlayEnd, Progress, encode
+from fleet_runner.adapters.plays import lease
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.lifecycle.spool import Ended, Judged, Line, PlayEnd, Progress, encode
+from fleet_runner.core.lifecycle.states import Stage
 from tests.chaos.fates import fate
 from tests.chaos.machine import Answers, Machine, Work
 
@@ -71,7 +71,10 @@ class Play:
         values = {"stage": self.stage.value, "run": told["run"], "fence": told["fence"], "batch": self.batch}
         if is_wanted():
             node.machine.log(
-                "start", pid=os.getpid(), forked="fleet_runner.adapters.warm.forked" in sys.modules, **values
+                "start",
+                pid=os.getpid(),
+                forked="fleet_runner.adapters.plays.fork_server.forked" in sys.modules,
+                **values,
             )
         return node
 

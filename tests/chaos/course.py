@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import StoreError
-from fleet_runner.core.lifecycle import State
-from fleet_runner.core.runs import Wish
+from fleet_runner.core.base.errors import StoreError
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import State
 from tests.chaos.disturbances import ON_BATCHES, Disturbance, Kind
 from tests.chaos.fates import fate
 from tests.chaos.herd import Found, Herd, kill

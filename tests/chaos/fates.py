@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
-from fleet_runner.core.lifecycle import Stage
+from fleet_runner.core.lifecycle.states import Stage
 
 PIN = "2.0"
 OLD = "1.0"

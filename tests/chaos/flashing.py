@@ -1,7 +1,8 @@
 """The firmware stage of a simulated machine: one flash, written down in the store before it is sent.
 
-The store's part is the product's own: the lease (`firmware.holding`), the intent, its phases and its end. What is
-simulated is the BMC, and which look follows which: `firmware.drive` itself needs a Redfish service for each node.
+The store's part is the product's own: the lease (`reconcile.firmware.driver.lease`), the intent, its phases and its
+end. What is simulated is the BMC, and which look follows which: `reconcile.firmware.driver.drive` itself needs a
+Redfish service for each node.
 """
 
 import time
@@ -10,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.base.errors import ConflictError
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import End, Flash, Phase
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.firmware.holding import Lease, Target, written
+from fleet_runner.reconcile.firmware.driver.lease import Lease, Target, written
 from tests.chaos.fates import OLD, PIN
 from tests.chaos.machine import POLL, Answers, Machine, Told, Work
 

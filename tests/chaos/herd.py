@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet_runner.adapters import processes
+from fleet_runner.adapters.plays import processes
 from tests.chaos.ansible_playbook import LAB, SEED
 from tests.chaos.site import Site
 
@@ -61,12 +61,12 @@ class Found:
     @property
     def is_supervisor(self) -> bool:
         """Whether it carries a batch."""
-        return "fleet_runner.adapters.supervisor" in self.command
+        return "fleet_runner.adapters.plays.supervisor" in self.command
 
     @property
     def is_parent(self) -> bool:
         """Whether it forks plays and supervisors, or is a fork that does not know yet which it will be."""
-        return self.batch is None and "fleet_runner.adapters.warm.parent" in self.command
+        return self.batch is None and "fleet_runner.adapters.plays.fork_server.parent" in self.command
 
 
 @dataclass(slots=True)
@@ -160,7 +160,7 @@ def _processes(lab: Path) -> Iterator[Found]:
 
 def _batch(lab: Path, environ: list[str], command: list[str]) -> Path | None:
     """Return the folder of a process's batch: a supervisor names it, a play writes there or has its name."""
-    if "fleet_runner.adapters.supervisor" in command:
+    if "fleet_runner.adapters.plays.supervisor" in command:
         return Path(next(word for word in reversed(command) if word))
     told = dict(word.partition("=")[::2] for word in environ)
     if spool := told.get("FLEET_SPOOL"):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.lifecycle.states import Stage
 from tests.chaos.fates import CURES, IN_SERVICE, OLD, PIN, Fate, Fault
 
 Told = Mapping[str, Any]

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from fleet_runner.adapters.playbooks import Batch, BatchState, Look
+from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
+from fleet_runner.adapters.source import Reader
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.modes import Mode, Scope, Setting
-from fleet_runner.core.runs import Node, Outcome, Wish
-from fleet_runner.core.spool import Decoded, Ended, Judged, PlayEnd, encode
+from fleet_runner.core.budgets.modes import Mode, Scope, Setting
+from fleet_runner.core.lifecycle.runs import Node, Outcome, Wish
+from fleet_runner.core.lifecycle.spool import Decoded, Ended, Judged, PlayEnd, encode
+from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.loop.context import World
 from fleet_runner.settings import Settings, load
-from fleet_runner.source import Reader
 from tests.chaos.fates import Fault, fate
 from tests.chaos.flashing import flashed
 from tests.chaos.machine import Machine

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet_runner.adapters.source import read
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.records import nodes
+from fleet_runner.core.inventory.records import nodes
 from fleet_runner.settings import load
-from fleet_runner.source import read
 from tests import postgres
 from tests.chaos.course import PATIENCE, Course, Seed, condemned, differences
 from tests.chaos.disturbances import Disturbance, drawn

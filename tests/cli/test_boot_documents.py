@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.boot import sites
-from tests.boot.api_server import api_server
 from tests.cli.conftest import Type
+from tests.services.boot import sites
+from tests.services.boot.api_server import api_server
 
 
 @pytest.fixture

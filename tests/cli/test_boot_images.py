@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.boot.test_images import BUILD, an_image
 from tests.cli.conftest import Type
+from tests.services.boot.test_images import BUILD, an_image
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from tests.commands import Said, entered
 from tests.core.cabling.discoveries import by_port, plain
 from tests.core.cabling.fabrics import rails
-from tests.core.checks.judging import text_of
+from tests.core.checks.catalogue.judging import text_of
 
 CABLES = rails(6, 2)
 HEALTHY = by_port(CABLES)

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters import sitefiles
-from fleet_runner.core import inventory
+from fleet_runner.core.cabling.fabrics import fabrics
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.evidence import Expected
-from fleet_runner.core.fabrics import fabrics
-from fleet_runner.core.verdicts import Result
+from fleet_runner.core.checks.evidence import Expected
+from fleet_runner.core.checks.verdicts import Result
+from fleet_runner.core.inventory import ansible
 from tests.cli.conftest import Type
 from tests.core.cabling.discoveries import by_port
-from tests.core.checks.judging import judged
+from tests.core.checks.catalogue.judging import judged
 from tests.fabric.building import Fabric
 from tests.fabric.truth import write_site
 
@@ -54,7 +54,7 @@ def swept(site: Path, text: str) -> Result:
     fleet = sitefiles.load(site)
     (fabric,) = fabrics(fleet)
     device = {"name": fabric.name, "switches": sorted(fabric.switches)}
-    expected = Expected(fabric.name, device=device, fabric=inventory.fabric(fleet))
+    expected = Expected(fabric.name, device=device, fabric=ansible.fabric(fleet))
     return judged("fabric_cabling", {"ibnetdiscover": text}, expected)
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, Move, OpenRun, OpenTicket, SetCondition
-from fleet_runner.core.fabrics import FABRIC
-from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
-from fleet_runner.core.policy import decide
-from fleet_runner.core.records import Device
-from fleet_runner.core.runs import Held, Outcome
-from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.view import Timing, View
+from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun, OpenTicket, SetCondition
+from fleet_runner.core.lifecycle.decisions import decide
+from fleet_runner.core.lifecycle.runs import Held, Outcome
+from fleet_runner.core.lifecycle.spool import Ended, Evidence, Judged, PlayEnd
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
+from fleet_runner.core.lifecycle.view import Timing, View
 from tests.commands import entered
 
 LOG = "boot\n[12.0] NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.\nlater\n"

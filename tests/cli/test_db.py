@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.database import connect
-from fleet_runner.adapters.store.migrate import config
-from fleet_runner.core.actions import OpenRun
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.runs import Outcome
-from fleet_runner.reconcile.alone import serving
+from fleet_runner.adapters.store.engine.database import connect
+from fleet_runner.adapters.store.maintenance.migrate import config
+from fleet_runner.core.lifecycle.actions import OpenRun
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.core.lifecycle.states import Stage
+from fleet_runner.reconcile.loop.single_instance import serving
 from fleet_runner.settings import load
 from tests.adapters.store.builders import decision, device, node, told
 from tests.cli.conftest import Type

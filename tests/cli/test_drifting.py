@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fleet_runner.adapters.source import read
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.records import nodes
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.inventory.records import nodes
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.settings import load
-from fleet_runner.source import read
 from tests.cli.conftest import Type
 from tests.playing import PROJECT
 

@@ -9,13 +9,13 @@ import pytest
 
 from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Action, Decision, Move, OpenRun, OpenTicket, SetCondition
-from fleet_runner.core.fabrics import fabrics
-from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
-from fleet_runner.core.records import nodes
-from fleet_runner.core.runs import Held, Outcome
-from fleet_runner.core.spool import Ended, Judged, PlayEnd
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.cabling.fabrics import fabrics
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.inventory.records import nodes
+from fleet_runner.core.lifecycle.actions import Action, Decision, Move, OpenRun, OpenTicket, SetCondition
+from fleet_runner.core.lifecycle.runs import Held, Outcome
+from fleet_runner.core.lifecycle.spool import Ended, Judged, PlayEnd
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 from fleet_runner.settings import load
 from tests.cli.conftest import Type
 

@@ -11,14 +11,14 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Answer, Decision, Move, SetCondition
+from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.firmware.rollout import Standing, turned
 from fleet_runner.core.firmware.turns import Member, Turn
-from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
-from fleet_runner.core.records import Device, DeviceType, Fleet, Management, Rack, nodes
-from fleet_runner.core.runs import Held, Wish
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Management, Rack, nodes
+from fleet_runner.core.lifecycle.actions import Answer, Decision, Move, SetCondition
+from fleet_runner.core.lifecycle.runs import Held, Wish
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 from tests.adapters.site_writer import write_site
 from tests.cli.conftest import Said, Type
 

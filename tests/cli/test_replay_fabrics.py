@@ -10,18 +10,18 @@ from shutil import copytree
 import pytest
 import yaml
 
+from fleet_runner.adapters.source import read
 from fleet_runner.adapters.store import Store
-from fleet_runner.core import inventory
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.cabling.fabrics import fabrics
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.fabrics import fabrics
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.records import nodes
-from fleet_runner.core.spool import Evidence, Judged
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.inventory import ansible
+from fleet_runner.core.inventory.records import nodes
+from fleet_runner.core.lifecycle.spool import Evidence, Judged
+from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.settings import load
-from fleet_runner.source import read
 from tests.cli.conftest import Type
 from tests.core.cabling.discoveries import by_port
 from tests.core.cabling.fabrics import rails
@@ -41,14 +41,14 @@ def store(tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch, typed:
     settings.state_dir.mkdir()
     fleet = read(settings)
     for kind in {each.device_type for each in nodes(fleet)}:
-        file = tmp_path / "inventory" / "group_vars" / f"{inventory.group_name('device_type', kind)}.yml"
+        file = tmp_path / "inventory" / "group_vars" / f"{ansible.group_name('device_type', kind)}.yml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(yaml.safe_dump({"fleet_profile": {"limits": {"hours": 1}}}), encoding="utf-8")
     with Store.create(settings.store_url) as made:
         made.register([*nodes(fleet), *(fabric.record for fabric in fabrics(fleet))], time.time())
         reading = Reading("ibnetdiscover", ReadEnd.OK, SEEN)
-        device = inventory.fabric_hostvars(fleet)[FABRIC]["fleet_device"]
-        expected = Expected(FABRIC, {}, device, json.loads(json.dumps(inventory.fabric(fleet))))
+        device = ansible.fabric_hostvars(fleet)[FABRIC]["fleet_device"]
+        expected = Expected(FABRIC, {}, device, json.loads(json.dumps(ansible.fabric(fleet))))
         result = run(CHECKS["fabric_cabling"], {"ibnetdiscover": reading}, expected)
         assert result.verdict is Verdict.PASS, result.message
         now = time.time()

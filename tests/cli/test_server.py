@@ -9,11 +9,11 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli import first
-from fleet_runner.core.access import Role
-from fleet_runner.core.actions import Answer, Decision
-from fleet_runner.core.runs import Wish
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.http.admission import make
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.faults.signals.tokens import Token
+from fleet_runner.core.lifecycle.actions import Answer, Decision
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.services.http.admission import make
 from tests.cli.conftest import Type
 from tests.web.hall import NOW, Hall, made
 from tests.web.served import Served, served

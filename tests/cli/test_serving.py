@@ -15,10 +15,10 @@ from threading import Thread
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision
-from fleet_runner.core.records import Device
-from fleet_runner.core.runs import Wish
-from fleet_runner.reconcile.alone import alone, served, serving
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.actions import Decision
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.reconcile.loop.single_instance import alone, served, serving
 from fleet_runner.settings import load
 from tests.cli.conftest import Type
 

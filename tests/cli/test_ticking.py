@@ -10,9 +10,9 @@ from shutil import copytree
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.runs import Wish
-from fleet_runner.reconcile.alone import serving
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import Stage
+from fleet_runner.reconcile.loop.single_instance import serving
 from fleet_runner.settings import load
 from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.conftest import (  # noqa: F401  fixtures

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
+from fleet_runner.core.access.roles import Role
 from fleet_runner.settings import Settings
 from tests.cli.conftest import Type
 from tests.cli.test_server import shown
-from tests.reconcile.test_foreseeing import METRIC, NOW, SLOT, look, name, small_fleet
+from tests.reconcile.reliability.test_nightly import METRIC, NOW, SLOT, look, name, small_fleet
 from tests.web.served import Served, served
 
 LOOKS = (

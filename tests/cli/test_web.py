@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role, Session, Who
-from fleet_runner.http.admission import digest
+from fleet_runner.core.access.roles import Role, Session, Who
+from fleet_runner.services.http.admission import digest
 from tests.cli.conftest import Type
 
 TOKEN = re.compile(r"frs_[A-Za-z0-9_-]{43}")

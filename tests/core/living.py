@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass, field, replace
 
-from fleet_runner.core.actions import (
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.faults.alarm_clearing import coverage
+from fleet_runner.core.faults.escalation import Attempt
+from fleet_runner.core.faults.rules.rules import DEFAULT, Rules
+from fleet_runner.core.faults.signals.alarm import Alarm
+from fleet_runner.core.faults.signals.signal import Source
+from fleet_runner.core.lifecycle.actions import (
     Action,
     BeginAttempt,
     ClearAlarm,
@@ -13,16 +19,10 @@ from fleet_runner.core.actions import (
     OpenRun,
     SetCondition,
 )
-from fleet_runner.core.clearing import coverage
-from fleet_runner.core.ladder import Attempt
-from fleet_runner.core.lifecycle import Condition, Stage, State
-from fleet_runner.core.policy import decide
-from fleet_runner.core.rules.rules import DEFAULT, Rules
-from fleet_runner.core.runs import Intent, Node, Outcome, Run, Stored, Wish
-from fleet_runner.core.signals.alarm import Alarm
-from fleet_runner.core.signals.signal import Source
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.view import Timing, View
+from fleet_runner.core.lifecycle.decisions import decide
+from fleet_runner.core.lifecycle.runs import Intent, Node, Outcome, Run, Stored, Wish
+from fleet_runner.core.lifecycle.states import Condition, Stage, State
+from fleet_runner.core.lifecycle.view import Timing, View
 from tests.making import OFF, paced
 
 TIMING = Timing(passive=paced(900), cabling=paced(14_400), active=OFF, drain=60, drain_deadline=7200)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import State
-from fleet_runner.core.runs import Node
+from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.lifecycle.states import State
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab
 from fleet_runner.lab.up import up

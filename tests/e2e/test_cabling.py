@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fleet_runner.core.lifecycle import State
-from fleet_runner.core.runs import Ticket
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.lifecycle.runs import Ticket
+from fleet_runner.core.lifecycle.states import State
 
 if TYPE_CHECKING:
-    from fleet_runner.core.runs import Node
+    from fleet_runner.core.lifecycle.runs import Node
     from tests.e2e.conftest import Fleet
 
 FABRIC = "infiniband.lab"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import State
+from fleet_runner.core.lifecycle.states import State
 
 EARNED = [State.PROVISION, State.ONBOARD, State.VERIFY, State.FIRMWARE, State.BURN_IN, State.PRODUCTION]
 

@@ -14,8 +14,8 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.lab import faults
 from fleet_runner.lab.down import down
 from fleet_runner.lab.up import up
-from tests.boot.sites import certificate
 from tests.e2e.conftest import Fleet
+from tests.services.boot.sites import certificate
 
 SECONDS = 60.0
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fleet_runner.adapters import batches, playbooks
-from fleet_runner.adapters.playbooks import BatchState
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.runs import Node, Outcome, Run
+from fleet_runner.adapters.plays import batch_folder, engine
+from fleet_runner.adapters.plays.engine import BatchState
+from fleet_runner.core.lifecycle.runs import Node, Outcome, Run
+from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def running(fleet: "Fleet", stage: Stage) -> Run | None:
     finally:
         store.close()
     state_dir = Settings(state_dir=fleet.lab.root / "state")
-    return next((run for run in runs if playbooks.look(state_dir, run.batch).state is BatchState.RUNNING), None)
+    return next((run for run in runs if engine.look(state_dir, run.batch).state is BatchState.RUNNING), None)
 
 
 def kill_during(fleet: "Fleet", stage: Stage) -> Run:
@@ -81,7 +81,7 @@ def test_a_reboot_whose_supervisor_was_killed_is_lost_and_never_repeated(fleet: 
     run = fleet.until(lambda _rows: running(fleet, Stage.REBOOT))
     fleet.until(lambda _rows: len(fleet.witnessed("boot", "gpu-01")) > boots)
     server.kill()
-    started = batches.read_json(fleet.lab.root / "state" / "batches" / run.batch / batches.STARTED)
+    started = batch_folder.read_json(fleet.lab.root / "state" / "batches" / run.batch / batch_folder.STARTED)
     os.kill(int(started["pid"]), signal.SIGKILL)
     fleet.serve()
     fleet.until(lambda rows: rows["gpu-01"].state is State.PRODUCTION and rows["gpu-01"].since > run.opened_at)

@@ -17,10 +17,10 @@ from random import Random
 
 import pytest
 
-from fleet_runner.adapters.processes import end
+from fleet_runner.adapters.plays.processes import end
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import State
-from fleet_runner.core.runs import Wish
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import State
 from fleet_runner.lab import boot_server, plan, ports, processes
 from fleet_runner.lab.down import down
 from fleet_runner.lab.up import up

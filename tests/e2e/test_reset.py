@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.adapters.source import read
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, Move
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, State
-from fleet_runner.core.runs import Node, Wish
-from fleet_runner.core.verdicts import Remedy
+from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.lifecycle.actions import Decision, Move
+from fleet_runner.core.lifecycle.runs import Node, Wish
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, State
 from fleet_runner.lab import faults
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab
 from fleet_runner.lab.up import up
 from fleet_runner.settings import load
-from fleet_runner.source import read
 from tests.lab.bench import boot
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600)]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fleet_runner.cli.session import Exit
-from fleet_runner.core.actions import Decision, Move
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
-from fleet_runner.core.runs import Outcome
+from fleet_runner.cli.base.session import Exit
+from fleet_runner.core.lifecycle.actions import Decision, Move
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
 from tests import slurm
 
 if TYPE_CHECKING:

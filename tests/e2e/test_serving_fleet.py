@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import State
+from fleet_runner.core.lifecycle.states import State
 from fleet_runner.lab import hardware, jobs, plan
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab

@@ -19,9 +19,9 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, Move
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, State
-from fleet_runner.core.records import Device
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.actions import Decision, Move
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, State
 from tests.booting import direct
 from tests.booting.image import Image
 from tests.playing import PROJECT

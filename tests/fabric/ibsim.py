@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.core.reads.network import IBQUERYERRORS
+from fleet_runner.core.checks.reads.network import IBQUERYERRORS
 
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 PACKAGES = {

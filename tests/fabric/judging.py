@@ -6,7 +6,7 @@ from fleet_runner.core.cabling.explain import Fault, Places
 from fleet_runner.core.cabling.judge import Verdicts, judge
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.plan import Action, Add, Exchange, Move, Record, Remove, Reseat, Restore
-from fleet_runner.core.parsers import fabric_capture
+from fleet_runner.core.checks.parsers import fabric_capture
 from tests.fabric.building import End, Plug, console, join
 from tests.fabric.ibsim import Ibsim
 from tests.fabric.scenarios import Scenario

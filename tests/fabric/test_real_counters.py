@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.parsers import ibqueryerrors
-from fleet_runner.core.reads import READS
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.parsers import ibqueryerrors
+from fleet_runner.core.checks.reads import READS
+from fleet_runner.core.checks.verdicts import Result, Verdict
 from tests.fabric.building import End, Fabric, count
 from tests.fabric.ibsim import Ibsim, running
 

@@ -11,7 +11,7 @@ from fleet_runner.core.cabling.explain import Kind, Places
 from fleet_runner.core.cabling.judge import Verdicts
 from fleet_runner.core.cabling.links import Port, link
 from fleet_runner.core.cabling.names import names
-from fleet_runner.core.parsers import lldp
+from fleet_runner.core.checks.parsers import lldp
 from tests.fabric.command import run
 from tests.fabric.lldpd import End, Hall, hall
 

@@ -8,7 +8,7 @@ from fleet_runner.core.cabling.explain import Kind, Places
 from fleet_runner.core.cabling.links import Port, link
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.cabling.roles import servers
-from fleet_runner.core.parsers import cables_csv
+from fleet_runner.core.checks.parsers import cables_csv
 from tests.fabric.building import Fabric, Plug, deafen, join, record, relink, unlink
 from tests.fabric.ibsim import Ibsim, running
 from tests.fabric.judging import FORMS, by_hand, hold_clean, hold_followable, hold_right, judged

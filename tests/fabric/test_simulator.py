@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from fleet_runner.core.parsers import ibqueryerrors
-from fleet_runner.core.parsers.ibqueryerrors import PortErrors
+from fleet_runner.core.checks.parsers import ibqueryerrors
+from fleet_runner.core.checks.parsers.ibqueryerrors import PortErrors
 from tests.fabric.building import Fabric, count, join, record, unlink
 from tests.fabric.ibsim import LINE_LIMIT, Ibsim, running
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.core import inventory
 from fleet_runner.core.cabling.design import designed, guids, infiniband, places
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.names import Names, names
-from fleet_runner.core.records import Cable, Device, Fleet, Interface, Termination
+from fleet_runner.core.inventory import ansible
+from fleet_runner.core.inventory.records import Cable, Device, Fleet, Interface, Termination
 from tests.fabric.building import TRUNK_LEAVES, End, Fabric, Plug, record
 
 KIND = "infiniband-hdr"
@@ -30,7 +30,7 @@ class Design:
 
 def design(fabric: Fabric, *, numbered: bool = True) -> Design:
     """Return a fabric's design, through the form that plays carry; without GUIDs unless `numbered`."""
-    carried = inventory.fabric(fleet(fabric))
+    carried = ansible.fabric(fleet(fabric))
     links = designed(carried, infiniband)
     known = guids(carried) if numbered else {}
     return Design(links, names((port for each in links for port in each), known, {}), places(carried))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.signals.redfish import read
-from fleet_runner.core.signals.redfish_ends import ENDS
+from fleet_runner.core.faults.signals.redfish import read
+from fleet_runner.core.faults.signals.redfish_ends import ENDS
 from fleet_runner.lab import alerts, bmc, hardware
 from fleet_runner.lab.faults import FAULTS
 from fleet_runner.lab.folder import Lab

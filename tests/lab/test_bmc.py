@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.redfish import Bmc, Limits
-from fleet_runner.core.errors import BmcError
+from fleet_runner.core.base.errors import BmcError
 from fleet_runner.lab import faults, hardware, plan
 from fleet_runner.lab.folder import Lab, read
 from tests.lab.bench import wait

@@ -11,12 +11,12 @@ import yaml
 from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.store import Store
-from fleet_runner.boot import arming
-from fleet_runner.core import inventory
+from fleet_runner.core.inventory import ansible
 from fleet_runner.lab import boot_server, hardware, ports, processes
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
 from fleet_runner.lab.up import BMC, up
+from fleet_runner.services.boot import arming
 from fleet_runner.settings import Settings
 from tests.lab.bench import wait
 
@@ -85,7 +85,7 @@ def test_a_nonce_that_only_the_bmc_was_given_proves_who_boots(lab: Lab) -> None:
     with Store.open(f"sqlite:///{lab.root / 'state' / 'fleet.db'}") as store:
         store.register([device], time.time())
         with Bmc(f"http://127.0.0.1:{about['bmc_ports']['gpu-01']}", **known) as bmc:
-            facts = inventory.hostvars(fleet, device)["fleet_device"]
+            facts = ansible.hostvars(fleet, device)["fleet_device"]
             told = bmc.read("/redfish/v1/Systems/1")["/redfish/v1/Systems/1"]
             wanted = arming.wanted(settings, facts, told, "UefiHttp")
             made = arming.arm(store, wanted, run=None, now=time.time())

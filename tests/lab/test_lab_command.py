@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from fleet_runner.cli.lab import app
-from fleet_runner.core.errors import FleetError
+from fleet_runner.cli.lab.lab import app
+from fleet_runner.core.base.errors import FleetError
 from fleet_runner.lab import faults, hardware
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import open_lab

@@ -13,12 +13,13 @@ import pytest
 import yaml
 
 from fleet_runner.adapters import sitefiles
-from fleet_runner.core import fabrics, inventory
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.cabling import fabrics
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.reads import READS, gathered, modules, spread
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.reads import READS, gathered, modules, spread
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.inventory import ansible
 from fleet_runner.lab import faults, hardware, plan
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab
@@ -53,14 +54,13 @@ def expected(lab: Lab, project: Path) -> Mapping[str, Expected]:
     raw = yaml.safe_load((project / "inventory" / "group_vars" / "device_type_lab_hgx_h100.yml").read_text("utf-8"))
     healthy = raw["fleet_profile"]
     nodes = {
-        name: Expected(name, healthy, inventory.hostvars(fleet, fleet.devices[name])["fleet_device"])
-        for name in NODES
+        name: Expected(name, healthy, ansible.hostvars(fleet, fleet.devices[name])["fleet_device"]) for name in NODES
     }
     (fabric,) = fabrics.fabrics(fleet)
     whole = Expected(
         fabric.name,
         device={"switches": sorted(fabric.switches)},
-        fabric=inventory.fabric(fleet),
+        fabric=ansible.fabric(fleet),
         profiles={plan.DEVICE_TYPE: healthy},
     )
     return {**nodes, fabric.name: whole}

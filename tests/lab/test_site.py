@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters import sitefiles
-from fleet_runner.core import inventory
-from fleet_runner.core.bmc_address import networks
-from fleet_runner.core.records import nodes
+from fleet_runner.core.inventory import ansible
+from fleet_runner.core.inventory.bmc_address import networks
+from fleet_runner.core.inventory.records import nodes
 from fleet_runner.lab import plan, site
 from fleet_runner.lab.folder import Lab
 
@@ -28,7 +28,7 @@ def test_a_server_is_described_with_all_that_checks_look_at(lab: Lab) -> None:
     device = fleet.devices["gpu-02"]
     kinds = [part.kind for part in device.parts]
     guids = {interface.name: interface.guid for interface in device.interfaces if interface.guid}
-    variables = inventory.hostvars(fleet, device, None, networks("127.0.0.0/8"))
+    variables = ansible.hostvars(fleet, device, None, networks("127.0.0.0/8"))
     assert (kinds.count("gpu"), kinds.count("hca"), kinds.count("psu")) == (plan.GPUS, plan.RAILS, plan.PSUS)
     assert guids == {f"ib{rail}": plan.hca_guid(2, rail) for rail in range(plan.RAILS)}
     assert fleet.place("gpu-02") == "lab rack A01 U9"

@@ -16,13 +16,13 @@ import yaml
 
 from fleet_runner.adapters import redfish, sitefiles
 from fleet_runner.adapters.redfish import Bmc
-from fleet_runner.core import inventory
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.base.errors import BmcError
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run, wanted
-from fleet_runner.core.errors import BmcError
-from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading, ReadKind
-from fleet_runner.core.reads import READS, gathered, modules, spread
-from fleet_runner.core.verdicts import Remedy, Result, Verdict
+from fleet_runner.core.checks.evidence import Expected, Read, ReadEnd, Reading, ReadKind
+from fleet_runner.core.checks.reads import READS, gathered, modules, spread
+from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
+from fleet_runner.core.inventory import ansible
 from fleet_runner.lab import faults, hardware, jobs
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, read
@@ -96,8 +96,8 @@ def expected(lab: Lab, project: Path) -> Mapping[str, Expected]:
         name: Expected(
             node=name,
             profile={**profile["fleet_profile"], "burn_in": quick},
-            device=inventory.hostvars(fleet, fleet.devices[name])["fleet_device"],
-            fabric=inventory.fabric(fleet),
+            device=ansible.hostvars(fleet, fleet.devices[name])["fleet_device"],
+            fabric=ansible.fabric(fleet),
             run={"since": 1.0, "id": 1, "attempt": 1},
         )
         for name in NODES

@@ -1,6 +1,6 @@
 """The lab's technician puts right what a ticket is about, and only that."""
 
-from fleet_runner.core.runs import Ticket
+from fleet_runner.core.lifecycle.runs import Ticket
 from fleet_runner.lab import faults, technician
 from fleet_runner.lab.folder import Lab
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fleet_runner.adapters.netbox import Patience
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.records import Device, DeviceType, Fleet
-from fleet_runner.reconcile.page_wishes import Taker
+from fleet_runner.core.inventory.records import Device, DeviceType, Fleet
+from fleet_runner.reconcile.inventory.page_intents import Taker
 from tests.netbox.site import put
 from tests.netbox.standin import Standin
 

@@ -11,13 +11,13 @@ from typing import Any
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, Move
-from fleet_runner.core.lifecycle import TRANSITIONS, Event
-from fleet_runner.core.records import Device, DeviceType, Fleet, Part
-from fleet_runner.core.runs import Wish
-from fleet_runner.reconcile.mirror.fields import FieldsTeller
-from fleet_runner.reconcile.mirror.journal import JournalTeller
-from fleet_runner.reconcile.mirror.serials import SerialsTeller
+from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Part
+from fleet_runner.core.lifecycle.actions import Decision, Move
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event
+from fleet_runner.reconcile.inventory.netbox_mirror.fields import FieldsTeller
+from fleet_runner.reconcile.inventory.netbox_mirror.journal import JournalTeller
+from fleet_runner.reconcile.inventory.netbox_mirror.serials import SerialsTeller
 from tests.netbox.api import Answer, Request
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin

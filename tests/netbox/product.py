@@ -8,12 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fleet_runner.adapters import netbox
-from fleet_runner.adapters.netbox import mirror, preparing, push, wishes
+from fleet_runner.adapters.netbox import init as preparing
+from fleet_runner.adapters.netbox import mirror, page_intents, push
 from fleet_runner.adapters.netbox.client import Client
-from fleet_runner.core.custom_fields import REASON, SINCE, STATE, WISH
-from fleet_runner.core.netbox_init.account import Writes
-from fleet_runner.core.netbox_init.wanted import Asked, wanted
-from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
+from fleet_runner.core.inventory.netbox.custom_fields import REASON, SINCE, STATE, WISH
+from fleet_runner.core.inventory.netbox.init.account import Writes
+from fleet_runner.core.inventory.netbox.init.wanted import Asked, wanted
+from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
 from tests.netbox.scenarios import SCENARIOS, Site
 
 QUICK = netbox.Patience(connect_seconds=10, read_seconds=120, retries=0)
@@ -100,13 +101,13 @@ def wishing(site: Site) -> None:
         [page] = mirror.devices(client, ["node-1"])["node-1"]
         fields = {WISH: "hold", REASON: "on loan"}
         site.ask("PATCH", f"dcim/devices/{page.id}/?fields=id,custom_fields", {"custom_fields": fields})
-        [seen] = wishes.waiting(client)
-        wishes.changes(client, page.id)
-        assert wishes.empty(client, seen)
-        assert not wishes.empty(client, seen)
-        wishes.say(client, page.id, "held, as asked: ref 3")
-        assert wishes.said(client, page.id, "ref 3")
-        assert wishes.waiting(client) == []
+        [seen] = page_intents.waiting(client)
+        page_intents.changes(client, page.id)
+        assert page_intents.empty(client, seen)
+        assert not page_intents.empty(client, seen)
+        page_intents.say(client, page.id, "held, as asked: ref 3")
+        assert page_intents.said(client, page.id, "ref 3")
+        assert page_intents.waiting(client) == []
 
 
 PRODUCT: Mapping[str, Callable[[Site], None]] = {

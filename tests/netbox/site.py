@@ -3,8 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fleet_runner.core.custom_fields import MANAGEMENT, MANAGEMENTS, REASON, SINCE, STATE, STATES, WISH, WISHES
-from fleet_runner.core.records import Device, Fleet, Part, Rack, Termination
+from fleet_runner.core.inventory.netbox.custom_fields import (
+    MANAGEMENT,
+    MANAGEMENTS,
+    REASON,
+    SINCE,
+    STATE,
+    STATES,
+    WISH,
+    WISHES,
+)
+from fleet_runner.core.inventory.records import Device, Fleet, Part, Rack, Termination
 from tests.netbox.database import Database
 from tests.netbox.standin import Standin
 

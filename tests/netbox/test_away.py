@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from fleet_runner import source
+from fleet_runner.adapters import source
 from fleet_runner.adapters.netbox import snapshots
-from fleet_runner.core.errors import SourceAwayError, SourceError
-from fleet_runner.core.records import Fleet
+from fleet_runner.adapters.source import Reader
+from fleet_runner.core.base.errors import SourceAwayError, SourceError
+from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.settings import Settings
-from fleet_runner.source import Reader
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
 from tests.netbox.test_reading import FLEET, QUICK, install

@@ -9,10 +9,10 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli import main
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.records import Device, DeviceType, Fleet, Part, nodes
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Part, nodes
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import Stage
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
 from tests.secret import private

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters import netbox
-from fleet_runner.adapters.netbox import changes, keeping, snapshots
+from fleet_runner.adapters.netbox import cache, changes, snapshots
 from fleet_runner.adapters.netbox.changes import Mark, begin, go_on
 from fleet_runner.adapters.netbox.client import Client
-from fleet_runner.core.errors import SourceError
+from fleet_runner.adapters.source import Reader
+from fleet_runner.core.base.errors import SourceError
 from fleet_runner.settings import Settings
-from fleet_runner.source import Reader
 from tests.netbox import api
 from tests.netbox.database import ProtectedError
 from tests.netbox.site import put
@@ -126,7 +126,7 @@ def test_what_is_read_in_part_is_what_is_read_whole(seed: int, rounds: list[int]
             followed, whole = read(site, kept), read(site)
             assert followed.rows == whole.rows, followed.how
             assert followed.how != "everything"
-            assert keeping.load(kept, followed.of) == (followed.rows, followed.mark)
+            assert cache.load(kept, followed.of) == (followed.rows, followed.mark)
 
 
 def change(number: int, name: str = "one") -> dict[str, Any]:
@@ -282,7 +282,7 @@ def spoilt(kept: Path, how: str) -> None:
         case "cut off":
             kept.write_bytes(text[: len(text) // 2])
         case "another form":
-            kept.write_bytes(text.replace(keeping.FORM.encode(), b"0" * 64, 1))
+            kept.write_bytes(text.replace(cache.FORM.encode(), b"0" * 64, 1))
         case "no JSON":
             kept.write_bytes(b"[" * 100_000)
         case "open to others":
@@ -317,8 +317,8 @@ def test_what_is_kept_is_for_the_same_token_and_holds_none(site: Standin, kept: 
 
 def test_who_waits_for_another_process_uses_what_it_read(site: Standin, kept: Path) -> None:
     """And one that waits too long reads by itself."""
-    with keeping.locked(kept), pytest.MonkeyPatch.context() as patch, structlog.testing.capture_logs() as said:
-        patch.setattr(keeping, "LOCK_SECONDS", 0.1)
+    with cache.locked(kept), pytest.MonkeyPatch.context() as patch, structlog.testing.capture_logs() as said:
+        patch.setattr(cache, "LOCK_SECONDS", 0.1)
         assert read(site, kept).how == "everything"
     assert said[0]["event"] == "another process reads NetBox for long; it is read here as well"
     assert read(site, kept).how == "nothing changed"
@@ -327,7 +327,7 @@ def test_who_waits_for_another_process_uses_what_it_read(site: Standin, kept: Pa
 def test_a_runner_that_knows_the_fleet_waits_for_no_other_process(site: Standin, kept: Path) -> None:
     """Somebody may have stopped that one in the middle of its reading."""
     first = read(site, kept)
-    with keeping.locked(kept), pytest.MonkeyPatch.context() as patch, structlog.testing.capture_logs() as said:
+    with cache.locked(kept), pytest.MonkeyPatch.context() as patch, structlog.testing.capture_logs() as said:
         patch.setattr("time.sleep", lambda _: pytest.fail("it waits"))
         assert netbox.snapshot(site.url, TOKEN, QUICK, kept, first).how == "nothing changed"
     assert said == []

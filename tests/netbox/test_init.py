@@ -11,8 +11,8 @@ from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import tokens
 from fleet_runner.adapters.netbox.changes import INSIDE, NAMED, OWN
 from fleet_runner.adapters.netbox.client import Client, Patience
-from fleet_runner.adapters.netbox.reading import LISTS
-from fleet_runner.core.netbox_init.account import CABLES, JOURNAL, NODES, PARTS, READ
+from fleet_runner.adapters.netbox.lists import LISTS
+from fleet_runner.core.inventory.netbox.init.account import CABLES, JOURNAL, NODES, PARTS, READ
 from tests.commands import Said, entered
 from tests.netbox.site import put
 from tests.netbox.standin import Standin

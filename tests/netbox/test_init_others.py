@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.adapters import new_secret
+from fleet_runner.adapters.files import new_secret
 from fleet_runner.adapters.netbox import tokens
 from fleet_runner.adapters.netbox.client import Client, Patience
-from fleet_runner.core.errors import SettingsError, SourceError
+from fleet_runner.core.base.errors import SettingsError, SourceError
 from tests.netbox.standin import Standin
 from tests.netbox.test_init import MORE, Place, place
 from tests.secret import private

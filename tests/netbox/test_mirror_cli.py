@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from fleet_runner import settings as fleet_settings
-from fleet_runner.cli import running
-from fleet_runner.core.cases import Case, Replaced
-from fleet_runner.core.modes import Mode, Scope, Setting, Where
-from fleet_runner.reconcile import mirroring
-from fleet_runner.reconcile.mirror.fields import FieldsTeller
-from fleet_runner.reconcile.ownership import Outward
+from fleet_runner.cli.lifecycle import serve
+from fleet_runner.core.budgets.modes import Mode, Scope, Setting, Where
+from fleet_runner.core.tickets.rma_cases import Case, Replaced
+from fleet_runner.reconcile.inventory import netbox
+from fleet_runner.reconcile.inventory.netbox_mirror.fields import FieldsTeller
+from fleet_runner.reconcile.loop.store_ownership import Outward
 from tests.commands import Said, entered
 from tests.netbox.mirroring import NAMES, Told, told
 from tests.netbox.standin import TOKEN, Standin
@@ -185,7 +185,7 @@ def test_serve_tells_it_in_a_thread_that_outlives_every_trouble(
     mirror: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It goes on after an error that nobody thought of, and ends with serve."""
-    monkeypatch.setattr(mirroring, "PULSE", 0.02)
+    monkeypatch.setattr(netbox, "PULSE", 0.02)
     errors = [RuntimeError("nobody thought of it")]
     scan = mirror.store.scan_mirror
 
@@ -195,7 +195,7 @@ def test_serve_tells_it_in_a_thread_that_outlives_every_trouble(
         scan(url)
 
     monkeypatch.setattr(type(mirror.store), "scan_mirror", lambda _, url: failing(url))
-    with mirroring.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
+    with netbox.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
         until(lambda: mirror.page("gpu-03")["fleet_state"] == "registered", "its page says nothing")
     assert errors == []
 
@@ -203,10 +203,10 @@ def test_serve_tells_it_in_a_thread_that_outlives_every_trouble(
 def test_an_error_that_nobody_thought_of_keeps_no_other_news_back(
     mirror: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirroring, "PULSE", 0.02)
+    monkeypatch.setattr(netbox, "PULSE", 0.02)
     monkeypatch.setattr(FieldsTeller, "waits", lambda _: 1 // 0)
     mirror.say("gpu-01", "fan noise")
-    with mirroring.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
+    with netbox.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
         until(lambda: mirror.entries("gpu-01") == ["ada asks: hold (fan noise)."], "its journal says nothing")
 
 
@@ -214,11 +214,11 @@ def test_what_is_only_observed_is_told_of_once_its_mode_is_raised(
     mirror: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither state nor history of a node; the others' go on."""
-    monkeypatch.setattr(mirroring, "PULSE", 0.02)
+    monkeypatch.setattr(netbox, "PULSE", 0.02)
     mirror.store.set_mode(Setting(Scope.NODE, "gpu-01", None, Mode.OBSERVE, 1.0, "ada"))
     for name in ("gpu-01", "gpu-03"):
         mirror.say(name, "fan noise")
-    with mirroring.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
+    with netbox.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
         until(lambda: mirror.entries("gpu-03") == ["ada asks: hold (fan noise)."], "its journal says nothing")
         assert (mirror.page("gpu-01")["fleet_state"], mirror.entries("gpu-01")) == (None, [])
         mirror.store.set_mode(Setting(Scope.NODE, "gpu-01", None, Mode.ADVISE, 2.0, "ada"))
@@ -249,7 +249,7 @@ def test_serve_says_that_where_a_folder_is_the_source_no_netbox_is_told(
 ) -> None:
     monkeypatch.setenv("FLEET_SOURCE", "site")
     world: Any = SimpleNamespace(settings=fleet_settings.load(), store=mirror.store)
-    with running.mirroring(world):
+    with serve.mirroring(world):
         pass
     said = capsys.readouterr().out
     assert said.startswith("netbox_write_nodes is on, from the variable FLEET_NETBOX_WRITE_NODES, and source is the")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.lifecycle import Event
-from fleet_runner.core.mirror.fields import moment
-from fleet_runner.reconcile.mirror.fields import AGAIN, LOOK
+from fleet_runner.core.inventory.netbox.mirror.fields import moment
+from fleet_runner.core.lifecycle.states import Event
+from fleet_runner.reconcile.inventory.netbox_mirror.fields import AGAIN, LOOK
 from tests.netbox.mirroring import NAMES, Told, told
 from tests.netbox.standin import Standin
 

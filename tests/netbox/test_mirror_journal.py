@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.netbox import mirror as pages
-from fleet_runner.adapters.store import Store, mirrored
-from fleet_runner.core.lifecycle import Event
-from fleet_runner.reconcile.mirror.journal import SETTLES
-from fleet_runner.reconcile.mirror.teller import LEASE
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.netbox import fields
+from fleet_runner.core.lifecycle.states import Event
+from fleet_runner.reconcile.inventory.netbox_mirror.journal import SETTLES
+from fleet_runner.reconcile.inventory.netbox_mirror.writer import LEASE
 from tests.netbox.mirroring import NAMES, Told, told
 from tests.netbox.standin import Standin
 
@@ -172,8 +173,8 @@ def test_a_store_that_was_brought_back_tells_nothing_again(mirror: Told) -> None
     [before] = mirror.store.untold_lines(mirror.standin.url)
     mirror.turn()
     with mirror.store._database.write() as connection:
-        mirrored.told(connection, mirror.standin.url, {"gpu-01": before.told})
-        mirrored.doubt(connection)
+        fields.told(connection, mirror.standin.url, {"gpu-01": before.told})
+        fields.doubt(connection)
     mirror.say("gpu-01", "after")
     mirror.turn()
     assert mirror.entries("gpu-01") == ["ada asks: hold (fan noise).", "ada asks: hold (after)."]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.core.cases import Case, Replaced
-from fleet_runner.core.mirror.serials import Due
+from fleet_runner.core.inventory.netbox.mirror.serials import Due
+from fleet_runner.core.tickets.rma_cases import Case, Replaced
 from tests.netbox.mirroring import Told, told
 from tests.netbox.standin import Standin
 

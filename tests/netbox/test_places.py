@@ -3,10 +3,10 @@
 import pytest
 
 from fleet_runner.adapters.netbox import places
-from fleet_runner.core.drift.difference import Kind
-from fleet_runner.core.drift.tables import Place
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.records import Device, DeviceType, Fleet, Interface, Part
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.drift.difference import Kind
+from fleet_runner.core.inventory.drift.tables import Place
+from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Interface, Part
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
 

@@ -17,10 +17,10 @@ from rich.console import Console
 from fleet_runner.adapters import netbox, sitefiles
 from fleet_runner.adapters.sitefiles import pulling
 from fleet_runner.adapters.sitefiles.pulling import Change
-from fleet_runner.cli.netbox import telling
-from fleet_runner.cli.session import Exit
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.records import Cable, Fleet, Interface, Termination
+from fleet_runner.cli.base.session import Exit
+from fleet_runner.cli.inventory.netbox import progress
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.records import Cable, Fleet, Interface, Termination
 from tests.cli.conftest import Said, typed
 from tests.fleets import fleets
 from tests.netbox.site import put
@@ -239,9 +239,9 @@ def test_an_interface_of_another_kind_than_its_types_keeps_it(tmp_path: Path) ->
 
 def test_what_takes_long_is_told_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = StringIO()
-    monkeypatch.setattr(telling, "errors", Console(file=shown, force_terminal=True, width=80))
-    monkeypatch.setattr(telling, "SOON", 0.0)
-    with telling.progress() as tell:
+    monkeypatch.setattr(progress, "errors", Console(file=shown, force_terminal=True, width=80))
+    monkeypatch.setattr(progress, "SOON", 0.0)
+    with progress.progress() as tell:
         tell("cable", 10, 2000)
         until = time.monotonic() + 10
         while "cable: 10 of 2,000" not in shown.getvalue():

@@ -10,13 +10,9 @@ from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import push as pushing
 from fleet_runner.adapters.netbox.push import Pushed
 from fleet_runner.adapters.netbox.refusals import LONGEST, said
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.push import Kind, Plan
-from fleet_runner.core.records import (
-    Fleet,
-    Management,
-    Part,
-)  # fmt: skip
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.netbox.push import Kind, Plan
+from fleet_runner.core.inventory.records import Fleet, Management, Part  # fmt: skip
 from tests import small_fleet
 from tests.fleets import fleets
 from tests.netbox.description import models

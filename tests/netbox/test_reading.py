@@ -10,9 +10,9 @@ from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import client
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.netbox.exports import merged
-from fleet_runner.adapters.netbox.reading import Lists, everything
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
+from fleet_runner.adapters.netbox.lists import Lists, everything
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin, serving
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from fleet_runner.adapters import netbox
-from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
+from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
 from tests.fleets import fleets
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin, serving

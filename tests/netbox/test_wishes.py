@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.adapters.netbox import wishes
+from fleet_runner.adapters.netbox import page_intents
 from fleet_runner.adapters.netbox.client import Client
-from fleet_runner.adapters.netbox.wishes import Seen
-from fleet_runner.core.actions import Decision, Move
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, State
-from fleet_runner.core.records import Device
-from fleet_runner.reconcile.page_wishes import NAME, ROUNDS, STUCK
+from fleet_runner.adapters.netbox.page_intents import Seen
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.actions import Decision, Move
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, State
+from fleet_runner.reconcile.inventory.page_intents import NAME, ROUNDS, STUCK
 from tests.netbox.asking import MAY, NAMES, Desk
 
 
@@ -49,14 +49,14 @@ def test_two_runners_take_a_wish_once(desk: Desk, monkeypatch: pytest.MonkeyPatc
     """The second looks, takes and empties between the first one's taking and emptying."""
     desk.ask("gpu-1", "hold")
     one, other = desk.runner(), desk.runner()
-    real = wishes.empty
+    real = page_intents.empty
 
     def empty(client: Client, seen: Seen) -> bool:
-        monkeypatch.setattr(wishes, "empty", real)
+        monkeypatch.setattr(page_intents, "empty", real)
         other.visit(rung=True)
         return real(client, seen)
 
-    monkeypatch.setattr(wishes, "empty", empty)
+    monkeypatch.setattr(page_intents, "empty", empty)
     one.visit()
     assert desk.asked() == [("alice in NetBox", "hold", "")]
     assert desk.stands("gpu-1") == ("", "")

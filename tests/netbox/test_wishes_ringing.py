@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fleet_runner.adapters.bell import WISHES, ring
-from fleet_runner.core.errors import SettingsError
-from fleet_runner.listening.beside import beside
-from fleet_runner.reconcile import page_wishes
+from fleet_runner.adapters.plays.wakeup import WISHES, ring
+from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.reconcile.inventory import page_intents
+from fleet_runner.services.signals.thread import beside
 from fleet_runner.settings import Settings
 from tests.netbox.asking import FLEET, Desk
 from tests.secret import private
@@ -31,9 +31,9 @@ def test_a_wish_is_taken_at_once_when_netbox_tells_of_it(desk: Desk, tmp_path: P
     secret, said = tmp_path / "secret", list[str]()
     private(secret, "made-up")
     given = settings(desk, tmp_path, netbox_webhook_secret=secret, signals_listen="127.0.0.1:0")
-    with page_wishes.taking(given, desk.store), beside(given, desk.store, lambda: FLEET, said.append):
+    with page_intents.taking(given, desk.store), beside(given, desk.store, lambda: FLEET, said.append):
         until(lambda: bool(desk.netbox.requests) and bool(said))
-        time.sleep(page_wishes.REST)
+        time.sleep(page_intents.REST)
         began = time.monotonic()
         desk.ask("gpu-1", "hold", "the fan is loud")
         body = b'{"data": {"name": "gpu-2", "custom_fields": {"fleet_wish": "reboot"}}}'
@@ -41,17 +41,17 @@ def test_a_wish_is_taken_at_once_when_netbox_tells_of_it(desk: Desk, tmp_path: P
         url = said[0].removeprefix("signals: ")
         assert httpx.post(f"{url}/signals/netbox", content=body, headers=signed, trust_env=False).status_code == 200
         until(lambda: desk.stands("gpu-1") == ("", ""))
-        assert time.monotonic() - began < page_wishes.EVERY / 2
+        assert time.monotonic() - began < page_intents.EVERY / 2
     assert desk.asked() == [("alice in NetBox", "hold", "the fan is loud")]
     assert desk.asked("gpu-2") == []
-    assert desk.store.take_tracker(page_wishes.NAME, "the next one", desk.store.clock(), 1.0) is not None
+    assert desk.store.take_tracker(page_intents.NAME, "the next one", desk.store.clock(), 1.0) is not None
 
 
 def test_however_often_it_rings_netbox_is_asked_no_more_than_once_a_second(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_wishes, "REST", 0.3)
-    with page_wishes.taking(settings(desk, tmp_path), desk.store):
+    monkeypatch.setattr(page_intents, "REST", 0.3)
+    with page_intents.taking(settings(desk, tmp_path), desk.store):
         until(lambda: bool(desk.netbox.requests))
         ended = time.monotonic() + 1.0
         while time.monotonic() < ended:
@@ -67,11 +67,11 @@ def test_a_netbox_that_is_away_is_looked_at_again_and_its_end_is_awaited_by_nobo
     (tmp_path / "token").unlink(missing_ok=True)
     given = settings(desk, tmp_path)
     (tmp_path / "token").unlink()
-    with page_wishes.taking(given, desk.store):
-        until(lambda: "a NetBox token" in desk.store.tracker(page_wishes.NAME).detail)
+    with page_intents.taking(given, desk.store):
+        until(lambda: "a NetBox token" in desk.store.tracker(page_intents.NAME).detail)
         private(tmp_path / "token", desk.token)
         desk.ask("gpu-1", "hold")
-        time.sleep(page_wishes.REST)
+        time.sleep(page_intents.REST)
         ring(tmp_path, WISHES)
         until(lambda: bool(desk.asked()))
 
@@ -82,4 +82,4 @@ def test_settings_that_answer_nobody_are_refused(desk: Desk, tmp_path: Path) -> 
         ({"netbox_write_nodes": False}, "set netbox_write_nodes, too"),
     ):
         with pytest.raises(SettingsError, match=said):
-            page_wishes.taker(settings(desk, tmp_path, **more), desk.store)
+            page_intents.taker(settings(desk, tmp_path, **more), desk.store)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.netbox.client import Patience
-from fleet_runner.core.health import bound
+from fleet_runner.core.schedules.health import bound
 from fleet_runner.settings import PROJECT_DIR, Settings
 
 UNIT = PROJECT_DIR / "packaging" / "fleet-runner.service"

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.records import Device
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.spool import Judged
 from fleet_runner.lab import faults
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.adapters.source import read
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.lab import faults, hardware
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab
 from fleet_runner.lab.up import up
 from fleet_runner.settings import load
-from fleet_runner.source import read
-from tests.adapters.test_archive import opened
+from tests.adapters.files.test_archive import opened
 from tests.lab.bench import boot
 from tests.playbooks.test_resetting import NODE, Play
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.spool import Judged, Line
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.spool import Judged, Line
 from tests import slurm
 from tests.playing import Ansible, inventory, spool
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, OpenRun
+from fleet_runner.core.checks.verdicts import Remedy, Verdict
 from fleet_runner.core.firmware.flash import End
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.outcomes import judge
-from fleet_runner.core.records import Device
-from fleet_runner.core.runs import Outcome
-from fleet_runner.core.spool import Ended, Judged, Line, PlayEnd
-from fleet_runner.core.verdicts import Remedy, Verdict
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle.outcomes import judge
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.core.lifecycle.spool import Ended, Judged, Line, PlayEnd
+from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.lab import faults, hardware
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_runner.core.spool import Ended, Line, PlayEnd
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.lifecycle.spool import Ended, Line, PlayEnd
 from fleet_runner.lab import faults
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab

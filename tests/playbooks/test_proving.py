@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.lab import faults, hardware, jobs
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.lab import faults, hardware
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fleet_runner.core.checks.answers import fault_key
-from fleet_runner.core.spool import Judged, Line
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.spool import Judged, Line
 from fleet_runner.lab import faults, hardware, jobs, plan
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab

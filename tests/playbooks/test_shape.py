@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_runner.adapters import stage_checks
-from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.rules.rules import LADDER
+from fleet_runner.adapters.plays import stage_checks
+from fleet_runner.core.checks.catalogue import CHECKS
+from fleet_runner.core.faults.rules.rules import LADDER
+from fleet_runner.core.lifecycle.states import Stage
 from tests.playing import PROJECT
 
 PLAYBOOKS = sorted((PROJECT / "playbooks").glob("*.yml"))

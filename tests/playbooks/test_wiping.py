@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, Move, OpenRun
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
-from fleet_runner.core.records import Device
-from fleet_runner.core.runs import Outcome, Run
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun
+from fleet_runner.core.lifecycle.runs import Outcome, Run
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
 from tests import tpm
 from tests.chains import SUPERVISOR
-from tests.core.wipe import looks
+from tests.core.lifecycle.wipe import looks
 from tests.playing import Ansible, inventory, spool, unclean
 from tests.plugins.test_fleet_wipe import holders
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd, Progress
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.spool import Ended, Evidence, Judged, PlayEnd, Progress
 from tests.playing import PROJECT, Ansible, spool, unclean
 
 CAPTURED = (PROJECT / "tests" / "evidence" / "ibnetdiscover" / "by_port.txt").read_text()

@@ -8,7 +8,7 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from fleet_runner.core import active
+from fleet_runner.core.checks import active
 from fleet_runner.core.checks.check import Order
 
 ENDED = {"state": "ended", "rc": 0, "elapsed": 10.0, "seconds": 10.0, "output": "wrong", "reason": ""}

@@ -11,16 +11,16 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, OpenRun
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.runs import Outcome, Run
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle.runs import Outcome, Run
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.lab.redfish import Durations, Emulator, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
-from tests.firmware.bench import bench
-from tests.firmware.scenes import CREDENTIALS, NODE, store_in
 from tests.playing import PROJECT, Ansible, inventory, spool, unclean, verdicts
+from tests.reconcile.firmware.driver.bench import bench
+from tests.reconcile.firmware.driver.scenes import CREDENTIALS, NODE, store_in
 
 WANTED = {"SRIOVEnable": "Enabled", "MaxPayload": 512, "QuietBoot": True}
 LONG = 30.0

@@ -16,9 +16,9 @@ import yaml
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.boot.boots import Beat, Boot, Identity, Milestone, PhonedHome, Reached, Refused
-from fleet_runner.core.records import Device
-from fleet_runner.core.spool import Ended, Judged, PlayEnd
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.spool import Ended, Judged, PlayEnd
 from tests.adapters.redfish_replay import PASSWORD, USER, Replay, replayed, small
 from tests.playing import Ansible, inventory, spool, unclean
 

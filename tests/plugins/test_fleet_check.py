@@ -12,11 +12,11 @@ import pytest
 import yaml
 from ansible.errors import AnsibleActionFail
 
-from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.evidence import Expected, Read, ReadEnd, Reading
-from fleet_runner.core.reads import READS
-from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.catalogue import CHECKS
+from fleet_runner.core.checks.evidence import Expected, Read, ReadEnd, Reading
+from fleet_runner.core.checks.reads import READS
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.spool import Ended, Evidence, Judged, PlayEnd
 from fleet_runner.settings import Settings
 from tests.adapters.redfish_replay import PASSWORD, USER, replayed, small
 from tests.playing import Ansible, inventory, spool, unclean, verdicts

@@ -15,17 +15,17 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, Move, OpenRun
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage
-from fleet_runner.core.runs import Outcome, Run
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun
+from fleet_runner.core.lifecycle.runs import Outcome, Run
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage
 from fleet_runner.lab.redfish import Durations
-from tests.firmware import scenes
-from tests.firmware.bench import Bench
-from tests.firmware.bench import bench as benched
-from tests.firmware.scenes import NODE, OLD
 from tests.playing import PROJECT, Ansible, inventory, spool, unclean
+from tests.reconcile.firmware.driver import scenes
+from tests.reconcile.firmware.driver.bench import Bench
+from tests.reconcile.firmware.driver.bench import bench as benched
+from tests.reconcile.firmware.driver.scenes import NODE, OLD
 
 PACE = {"poll": 0.5, "settle": 2, "send": 2, "outage": 2, "boot": 2}
 

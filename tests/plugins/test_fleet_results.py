@@ -13,13 +13,13 @@ import ansible_runner
 import pytest
 import yaml
 
-from fleet_runner.adapters import lease
+from fleet_runner.adapters.plays import lease
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.records import Device
-from fleet_runner.core.runs import Outcome
-from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd, Progress
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.core.lifecycle.spool import Ended, Evidence, Judged, PlayEnd, Progress
+from fleet_runner.core.lifecycle.states import Stage
 from tests.playing import PROJECT, Ansible, inventory, spool, unclean
 
 Tool = Callable[[str, str], str]

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.wipe import planner, reports
-from fleet_runner.core.wipe.planner import Item, Next
-from fleet_runner.core.wipe.reports import Report, Stand
+from fleet_runner.core.lifecycle.wipe import planner, reports
+from fleet_runner.core.lifecycle.wipe.planner import Item, Next
+from fleet_runner.core.lifecycle.wipe.reports import Report, Stand
 from tests import tpm
-from tests.core.wipe import looks
+from tests.core.lifecycle.wipe import looks
 
 SERIAL = "S 1"
 BLOCKS = 256

@@ -12,10 +12,10 @@ from types import ModuleType
 
 import pytest
 
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run
-from fleet_runner.core.evidence import ReadEnd, Reading
-from fleet_runner.core.parsers import (
+from fleet_runner.core.checks.evidence import ReadEnd, Reading
+from fleet_runner.core.checks.parsers import (
     clocks,
     dmidecode,
     edac,
@@ -31,9 +31,9 @@ from fleet_runner.core.parsers import (
     processes,
     smart,
 )
-from fleet_runner.core.reads import READS
-from fleet_runner.core.verdicts import Verdict
-from tests.core.checks.hosting import asked
+from fleet_runner.core.checks.reads import READS
+from fleet_runner.core.checks.verdicts import Verdict
+from tests.core.checks.catalogue.hosting import asked
 
 NAMES = (
     *("lscpu", "cpu_microcode", "meminfo", "nvme_controllers", "nvme_smart", "ata_smart", "findmnt", "df", "edac"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.parsers.perftest import Row, measured
+from fleet_runner.core.checks.parsers.perftest import Row, measured
 from fleet_runner.settings import PROJECT_DIR
 
 PROGRAM = PROJECT_DIR / "roles" / "active" / "files" / "ib_write.py"

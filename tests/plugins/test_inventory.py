@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_runner.core.inventory import FORM, fabric
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.inventory.ansible import FORM, fabric
+from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.lab import site
 from fleet_runner.lab.folder import Lab
 from tests.playing import Ansible

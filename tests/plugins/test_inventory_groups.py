@@ -11,10 +11,10 @@ import yaml
 
 from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, SetCondition
-from fleet_runner.core.lifecycle import Condition
-from fleet_runner.core.records import Device, DeviceType, Fleet, nodes
-from fleet_runner.core.runs import Held
+from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, nodes
+from fleet_runner.core.lifecycle.actions import Decision, SetCondition
+from fleet_runner.core.lifecycle.runs import Held
+from fleet_runner.core.lifecycle.states import Condition
 from fleet_runner.lab import site
 from fleet_runner.lab.folder import Lab
 from tests.netbox.site import put

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleet_runner.core.spool import Evidence, Judged
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.lifecycle.spool import Evidence, Judged
 from tests.playing import Ansible, inventory, spool
 
 Tool = Callable[[str, str], str]

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import ConflictError
+from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.firmware.flash import End
-from fleet_runner.firmware import guarding, holding
+from fleet_runner.reconcile.firmware.driver import lease, power_guard
 from tests.adapters.redfish_replay import PASSWORD, USER, replayed, small
 from tests.adapters.store.builders import device
 from tests.adapters.store.flashing import flash
@@ -42,36 +42,36 @@ def test_power_and_firmware_keep_apart(store: Store) -> None:
     now = time.time()
     with (
         pytest.raises(ConflictError, match=r"flash 1 of gpu-01 \(BIOS\) is intended"),
-        guarding.power(store, "gpu-01"),
+        power_guard.power(store, "gpu-01"),
     ):
         raise AssertionError
-    with guarding.power(store, "gpu-02"), guarding.power(None, "gpu-01"), guarding.power(store, "unknown"):
+    with power_guard.power(store, "gpu-02"), power_guard.power(None, "gpu-01"), power_guard.power(store, "unknown"):
         pass
-    with guarding.power(store, "gpu-03"), pytest.raises(ConflictError, match="power:"):
+    with power_guard.power(store, "gpu-03"), pytest.raises(ConflictError, match="power:"):
         store.lease("gpu-03", DRIVER, run=None, now=now, seconds=60.0)
     store.lease("gpu-03", DRIVER, run=None, now=now, seconds=60.0)
-    with pytest.raises(ConflictError, match=f"{DRIVER} is at its firmware"), guarding.power(store, "gpu-03"):
+    with pytest.raises(ConflictError, match=f"{DRIVER} is at its firmware"), power_guard.power(store, "gpu-03"):
         raise AssertionError
     store.lease("gpu-01", DRIVER, run=None, now=now, seconds=60.0)  # the refusal left nothing behind
     store.end_flash(1, DRIVER, End.VERIFIED, "", now)
     store.unlease("gpu-01", DRIVER)
-    with guarding.power(store, "gpu-01"):
+    with power_guard.power(store, "gpu-01"):
         pass
 
 
 def test_power_that_comes_late_is_not_switched(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """One who was frozen for longer than the node stays closed, and one who was thought dead."""
     clock = [0.0]
-    monkeypatch.setattr(holding, "_ticks", lambda: clock[0])
-    with guarding.power(store, "gpu-03") as alive:
+    monkeypatch.setattr(lease, "_ticks", lambda: clock[0])
+    with power_guard.power(store, "gpu-03") as alive:
         for clock[0] in (200.0, 400.0, 600.0):
             alive()  # closed for as long again, each time
-        assert (store.firmware_holder("gpu-03", time.time()) or ("", 0.0))[1] > time.time() + guarding.SECONDS / 2
-        clock[0] = 601.0 + guarding.SECONDS
+        assert (store.firmware_holder("gpu-03", time.time()) or ("", 0.0))[1] > time.time() + power_guard.SECONDS / 2
+        clock[0] = 601.0 + power_guard.SECONDS
         with pytest.raises(ConflictError, match="nothing more is sent"):
             alive()
-    with guarding.power(store, "gpu-03") as alive:
-        store.lease("gpu-03", DRIVER, run=None, now=time.time() + guarding.SECONDS + 1, seconds=60.0)
+    with power_guard.power(store, "gpu-03") as alive:
+        store.lease("gpu-03", DRIVER, run=None, now=time.time() + power_guard.SECONDS + 1, seconds=60.0)
         with pytest.raises(ConflictError, match=f"{DRIVER} is at its firmware"):
             alive()
 
@@ -93,7 +93,7 @@ def test_power_is_not_switched_at_a_bmc_with_an_open_flash_under_another_name(st
     store.unlease("gpu-04", DRIVER)
     with (
         pytest.raises(ConflictError, match=r"flash 3 of gpu-04 is open at the same BMC"),
-        guarding.power(store, "gpu-03", url),
+        power_guard.power(store, "gpu-03", url),
     ):
         raise AssertionError
 
@@ -129,7 +129,7 @@ def _played(folder: Path, state: Path, bmcs: dict[str, str], action: str) -> str
 
 
 def _taken(store: Store, tree: dict[str, dict[str, str]], action: str) -> int:
-    store.lease("gpu-03", DRIVER, run=None, now=time.time() + guarding.SECONDS + 1, seconds=60.0)
+    store.lease("gpu-03", DRIVER, run=None, now=time.time() + power_guard.SECONDS + 1, seconds=60.0)
     return _off(tree, action)
 
 

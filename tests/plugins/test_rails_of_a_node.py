@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleet_runner.core.spool import Evidence, Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.spool import Evidence, Judged
 from tests.playing import PROJECT, Ansible, inventory, spool
 
 NDR = "infiniband-ndr"

@@ -10,8 +10,8 @@ from ansible.errors import AnsibleActionFail
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.adapters.redfish import gentle
-from fleet_runner.core.errors import BmcError
+from fleet_runner.adapters.redfish import power as gentle
+from fleet_runner.core.base.errors import BmcError
 from tests.playing import PROJECT
 
 ALLOWED = ("On", "ForceOff", "GracefulShutdown", "ForceRestart", "PowerCycle")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core import active
+from fleet_runner.core.checks import active
 from fleet_runner.core.checks.check import Order
 from tests import slurm as cluster
 from tests.chains import FILES, SUPERVISOR

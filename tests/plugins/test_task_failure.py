@@ -2,8 +2,8 @@
 
 import pytest
 
-from fleet_runner.adapters.task_failure import OWN, failure, is_own
-from fleet_runner.core.errors import (
+from fleet_runner.adapters.plays.task_failure import OWN, failure, is_own
+from fleet_runner.core.base.errors import (
     BmcError,
     BmcRefused,
     ConflictError,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.records import Fleet
-from fleet_runner.reconcile.world import World
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.reconcile.loop.context import World
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import Script, Scripted, a_fleet, all_good
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import yaml
 
+from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.firmware.rollout import Rollout, Standing, turned
 from fleet_runner.core.firmware.turns import Member, Turn
 from fleet_runner.core.firmware.waves import plan
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.records import Device, Fleet, Rack
-from fleet_runner.core.runs import Node
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.inventory.records import Device, Fleet, Rack
+from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.loop.context import World
 from tests.reconcile.scripted import GOOD, IDLE, Scripted, in_state, played
 
 VERSIONS = {"BMC": "1.1"}

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import create_engine, text
 
-from fleet_runner.adapters.playbooks import Batch, BatchState, Look
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.records import Device, Fleet, Rack
-from fleet_runner.core.runs import Wish
-from fleet_runner.core.spool import Decoded, Ended, Evidence, Judged, PlayEnd, Progress, encode
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.inventory.records import Device, Fleet, Rack
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.spool import Decoded, Ended, Evidence, Judged, PlayEnd, Progress, encode
+from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.loop.context import World
 from fleet_runner.settings import Settings
 
 OFF = Result("machine_power", Verdict.PASS, "the machine is off", observed={"power": "Off", "boot": ""})

@@ -2,10 +2,10 @@
 
 import pytest
 
-from fleet_runner.core.runs import Wish
-from fleet_runner.core.verdicts import Result
+from fleet_runner.core.checks.verdicts import Result
+from fleet_runner.core.lifecycle.runs import Wish
 from fleet_runner.reconcile import tick
-from tests.reconcile.test_fabrics import FABRIC, Hall, Make, fine, wrong
+from tests.reconcile.loop.test_fabrics import FABRIC, Hall, Make, fine, wrong
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.core.spool import Decoded, Ended, Judged, PlayEnd
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.spool import Decoded, Ended, Judged, PlayEnd
 
 FOLDER = Path(os.environ["MOLECULE_EPHEMERAL_DIRECTORY"])
 PROJECT = Path(__file__).resolve().parents[2]

@@ -88,8 +88,8 @@ def _images(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> None:
 def _store(path: Path, state: str) -> None:
     """Make a store that knows the node, and move it there by the shortest way."""
     from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
-    from fleet_runner.core.actions import Decision, Move  # noqa: PLC0415  likewise
-    from fleet_runner.core.records import Device  # noqa: PLC0415  likewise
+    from fleet_runner.core.inventory.records import Device  # noqa: PLC0415  likewise
+    from fleet_runner.core.lifecycle.actions import Decision, Move  # noqa: PLC0415  likewise
 
     with Store.create(f"sqlite:///{path}") as store:
         store.register([Device(NODE, "lab", "gpu-server", "lab")], time.time())
@@ -99,7 +99,7 @@ def _store(path: Path, state: str) -> None:
 
 
 def _way(state: str) -> list[Any]:
-    from fleet_runner.core.lifecycle import TRANSITIONS, State  # noqa: PLC0415  likewise
+    from fleet_runner.core.lifecycle.states import TRANSITIONS, State  # noqa: PLC0415  likewise
 
     ways: dict[State, list[Any]] = {State.REGISTERED: []}
     for _ in State:

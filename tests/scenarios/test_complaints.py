@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from fleet_runner.adapters.playbooks import BatchState
-from fleet_runner.core.lifecycle import STATES, Condition, Stage, State
-from fleet_runner.core.runs import Wish
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.adapters.plays.engine import BatchState
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.loop.context import World
 from tests.making import an_alarm
 from tests.reconcile.scripted import BUSY, IDLE, Script, Scripted, in_service, pass_time, path, played
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.breaker import BEFORE, Breaker
-from fleet_runner.core.lifecycle import STATES, Condition, Stage, State
-from fleet_runner.core.runs import Entry, Wish
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.budgets.circuit_breaker import BEFORE, Breaker
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.lifecycle.runs import Entry, Wish
+from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.loop.context import World
 from fleet_runner.settings import load
 from tests.making import an_alarm
 from tests.reconcile.scripted import BUSY, GOOD, IDLE, Scripted, a_fleet, in_service

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from sqlalchemy import insert
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.trend_schema import panels, stays
-from fleet_runner.core.foresight import Foresight, Kind
-from fleet_runner.core.trends import heat, packing
-from fleet_runner.core.trends.metrics import BY_NAME
-from fleet_runner.core.trends.panel import DAY, Panel
-from fleet_runner.core.trends.peers import Place
+from fleet_runner.adapters.store.schema.trends import panels, stays
+from fleet_runner.core.reliability.forecasts import Foresight, Kind
+from fleet_runner.core.reliability.trends import heat, packing
+from fleet_runner.core.reliability.trends.metrics import BY_NAME
+from fleet_runner.core.reliability.trends.panel import DAY, Panel
+from fleet_runner.core.reliability.trends.peers import Place
 from tests.web.hall import HOSTILE, NOW, Hall
 
 LAST = int(NOW // DAY) - 1

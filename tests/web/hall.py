@@ -8,13 +8,23 @@ from dataclasses import dataclass, field
 from itertools import cycle, islice
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Action, Decision, Move, OpenRun, OpenTicket, SetCondition
-from fleet_runner.core.evidence import ReadEnd, Reading
-from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, Stage, State
-from fleet_runner.core.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination, rack_key
-from fleet_runner.core.runs import Held, Node, Outcome
-from fleet_runner.core.spool import Evidence, Judged, Progress
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.checks.evidence import ReadEnd, Reading
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.inventory.records import (
+    Cable,
+    Device,
+    DeviceType,
+    Fleet,
+    Interface,
+    Part,
+    Rack,
+    Termination,
+    rack_key,
+)
+from fleet_runner.core.lifecycle.actions import Action, Decision, Move, OpenRun, OpenTicket, SetCondition
+from fleet_runner.core.lifecycle.runs import Held, Node, Outcome
+from fleet_runner.core.lifecycle.spool import Evidence, Judged, Progress
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 
 NOW = 1_795_000_000.0
 """When tests look, in epoch seconds."""

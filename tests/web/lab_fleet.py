@@ -9,12 +9,12 @@ import httpx
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.http.admission import make
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.lab import ports
 from fleet_runner.lab.down import down
 from fleet_runner.lab.up import up
+from fleet_runner.services.http.admission import make
 from tests.e2e.conftest import Fleet
 from tests.waiting import until
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from fleet_runner.core.access import Role
+from fleet_runner.core.access.roles import Role
 from tests.web.served import Served
 
 DESKTOP, PHONE = (1280, 800), (390, 844)

@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.records import Fleet
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.http.admission import make
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.faults.signals.tokens import Token
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.services.http.admission import make
 from fleet_runner.settings import Settings
 from fleet_runner.web.serving import pages
 from fleet_runner.web.site import Site

@@ -3,21 +3,21 @@
 from collections.abc import Iterable
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core import inventory
-from fleet_runner.core.actions import Decision, OpenRun
 from fleet_runner.core.cabling.design import designed, infiniband, places
 from fleet_runner.core.cabling.explain import Fault
+from fleet_runner.core.cabling.fabrics import fabrics
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Bound
-from fleet_runner.core.checks.fabric_cabling import finding
-from fleet_runner.core.evidence import ReadEnd, Reading
-from fleet_runner.core.fabrics import fabrics
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.records import Fleet
-from fleet_runner.core.runs import Outcome
-from fleet_runner.core.spool import Ended, Evidence, Judged, PlayEnd
-from fleet_runner.core.verdicts import Finding, Result, Verdict
+from fleet_runner.core.checks.catalogue.fabric_cabling import finding
+from fleet_runner.core.checks.evidence import ReadEnd, Reading
+from fleet_runner.core.checks.verdicts import Finding, Result, Verdict
+from fleet_runner.core.inventory import ansible
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.lifecycle.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.core.lifecycle.spool import Ended, Evidence, Judged, PlayEnd
+from fleet_runner.core.lifecycle.states import Stage
 from tests.core.cabling.discoveries import by_port
 
 
@@ -30,7 +30,7 @@ def known(store: Store, fleet: Fleet, now: float) -> tuple[str, ...]:
 
 def links(fleet: Fleet, switch: str = "") -> list[Link]:
     """Return the designed links, all or those of a switch."""
-    every = designed(inventory.fabric(fleet), infiniband)
+    every = designed(ansible.fabric(fleet), infiniband)
     return [each for each in every if not switch or switch in {each.a.device, each.b.device}]
 
 
@@ -42,13 +42,13 @@ def swapped(every: Iterable[Link], one: Link, other: Link) -> list[Link]:
 
 def judged(fleet: Fleet, designed_ones: Iterable[Link], seen: Iterable[Link]) -> tuple[Fault, ...]:
     """Return the faults of what was seen."""
-    where = places(inventory.fabric(fleet))
+    where = places(ansible.fabric(fleet))
     return hold(designed_ones, Bound(dict.fromkeys(seen, "4x NDR")), where).faults
 
 
 def findings(fleet: Fleet, faults: Iterable[Fault]) -> tuple[Finding, ...]:
     """Return faults as a sweep's findings."""
-    servers = places(inventory.fabric(fleet)).servers
+    servers = places(ansible.fabric(fleet)).servers
     return tuple(finding(fault, servers) for fault in faults)
 
 

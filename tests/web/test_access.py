@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from fleet_runner.core.access import Role
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.http.admission import make
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.faults.signals.tokens import Token
+from fleet_runner.services.http.admission import make
 from tests.web.hall import NOW, Hall
 from tests.web.served import Served, served
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fleet_runner.core.access import Role
-from fleet_runner.http import protocol
+from fleet_runner.core.access.roles import Role
+from fleet_runner.services.http import protocol
 from tests.web.hall import Hall
 from tests.web.served import Served, served
 from tests.web.test_audit import newest

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Asked, Role
-from fleet_runner.core.errors import StoreError
+from fleet_runner.core.access.roles import Asked, Role
+from fleet_runner.core.base.errors import StoreError
 from tests.web.hall import HOSTILE, NOW
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served

@@ -9,13 +9,13 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.actions import OpenTicket
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.records import Cable, Device, Fleet, Interface, Termination
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.topology.days import DAY, named
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.cabling.topology.days import DAY, named
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.inventory.records import Cable, Device, Fleet, Interface, Termination
+from fleet_runner.core.lifecycle.actions import OpenTicket
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import Stage
 from tests.web.hall import HOSTILE, NOW, act, described, made
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.actions import SetCondition
-from fleet_runner.core.lifecycle import Condition, State
-from fleet_runner.core.records import Device, Fleet, Rack, rack_key
-from fleet_runner.core.runs import Held
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.inventory.records import Device, Fleet, Rack, rack_key
+from fleet_runner.core.lifecycle.actions import SetCondition
+from fleet_runner.core.lifecycle.runs import Held
+from fleet_runner.core.lifecycle.states import Condition, State
 from tests.web.hall import HOSTILE, NOW, TYPES, Hall, act, described
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served

@@ -13,9 +13,9 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, Page, expect
 
-from fleet_runner.core.access import Role
-from fleet_runner.core.lifecycle import Condition, State
-from fleet_runner.core.runs import Node, Ticket
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.lifecycle.runs import Node, Ticket
+from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.lab import faults, technician
 from tests.waiting import until
 from tests.web.lab_fleet import TENANT, LabSite, lab_fleet

@@ -12,11 +12,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.actions import Decision, OpenRun
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.runs import Outcome, Run
-from fleet_runner.core.spool import Progress
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.lifecycle.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle.runs import Outcome, Run
+from fleet_runner.core.lifecycle.spool import Progress
+from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.web.live import MOST_OF_ADDRESS, event
 from tests.web.hall import NOW, Hall, made, node
 from tests.web.looking import accessible, opened, shot

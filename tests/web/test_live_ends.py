@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from fleet_runner.core.access import Role
+from fleet_runner.core.access.roles import Role
 from fleet_runner.web import live
 from tests.web.hall import NOW
 from tests.web.served import Served

@@ -3,7 +3,7 @@
 import httpx
 from playwright.sync_api import Browser
 
-from fleet_runner.core.access import Role
+from fleet_runner.core.access.roles import Role
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served
 

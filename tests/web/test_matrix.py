@@ -14,12 +14,12 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.routing import Mount
 
-from fleet_runner.core.access import RIGHTS, Right, Role
-from fleet_runner.core.actions import OpenTicket
-from fleet_runner.core.lifecycle import State
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.core.verdicts import Remedy
-from fleet_runner.http.admission import make
+from fleet_runner.core.access.roles import RIGHTS, Right, Role
+from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.faults.signals.tokens import Token
+from fleet_runner.core.lifecycle.actions import OpenTicket
+from fleet_runner.core.lifecycle.states import State
+from fleet_runner.services.http.admission import make
 from fleet_runner.settings import Settings
 from fleet_runner.web.access import rights, who
 from fleet_runner.web.app import application, routed

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.actions import OpenTicket, SetCondition
-from fleet_runner.core.lifecycle import Condition, State
-from fleet_runner.core.records import Device, Fleet
-from fleet_runner.core.runs import Held
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.inventory.records import Device, Fleet
+from fleet_runner.core.lifecycle.actions import OpenTicket, SetCondition
+from fleet_runner.core.lifecycle.runs import Held
+from fleet_runner.core.lifecycle.states import Condition, State
 from tests.web.hall import NOW, PATHS, TYPES, Hall, act, walk
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Browser
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core import modes
-from fleet_runner.core.access import Role
-from fleet_runner.core.modes import Kind, Mode, Scope, Setting, Where
-from fleet_runner.core.printable import printable
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.budgets import modes
+from fleet_runner.core.budgets.modes import Kind, Mode, Scope, Setting, Where
 from tests.web.hall import HOSTILE, Hall, made
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.lifecycle import Condition, State
-from fleet_runner.core.runs import Wish
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.loop.context import World
 from tests.reconcile.scripted import Scripted, all_good
 from tests.web.hall import NOW, Hall, made, node
 from tests.web.looking import PHONE, accessible, fits, opened

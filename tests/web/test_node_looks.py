@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser
 
-from fleet_runner.core.lifecycle import State
+from fleet_runner.core.lifecycle.states import State
 from tests.web.hall import Hall
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served

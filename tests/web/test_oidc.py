@@ -12,7 +12,7 @@ import pytest
 from joserfc.jwk import OctKey
 from playwright.sync_api import Browser
 
-from fleet_runner.core.access import Role
+from fleet_runner.core.access.roles import Role
 from fleet_runner.settings import Settings
 from fleet_runner.web.serving import pages
 from fleet_runner.web.site import Site

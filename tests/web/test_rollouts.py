@@ -9,13 +9,13 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.actions import Decision, Move, OpenRun
+from fleet_runner.core.access.roles import Role
 from fleet_runner.core.firmware.rollout import Rollout, Standing, turned
 from fleet_runner.core.firmware.turns import Member, Turn
 from fleet_runner.core.firmware.waves import NO_WAVE
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
-from fleet_runner.core.spool import Progress
+from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun
+from fleet_runner.core.lifecycle.spool import Progress
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
 from tests.web.hall import HOSTILE, NOW, Hall, made, node
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served

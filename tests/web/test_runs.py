@@ -9,13 +9,13 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.actions import Decision, OpenRun
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.runs import Outcome, Run
-from fleet_runner.core.spool import Judged, Progress
-from fleet_runner.core.verdicts import Result, Verdict
-from fleet_runner.reconcile.batches import NO_ROOM
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.actions import Decision, OpenRun
+from fleet_runner.core.lifecycle.runs import Outcome, Run
+from fleet_runner.core.lifecycle.spool import Judged, Progress
+from fleet_runner.core.lifecycle.states import Stage, State
+from fleet_runner.reconcile.lifecycle.batches import NO_ROOM
 from tests.web.hall import HOSTILE, NOW, Hall, made, node
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served

@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import OpenRun
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.placement import Offer, Runner
+from fleet_runner.core.inventory.placement import Offer, Runner
+from fleet_runner.core.lifecycle.actions import OpenRun
+from fleet_runner.core.lifecycle.states import Stage
 from tests.adapters.store.builders import UrlMaker, decision, device, node
 from tests.adapters.store.conftest import (  # noqa: F401  fixtures
     postgresql,

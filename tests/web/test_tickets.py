@@ -6,15 +6,15 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
-from fleet_runner.core.access import Role
-from fleet_runner.core.actions import Answer, OpenTicket
-from fleet_runner.core.hands import proof
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.runs import Wish
-from fleet_runner.core.tracking.changes import Act
-from fleet_runner.core.verdicts import Remedy, Result, Verdict
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
+from fleet_runner.core.lifecycle.actions import Answer, OpenTicket
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import Stage, State
+from fleet_runner.core.tickets.trackers.changes import Act
+from fleet_runner.core.tickets.work_orders import verification
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.world import World
+from fleet_runner.reconcile.loop.context import World
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import GOOD, IDLE, Scripted
 from tests.web.hall import HOSTILE, NOW, Hall, act
@@ -173,7 +173,7 @@ def test_where_nothing_can_be_asked_it_is_noted(
     for what, why in (("retired", "it is retired"), ("lost", "is known here any more")):
         assert why in technician.get(f"/tickets/{numbers[what]}").text
         technician.post(f"/tickets/{numbers[what]}/done")
-        claim = proof.claim(hall.store.ticket_changes(numbers[what]))
+        claim = verification.claim(hall.store.ticket_changes(numbers[what]))
         assert claim is not None
         assert claim.wishes == ()
 

@@ -1,9 +1,9 @@
 """A node whose checks said a lot: hostile words, odd facts, a swapped link, firmware that drifts."""
 
-from fleet_runner.core.evidence import ReadEnd, Reading
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.spool import Evidence, Judged
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.checks.evidence import ReadEnd, Reading
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.lifecycle.spool import Evidence, Judged
+from fleet_runner.core.lifecycle.states import Stage, State
 from tests.web.hall import HOSTILE, NOW, Hall
 
 ODD = "x" * 300_000

@@ -18,9 +18,9 @@ import urllib3
 from urllib3.exceptions import HTTPError, NewConnectionError, SSLError
 from urllib3.exceptions import TimeoutError as UrllibTimeoutError
 
-from fleet_runner.adapters import secret_file
-from fleet_runner.core.consistency import show
-from fleet_runner.core.errors import JoinError
+from fleet_runner.adapters.files import secret as secret_file
+from fleet_runner.core.base.errors import JoinError
+from fleet_runner.core.inventory.consistency import show
 
 SECRETS = "/api/v1/namespaces/kube-system/secrets"
 LETTERS = string.ascii_lowercase + string.digits

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from fleet_runner.adapters import secret_file
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.adapters.files import secret
+from fleet_runner.core.base.errors import SettingsError
 
 LEAST_BYTES, MOST_BYTES = 32, 1024
 """What munged takes as a key (munge 0.5.15, MUNGE_MINIMUM_SECRET_KEY_LEN and its maximum)."""
@@ -11,7 +11,7 @@ LEAST_BYTES, MOST_BYTES = 32, 1024
 
 def key(path: Path) -> bytes:
     """Return the key, or raise SettingsError where munged would not take it."""
-    found = secret_file.read(path, "a MUNGE key")
+    found = secret.read(path, "a MUNGE key")
     if LEAST_BYTES <= len(found) <= MOST_BYTES:
         return found
     raise SettingsError(

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+from fleet_runner.adapters.netbox.cable_status import Written, connect_cables
 from fleet_runner.adapters.netbox.changes import Mark
 from fleet_runner.adapters.netbox.client import Patience
-from fleet_runner.adapters.netbox.drafting import fleet
 from fleet_runner.adapters.netbox.exports import TEMPLATES, Template
+from fleet_runner.adapters.netbox.fleet import fleet
 from fleet_runner.adapters.netbox.snapshots import Snapshot, as_kept, snapshot
-from fleet_runner.adapters.netbox.writing import Written, connect_cables
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.inventory.records import Fleet
 
 __all__ = [
     "TEMPLATES", "Mark", "Patience", "Snapshot", "Template", "Written", "as_kept", "connect_cables", "fleet", "load",

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from fleet_runner.adapters.netbox.records import Place
 from fleet_runner.adapters.netbox.rows import CableRow
-from fleet_runner.core.consistency import Found, Problem, paired
-from fleet_runner.core.records import CONNECTED, REMOVED, Cable, Termination
+from fleet_runner.core.inventory.consistency import Found, Problem, paired
+from fleet_runner.core.inventory.records import CONNECTED, REMOVED, Cable, Termination
 
 INTERFACE, FRONT, REAR = "dcim.interface", "dcim.frontport", "dcim.rearport"
 PANEL = frozenset({FRONT, REAR})

@@ -19,8 +19,8 @@ from urllib3.exceptions import TimeoutError as UrllibTimeoutError
 from urllib3.util.retry import Retry
 
 from fleet_runner.adapters.netbox.refusals import said
-from fleet_runner.core.consistency import show
-from fleet_runner.core.errors import SourceAwayError, SourceError
+from fleet_runner.core.base.errors import SourceAwayError, SourceError
+from fleet_runner.core.inventory.consistency import show
 
 Json = dict[str, Any]
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fleet_runner.adapters.netbox.cable_status import tag
 from fleet_runner.adapters.netbox.client import Client, Json
-from fleet_runner.adapters.netbox.writing import tag
 
 DEVICES, ITEMS, MODULES = "dcim/devices", "dcim/inventory-items", "dcim/modules"
 JOURNAL = "extras/journal-entries"

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from fleet_runner.adapters.netbox.cables import FRONT, INTERFACE, PANEL, REAR, End, Known, Strand
 from fleet_runner.adapters.netbox.rows import FrontRow, RearRow
-from fleet_runner.core.consistency import Found, Problem, paired
-from fleet_runner.core.records import PANEL as SHARED
-from fleet_runner.core.records import Cable, Termination
+from fleet_runner.core.inventory.consistency import Found, Problem, paired
+from fleet_runner.core.inventory.records import PANEL as SHARED
+from fleet_runner.core.inventory.records import Cable, Termination
 
 
 @dataclass(frozen=True, slots=True)

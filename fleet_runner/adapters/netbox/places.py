@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from fleet_runner.adapters.netbox.client import Client, Json, Patience
-from fleet_runner.core.drift.difference import Kind
-from fleet_runner.core.drift.tables import Place, Places
+from fleet_runner.core.inventory.drift.difference import Kind
+from fleet_runner.core.inventory.drift.tables import Place, Places
 
 DEVICES, ITEMS, MODULES = "dcim/devices", "dcim/inventory-items", "dcim/modules"
 INTERFACES, MACS = "dcim/interfaces", "dcim/mac-addresses"

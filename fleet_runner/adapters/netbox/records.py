@@ -15,10 +15,11 @@ from fleet_runner.adapters.netbox.rows import (
     Row,
     TypeRow,
 )
-from fleet_runner.core import addresses, custom_fields
-from fleet_runner.core.consistency import Found, Problem
-from fleet_runner.core.order import natural
-from fleet_runner.core.records import Device, DeviceType, Interface, Management, Part, Rack
+from fleet_runner.core.base.natural_order import natural
+from fleet_runner.core.inventory import addresses
+from fleet_runner.core.inventory.consistency import Found, Problem
+from fleet_runner.core.inventory.netbox import custom_fields
+from fleet_runner.core.inventory.records import Device, DeviceType, Interface, Management, Part, Rack
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Row)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from fleet_runner.core import custom_fields
+from fleet_runner.core.inventory.netbox import custom_fields
 
 Json = dict[str, Any]
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.adapters.netbox import changes, keeping, reading
+from fleet_runner.adapters.netbox import cache, changes
+from fleet_runner.adapters.netbox import lists as reading
 from fleet_runner.adapters.netbox.changes import Mark
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Patience
-from fleet_runner.adapters.netbox.reading import Lists
+from fleet_runner.adapters.netbox.lists import Lists
 from fleet_runner.adapters.netbox.rows import Rows
-from fleet_runner.core.consistency import show
-from fleet_runner.core.errors import SourceError
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.consistency import show
 
 WHOLE_SECONDS = 86_400.0
 """After which everything is read again: a change that NetBox does not log (made in its database) is seen by then."""
@@ -49,8 +50,8 @@ def snapshot(
         lists = Lists(client)
         if kept is None:
             return _told(lists, reading.everything(lists), None, "everything")
-        print_ = keeping.fingerprint(client.url, token)
-        with keeping.locked(kept, wait=before is None):
+        print_ = cache.fingerprint(client.url, token)
+        with cache.locked(kept, wait=before is None):
             base = _base(kept, print_, before)
             found = _followed(lists, *base) if base else None
             if found is None:
@@ -59,22 +60,22 @@ def snapshot(
                     _present(lists, *base, found, kept)
             filed = before.filed if before else bool(base)
             if found.mark and (base is None or found.mark != base[1]):
-                filed = keeping.save(kept, print_, found.rows, found.mark)
+                filed = cache.save(kept, print_, found.rows, found.mark)
             return replace(found, of=print_, filed=filed)
 
 
 def as_kept(url: str, token: str, file: Path) -> Snapshot | None:
     """Return what a file keeps of a NetBox, which is not asked; None where it keeps nothing that can be used."""
     with Client(url, token, Patience()) as client:
-        print_ = keeping.fingerprint(client.url, token)
-    found = keeping.load(file, print_)
+        print_ = cache.fingerprint(client.url, token)
+    found = cache.load(file, print_)
     return None if found is None else Snapshot(*found, 0, "as it was kept", of=print_, filed=True)
 
 
 def _base(kept: Path, print_: str, before: Snapshot | None) -> tuple[Rows, Mark | None] | None:
     """Return what changes are asked for since: `before`, unless somebody deleted the file that kept it."""
     if before is None or before.of != print_ or (before.filed and not kept.exists()):
-        return keeping.load(kept, print_)
+        return cache.load(kept, print_)
     return before.rows, before.mark
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from secrets import choice
 
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Json, RefusedError
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.netbox_init.objects import MARK, Kind
-from fleet_runner.core.netbox_init.rights import GRANT
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind
+from fleet_runner.core.inventory.netbox.init.rights import GRANT
 
 SECOND = (4, 5)
 """The version of NetBox that keeps only digests of tokens: its v2."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from fleet_runner.adapters.notification_file import Secrets
+from fleet_runner.adapters.files.notifications import Secrets
 from fleet_runner.adapters.notifications import mail, slack, webhook
-from fleet_runner.core.notifying.channel import Channel, ChannelKind
-from fleet_runner.core.notifying.wording import Message
+from fleet_runner.core.tickets.notifications.channel import Channel, ChannelKind
+from fleet_runner.core.tickets.notifications.text import Message
 
 Sent = Callable[[Channel, Secrets, Message], None]
 

@@ -7,10 +7,10 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate
 
-from fleet_runner.adapters.notification_file import Secrets
-from fleet_runner.core.notifying.channel import Channel, Post, Tls
-from fleet_runner.core.notifying.wording import Message, text, title
-from fleet_runner.core.tracking.patience import Kind, TrackerError
+from fleet_runner.adapters.files.notifications import Secrets
+from fleet_runner.core.tickets.notifications.channel import Channel, Post, Tls
+from fleet_runner.core.tickets.notifications.text import Message, text, title
+from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
 
 SECONDS = 20.0
 """For each word that a server is waited for."""

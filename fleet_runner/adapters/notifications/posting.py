@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import requests
 
-from fleet_runner.adapters.notification_file import Secrets
+from fleet_runner.adapters.files.notifications import Secrets
 from fleet_runner.adapters.trackers.wire import (
     BAD,
     BROKEN,
@@ -26,7 +26,7 @@ from fleet_runner.adapters.trackers.wire import (
     Limits,
     asked_to_wait,
 )
-from fleet_runner.core.tracking.patience import Kind, TrackerError
+from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
 
 MOST_BYTES = 65_536
 """Of an answer; nothing is read in it."""

@@ -5,10 +5,10 @@ import json
 import time
 from hashlib import sha256
 
-from fleet_runner.adapters.notification_file import Secrets
+from fleet_runner.adapters.files.notifications import Secrets
 from fleet_runner.adapters.notifications.posting import Posted, post
-from fleet_runner.core.notifying.channel import Channel
-from fleet_runner.core.notifying.wording import Message, document
+from fleet_runner.core.tickets.notifications.channel import Channel
+from fleet_runner.core.tickets.notifications.text import Message, document
 
 
 def send(of: Channel, secrets: Secrets, message: Message) -> None:

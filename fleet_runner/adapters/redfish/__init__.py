@@ -3,6 +3,6 @@
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.credentials import credentials
 from fleet_runner.adapters.redfish.exchange import Limits
-from fleet_runner.adapters.redfish.opening import opened
+from fleet_runner.adapters.redfish.open import opened
 
 __all__ = ["Bmc", "Limits", "credentials", "opened"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.resources import Body
-from fleet_runner.core.errors import BmcError
+from fleet_runner.core.base.errors import BmcError
 from fleet_runner.core.firmware import bios
 
 SETTINGS = "@Redfish.Settings"

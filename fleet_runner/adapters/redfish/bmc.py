@@ -8,12 +8,12 @@ from http import HTTPStatus
 from typing import NamedTuple, Self
 
 from fleet_runner.adapters.redfish.banks import told_apart
-from fleet_runner.adapters.redfish.breaker import Breaker
+from fleet_runner.adapters.redfish.bulk import gather
+from fleet_runner.adapters.redfish.credential_breaker import Breaker
 from fleet_runner.adapters.redfish.exchange import DroppedError, Limits, Reply
-from fleet_runner.adapters.redfish.gathering import gather
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.adapters.redfish.wire import ROOT, Wire
-from fleet_runner.core.errors import BmcError
+from fleet_runner.core.base.errors import BmcError
 
 SYSTEMS = f"{ROOT}/Systems"
 RESET = "#ComputerSystem.Reset"

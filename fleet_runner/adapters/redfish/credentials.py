@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from fleet_runner.adapters.handover import HANDED, PASSWORD, USERNAME
+from fleet_runner.adapters.plays.credentials import HANDED, PASSWORD, USERNAME
 from fleet_runner.adapters.redfish import vault
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.settings import Settings
 
 

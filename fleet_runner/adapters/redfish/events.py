@@ -8,8 +8,8 @@ from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.exchange import words
 from fleet_runner.adapters.redfish.resources import Body
 from fleet_runner.adapters.redfish.wire import DONE
-from fleet_runner.core.errors import BmcError
-from fleet_runner.core.signals.subscriptions import Subscription, fewer, is_at, is_full
+from fleet_runner.core.base.errors import BmcError
+from fleet_runner.core.faults.signals.subscriptions import Subscription, fewer, is_at, is_full
 
 SERVICE = "EventService"
 

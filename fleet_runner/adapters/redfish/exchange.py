@@ -16,8 +16,8 @@ import requests
 import urllib3
 from urllib3.exceptions import InsecureRequestWarning, NameResolutionError, NewConnectionError
 
-from fleet_runner.adapters.redfish.patience import PatientAdapter
-from fleet_runner.core.errors import BmcError, BmcRefused
+from fleet_runner.adapters.redfish.time_limits import PatientAdapter
+from fleet_runner.core.base.errors import BmcError, BmcRefused
 
 CHUNK_BYTES = 65_536
 REDIRECTS = frozenset({301, 302, 307, 308})

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fleet_runner.adapters.redfish.bmc import Bmc, System, age, dated, moment
 from fleet_runner.adapters.redfish.exchange import DroppedError, SilentError, UnreachedError
 from fleet_runner.adapters.redfish.resources import Action, Body
-from fleet_runner.core.errors import BmcError, BmcRefused, NoWayError
+from fleet_runner.core.base.errors import BmcError, BmcRefused, NoWayError
 
 MANAGER_RESET = "Manager.Reset"
 BMC_WAYS = ("GracefulRestart", "ForceRestart")

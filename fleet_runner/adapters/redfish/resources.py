@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from fleet_runner.adapters.redfish.exchange import Reply, words
 from fleet_runner.adapters.redfish.wire import DONE, ROOT, Wire
-from fleet_runner.core.errors import BmcError, BmcRefused
-from fleet_runner.core.printable import printable
+from fleet_runner.core.base.errors import BmcError, BmcRefused
+from fleet_runner.core.base.printable import printable
 
 MOST_MEMBERS = 4096
 MOST_DEPTH = 6

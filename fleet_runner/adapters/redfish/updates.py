@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 
-from fleet_runner.adapters.redfish import resets, sending
+from fleet_runner.adapters.redfish import image_upload, resets
 from fleet_runner.adapters.redfish.banks import told_apart
 from fleet_runner.adapters.redfish.bmc import Bmc, dated
 from fleet_runner.adapters.redfish.exchange import Reply
+from fleet_runner.adapters.redfish.image_upload import Offer, Request, Upload
 from fleet_runner.adapters.redfish.resources import Body
-from fleet_runner.adapters.redfish.sending import Offer, Request, Upload
 from fleet_runner.adapters.redfish.wire import DONE
-from fleet_runner.core.errors import BmcError, BmcRefused
+from fleet_runner.core.base.errors import BmcError, BmcRefused
 from fleet_runner.core.firmware import tasks
 from fleet_runner.core.firmware.flash import Task
 
@@ -41,7 +41,7 @@ class Updates:
     def offer(self) -> Offer:
         """Return how the BMC takes images."""
         self._bmc.begin()
-        return sending.offer(self._at, self._service())
+        return image_upload.offer(self._at, self._service())
 
     def inventory(self) -> dict[str, Body]:
         """Return {URI: body} of every firmware that the BMC lists, never of a part of them."""
@@ -98,10 +98,10 @@ class Updates:
             # Reads, which open the session that the image is sent in, if the one from before has run out.
             service = self._service()
             collection = self._tasks_uri()
-            way, uri = sending.way(self._bmc.url, sending.offer(self._at, service), wanted)
+            way, uri = image_upload.way(self._bmc.url, image_upload.offer(self._at, service), wanted)
         except BmcError as error:
             raise BmcRefused(f"nothing was sent: {error}") from error
-        reply = sending.WAYS[way](self._at, uri, service, wanted)
+        reply = image_upload.WAYS[way](self._at, uri, service, wanted)
         self._at.done(reply, f"the image {wanted.path.name}")
         return self._task_of(reply, collection)
 
@@ -109,8 +109,8 @@ class Updates:
         """Return what `send` would send, in order; nothing is sent."""
         self._bmc.begin()
         service = self._service()
-        way, uri = sending.way(self._bmc.url, sending.offer(self._at, service), wanted)
-        return sending.requests(self._at, way, uri, service, wanted)
+        way, uri = image_upload.way(self._bmc.url, image_upload.offer(self._at, service), wanted)
+        return image_upload.requests(self._at, way, uri, service, wanted)
 
     def reset_bmc(self) -> None:
         """Restart the BMC of the computer, not one of its baseboards'; what it answers last may get lost.

@@ -21,11 +21,11 @@ from urllib.parse import urlsplit
 
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
+from fleet_runner.adapters.redfish.connect import connected
 from fleet_runner.adapters.redfish.exchange import CHUNK_BYTES, Exchange, Reply, reply
-from fleet_runner.adapters.redfish.patience import PatientResponse
-from fleet_runner.adapters.redfish.reaching import connected
-from fleet_runner.core.errors import BmcError, BmcRefused
-from fleet_runner.core.printable import printable
+from fleet_runner.adapters.redfish.time_limits import PatientResponse
+from fleet_runner.core.base.errors import BmcError, BmcRefused
+from fleet_runner.core.base.printable import printable
 
 STALL_SECONDS = 60.0
 """How long a BMC may take no byte, while it makes room or erases a flash."""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import requests
 
 from fleet_runner.adapters.redfish.exchange import is_loopback
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.settings import Settings
 
 SECONDS = 10.0

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, NoReturn
 
-from fleet_runner.adapters.redfish.breaker import Breaker, Trial
+from fleet_runner.adapters.redfish.credential_breaker import Breaker, Trial
 from fleet_runner.adapters.redfish.exchange import Exchange, Limits, Reply, words
-from fleet_runner.core.errors import BmcError
+from fleet_runner.core.base.errors import BmcError
 
 ROOT = "/redfish/v1"
 SESSIONS = f"{ROOT}/SessionService/Sessions"

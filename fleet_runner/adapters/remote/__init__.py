@@ -10,30 +10,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from urllib.parse import quote
 
-from fleet_runner.core.answers import (
-    Asked,
-    Ended,
-    Overview,
-    Page,
-    Piece,
-    Queue,
-    Schedules,
-    Standing,
-    Told,
-    Wished,
-)
+from fleet_runner.core.access.api import Asked, Ended, Overview, Page, Piece, Queue, Schedules, Standing, Told, Wished
+from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.boot.boots import Boot
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.faults.escalation import Attempt
+from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.firmware.flash import Flash
-from fleet_runner.core.foresight import Analysis
-from fleet_runner.core.foresight import Standing as Foreseen
-from fleet_runner.core.ladder import Attempt
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.parts.travels import Line
-from fleet_runner.core.runs import Entry, Node, Run, Stored, Ticket, Wish
-from fleet_runner.core.signals.alarm import Alarm
-from fleet_runner.core.tracking.changes import Change
-from fleet_runner.core.trends.answers import Ahead, Followed
+from fleet_runner.core.lifecycle.runs import Entry, Node, Run, Stored, Ticket, Wish
+from fleet_runner.core.lifecycle.states import Stage
+from fleet_runner.core.reliability.forecasts import Analysis
+from fleet_runner.core.reliability.forecasts import Standing as Foreseen
+from fleet_runner.core.reliability.parts.travels import Line
+from fleet_runner.core.reliability.trends.answers import Ahead, Followed
+from fleet_runner.core.tickets.trackers.changes import Change
 
 if TYPE_CHECKING:
     from fleet_runner.adapters.remote.wire import Wire

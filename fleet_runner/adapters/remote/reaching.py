@@ -4,8 +4,8 @@ import ssl
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from fleet_runner.adapters.secret_file import text
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.adapters.files.secret import text
+from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.settings import Settings
 
 OWN = frozenset({"127.0.0.1", "::1", "localhost"})

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
-from fleet_runner.core.answers import Trouble, Unconfirmed
-from fleet_runner.core.errors import FleetError, SettingsError, StoreError
-from fleet_runner.core.printable import printable
+from fleet_runner.core.access.api import Trouble, Unconfirmed
+from fleet_runner.core.base.errors import FleetError, SettingsError, StoreError
+from fleet_runner.core.base.printable import printable
 
 T = TypeVar("T")
 

@@ -3,8 +3,8 @@
 from typing import Any, Protocol
 
 from fleet_runner.adapters.schedulers import slurm
-from fleet_runner.core.errors import SettingsError
-from fleet_runner.core.scheduling import By, Did
+from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.lifecycle.scheduler import By, Did
 from fleet_runner.settings import Settings
 
 

@@ -11,12 +11,12 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.core.consistency import show
-from fleet_runner.core.errors import EvidenceError, SchedulerError, SettingsError
-from fleet_runner.core.parsers import kubernetes_node
-from fleet_runner.core.parsers.json_text import json_object, objects
-from fleet_runner.core.parsers.kubernetes_node import CORDONED, MANAGER, TAINT
-from fleet_runner.core.scheduling import By, Did, Seen, holds, lifted, listed, marked, name
+from fleet_runner.core.base.errors import EvidenceError, SchedulerError, SettingsError
+from fleet_runner.core.checks.parsers import kubernetes_node
+from fleet_runner.core.checks.parsers.json_text import json_object, objects
+from fleet_runner.core.checks.parsers.kubernetes_node import CORDONED, MANAGER, TAINT
+from fleet_runner.core.inventory.consistency import show
+from fleet_runner.core.lifecycle.scheduler import By, Did, Seen, holds, lifted, listed, marked, name
 
 PATIENCE = (5.0, 20.0)
 """Seconds to connect to the API server, and to wait for each piece of an answer."""

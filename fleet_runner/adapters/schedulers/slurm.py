@@ -6,10 +6,10 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
-from fleet_runner.core.errors import EvidenceError, SchedulerError
-from fleet_runner.core.parsers import slurm_node
-from fleet_runner.core.printable import printable
-from fleet_runner.core.scheduling import By, Did, Seen, holds, lifted, marked, name
+from fleet_runner.core.base.errors import EvidenceError, SchedulerError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.checks.parsers import slurm_node
+from fleet_runner.core.lifecycle.scheduler import By, Did, Seen, holds, lifted, marked, name
 
 SECONDS = 25.0
 """For one command: they give up by themselves after some ten (MessageTimeout), or much later."""

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 import structlog
 
-from fleet_runner.core.errors import EvidenceError, SchedulerError
-from fleet_runner.core.lemons.signals import Job, Jobs
-from fleet_runner.core.parsers import slurm_excluded, slurm_jobs
-from fleet_runner.core.parts.failures import DAY
-from fleet_runner.core.printable import printable
+from fleet_runner.core.base.errors import EvidenceError, SchedulerError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.checks.parsers import slurm_excluded, slurm_jobs
+from fleet_runner.core.reliability.lemons.signals import Job, Jobs
+from fleet_runner.core.reliability.parts.failures import DAY
 
 SECONDS = 120.0
 """For one question: a month of a busy cluster takes slurmdbd some seconds."""

@@ -9,8 +9,8 @@ from fleet_runner.adapters.sitefiles.cables import cables
 from fleet_runner.adapters.sitefiles.folder import File, read
 from fleet_runner.adapters.sitefiles.row import Row, rows
 from fleet_runner.adapters.sitefiles.tree import Map, Seq, parse
-from fleet_runner.core.consistency import ROLES, Draft, Problem, problems, refusal, settle, show
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.inventory.consistency import ROLES, Draft, Problem, problems, refusal, settle, show
+from fleet_runner.core.inventory.records import Fleet
 
 __all__ = ["load"]
 

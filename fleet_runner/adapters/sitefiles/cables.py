@@ -9,8 +9,8 @@ from typing import Any
 from fleet_runner.adapters.sitefiles.records import NOTES
 from fleet_runner.adapters.sitefiles.row import Mark, Row
 from fleet_runner.adapters.sitefiles.tree import Map, Seq
-from fleet_runner.core.consistency import Found, Problem, paired, show
-from fleet_runner.core.records import CONNECTED, PANEL, REMOVED, Cable, Termination
+from fleet_runner.core.inventory.consistency import Found, Problem, paired, show
+from fleet_runner.core.inventory.records import CONNECTED, PANEL, REMOVED, Cable, Termination
 
 CABLE_KEYS = NOTES | {
     "a", "b", "a_terminations", "b_terminations", "type", "label", "status", "color", "length", "length_unit",

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from fleet_runner.core.consistency import Problem, show
-from fleet_runner.core.errors import SourceError
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.consistency import Problem, show
 
 KINDS = ("sites", "locations", "roles", "racks", "device_types", "devices", "cables")
 SUFFIXES = (".yml", ".yaml")

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from fleet_runner.adapters.sitefiles import load, writing
 from fleet_runner.adapters.sitefiles.folder import KINDS, SUFFIXES
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.records import Fleet
 
 MARK = re.compile(r"# Pulled from (.{1,500}); sha256 of the lines below: ([0-9a-f]{64})\. Edit freely: .*\n")
 """The first line of a file that was pulled: whoever edits the rest has it told from one that nobody did."""

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from fleet_runner.adapters.sitefiles.row import Row
 from fleet_runner.adapters.sitefiles.tree import Map, Seq
-from fleet_runner.core import addresses
-from fleet_runner.core.consistency import Found, Location
-from fleet_runner.core.order import natural
-from fleet_runner.core.records import Device, DeviceType, Interface, Management, Part, Rack
+from fleet_runner.core.base.natural_order import natural
+from fleet_runner.core.inventory import addresses
+from fleet_runner.core.inventory.consistency import Found, Location
+from fleet_runner.core.inventory.records import Device, DeviceType, Interface, Management, Part, Rack
 
 NOTES = frozenset({"comments", "description", "tags"})
 """Keys that people write for people."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from fleet_runner.adapters.sitefiles.tree import Map, Plain, Seq, meaning, plain_json
-from fleet_runner.core.consistency import Problem, show
+from fleet_runner.core.inventory.consistency import Problem, show
 
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 MAX_CHARS = 200  # of a name, serial number or address; NetBox allows fewer

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from fleet_runner.core.consistency import Problem, show
+from fleet_runner.core.inventory.consistency import Problem, show
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_DEPTH = 40

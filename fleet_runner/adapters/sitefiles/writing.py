@@ -6,9 +6,19 @@ from typing import Any
 
 import yaml
 
-from fleet_runner.core.breakouts import laid
-from fleet_runner.core.consistency import ROLES
-from fleet_runner.core.records import CONNECTED, PANEL, Cable, Device, DeviceType, Fleet, Interface, Management, Rack
+from fleet_runner.core.cabling.breakouts import laid
+from fleet_runner.core.inventory.consistency import ROLES
+from fleet_runner.core.inventory.records import (
+    CONNECTED,
+    PANEL,
+    Cable,
+    Device,
+    DeviceType,
+    Fleet,
+    Interface,
+    Management,
+    Rack,
+)
 
 Row = dict[str, Any]
 

@@ -4,38 +4,30 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Self
 
-from fleet_runner.adapters.store import (
-    beats,
-    boot_events,
-    boots,
-    decisions,
-    discovered,
-    history,
-    intake,
-    intents,
-    nodes,
-    results,
-    runs,
-    telling,
-    tickets,
-    wipes,
-)
-from fleet_runner.adapters.store.database import PATIENCE, Database, connect
-from fleet_runner.adapters.store.firmware import FirmwareMethods
-from fleet_runner.adapters.store.limits import LimitMethods
-from fleet_runner.adapters.store.remedies import RemedyMethods
-from fleet_runner.adapters.store.revision import check
-from fleet_runner.adapters.store.running import RunningMethods
-from fleet_runner.adapters.store.searching import SearchMethods, Sought
-from fleet_runner.adapters.store.signals import SignalMethods
-from fleet_runner.adapters.store.tracking import TrackingMethods
-from fleet_runner.core.actions import Decision
+from fleet_runner.adapters.store.boot import batch as telling
+from fleet_runner.adapters.store.boot import boots, discovered
+from fleet_runner.adapters.store.boot import events as boot_events
+from fleet_runner.adapters.store.boot import heartbeats as beats
+from fleet_runner.adapters.store.budgets.facade import LimitMethods
+from fleet_runner.adapters.store.engine.database import PATIENCE, Database, connect
+from fleet_runner.adapters.store.faults.facade import RemedyMethods
+from fleet_runner.adapters.store.faults.signals import SignalMethods
+from fleet_runner.adapters.store.firmware.facade import FirmwareMethods
+from fleet_runner.adapters.store.lifecycle import decisions, history, intents, nodes, wipes
+from fleet_runner.adapters.store.maintenance.revision import check
+from fleet_runner.adapters.store.results import results
+from fleet_runner.adapters.store.results.search import SearchMethods, Sought
+from fleet_runner.adapters.store.runs import runs, spool
+from fleet_runner.adapters.store.runs.facade import RunningMethods
+from fleet_runner.adapters.store.tickets import tickets
+from fleet_runner.adapters.store.tickets.facade import TrackingMethods
+from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
-from fleet_runner.core.errors import StoreError
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.records import Device
-from fleet_runner.core.runs import Entry, Intent, Node, Outcome, Run, Stored, Ticket, Wish
-from fleet_runner.core.spool import Ended, Evidence, Line
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.actions import Decision
+from fleet_runner.core.lifecycle.runs import Entry, Intent, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.lifecycle.spool import Ended, Evidence, Line
+from fleet_runner.core.lifecycle.states import Stage, State
 
 __all__ = ["Sought", "Store"]
 
@@ -68,15 +60,15 @@ class Store(
             database.close()
             if not reading:
                 raise
-            from fleet_runner.adapters.store import last_resort  # noqa: PLC0415  a full disk is rare
+            from fleet_runner.adapters.store.engine import read_only  # noqa: PLC0415  a full disk is rare
 
-            database = last_resort.reading(url, error, patience)
+            database = read_only.reading(url, error, patience)
         return cls(database)
 
     @classmethod
     def create(cls, url: str, *, patience: float = PATIENCE) -> Self:
         """Create a store, or migrate an older one that is this machine's alone, and open it."""
-        from fleet_runner.adapters.store.migrate import create  # noqa: PLC0415  Alembic is slow to load, rarely used
+        from fleet_runner.adapters.store.maintenance.migrate import create  # noqa: PLC0415  Alembic is slow to load, rarely used
 
         database = connect(url, patience=patience, create=True)
         try:
@@ -209,7 +201,7 @@ class Store(
     def offset(self, batch: str) -> int:
         """Return how many bytes of a batch's spool are in the store."""
         with self._database.read() as connection:
-            return intake.offset(connection, batch)
+            return spool.offset(connection, batch)
 
     def ingest(self, batch: str, before: int, after: int, lines: Sequence[Line]) -> None:
         """Store what the spool's bytes from `before` to `after` told about the batch's open runs.
@@ -219,7 +211,7 @@ class Store(
         """
         packed = results.pack(self._unknown_evidence(lines))
         with self._database.write() as connection:
-            intake.ingest(connection, intake.Stretch(batch, before, after), lines, packed)
+            spool.ingest(connection, spool.Stretch(batch, before, after), lines, packed)
 
     def close_run(self, run: Run, outcome: Outcome, detail: str, now: float) -> None:
         """End a run and wake its node; ConflictError if its fence is old or it has ended already."""
@@ -230,7 +222,7 @@ class Store(
         """Store a play that somebody started by hand as ended runs; return the names that are not nodes."""
         packed = results.pack(self._unknown_evidence(lines))
         with self._database.write() as connection:
-            return intake.record_by_hand(connection, intake.ByHand(stage, by, now), lines, packed)
+            return spool.record_by_hand(connection, spool.ByHand(stage, by, now), lines, packed)
 
     def results(self, run: int) -> tuple[Stored, ...]:
         """Return a run's results in the order they came."""

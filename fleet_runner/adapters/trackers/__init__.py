@@ -9,7 +9,7 @@ from fleet_runner.adapters.trackers.servicenow import ServiceNow
 from fleet_runner.adapters.trackers.tracker import Issue, Tracker
 from fleet_runner.adapters.trackers.webhook import Webhook
 from fleet_runner.adapters.trackers.wire import Access
-from fleet_runner.core.tracking.configured import Configured, TrackerKind
+from fleet_runner.core.tickets.trackers.configuration import Configured, TrackerKind
 
 __all__ = ["KINDS", "Access", "Issue", "Tracker", "opened"]
 

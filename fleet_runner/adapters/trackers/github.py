@@ -5,9 +5,10 @@ from typing import Any
 
 from fleet_runner.adapters.trackers.tracker import Issue
 from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick, texts
-from fleet_runner.core.tracking import inert, telling
-from fleet_runner.core.tracking.configured import Configured
-from fleet_runner.core.tracking.telling import Draft, Update
+from fleet_runner.core.tickets.trackers import draft as telling
+from fleet_runner.core.tickets.trackers import inert
+from fleet_runner.core.tickets.trackers.configuration import Configured
+from fleet_runner.core.tickets.trackers.draft import Draft, Update
 
 TITLE, BODY = 250, 60_000
 """Characters that GitHub takes: 256 and 65,536."""

@@ -7,10 +7,11 @@ from typing import Any
 from fleet_runner.adapters.trackers import transitions
 from fleet_runner.adapters.trackers.tracker import Issue
 from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick
-from fleet_runner.core.tracking import inert, telling
-from fleet_runner.core.tracking.configured import Configured
-from fleet_runner.core.tracking.patience import Kind, TrackerError
-from fleet_runner.core.tracking.telling import Draft, Update
+from fleet_runner.core.tickets.trackers import draft as telling
+from fleet_runner.core.tickets.trackers import inert
+from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
+from fleet_runner.core.tickets.trackers.configuration import Configured
+from fleet_runner.core.tickets.trackers.draft import Draft, Update
 
 SUMMARY, TEXT = 250, 30_000
 """Characters that Jira takes: 255 and 32,767."""

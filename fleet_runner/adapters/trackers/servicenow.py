@@ -5,10 +5,11 @@ from typing import Any
 
 from fleet_runner.adapters.trackers.tracker import Issue
 from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick, texts
-from fleet_runner.core.tracking import inert, telling
-from fleet_runner.core.tracking.configured import Configured
-from fleet_runner.core.tracking.patience import Kind, TrackerError
-from fleet_runner.core.tracking.telling import OURS, Draft, Update
+from fleet_runner.core.tickets.trackers import draft as telling
+from fleet_runner.core.tickets.trackers import inert
+from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
+from fleet_runner.core.tickets.trackers.configuration import Configured
+from fleet_runner.core.tickets.trackers.draft import OURS, Draft, Update
 
 SHORT, TEXT, NOTES = 155, 3_900, 3_900
 """Characters that ServiceNow takes: 160 and 4,000."""

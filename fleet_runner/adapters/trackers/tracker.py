@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from fleet_runner.core.tracking.telling import Draft, Update
+from fleet_runner.core.tickets.trackers.draft import Draft, Update
 
 
 @dataclass(frozen=True, slots=True)

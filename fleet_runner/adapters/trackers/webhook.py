@@ -10,9 +10,9 @@ from typing import Any
 
 from fleet_runner.adapters.trackers.tracker import Issue
 from fleet_runner.adapters.trackers.wire import Access, Wire, Wired
-from fleet_runner.core.errors import SettingsError
-from fleet_runner.core.tracking.configured import Configured
-from fleet_runner.core.tracking.telling import Draft, Update
+from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.tickets.trackers.configuration import Configured
+from fleet_runner.core.tickets.trackers.draft import Draft, Update
 
 SECRET = "whsec_"  # noqa: S105  how such a secret begins, not one
 

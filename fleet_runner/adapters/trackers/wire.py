@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import requests
 
-from fleet_runner.core.printable import printable
-from fleet_runner.core.tracking.patience import Kind, TrackerError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 30.0
 ALL_SECONDS = 60.0

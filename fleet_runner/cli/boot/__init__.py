@@ -2,16 +2,16 @@
 
 import typer
 
-from fleet_runner.cli.boot import dhcp, images, looking, rendering, serving
+from fleet_runner.cli.boot import dhcp, images, render, serve, show
 
 app = typer.Typer(
     no_args_is_help=True, help="Serve scripts, images and cloud-init's documents to nodes that boot over the network."
 )
-app.command()(serving.serve)
-app.command()(rendering.render)
-app.command()(rendering.check)
+app.command()(serve.serve)
+app.command()(render.render)
+app.command()(render.check)
 app.command()(dhcp.dhcp)
-app.command()(looking.show)
-app.command()(looking.discovered)
-app.command()(looking.forget)
+app.command()(show.show)
+app.command()(show.discovered)
+app.command()(show.forget)
 app.command()(images.images)

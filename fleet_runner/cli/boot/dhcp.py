@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from fleet_runner import settings, source
+from fleet_runner import settings
+from fleet_runner.adapters import source
 from fleet_runner.adapters.dhcp import refusal
+from fleet_runner.cli.base.session import Exit, console
 from fleet_runner.cli.boot.readiness import warn_of_nodes
-from fleet_runner.cli.session import Exit, console
+from fleet_runner.core.base.errors import FleetError, SettingsError
 from fleet_runner.core.boot.dhcp import KINDS, render
 from fleet_runner.core.boot.dhcp.networks import Networks, read
-from fleet_runner.core.errors import FleetError, SettingsError
 from fleet_runner.settings import Settings
 
 

@@ -7,9 +7,9 @@ import typer
 from rich.table import Table
 
 from fleet_runner import settings
-from fleet_runner.boot.images import names, verified
-from fleet_runner.cli.session import Exit, console, print_json
-from fleet_runner.core.errors import ImageError
+from fleet_runner.cli.base.session import Exit, console, print_json
+from fleet_runner.core.base.errors import ImageError
+from fleet_runner.services.boot.images import names, verified
 from fleet_runner.settings import Settings
 
 

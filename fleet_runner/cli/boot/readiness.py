@@ -5,12 +5,12 @@ from functools import partial
 
 from fleet_runner.adapters.join import munge
 from fleet_runner.adapters.join.kubernetes import bearer
-from fleet_runner.boot import join
-from fleet_runner.boot.keys_file import authorized_keys
-from fleet_runner.boot.listening import unreachable
-from fleet_runner.boot.templating import broken
-from fleet_runner.cli.session import errors
-from fleet_runner.core.errors import FleetError
+from fleet_runner.cli.base.session import errors
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.services.boot import join
+from fleet_runner.services.boot.keys_file import authorized_keys
+from fleet_runner.services.boot.listening import unreachable
+from fleet_runner.services.boot.templating import broken
 from fleet_runner.settings import Settings
 
 MANY = 20

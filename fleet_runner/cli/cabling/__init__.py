@@ -2,10 +2,10 @@
 
 import typer
 
-from fleet_runner.cli.cabling.changing import diff
-from fleet_runner.cli.cabling.checking import check
-from fleet_runner.cli.cabling.explaining import explain
-from fleet_runner.cli.cabling.listing import sweeps
+from fleet_runner.cli.cabling.check import check
+from fleet_runner.cli.cabling.diff import diff
+from fleet_runner.cli.cabling.explain import explain
+from fleet_runner.cli.cabling.sweeps import sweeps
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.checks import cabling_infiniband, fabric_cabling
-from fleet_runner.core.errors import EvidenceError, FleetError
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.parsers import fabric_capture, lldp
-from fleet_runner.core.parsers.discovery import Discovery
-from fleet_runner.core.parsers.lldp import Neighbour
-from fleet_runner.core.runs import Run, Stored
+from fleet_runner.core.base.errors import EvidenceError, FleetError
+from fleet_runner.core.checks.catalogue import cabling_infiniband, fabric_cabling
+from fleet_runner.core.checks.parsers import fabric_capture, lldp
+from fleet_runner.core.checks.parsers.discovery import Discovery
+from fleet_runner.core.checks.parsers.lldp import Neighbour
+from fleet_runner.core.lifecycle.runs import Run, Stored
+from fleet_runner.core.lifecycle.states import Stage
 
 STDIN = Path("-")
 

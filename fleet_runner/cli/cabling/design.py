@@ -8,26 +8,26 @@ from pathlib import Path
 
 import yaml
 
-from fleet_runner import settings, source
-from fleet_runner.adapters import sitefiles
+from fleet_runner import settings
+from fleet_runner.adapters import sitefiles, source
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
-from fleet_runner.core import inventory, profile
+from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.cabling import ethernet, extent
 from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
+from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Places
+from fleet_runner.core.cabling.fabrics import Fabric, fabrics
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Bound, Names, bind, bind_port, names
 from fleet_runner.core.cabling.roles import is_server, servers
-from fleet_runner.core.checks.fabric_cabling import LeftOut, left_out
-from fleet_runner.core.errors import FleetError, SourceError
-from fleet_runner.core.excuses import READY
-from fleet_runner.core.fabrics import Fabric, fabrics
-from fleet_runner.core.parsers import cables_csv, names_csv
-from fleet_runner.core.parsers.lldp import Neighbour
-from fleet_runner.core.parsers.names_csv import EVERY, Declared
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.checks.catalogue.fabric_cabling import LeftOut, left_out
+from fleet_runner.core.checks.parsers import cables_csv, names_csv
+from fleet_runner.core.checks.parsers.lldp import Neighbour
+from fleet_runner.core.checks.parsers.names_csv import EVERY, Declared
+from fleet_runner.core.inventory import ansible, profile
+from fleet_runner.core.inventory.records import Fleet
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _sheet(path: Path, declared: Declared) -> Design:
 
 
 def _site(fleet: Fleet, declared: Declared, share: float) -> Design:
-    fabric = inventory.fabric(fleet)
+    fabric = ansible.fabric(fleet)
     links = designed(fabric, infiniband)
     by_type = {kind: _adapters(kind) for kind in {device.device_type for device in fleet.devices.values()}}
     adapters = {name: by_type[device.device_type] for name, device in fleet.devices.items()}
@@ -202,7 +202,7 @@ def _names(
 
 def _adapters(device_type: str) -> dict[str, str]:
     """Return which interface each adapter is, from the device type's definition of healthy."""
-    name = inventory.group_name("device_type", device_type)
+    name = ansible.group_name("device_type", device_type)
     file = settings.load().inventory_file.parent / "group_vars" / f"{name}.yml"
     if not file.is_file():
         return {}

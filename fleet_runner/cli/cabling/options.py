@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
 
 Expected = Annotated[
     Path | None,

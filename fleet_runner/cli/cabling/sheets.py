@@ -4,11 +4,11 @@ import csv
 import sys
 from collections.abc import Iterable, Sequence
 
+from fleet_runner.core.base.printable import printable
 from fleet_runner.core.cabling.changes import Changes
 from fleet_runner.core.cabling.explain import Fault, Places
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.plan import Action, Add, Exchange, Move, Record, Remove, Reseat, Restore
-from fleet_runner.core.printable import printable
 
 FAULTS = (
     "fabric", "fault", "kind", "action", "device", "port", "place", "from", "from_place", "to", "to_place",

@@ -2,10 +2,10 @@
 
 import typer
 
-from fleet_runner.cli.db.accepting import accept
-from fleet_runner.cli.db.moving import copy, migrate
-from fleet_runner.cli.db.saving import backup, restore
-from fleet_runner.cli.db.weighing import prune, stats
+from fleet_runner.cli.db.accept import accept
+from fleet_runner.cli.db.backup import backup, restore
+from fleet_runner.cli.db.migrate import copy, migrate
+from fleet_runner.cli.db.size import prune, stats
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -3,12 +3,12 @@
 import typer
 
 from fleet_runner.cli.firmware import rollouts
-from fleet_runner.cli.firmware.checking import check
-from fleet_runner.cli.firmware.listing import list_inventory
-from fleet_runner.cli.firmware.looking import show
-from fleet_runner.cli.firmware.planning import plan
-from fleet_runner.cli.firmware.settling import allow_power, settle
-from fleet_runner.cli.firmware.updating import update
+from fleet_runner.cli.firmware.check import check
+from fleet_runner.cli.firmware.inventory import list_inventory
+from fleet_runner.cli.firmware.plan import plan
+from fleet_runner.cli.firmware.settle import allow_power, settle
+from fleet_runner.cli.firmware.show import show
+from fleet_runner.cli.firmware.update import update
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli.firmware.selecting import Wanted, select
-from fleet_runner.cli.firmware.showing import listed, planned, shown
-from fleet_runner.cli.session import Exit, console, errors, opened, print_json, split, whoami
-from fleet_runner.core.errors import FleetError
+from fleet_runner.cli.base.session import Exit, console, errors, opened, print_json, split, whoami
+from fleet_runner.cli.firmware.nodes import Wanted, select
+from fleet_runner.cli.firmware.rollout_text import listed, planned, shown
+from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.firmware.rollout import Rollout, Standing, turned, unturnable
 from fleet_runner.core.firmware.rollout_text import other
 from fleet_runner.core.firmware.turns import Member, Turn

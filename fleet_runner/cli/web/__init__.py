@@ -3,7 +3,7 @@
 import typer
 
 from fleet_runner.cli.web import sessions, tokens
-from fleet_runner.cli.web.serving import serve
+from fleet_runner.cli.web.serve import serve
 
 app = typer.Typer(no_args_is_help=True)
 

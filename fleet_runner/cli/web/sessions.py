@@ -4,9 +4,9 @@ import time
 
 import typer
 
-from fleet_runner.cli.session import Exit, age, console, opened, print_json, stamp
+from fleet_runner.cli.base.session import Exit, age, console, opened, print_json, stamp
 from fleet_runner.cli.web.tokens import Json, Name
-from fleet_runner.core.access import Session
+from fleet_runner.core.access.roles import Session
 
 app = typer.Typer(no_args_is_help=True)
 

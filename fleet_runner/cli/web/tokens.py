@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from fleet_runner.cli.session import Exit, age, console, errors, opened, print_json, span, stamp, whoami
-from fleet_runner.cli.signals.tokens import NAME
-from fleet_runner.core.access import Role
-from fleet_runner.core.errors import FleetError
-from fleet_runner.core.signals.tokens import INGEST, Token
+from fleet_runner.cli.base.session import Exit, age, console, errors, opened, print_json, span, stamp, whoami
+from fleet_runner.cli.faults.signals.tokens import NAME
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.faults.signals.tokens import INGEST, Token
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -28,7 +28,7 @@ def add(
     json: Json = False,
 ) -> None:
     """Make a token and print it: this once, for only its SHA-256 is kept."""
-    from fleet_runner.http.admission import make  # noqa: PLC0415  other commands need no part of the server
+    from fleet_runner.services.http.admission import make  # noqa: PLC0415  other commands need no part of the server
 
     if not NAME.fullmatch(name):
         raise FleetError(f"{name!r} is no name of a token; expected letters, digits, dots and dashes, at most 64")
@@ -73,7 +73,7 @@ def rotate(
 
     One that was made to expire expires again, as long after today as it did after it was made.
     """
-    from fleet_runner.http.admission import make  # noqa: PLC0415  other commands need no part of the server
+    from fleet_runner.services.http.admission import make  # noqa: PLC0415  other commands need no part of the server
 
     now = time.time()
     ends = now + span(overlap)

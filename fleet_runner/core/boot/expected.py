@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from fleet_runner.core.addresses import ip
 from fleet_runner.core.boot import identity
 from fleet_runner.core.boot.boots import Identity
+from fleet_runner.core.inventory.addresses import ip
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 

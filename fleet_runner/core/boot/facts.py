@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.boot.network import network
-from fleet_runner.core.inventory import reserved
-from fleet_runner.core.records import Device, Fleet
+from fleet_runner.core.inventory.ansible import reserved
+from fleet_runner.core.inventory.records import Device, Fleet
 
 
 @dataclass(frozen=True, slots=True)

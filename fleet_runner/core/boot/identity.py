@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fleet_runner.core.boot.boots import Boot, Identity
-from fleet_runner.core.records import NODE_ROLES, Fleet
+from fleet_runner.core.inventory.records import NODE_ROLES, Fleet
 
 UNFILLED = frozenset({
     "0", "0123456789", "123456789", "1234567890", "default", "default string", "empty", "invalid", "n/a", "na",

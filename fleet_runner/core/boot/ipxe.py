@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.boot.network import packed
-from fleet_runner.core.errors import FleetError
 
 WAIT_SECONDS = 20
 """How long a machine waits before it asks again."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fleet_runner.core.errors import ImageError
+from fleet_runner.core.base.errors import ImageError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What an image or a file of one may be called: one step of a path, and of a URL."""

@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any
 
-from fleet_runner.core.records import Device, Interface
+from fleet_runner.core.inventory.records import Device, Interface
 
 NOT_ETHERNET = ("infiniband", "virtual", "bridge", "lag")
 """How interface types begin that carry no DHCP: another medium, or nothing of their own to plug into."""

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fleet_runner.core.boot.boots import Boot, BootEvent, Milestone
-from fleet_runner.core.lifecycle import MINUTE
+from fleet_runner.core.lifecycle.states import MINUTE
 
 
 class Awaited(NamedTuple):

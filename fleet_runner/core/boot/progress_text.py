@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.boot.boots import Boot, BootEvent, Identity, Milestone
 from fleet_runner.core.boot.progress import Progress
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.json_text import json_object
+from fleet_runner.core.checks.parsers.json_text import json_object
 
 MOST_EVENTS = 50
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
 _MANAGED = re.compile(r"(MF0;)([^:;]+)([:;].*)", re.DOTALL)
 

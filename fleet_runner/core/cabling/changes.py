@@ -7,11 +7,11 @@ lead from the first to the second (`plan`) are the simplest account of what happ
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.diff import diff
 from fleet_runner.core.cabling.links import Link, Port, TakenError, matching
 from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Add, Move, Remove, plan
-from fleet_runner.core.errors import EvidenceError
 
 
 @dataclass(frozen=True, slots=True)

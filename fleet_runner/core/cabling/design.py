@@ -1,13 +1,13 @@
-"""The designed fabric, from the plain form that plays carry (`core.inventory.fabric`)."""
+"""The designed fabric, from the plain form that plays carry (`core.inventory.ansible.fabric`)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.records import NODE_ROLES
+from fleet_runner.core.inventory.records import NODE_ROLES
 
 INFINIBAND = "infiniband"
 ROW = 6

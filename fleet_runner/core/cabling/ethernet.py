@@ -14,8 +14,8 @@ from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Bound, Names, bind_port
-from fleet_runner.core.parsers.discovery import FabricPort
-from fleet_runner.core.parsers.lldp import Neighbour
+from fleet_runner.core.checks.parsers.discovery import FabricPort
+from fleet_runner.core.checks.parsers.lldp import Neighbour
 
 _PLAIN_PORT = re.compile(r"[A-Za-z]+([0-9]{1,9})$")
 """An interface that is a word and a number: "swp7" may be what the design calls "7"; "Ethernet1/7/2" may not."""

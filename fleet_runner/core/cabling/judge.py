@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import suspect
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, degraded_fault
 from fleet_runner.core.cabling.faults import Differing, every_fault
@@ -12,8 +13,7 @@ from fleet_runner.core.cabling.names import Bound, Names, bind
 from fleet_runner.core.cabling.rates import degraded
 from fleet_runner.core.cabling.silence import mute, unheard
 from fleet_runner.core.cabling.strangers import concerning
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
 SUSPECT_SHARE = suspect.SHARE
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from fleet_runner.core.records import Termination
+from fleet_runner.core.inventory.records import Termination
 
 Port = Termination
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
 _MANAGED = re.compile(r"MF0;([^:;]+)[:;]")
 """How managed switches describe themselves: MF0;leaf-1:MQM9700/U1."""

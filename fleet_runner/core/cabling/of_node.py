@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from fleet_runner.core.base.natural_order import natural
 from fleet_runner.core.cabling.design import infiniband
-from fleet_runner.core.order import natural
-from fleet_runner.core.records import CONNECTED, Cable, Fleet, Interface, Termination
-from fleet_runner.core.runs import Stored
-from fleet_runner.core.verdicts import UNSURE, Finding, Verdict
+from fleet_runner.core.checks.verdicts import UNSURE, Finding, Verdict
+from fleet_runner.core.inventory.records import CONNECTED, Cable, Fleet, Interface, Termination
+from fleet_runner.core.lifecycle.runs import Stored
 
 INFINIBAND, ETHERNET = "cabling_infiniband", "cabling_ethernet"
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from html import escape
 from unicodedata import east_asian_width
 
+from fleet_runner.core.base.printable import printable
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.picture_layout import BOX_WIDTH, Box, Layout, Spot
 from fleet_runner.core.cabling.plan import Action, Add, Exchange, Move, Record, Remove, Reseat, Restore
-from fleet_runner.core.printable import printable
 
 NAME, PLACE, INTERFACE = 26, 36, 14
 """Cells of a device's name, of its place and of a port's name that fit into a box."""

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from fleet_runner.core.cabling.links import Port
-from fleet_runner.core.parsers.ibqueryerrors import DOWNED_LIMIT, SYMBOL_LIMIT
+from fleet_runner.core.checks.parsers.ibqueryerrors import DOWNED_LIMIT, SYMBOL_LIMIT
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 

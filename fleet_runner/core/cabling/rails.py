@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from fleet_runner.core import profile
 from fleet_runner.core.cabling.design import designed, infiniband, places
 from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.inventory import profile
 
 
 def rails(links: Iterable[Link], node: str, servers: Collection[str]) -> tuple[tuple[Port, ...], ...]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.quality import DAY, LONG_SECONDS, Count, Downs, End, Grown, Known, grown, restarted
-from fleet_runner.core.parsers.ibqueryerrors import SYMBOL_LIMIT
+from fleet_runner.core.checks.parsers.ibqueryerrors import SYMBOL_LIMIT
 
 MOST_PORTS = 250_000
 """Ports whose counts are remembered, in about four megabytes: more than 4,096 servers with 8 rails have."""

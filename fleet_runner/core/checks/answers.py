@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.evidence import Reading
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.checks.evidence import Reading
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 
 SHOWN = 3
 """Findings that a message spells out; the others are counted and lie in the result."""

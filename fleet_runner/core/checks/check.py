@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fleet_runner.core import profile
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.verdicts import Remedy, Result, Verdict
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
+from fleet_runner.core.inventory import profile
 
 Readings = Mapping[str, Reading]
 

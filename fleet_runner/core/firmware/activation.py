@@ -22,7 +22,7 @@ would send it a second time. After `AGAIN` more resets than asked for, a person 
 
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import Act, Conclude, End, Flash, Pace, Reset, Seen, Wait
-from fleet_runner.core.firmware.telling import (
+from fleet_runner.core.firmware.flash_events import (
     MOST_IDS,
     at_work,
     clock,
@@ -35,7 +35,7 @@ from fleet_runner.core.firmware.telling import (
     unread,
     where,
 )
-from fleet_runner.core.firmware.watched import unwatched
+from fleet_runner.core.firmware.unobserved import unwatched
 
 AGAIN = 4
 """How many resets more than asked for are done where none was seen to be taken."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.json_text import json_object, number
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.checks.parsers.json_text import json_object, number
 
 
 class Stand(StrEnum):

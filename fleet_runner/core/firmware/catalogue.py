@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.firmware import coherence, fields
 from fleet_runner.core.firmware.fields import Path, Problem, Section
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fleet_runner.core.firmware.catalogue import Activate
-from fleet_runner.core.firmware.watched import Gap
+from fleet_runner.core.firmware.unobserved import Gap
 
 
 class Phase(StrEnum):

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from fleet_runner.core.base.durations import age
 from fleet_runner.core.firmware.flash import Flash, Phase
 from fleet_runner.core.firmware.progress_text import versions
-from fleet_runner.core.spans import age
 
 
 def short(flash: Flash, now: float) -> str:

@@ -6,7 +6,7 @@ Not while a flash of it is open, nor before a failed one is understood; not wher
 from collections.abc import Collection
 
 from fleet_runner.core.firmware.flash import Flash
-from fleet_runner.core.lifecycle import SERVING, State
+from fleet_runner.core.lifecycle.states import SERVING, State
 
 AT_WORK = frozenset({State.BURN_IN, State.REBOOT, State.WIPE})
 """States in which a reset of the host would spoil what the runner does there."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.base.errors import EvidenceError
 
 ABSENT = frozenset({"not present", "absent"})
 """Versions, and a status, that say that there is no such part (Supermicro)."""

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.firmware import inventory
 from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.core.firmware.matching import match, numbered
-from fleet_runner.core.verdicts import Result
 
 NAME = "firmware_pins"
 

@@ -10,12 +10,12 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from fleet_runner.core.firmware.catalogue import Catalogue, Component, Image
+from fleet_runner.core.firmware.excluded import WITHHELD, is_adapter
 from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import match
 from fleet_runner.core.firmware.steps import Aim, Step, listed, step, steps
-from fleet_runner.core.firmware.ways import installs, way
-from fleet_runner.core.firmware.withheld import WITHHELD, is_adapter
+from fleet_runner.core.firmware.upgrade_path import installs, way
 
 __all__ = ["Plan", "Step", "plan", "rollback"]
 

@@ -7,10 +7,10 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
-from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.firmware.flash import Flash, Phase, Task
-from fleet_runner.core.parsers.json_text import json_object
-from fleet_runner.core.printable import printable
 
 SHOWN = 2
 """Different versions of a bundle's entries that a sentence spells out."""

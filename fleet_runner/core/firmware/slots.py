@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fleet_runner.core.counted import counted
+from fleet_runner.core.base.plural import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware.flash import Task, TaskEnd
 from fleet_runner.core.firmware.inventory import hashed, lasting
-from fleet_runner.core.printable import printable
 
 MOST_MESSAGES = 8
 MOST_LETTERS = 240

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from fleet_runner.core.excuses import READY
+from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.firmware.flash import End, Flash
-from fleet_runner.core.lifecycle import Condition, State
-from fleet_runner.core.records import Management
-from fleet_runner.core.runs import Entry, Node
+from fleet_runner.core.inventory.records import Management
+from fleet_runner.core.lifecycle.runs import Entry, Node
+from fleet_runner.core.lifecycle.states import Condition, State
 
 
 class Turn(StrEnum):

@@ -1,14 +1,14 @@
 """Every schedule that there is: whose it is, what it does, and how often unless a setting says otherwise.
 
 A new one is a line here and its setting, `NAME_schedule`; what one runner does for the fleet is a job in
-`reconcile.schedules`, too.
+`reconcile.schedules.runner`, too.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from fleet_runner.core.lifecycle import FABRICS, SERVING, Stage, State
+from fleet_runner.core.lifecycle.states import FABRICS, SERVING, Stage, State
 from fleet_runner.core.schedules.schedule import Schedule, Whose, schedule
 from fleet_runner.core.schedules.sweep import Sweep
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
 from fleet_runner.lab.redfish.serving import Wanted, faults, serve
 from fleet_runner.lab.redfish.trees import OUR_OWN
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers import pldm_package
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.checks.parsers import pldm_package
 
 MAGIC = "fleet-lab-image"
 HEAD_BYTES = 262_144

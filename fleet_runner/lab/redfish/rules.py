@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
 
 Options = Mapping[str, Any]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
 from fleet_runner.lab.redfish import rules as rule_files
 from fleet_runner.lab.redfish.emulator import Emulator
 from fleet_runner.lab.redfish.pace import Durations

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
 
 ROOT = "/redfish/v1"
 OUR_OWN = Path(__file__).parent / "small.json"

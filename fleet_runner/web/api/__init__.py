@@ -6,17 +6,17 @@ from fleet_runner.web.api import (
     audit,
     description,
     fabrics,
+    intents,
     inventory,
-    mine,
     nodes,
     overview,
     results,
     rollouts,
     runs,
     schedules,
+    tenant,
     tickets,
     trends,
-    wishes,
 )
 
 API: tuple[APIRouter, ...] = (
@@ -24,7 +24,7 @@ API: tuple[APIRouter, ...] = (
     nodes.router,
     nodes.one,
     fabrics.router,
-    wishes.router,
+    intents.router,
     results.router,
     tickets.router,
     runs.router,
@@ -33,7 +33,7 @@ API: tuple[APIRouter, ...] = (
     rollouts.router,
     inventory.router,
     audit.router,
-    mine.router,
+    tenant.router,
     description.router,
 )
 """Every route of the API."""

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from fleet_runner.core.access import Asked
-from fleet_runner.core.answers import Page
+from fleet_runner.core.access.api import Page
+from fleet_runner.core.access.roles import Asked
 from fleet_runner.web.access import Audits
 from fleet_runner.web.api.bounds import REFUSALS, Cursor, Limit, Narrow, numbered, page_of
 from fleet_runner.web.site import Here

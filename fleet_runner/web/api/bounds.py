@@ -8,9 +8,9 @@ from typing import Annotated, Any, TypeVar
 from fastapi import HTTPException, Path, Query
 from pydantic import AfterValidator
 
-from fleet_runner.core.answers import Page, Trouble
-from fleet_runner.core.records import Fleet
-from fleet_runner.core.runs import Node
+from fleet_runner.core.access.api import Page, Trouble
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.web.site import Site
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
 
-from fleet_runner.core.access import Role
+from fleet_runner.core.access.roles import Role
 from fleet_runner.web.access import Asker
 
 router = APIRouter()

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from fleet_runner.core.runs import Node
+from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import REFUSALS, shown
 from fleet_runner.web.site import Here

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from fastapi import APIRouter
 
-from fleet_runner.core.answers import Page
-from fleet_runner.core.records import Cable, Device, Rack
+from fleet_runner.core.access.api import Page
+from fleet_runner.core.inventory.records import Cable, Device, Rack
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import NOT_FOUND, REFUSALS, Cursor, Limit, Name, Narrow, missing, page_of, source
 from fleet_runner.web.site import Here

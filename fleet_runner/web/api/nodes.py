@@ -4,16 +4,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from fleet_runner.core.answers import Page, Standing
+from fleet_runner.core.access.api import Page, Standing
 from fleet_runner.core.boot.boots import Boot
-from fleet_runner.core.cases import Case
+from fleet_runner.core.faults.escalation import Attempt
+from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.firmware.flash import Flash
-from fleet_runner.core.ladder import Attempt
-from fleet_runner.core.lifecycle import Condition, State
-from fleet_runner.core.runs import Entry, Intent, Node, Run, Stored, Ticket
-from fleet_runner.core.signals.alarm import Alarm
-from fleet_runner.core.trends.answers import Ahead
-from fleet_runner.reconcile import afar
+from fleet_runner.core.lifecycle.runs import Entry, Intent, Node, Run, Stored, Ticket
+from fleet_runner.core.lifecycle.states import Condition, State
+from fleet_runner.core.reliability.trends.answers import Ahead
+from fleet_runner.core.tickets.rma_cases import Case
+from fleet_runner.reconcile.loop import remote_answers
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import (
     NOT_FOUND,
@@ -154,10 +154,10 @@ def intents(here: Here, _: Sees, name: Name) -> tuple[Intent, ...]:
 @one.get("/standing", operation_id="get_standing_of_node")
 def standing(here: Here, _: Sees, name: Name) -> Standing:
     """Say what stands, what was tried and what comes next by the fleet's policy, and why it waits in the queue."""
-    return afar.standing(here.settings, here.store, known(here, name), here.clock())
+    return remote_answers.standing(here.settings, here.store, known(here, name), here.clock())
 
 
 @one.get("/foresight", operation_id="get_foresight_of_node")
 def ahead(here: Here, _: Sees, name: Name) -> Ahead:
     """Say what is foreseen of it and its parts, when a pass mark is crossed, and how it scores as a lemon."""
-    return afar.ahead(here.store, known(here, name))
+    return remote_answers.ahead(here.store, known(here, name))

@@ -6,9 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from fleet_runner.adapters.store import Sought
-from fleet_runner.core.answers import Page, Piece
-from fleet_runner.core.runs import Stored
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.access.api import Page, Piece
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.lifecycle.runs import Stored
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import (
     LARGEST,

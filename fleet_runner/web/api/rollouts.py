@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from fleet_runner.core.answers import Rolled
+from fleet_runner.core.access.api import Rolled
 from fleet_runner.core.firmware.rollout import Rollout
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import NOT_FOUND, REFUSALS, Limit, Number, missing

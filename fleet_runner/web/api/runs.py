@@ -5,14 +5,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from fleet_runner.adapters.store.past_runs import SoughtRuns
-from fleet_runner.core.answers import Carrier, Page, Queue
+from fleet_runner.adapters.store.runs.past import SoughtRuns
+from fleet_runner.core.access.api import Carrier, Page, Queue
 from fleet_runner.core.boot.boots import Boot
+from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.firmware.flash import Flash
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.runs import Outcome, Run, Stored
-from fleet_runner.core.signals.alarm import Alarm
-from fleet_runner.reconcile import afar, queueing
+from fleet_runner.core.lifecycle.runs import Outcome, Run, Stored
+from fleet_runner.core.lifecycle.states import Stage
+from fleet_runner.reconcile.lifecycle import queue as queueing
+from fleet_runner.reconcile.loop import remote_answers
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import NOT_FOUND, REFUSALS, Cursor, Limit, Narrow, Number, missing, numbered
 from fleet_runner.web.site import Here
@@ -70,7 +71,7 @@ def durations(
 @router.get("/queue", operation_id="get_queue")
 def queue(here: Here, _: Sees) -> Queue:
     """Return every batch that has not ended, and why what waits does."""
-    return afar.queue(here.settings, here.store)
+    return remote_answers.queue(here.settings, here.store)
 
 
 @router.get("/runners", operation_id="list_runners")

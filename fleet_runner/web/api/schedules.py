@@ -6,13 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Path
 from pydantic import BaseModel, Field
 
-from fleet_runner.core.answers import Ended, Schedules
-from fleet_runner.core.printable import printable
+from fleet_runner.core.access.api import Ended, Schedules
+from fleet_runner.core.base.printable import printable
 from fleet_runner.core.schedules.known import KNOWN
-from fleet_runner.reconcile import afar
+from fleet_runner.reconcile.loop import remote_answers
 from fleet_runner.web.access import Sees, Steers
 from fleet_runner.web.api.bounds import CONFLICT, NOT_FOUND, REFUSALS, Sound, missing, shown
-from fleet_runner.web.leaving import wake
+from fleet_runner.web.intents import wake
 from fleet_runner.web.site import Here
 
 router = APIRouter(tags=["schedules"], responses=REFUSALS)
@@ -38,7 +38,7 @@ class Because(BaseModel):
 @router.get("/schedules", operation_id="list_schedules")
 def every(here: Here, _: Sees) -> Schedules:
     """Return every schedule: when it comes, how the last one ended, and the next one."""
-    found = afar.schedules(here.settings, here.store)
+    found = remote_answers.schedules(here.settings, here.store)
     waits = (replace(each, waits=shown(each.waits)) if each.waits is not None else each for each in found.schedules)
     return replace(found, schedules=tuple(waits))
 

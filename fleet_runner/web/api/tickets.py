@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, Field
 
-from fleet_runner.core.answers import Ended, Page, Told
-from fleet_runner.core.errors import SettingsError
-from fleet_runner.core.printable import printable
-from fleet_runner.core.runs import Ticket
-from fleet_runner.core.tracking.links import Link
-from fleet_runner.reconcile import afar
+from fleet_runner.core.access.api import Ended, Page, Told
+from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.lifecycle.runs import Ticket
+from fleet_runner.core.tickets.trackers.links import Link
+from fleet_runner.reconcile.loop import remote_answers
 from fleet_runner.web.access import Mends, Sees
 from fleet_runner.web.api.bounds import (
     NOT_FOUND,
@@ -91,6 +91,6 @@ def _known(here: Site, number: int) -> Ticket:
 
 def _links(here: Site, number: int) -> tuple[Link, ...]:
     try:
-        return afar.links(here.settings, here.store, number)
+        return remote_answers.links(here.settings, here.store, number)
     except SettingsError as error:
         raise HTTPException(503, str(error)) from error

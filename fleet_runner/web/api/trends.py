@@ -4,11 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from fleet_runner.adapters import lemons
-from fleet_runner.core.foresight import Analysis, Standing
-from fleet_runner.core.parts.travels import Line
-from fleet_runner.core.trends.answers import Followed
-from fleet_runner.core.trends.metrics import BY_NAME
+from fleet_runner.adapters.reliability import lemons
+from fleet_runner.core.reliability.forecasts import Analysis, Standing
+from fleet_runner.core.reliability.parts.travels import Line
+from fleet_runner.core.reliability.trends.answers import Followed
+from fleet_runner.core.reliability.trends.metrics import BY_NAME
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import NOT_FOUND, PLAIN, REFUSALS, Name, Narrow, Sound, known, missing
 from fleet_runner.web.series import followed

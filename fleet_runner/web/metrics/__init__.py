@@ -4,10 +4,10 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 
-from fleet_runner.http.asking import App
+from fleet_runner.services.http.requests import App
 from fleet_runner.web.access import Scrapes
-from fleet_runner.web.metrics.asked import Asked
-from fleet_runner.web.metrics.gathering import Gathering
+from fleet_runner.web.metrics.requests import Asked
+from fleet_runner.web.metrics.scrape import Gathering
 from fleet_runner.web.site import Site
 
 router = APIRouter()

@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from fleet_runner.core.topology import tiles
-from fleet_runner.core.topology.days import Between, begins, between
-from fleet_runner.core.topology.picture import svg
-from fleet_runner.core.topology.tiles import LEAF, WAYS
-from fleet_runner.core.topology.wrong import untold, wrong
+from fleet_runner.core.cabling.topology import tiles
+from fleet_runner.core.cabling.topology.days import Between, begins, between
+from fleet_runner.core.cabling.topology.picture import svg
+from fleet_runner.core.cabling.topology.tiles import LEAF, WAYS
+from fleet_runner.core.cabling.topology.wrong import untold, wrong
 from fleet_runner.web import fabrics
 from fleet_runner.web.access import Sees
 from fleet_runner.web.fabrics import Shown

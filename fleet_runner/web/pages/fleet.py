@@ -8,14 +8,15 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from fleet_runner.core import days, floor
-from fleet_runner.core.elevation import elevation
-from fleet_runner.core.floor import MARKS, Spot, Wanted
-from fleet_runner.core.lifecycle import Condition, State
-from fleet_runner.core.order import natural
-from fleet_runner.core.waits import waits
+from fleet_runner.core.base.natural_order import natural
+from fleet_runner.core.inventory import floor
+from fleet_runner.core.inventory.elevation import elevation
+from fleet_runner.core.inventory.floor import MARKS, Spot, Wanted
+from fleet_runner.core.lifecycle import days
+from fleet_runner.core.lifecycle.states import Condition, State
+from fleet_runner.core.lifecycle.waits import waits
 from fleet_runner.web.access import Sees
-from fleet_runner.web.floor import Floor, Look, kept
+from fleet_runner.web.fleet import Floor, Look, kept
 from fleet_runner.web.rendering import TEMPLATES, page
 from fleet_runner.web.site import Here, Site
 

@@ -8,8 +8,8 @@ import segno
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from fleet_runner.core.hands.spots import spot, walking
-from fleet_runner.core.records import NODE_ROLES, Device, Fleet
+from fleet_runner.core.inventory.records import NODE_ROLES, Device, Fleet
+from fleet_runner.core.tickets.work_orders.locations import spot, walking
 from fleet_runner.web.access import Mends
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here, Site

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from fleet_runner.core.trends import picture_lemons, telling
+from fleet_runner.core.reliability.trends import picture_lemons, stored
 from fleet_runner.web.access import Sees
 from fleet_runner.web.pages.trends import body, pictured, sentences
 from fleet_runner.web.rendering import page
@@ -31,38 +31,38 @@ def lemons(request: Request, here: Here, who: Sees) -> HTMLResponse:
     """Show who scores most and why, and the places and parts that fail more often than chance explains."""
     found, travels = here.store.analysis("lemons"), here.store.analysis("parts")
     told = body(found) or {}
-    bars = telling.bars(told)[:DRAWN]
-    past = telling.part(told, "past")
+    bars = stored.bars(told)[:DRAWN]
+    past = stored.part(told, "past")
     return page(
         request,
         who,
         "trends-lemons.html",
         found=found,
         sentences=sentences(found),
-        drawn=pictured(picture_lemons.svg(bars, telling.number(told, "mark"), "Points")) if bars else None,
+        drawn=pictured(picture_lemons.svg(bars, stored.number(told, "mark"), "Points")) if bars else None,
         signals=picture_lemons.signals(bars),
         meanings={
-            str(each["name"]): str(each["meaning"]) for each in telling.rows(told, "signals", "name", "meaning")
+            str(each["name"]): str(each["meaning"]) for each in stored.rows(told, "signals", "name", "meaning")
         },
         nodes=_nodes(told)[:LISTED],
         more=max(0, len(_nodes(told)) - LISTED),
-        absent=telling.rows(told, "absent", "sentence"),
+        absent=stored.rows(told, "absent", "sentence"),
         past=past,
-        marks=telling.rows(past, "marks", "mark", "flagged", "right", "precision", "recall"),
+        marks=stored.rows(past, "marks", "mark", "flagged", "right", "precision", "recall"),
         travels=travels,
         travelled=sentences(travels),
-        slots=telling.rows(body(travels), "slots", "node", "sentence")[:FAULTY],
-        parts_=telling.rows(body(travels), "parts", "node", "sentence")[:FAULTY],
+        slots=stored.rows(body(travels), "slots", "node", "sentence")[:FAULTY],
+        parts_=stored.rows(body(travels), "parts", "node", "sentence")[:FAULTY],
     )
 
 
-def _nodes(told: telling.Body) -> list[Told]:
+def _nodes(told: stored.Body) -> list[Told]:
     return [
         Told(
             str(each["node"]),
-            telling.number(each, "points") or 0.0,
+            stored.number(each, "points") or 0.0,
             bool(each.get("suggested")),
-            tuple(str(line["sentence"]) for line in telling.rows(each, "lines", "sentence")),
+            tuple(str(line["sentence"]) for line in stored.rows(each, "lines", "sentence")),
         )
-        for each in telling.rows(told, "lemons", "node", "points", "lines")
+        for each in stored.rows(told, "lemons", "node", "points", "lines")
     ]

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from fleet_runner.core.access import Role, Session, Who
-from fleet_runner.http.asking import source_of
+from fleet_runner.core.access.roles import Role, Session, Who
+from fleet_runner.services.http.requests import source_of
 from fleet_runner.web.access import Asker, admitted, cookie, digest, ours, secure
-from fleet_runner.web.ledger import NOBODY, note_of
+from fleet_runner.web.audit import NOBODY, note_of
 from fleet_runner.web.rendering import HOME, page
 from fleet_runner.web.site import Here, Site, site
 

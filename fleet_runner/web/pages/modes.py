@@ -6,14 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from fleet_runner.core import modes
-from fleet_runner.core.errors import FleetError
-from fleet_runner.core.lifecycle import ENDED
-from fleet_runner.core.modes import Kind, Mode, Scope, Setting, Where
-from fleet_runner.core.printable import printable
-from fleet_runner.core.records import nodes
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.budgets import modes
+from fleet_runner.core.budgets.modes import Kind, Mode, Scope, Setting, Where
+from fleet_runner.core.inventory.records import nodes
+from fleet_runner.core.lifecycle.states import ENDED
 from fleet_runner.web.access import Sees, Steers
-from fleet_runner.web.leaving import wake
+from fleet_runner.web.intents import wake
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here, Site
 

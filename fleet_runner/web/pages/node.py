@@ -9,26 +9,26 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
-from fleet_runner.adapters import profiles
-from fleet_runner.core.access import Who, needed
-from fleet_runner.core.alike import alike
-from fleet_runner.core.answers import Wished
-from fleet_runner.core.boot.words import words
+from fleet_runner.adapters.plays import profiles
+from fleet_runner.core.access.api import Wished
+from fleet_runner.core.access.roles import Who, needed
+from fleet_runner.core.base.errors import EvidenceError, SettingsError
+from fleet_runner.core.base.suggestions import alike
+from fleet_runner.core.boot.text import words
 from fleet_runner.core.cabling.of_node import wires
-from fleet_runner.core.errors import EvidenceError, SettingsError
+from fleet_runner.core.checks.parsers import redfish
+from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.firmware import catalogue
 from fleet_runner.core.firmware.flash_text import short
 from fleet_runner.core.firmware.pinned import NAME, pinned
-from fleet_runner.core.journey import journey, stays
-from fleet_runner.core.journey_diagram import drawing
-from fleet_runner.core.lifecycle import FABRICS, Stage
-from fleet_runner.core.offers import elsewhere, offers, stages
-from fleet_runner.core.parsers import redfish
-from fleet_runner.core.runs import Node, Stored, Wish
-from fleet_runner.core.timeline import FILTERS, cursor, shown
-from fleet_runner.core.verdicts import Verdict
-from fleet_runner.reconcile.queueing import queued
-from fleet_runner.reconcile.remedying import remedies
+from fleet_runner.core.lifecycle.journey import journey, stays
+from fleet_runner.core.lifecycle.journey_diagram import drawing
+from fleet_runner.core.lifecycle.offers import elsewhere, offers, stages
+from fleet_runner.core.lifecycle.runs import Node, Stored, Wish
+from fleet_runner.core.lifecycle.states import FABRICS, Stage
+from fleet_runner.core.lifecycle.timeline import FILTERS, cursor, shown
+from fleet_runner.reconcile.faults.remedies import remedies
+from fleet_runner.reconcile.lifecycle.queue import queued
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import Name
 from fleet_runner.web.rendering import page

@@ -13,12 +13,12 @@ import structlog
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from fleet_runner.adapters import secret_file
-from fleet_runner.core.claims import judged, meanings
-from fleet_runner.core.errors import SettingsError
+from fleet_runner.adapters.files import secret as secret_file
+from fleet_runner.core.access.claims import judged, meanings
+from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.settings import Settings
 from fleet_runner.web.access import secure
-from fleet_runner.web.ledger import note_of
+from fleet_runner.web.audit import note_of
 from fleet_runner.web.pages.login import asked as asked_for
 from fleet_runner.web.pages.login import begin, own, refused, tired
 from fleet_runner.web.provider import Provider, ProviderError

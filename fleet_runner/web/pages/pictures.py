@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Path, Response
 
 from fleet_runner.core.cabling.picture import svg as cables
-from fleet_runner.core.hands.racks import elevations
-from fleet_runner.core.hands.racks import svg as racks
-from fleet_runner.core.hands.sheets import ordered
-from fleet_runner.core.runs import Ticket
-from fleet_runner.web import sweeps
+from fleet_runner.core.lifecycle.runs import Ticket
+from fleet_runner.core.tickets.work_orders.racks import elevations
+from fleet_runner.core.tickets.work_orders.racks import svg as racks
+from fleet_runner.core.tickets.work_orders.sheets import ordered
+from fleet_runner.web import fabric_sweeps
 from fleet_runner.web.access import Sees
 from fleet_runner.web.site import Here, Site
 
@@ -48,5 +48,5 @@ def rack(here: Here, who: Sees, number: Number) -> Response:
 def picture(here: Here, who: Sees, number: Number) -> Response:
     """Draw a cabling fault as the newest capture shows it; where that is not known, the racks."""
     ticket, fleet = known(here, number), here.fleet()
-    seen = sweeps.faults(here.store, fleet, here.settings, ticket) if fleet is not None else None
+    seen = fabric_sweeps.faults(here.store, fleet, here.settings, ticket) if fleet is not None else None
     return drawn(cables(*seen)) if seen is not None else rack(here, who, number)

@@ -5,11 +5,11 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from fleet_runner.core.checks import CHECKS
-from fleet_runner.core.excerpt import excerpt
-from fleet_runner.core.observed import rows
-from fleet_runner.core.runs import Stored
-from fleet_runner.core.spool import Evidence
+from fleet_runner.core.checks.catalogue import CHECKS
+from fleet_runner.core.checks.excerpt import excerpt
+from fleet_runner.core.checks.observed import rows
+from fleet_runner.core.lifecycle.runs import Stored
+from fleet_runner.core.lifecycle.spool import Evidence
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import Name
 from fleet_runner.web.pages.node import known

@@ -6,17 +6,17 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.firmware.flash_text import what
 from fleet_runner.core.firmware.rollout import Rollout, Standing, turned, unturnable
 from fleet_runner.core.firmware.rollout_text import by_wave, counted, other, reasons, tally, waits, wave_name
 from fleet_runner.core.firmware.turns import Member, Turn
 from fleet_runner.core.firmware.waves import NO_WAVE
-from fleet_runner.core.printable import printable
-from fleet_runner.core.runs import Node, Run
+from fleet_runner.core.lifecycle.runs import Node, Run
 from fleet_runner.web.access import Sees, Steers
-from fleet_runner.web.leaving import wake
+from fleet_runner.web.intents import wake
 from fleet_runner.web.live import Scene, Seen
 from fleet_runner.web.rendering import TEMPLATES, page
 from fleet_runner.web.site import Here, Site

@@ -7,17 +7,18 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from fastapi import APIRouter, Depends, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
-from fleet_runner.adapters import play_log, secrets
-from fleet_runner.adapters.store.past_runs import SoughtRuns
-from fleet_runner.core.errors import FleetError
-from fleet_runner.core.lifecycle import STAGES, Stage
-from fleet_runner.core.printable import printable
-from fleet_runner.core.runs import Outcome, Run, Stored
-from fleet_runner.core.scrub import Scrubber
-from fleet_runner.reconcile import queueing
-from fleet_runner.reconcile.queueing import Line
+from fleet_runner.adapters.files import known_secrets
+from fleet_runner.adapters.plays import log
+from fleet_runner.adapters.store.runs.past import SoughtRuns
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.base.redaction import Scrubber
+from fleet_runner.core.lifecycle.runs import Outcome, Run, Stored
+from fleet_runner.core.lifecycle.states import STAGES, Stage
+from fleet_runner.reconcile.lifecycle import queue as queueing
+from fleet_runner.reconcile.lifecycle.queue import Line
 from fleet_runner.web.access import Sees, Steers
-from fleet_runner.web.leaving import wake
+from fleet_runner.web.intents import wake
 from fleet_runner.web.live import Scene, Seen
 from fleet_runner.web.rendering import TEMPLATES, page
 from fleet_runner.web.site import Here, Site
@@ -210,11 +211,11 @@ def _drawn(template: str, name: str) -> Any:
     return lambda value: {name: found.render({name: value, "STAGES": STAGES, "limit": RESULTS})}
 
 
-def _log(here: Site, run: Run) -> play_log.PlayLog | None:
+def _log(here: Site, run: Run) -> log.PlayLog | None:
     if not run.batch:
         return None
-    scrubber = Scrubber(secrets.known(here.settings, here.fleet()))
-    return play_log.tail(here.settings.batches_dir, run.batch, scrubber)
+    scrubber = Scrubber(known_secrets.known(here.settings, here.fleet()))
+    return log.tail(here.settings.batches_dir, run.batch, scrubber)
 
 
 def _because(reason: str, what: str) -> str:

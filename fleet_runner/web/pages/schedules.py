@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from fleet_runner.core.errors import FleetError
-from fleet_runner.core.printable import printable
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.base.printable import printable
 from fleet_runner.core.schedules.known import KNOWN
-from fleet_runner.core.schedules.words import words
-from fleet_runner.reconcile import queueing
-from fleet_runner.reconcile.upcoming import coming
+from fleet_runner.core.schedules.text import words
+from fleet_runner.reconcile.lifecycle import queue
+from fleet_runner.reconcile.schedules.upcoming import coming
 from fleet_runner.web.access import Sees, Steers
-from fleet_runner.web.leaving import wake
+from fleet_runner.web.intents import wake
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here
 
@@ -29,7 +29,7 @@ def schedules(request: Request, here: Here, who: Sees) -> HTMLResponse:
         "schedules.html",
         at=now,
         known=[(each, KNOWN[each.name], words(each.schedule, KNOWN[each.name].whose)) for each in known],
-        serves=any(each.silent < here.settings.lease_seconds for each in queueing.runners(here.settings, here.store)),
+        serves=any(each.silent < here.settings.lease_seconds for each in queue.runners(here.settings, here.store)),
     )
 
 

@@ -6,20 +6,20 @@ from typing import Annotated
 from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from fleet_runner.core.access import Who, needed
-from fleet_runner.core.hands import proof
-from fleet_runner.core.hands.proof import Answers, Ask, Claim, Stand, Standing
-from fleet_runner.core.hands.racks import elevations
-from fleet_runner.core.hands.sheets import ordered, sheet
-from fleet_runner.core.hands.spots import spot
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.printable import printable
-from fleet_runner.core.runs import Intent, Node, Run, Stored, Ticket
-from fleet_runner.core.tickets import ONE_EYE
-from fleet_runner.core.tracking.changes import Act, Change
-from fleet_runner.web import sweeps
+from fleet_runner.core.access.roles import Who, needed
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.lifecycle.runs import Intent, Node, Run, Stored, Ticket
+from fleet_runner.core.lifecycle.states import Stage
+from fleet_runner.core.tickets.node_tickets import ONE_EYE
+from fleet_runner.core.tickets.trackers.changes import Act, Change
+from fleet_runner.core.tickets.work_orders import verification
+from fleet_runner.core.tickets.work_orders.locations import spot
+from fleet_runner.core.tickets.work_orders.racks import elevations
+from fleet_runner.core.tickets.work_orders.sheets import ordered, sheet
+from fleet_runner.core.tickets.work_orders.verification import Answers, Ask, Claim, Stand, Standing
+from fleet_runner.web import fabric_sweeps
 from fleet_runner.web.access import Mends, Sees
-from fleet_runner.web.leaving import wake
+from fleet_runner.web.intents import wake
 from fleet_runner.web.pages.pictures import Number, known
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here, Site
@@ -63,9 +63,9 @@ def show(request: Request, here: Here, who: Sees, number: Number) -> HTMLRespons
         found = _known(here, ticket)
         links = here.store.ticket_links(number)
         beside = _beside(here, ticket, found.rows)
-    asked = proof.ask(ticket, found.rows, found.stage)
+    asked = verification.ask(ticket, found.rows, found.stage)
     devices = ordered(ticket)
-    captured = sweeps.captured(here.store, fleet, ticket) if fleet is not None else None
+    captured = fabric_sweeps.captured(here.store, fleet, ticket) if fleet is not None else None
     told = [change for change in reversed(found.changes) if change.act is not Act.SEEN]
     return page(
         request,
@@ -99,7 +99,7 @@ def done(here: Here, who: Mends, number: Number, words: Words = "") -> Response:
     found = _known(here, ticket)
     if ticket.closed_at is not None or found.standing.stand in GOING:
         return _back(number)  # somebody was first, or pressed twice
-    asked = proof.ask(ticket, found.rows, found.stage)
+    asked = verification.ask(ticket, found.rows, found.stage)
     refused, now, wishes = _refused(who, asked), here.clock(), list[Intent]()
     if isinstance(asked, Ask) and not refused:
         because = f"ticket {number} is done"
@@ -107,7 +107,7 @@ def done(here: Here, who: Mends, number: Number, words: Words = "") -> Response:
     sentence = refused or (asked.sentence if isinstance(asked, Ask) else asked)
     newest = found.changes[-1].id if found.changes else 0
     said = Change(newest, number, Act.NOTED, sentence, who.name, now)
-    here.store.claim_ticket(said, wishes, lambda numbers: proof.told(sentence, numbers, _plain(words)))
+    here.store.claim_ticket(said, wishes, lambda numbers: verification.told(sentence, numbers, _plain(words)))
     wake(here)
     return _back(number)
 
@@ -121,7 +121,9 @@ def note(here: Here, who: Mends, number: Number, words: Words = "", kind: Annota
         raise HTTPException(
             400, f"expected 1 to {LONGEST} characters of text; go back and write what people should know"
         )
-    here.store.note_ticket(number, f"{proof.STUCK} {said}" if kind == "stuck" else said, who.name, here.clock())
+    here.store.note_ticket(
+        number, f"{verification.STUCK} {said}" if kind == "stuck" else said, who.name, here.clock()
+    )
     return _back(number)
 
 
@@ -145,7 +147,7 @@ def _refused(who: Who, asked: Ask | str) -> str:
 
 def _beside(here: Site, ticket: Ticket, rows: tuple[Node, ...]) -> list[int]:
     """Return the other open tickets at the node that is asked: where it is certified, they are to be done first."""
-    asked = proof.ask(ticket, rows, None)
+    asked = verification.ask(ticket, rows, None)
     if not isinstance(asked, Ask):
         return []
     return [each.id for each in here.store.tickets(node=asked.node) if each.id != ticket.id][:NAMED]
@@ -157,9 +159,9 @@ def _known(here: Site, ticket: Ticket) -> _Known:
     rows.sort(key=lambda row: not _sees(ticket, answers[row.name]))
     stages = [answer.stage for row in rows if (answer := answers[row.name]) is not None]
     changes = here.store.ticket_changes(ticket.id)
-    said = proof.claim(changes)
+    said = verification.claim(changes)
     came = _came(here, said, rows, [each for each in answers.values() if each is not None])
-    standing = proof.standing(ticket, said, came)
+    standing = verification.standing(ticket, said, came)
     return _Known(tuple(rows), stages[0] if stages else None, changes, said, standing)
 
 

@@ -6,8 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from fleet_runner.core.hands import proof, queue
-from fleet_runner.core.hands.queue import OLDEST, WALKING, Task, Wanted
+from fleet_runner.core.tickets.work_orders import queue, verification
+from fleet_runner.core.tickets.work_orders.queue import OLDEST, WALKING, Task, Wanted
 from fleet_runner.web.access import Sees
 from fleet_runner.web.pages import pictures, ticket
 from fleet_runner.web.rendering import page
@@ -70,8 +70,8 @@ def _marks(here: Site, shown: list[Task]) -> tuple[set[int], dict[int, str]]:
     with here.store.one_moment():
         for task in shown:
             changes = here.store.ticket_changes(task.ticket.id)
-            said, stuck = proof.claim(changes), proof.stuck(changes)
-            if proof.waits(task.ticket, said):
+            said, stuck = verification.claim(changes), verification.stuck(changes)
+            if verification.waits(task.ticket, said):
                 done.add(task.ticket.id)
             elif said is not None:
                 marks[task.ticket.id] = f"done by {said.by}, and seen again since"

@@ -12,12 +12,12 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from fleet_runner.core.foresight import Analysis, Foresight, Kind
-from fleet_runner.core.order import natural
-from fleet_runner.core.parts.stay import Stay
-from fleet_runner.core.report.picture import bar
-from fleet_runner.core.trends import picture, picture_heat, telling
-from fleet_runner.core.trends.metrics import BY_NAME
+from fleet_runner.core.base.natural_order import natural
+from fleet_runner.core.reliability.forecasts import Analysis, Foresight, Kind
+from fleet_runner.core.reliability.parts.stay import Stay
+from fleet_runner.core.reliability.report.picture import bar
+from fleet_runner.core.reliability.trends import picture, picture_heat, stored
+from fleet_runner.core.reliability.trends.metrics import BY_NAME
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import Name
 from fleet_runner.web.pages.node import known
@@ -83,7 +83,7 @@ def trends(request: Request, here: Here, who: Sees, kind: Annotated[str, Query(m
     every = here.store.foresights(limit=1000)
     wanted = kind if kind in set(Kind) else ""
     shown = [each for each in every if not wanted or each.what.kind == wanted]
-    drift, metrics = body(made["drift"].found), telling.rows(body(made["heat"].found), "metrics", *telling.HEATED)
+    drift, metrics = body(made["drift"].found), stored.rows(body(made["heat"].found), "metrics", *stored.HEATED)
     return page(
         request,
         who,
@@ -97,8 +97,8 @@ def trends(request: Request, here: Here, who: Sees, kind: Annotated[str, Query(m
         more=max(0, len(shown) - LISTED),
         tables=picture_heat.by_slot(metrics),
         single=sorted(str(each["metric"]) for each in metrics if len(each["slots"]) < 2),  # noqa: PLR2004  no other
-        together=telling.rows(drift, "together", "sentence"),
-        silences=telling.rows(drift, "silences", "sentence", "count"),
+        together=stored.rows(drift, "together", "sentence"),
+        silences=stored.rows(drift, "silences", "sentence", "count"),
     )
 
 
@@ -106,7 +106,7 @@ def trends(request: Request, here: Here, who: Sees, kind: Annotated[str, Query(m
 def metric(request: Request, here: Here, who: Sees, name: MetricName) -> HTMLResponse:
     """Show one metric: what it was like day by day, who stands out, and each rack by its slots."""
     heat = here.store.analysis("heat")
-    told = telling.metric_of(body(heat), name)
+    told = stored.metric_of(body(heat), name)
     if name not in BY_NAME and told is None:
         raise HTTPException(404, f"there is no metric {name!r}; /trends has those that are followed")
     return page(
@@ -117,8 +117,8 @@ def metric(request: Request, here: Here, who: Sees, name: MetricName) -> HTMLRes
         name=name,
         told=told,
         at=heat.at if heat else None,
-        bands=[(each["device_type"], each["parts"], pictured(picture.svg(telling.fleet(told or {}, each))))
-               for each in telling.bands(told)],
+        bands=[(each["device_type"], each["parts"], pictured(picture.svg(stored.fleet(told or {}, each))))
+               for each in stored.bands(told)],
         table=picture_heat.by_place(told) if told else None,
         foreseen=[each for each in here.store.foresights(limit=1000) if each.what.metric == name][:LISTED],
     )  # fmt: skip
@@ -132,7 +132,7 @@ def part(request: Request, here: Here, who: Sees, name: Name, metric: MetricName
     seen = {each.what.component: each.what for each in here.store.foresights(node=name) if each.what.metric == metric}
     weekly = any(each.numbers.get("step_days", 1) > 1 for each in seen.values())
     days, found = series(here.store, metric, stays, LONG if weekly else DAYS)
-    peers = telling.band(telling.metric_of(body(here.store.analysis("heat")), metric), row.device_type, days)
+    peers = stored.band(stored.metric_of(body(here.store.analysis("heat")), metric), row.device_type, days)
     ordered = sorted(found, key=lambda each: natural(called(each.stay)))
     return page(
         request,
@@ -162,12 +162,12 @@ def checks(request: Request, here: Here, who: Sees) -> HTMLResponse:
         worth=worth,
         limits=limits,
         sentences=sentences(worth),
-        checks=telling.rows(body(worth), "checks", *CHECK),
-        most=max((each["first"] for each in telling.rows(body(worth), "checks", *CHECK)), default=0),
+        checks=stored.rows(body(worth), "checks", *CHECK),
+        most=max((each["first"] for each in stored.rows(body(worth), "checks", *CHECK)), default=0),
         bar=bar,
-        schedules=telling.rows(body(worth), "schedules", "name", "sentence", "steps"),
+        schedules=stored.rows(body(worth), "schedules", "name", "sentence", "steps"),
         limit_sentences=sentences(limits),
-        rows=telling.rows(body(limits), "limits", *LIMIT)[:LISTED],
+        rows=stored.rows(body(limits), "limits", *LIMIT)[:LISTED],
     )
 
 
@@ -178,7 +178,7 @@ def called(stay: Stay) -> str:
 
 
 def _one(name: str, days: range, found: Series, peers: picture.Band | None, seen: Foresight | None) -> Markup:
-    drawn = telling.trend(f"{name} of {called(found.stay)}", days, found.own, peers, seen)
+    drawn = stored.trend(f"{name} of {called(found.stay)}", days, found.own, peers, seen)
     unit = BY_NAME[name].unit if name in BY_NAME else ""
     return pictured(picture.svg(replace(drawn, unit=unit)))
 
@@ -189,14 +189,14 @@ def _made(here: Site) -> dict[str, Made]:
     return {name: Made(label, url, found[name], sentences(found[name])) for name, label, url in ANALYSES}
 
 
-def body(found: Analysis | None) -> telling.Body | None:
+def body(found: Analysis | None) -> stored.Body | None:
     """Return what an analysis came to; None where it was not made."""
     return found.body if found is not None else None
 
 
 def sentences(found: Analysis | None) -> tuple[str, ...]:
     """Return what an analysis says in words."""
-    return tuple(str(each) for each in telling.listed(body(found), "sentences"))
+    return tuple(str(each) for each in stored.listed(body(found), "sentences"))
 
 
 def pictured(svg: str) -> Markup:

@@ -15,14 +15,14 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
-from fleet_runner.adapters.notification_file import Secrets
+from fleet_runner.adapters.files.notifications import Secrets
 from fleet_runner.adapters.notifications import mail, send
-from fleet_runner.core.notifying.channel import Channel, ChannelKind, Post, Tls
-from fleet_runner.core.notifying.grouping import Collected, collect
-from fleet_runner.core.notifying.lines import Line, What
-from fleet_runner.core.notifying.wording import Message
-from fleet_runner.core.tracking.patience import Kind, TrackerError
-from tests.boot.sites import certificate
+from fleet_runner.core.tickets.notifications.channel import Channel, ChannelKind, Post, Tls
+from fleet_runner.core.tickets.notifications.grouping import Collected, collect
+from fleet_runner.core.tickets.notifications.lines import Line, What
+from fleet_runner.core.tickets.notifications.text import Message
+from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
+from tests.services.boot.sites import certificate
 from tests.slurm import free_port
 
 LINE = Line(

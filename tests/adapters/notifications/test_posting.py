@@ -6,15 +6,15 @@ from hashlib import sha256
 
 import pytest
 
-from fleet_runner.adapters.notification_file import Secrets
+from fleet_runner.adapters.files.notifications import Secrets
 from fleet_runner.adapters.notifications import posting, send
 from fleet_runner.adapters.notifications.posting import Posted
 from fleet_runner.adapters.trackers.wire import Limits
-from fleet_runner.core.notifying.channel import Channel, ChannelKind
-from fleet_runner.core.notifying.grouping import Collected, collect
-from fleet_runner.core.notifying.lines import Line, What
-from fleet_runner.core.notifying.wording import Message
-from fleet_runner.core.tracking.patience import Kind, TrackerError
+from fleet_runner.core.tickets.notifications.channel import Channel, ChannelKind
+from fleet_runner.core.tickets.notifications.grouping import Collected, collect
+from fleet_runner.core.tickets.notifications.lines import Line, What
+from fleet_runner.core.tickets.notifications.text import Message
+from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
 from tests.adapters.notifications.receiver import receiving
 
 MESSAGE = Message("key.1-1", "hook", collect(Collected(), [Line(1, 1000.0, What.MOVED, "gpu-01", "<!here> moved")]))

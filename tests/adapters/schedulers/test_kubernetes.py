@@ -13,14 +13,14 @@ from kubernetes.client import ApiException
 
 from fleet_runner.adapters.schedulers import kubernetes
 from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.base.errors import SchedulerError
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run
-from fleet_runner.core.errors import SchedulerError
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.parsers.kubernetes_node import CORDONED, TAINT
-from fleet_runner.core.scheduling import By
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.parsers.kubernetes_node import CORDONED, TAINT
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.scheduler import By
+from fleet_runner.core.lifecycle.spool import Judged
 from tests import kube
 from tests.playing import Ansible, inventory, spool
 

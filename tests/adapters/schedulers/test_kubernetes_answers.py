@@ -14,9 +14,9 @@ import yaml
 
 from fleet_runner.adapters import schedulers
 from fleet_runner.adapters.schedulers import kubernetes
-from fleet_runner.core.errors import SchedulerError, SettingsError
-from fleet_runner.core.parsers.kubernetes_node import TAINT
-from fleet_runner.core.scheduling import By
+from fleet_runner.core.base.errors import SchedulerError, SettingsError
+from fleet_runner.core.checks.parsers.kubernetes_node import TAINT
+from fleet_runner.core.lifecycle.scheduler import By
 from fleet_runner.settings import Settings
 
 NODE = {"kind": "Node", "metadata": {"name": "gpu-1", "resourceVersion": "1"}, "spec": {}, "status": {}}

@@ -8,12 +8,12 @@ from functools import partial
 import pytest
 
 from fleet_runner.adapters.schedulers.slurm import Slurm
-from fleet_runner.core.checks import CHECKS
+from fleet_runner.core.base.errors import SchedulerError
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run
-from fleet_runner.core.errors import SchedulerError
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.scheduling import By
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.scheduler import By
 from tests import slurm as real
 from tests.waiting import until
 

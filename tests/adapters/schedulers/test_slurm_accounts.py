@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fleet_runner.adapters.schedulers import slurm_jobs
-from fleet_runner.core.lemons.signals import Jobs
+from fleet_runner.core.reliability.lemons.signals import Jobs
 from tests import slurmdbd
 from tests.slurm import Cluster
 from tests.waiting import until

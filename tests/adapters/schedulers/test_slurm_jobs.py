@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.schedulers import slurm_jobs
-from fleet_runner.core.errors import SchedulerError
-from fleet_runner.core.lemons.signals import Job
-from fleet_runner.core.parts.failures import DAY
+from fleet_runner.core.base.errors import SchedulerError
+from fleet_runner.core.reliability.lemons.signals import Job
+from fleet_runner.core.reliability.parts.failures import DAY
 
 SACCT = """#!/bin/sh
 [ "$TZ" = UTC ] && [ -z "$SACCT_FORMAT" ] || exit 9

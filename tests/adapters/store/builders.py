@@ -8,14 +8,14 @@ from typing import Any
 from sqlalchemy import event
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Action, Decision, Move, OpenRun, OpenTicket
 from fleet_runner.core.boot.boots import Boot, Identity
-from fleet_runner.core.evidence import ReadEnd, Reading
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
-from fleet_runner.core.records import Device
-from fleet_runner.core.runs import Node, Run
-from fleet_runner.core.spool import Evidence, Judged
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.checks.evidence import ReadEnd, Reading
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.actions import Action, Decision, Move, OpenRun, OpenTicket
+from fleet_runner.core.lifecycle.runs import Node, Run
+from fleet_runner.core.lifecycle.spool import Evidence, Judged
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
 
 UrlMaker = Callable[[], str]
 

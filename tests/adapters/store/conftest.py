@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.adapters.store import Store, database
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.engine import database
 from tests import postgres
 from tests.adapters.store.builders import UrlMaker, device
 from tests.adapters.store.recycling import Databases

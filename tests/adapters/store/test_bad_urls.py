@@ -9,9 +9,9 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.database import connect
+from fleet_runner.adapters.store.engine.database import connect
 from fleet_runner.cli import main
-from fleet_runner.core.errors import StoreError
+from fleet_runner.core.base.errors import StoreError
 from tests.adapters.store.builders import UrlMaker, device
 
 SECRET = "hunter2cret"

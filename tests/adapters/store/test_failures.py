@@ -15,11 +15,11 @@ import pytest
 from sqlalchemy import event, text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.database import connect
-from fleet_runner.core.actions import Action, OpenRun, SetCondition
-from fleet_runner.core.errors import ConflictError, StoreError
-from fleet_runner.core.lifecycle import Condition, Stage
-from fleet_runner.core.runs import Held
+from fleet_runner.adapters.store.engine.database import connect
+from fleet_runner.core.base.errors import ConflictError, StoreError
+from fleet_runner.core.lifecycle.actions import Action, OpenRun, SetCondition
+from fleet_runner.core.lifecycle.runs import Held
+from fleet_runner.core.lifecycle.states import Condition, Stage
 from tests.adapters.store.builders import (
     START,
     UrlMaker,

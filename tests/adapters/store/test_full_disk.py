@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.errors import StoreError
-from fleet_runner.core.spool import Evidence
+from fleet_runner.core.base.errors import StoreError
+from fleet_runner.core.lifecycle.spool import Evidence
 from tests import postgres
 from tests.adapters.store.builders import device, judged, opened, told
 

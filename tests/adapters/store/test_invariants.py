@@ -10,13 +10,13 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from hypothesis.stateful import run_state_machine_as_test as drive
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Action, ClearCondition, CloseTicket, Move, OpenRun, SetCondition
-from fleet_runner.core.errors import ConflictError
-from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Stage
-from fleet_runner.core.runs import Held, Node, Outcome, Run, Wish
-from fleet_runner.core.spool import Ended as PlayOver
-from fleet_runner.core.spool import PlayEnd, Progress
-from fleet_runner.core.verdicts import Verdict
+from fleet_runner.core.base.errors import ConflictError
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.lifecycle.actions import Action, ClearCondition, CloseTicket, Move, OpenRun, SetCondition
+from fleet_runner.core.lifecycle.runs import Held, Node, Outcome, Run, Wish
+from fleet_runner.core.lifecycle.spool import Ended as PlayOver
+from fleet_runner.core.lifecycle.spool import PlayEnd, Progress
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Stage
 from tests.adapters.store.builders import UrlMaker, decision, device, judged, swap
 
 NAMES = ("gpu-01", "gpu-02")

@@ -2,13 +2,14 @@
 
 from sqlalchemy.dialects import sqlite
 
-from fleet_runner.adapters.store import Store, results
-from fleet_runner.adapters.store.database import connect
-from fleet_runner.core.actions import Move
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
-from fleet_runner.core.runs import Outcome, Stored
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.engine.database import connect
+from fleet_runner.adapters.store.results import results
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.actions import Move
+from fleet_runner.core.lifecycle.runs import Outcome, Stored
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
 from tests.adapters.store.builders import START, UrlMaker, decision, device, judged, node, opened
 
 

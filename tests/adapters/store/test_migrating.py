@@ -7,11 +7,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.database import Database, connect
-from fleet_runner.adapters.store.migrate import config, migrate, missing, newer, revision
-from fleet_runner.adapters.store.others import others
-from fleet_runner.adapters.store.schema import REVISION, metadata
-from fleet_runner.core.errors import StoreError
+from fleet_runner.adapters.store.engine.database import Database, connect
+from fleet_runner.adapters.store.engine.exclusive import others
+from fleet_runner.adapters.store.maintenance.migrate import config, migrate, missing, newer, revision
+from fleet_runner.adapters.store.schema.core import REVISION, metadata
+from fleet_runner.core.base.errors import StoreError
 from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.filling import Rows, empty, fill, rows
 

@@ -4,12 +4,12 @@ from alembic import command
 from sqlalchemy import event, text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.database import connect
-from fleet_runner.adapters.store.migrate import config
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.runs import Outcome
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.adapters.store.engine.database import connect
+from fleet_runner.adapters.store.maintenance.migrate import config
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import Stage
 from tests.adapters.store.builders import judged, opened
 
 WORKING = Result("xid", Verdict.UNKNOWN, "it runs", observed={"working": True})

@@ -10,10 +10,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.database import connect
-from fleet_runner.adapters.store.migrate import config
-from fleet_runner.adapters.store.schema import REVISION, metadata
-from fleet_runner.core.errors import StoreError
+from fleet_runner.adapters.store.engine.database import connect
+from fleet_runner.adapters.store.maintenance.migrate import config
+from fleet_runner.adapters.store.schema.core import REVISION, metadata
+from fleet_runner.core.base.errors import StoreError
 from tests.adapters.store.builders import UrlMaker, device
 
 

@@ -6,12 +6,16 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.dialects import sqlite
 
-from fleet_runner.adapters.store import Store, nodes, rollouts, runs, tickets
-from fleet_runner.adapters.store.database import connect
-from fleet_runner.adapters.store.schema import metadata
-from fleet_runner.core.actions import SetCondition
-from fleet_runner.core.lifecycle import Condition
-from fleet_runner.core.runs import Held
+from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.engine.database import connect
+from fleet_runner.adapters.store.firmware import rollouts
+from fleet_runner.adapters.store.lifecycle import nodes
+from fleet_runner.adapters.store.runs import runs
+from fleet_runner.adapters.store.schema.core import metadata
+from fleet_runner.adapters.store.tickets import tickets
+from fleet_runner.core.lifecycle.actions import SetCondition
+from fleet_runner.core.lifecycle.runs import Held
+from fleet_runner.core.lifecycle.states import Condition
 from tests.adapters.store.builders import UrlMaker, decision, device, node
 
 HOT = {

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from fleet_runner.adapters import glance
+from fleet_runner.adapters import store_snapshot
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.backups import save
-from fleet_runner.adapters.store.hearing import DEAF
-from fleet_runner.core.errors import StoreError
+from fleet_runner.adapters.store.engine.listen import DEAF
+from fleet_runner.adapters.store.maintenance.backups import save
+from fleet_runner.core.base.errors import StoreError
 from tests import postgres
 from tests.adapters.store.builders import device
-from tests.boot.sites import certificate
+from tests.services.boot.sites import certificate
 from tests.slurm import free_port
 
 PASSWORD = "hs-7Qv-2kd"
@@ -99,7 +99,7 @@ def test_all_that_reaches_the_store_goes_by_tls(server: Server, tmp_path: Path) 
         assert len(found) >= 2
         assert {ssl for ssl, _ in found} == {True}
         assert {version for _, version in found} <= {"TLSv1.2", "TLSv1.3"}
-    assert ("gpu-01", "state", "registered") in glance.states(url)
+    assert ("gpu-01", "state", "registered") in store_snapshot.states(url)
     assert save(url, tmp_path / "backup") > 0
 
 

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.records import Fleet
-from fleet_runner.core.rules.rules import Rules
-from fleet_runner.listening.counting import Counts
-from fleet_runner.listening.inbox import Inbox
-from fleet_runner.listening.roll import Roll
-from fleet_runner.listening.worker import Around, Worker
+from fleet_runner.core.faults.rules.rules import Rules
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.services.signals.counters import Counts
+from fleet_runner.services.signals.inbox import Inbox
+from fleet_runner.services.signals.senders import Roll
+from fleet_runner.services.signals.worker import Around, Worker
 from tests.adapters.store.builders import UrlMaker, device
-from tests.adapters.store.test_alarms import alarm, keep
+from tests.adapters.store.faults.test_alarms import alarm, keep
 
 DAY = 86_400.0
 NOW = 20_000 * DAY

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import Stage, State
-from fleet_runner.core.runs import Outcome, Run
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.lifecycle.runs import Outcome, Run
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import Stage, State
 from tests.adapters.store.builders import START, decision, judged, node, opened
 
 FAULT = judged(verdict=Verdict.FAIL).result.findings

@@ -8,10 +8,10 @@ from typing import Any
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.trackers import Access, Tracker, opened
 from fleet_runner.adapters.trackers.wire import Limits
-from fleet_runner.core.actions import CloseTicket, Decision, OpenTicket
-from fleet_runner.core.records import Device, Fleet
-from fleet_runner.core.tracking.configured import Configured, TrackerKind
-from fleet_runner.reconcile.trackers import Sender
+from fleet_runner.core.inventory.records import Device, Fleet
+from fleet_runner.core.lifecycle.actions import CloseTicket, Decision, OpenTicket
+from fleet_runner.core.tickets.trackers.configuration import Configured, TrackerKind
+from fleet_runner.reconcile.tickets.outbox import Sender
 from tests.adapters.trackers.code_hosts import GitHubRemote, GitLabRemote
 from tests.adapters.trackers.desks import JiraRemote, Receiver, ServiceNowRemote
 from tests.adapters.trackers.remote import TOKEN, Remote, Seen, serving

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.trackers import opened
-from fleet_runner.core.tracking.configured import Configured
-from fleet_runner.reconcile.trackers import Sender
+from fleet_runner.core.tickets.trackers.configuration import Configured
+from fleet_runner.reconcile.tickets.outbox import Sender
 from tests.adapters.trackers.bench import FLEET, GIVEN
 
 folder, url, now = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])

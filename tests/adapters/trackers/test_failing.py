@@ -12,8 +12,8 @@ import pytest
 
 from fleet_runner.adapters.trackers import Access, Issue, transitions
 from fleet_runner.adapters.trackers.github import GitHub
-from fleet_runner.core.tracking.configured import Configured
-from fleet_runner.core.tracking.telling import Draft
+from fleet_runner.core.tickets.trackers.configuration import Configured
+from fleet_runner.core.tickets.trackers.draft import Draft
 from tests.adapters.trackers.bench import FLEET, HOUR, Bench, bench
 from tests.adapters.trackers.code_hosts import GitHubRemote
 from tests.adapters.trackers.desks import JiraRemote, ServiceNowRemote

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.trackers.wire import Access, Limits, Wire
-from fleet_runner.core.tracking.patience import Kind, TrackerError
-from tests.boot.sites import certificate
+from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
+from tests.services.boot.sites import certificate
 
 
 class Answering(BaseHTTPRequestHandler):

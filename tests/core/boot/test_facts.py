@@ -5,7 +5,7 @@ import json
 from fleet_runner.core.boot.boots import Boot, Identity
 from fleet_runner.core.boot.facts import Reach, facts, instance_id
 from fleet_runner.core.boot.network import network
-from fleet_runner.core.records import Device, Fleet, Interface, Rack
+from fleet_runner.core.inventory.records import Device, Fleet, Interface, Rack
 
 MAC = "02:00:00:00:00:01"
 NODE = Device(

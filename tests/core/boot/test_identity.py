@@ -22,7 +22,7 @@ from fleet_runner.core.boot.identity import (
     uuid,
     who,
 )
-from fleet_runner.core.records import Device, Fleet, Interface, nodes
+from fleet_runner.core.inventory.records import Device, Fleet, Interface, nodes
 from tests.fleets import fleets
 
 MACS = st.sampled_from([f"02:00:00:00:00:{at:02x}" for at in range(6)])

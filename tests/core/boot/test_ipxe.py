@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.boot.ipxe import INITRD, LINE_LIMIT, SAYS, Kernel, boots, command_line, first, harmless, waits
 from fleet_runner.core.boot.network import packed
-from fleet_runner.core.errors import FleetError
 
 URL = "http://10.0.0.1:8480"
 EVIL = st.text() | st.lists(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.base.errors import ImageError
 from fleet_runner.core.boot.manifest import File, named, parse
-from fleet_runner.core.errors import ImageError
 
 SUM = "0123456789abcdef" * 4
 WHOLE: dict[str, Any] = {

@@ -4,7 +4,7 @@ import gzip
 from base64 import b64decode
 
 from fleet_runner.core.boot.network import network, packed
-from fleet_runner.core.records import Device, Interface
+from fleet_runner.core.inventory.records import Device, Interface
 
 ONE, TWO = "02:00:00:00:00:01", "02:00:00:00:00:02"
 NODE = Device(

@@ -25,7 +25,7 @@ from fleet_runner.core.boot.progress import (
     under_way,
 )
 from fleet_runner.core.boot.progress_text import MOST_EVENTS, parse, to_json
-from fleet_runner.core.lifecycle import STAGES, Stage
+from fleet_runner.core.lifecycle.states import STAGES, Stage
 
 NOW = 10_000.0
 HEARD = {"boot": NOW, "dhcp": NOW}

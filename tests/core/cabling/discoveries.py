@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.parsers.discovery import Discovery
-from fleet_runner.core.parsers.ibnetdiscover import parse, whole
+from fleet_runner.core.checks.parsers.discovery import Discovery
+from fleet_runner.core.checks.parsers.ibnetdiscover import parse, whole
 
 
 def discovered(text: str) -> Discovery:

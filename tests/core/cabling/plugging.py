@@ -7,7 +7,7 @@ from fleet_runner.core.cabling.judge import Verdicts, judge
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.cabling.plan import renamed
-from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 from tests.core.cabling.fabrics import SERVERS, places
 
 FACTORY_HCA = "MT4129 ConnectX7   Mellanox Technologies"

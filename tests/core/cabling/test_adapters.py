@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.judge import Verdicts, hold
 from fleet_runner.core.cabling.links import Port, link
 from fleet_runner.core.cabling.names import Bound, bind_end, names
 from fleet_runner.core.cabling.plan import Record, apply
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.discovery import FabricPort
+from fleet_runner.core.checks.parsers.discovery import FabricPort
 from tests.core.cabling.fabrics import SERVERS, places, rails
 from tests.core.cabling.plugging import FACTORY_HCA, Said, exchanged, guid_of, judged, swapped, without
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fleet_runner.core.cabling.aliases import called
-from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
 DEVICES = {"S1234": "gpu-01", "sw 7": "leaf-1", "gpu-01": "gpu-02"}
 

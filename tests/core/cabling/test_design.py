@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.errors import EvidenceError
 
 FABRIC: dict[str, Any] = {
     "links": [

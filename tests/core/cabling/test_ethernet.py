@@ -10,7 +10,7 @@ from fleet_runner.core.cabling.explain import Kind, Places
 from fleet_runner.core.cabling.judge import Verdicts
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import names
-from fleet_runner.core.parsers.lldp import Neighbour
+from fleet_runner.core.checks.parsers.lldp import Neighbour
 
 SERVERS = [f"gpu-{number}" for number in range(1, 5)]
 DESIGN = tuple(link(Port(name, "eth0"), Port("sw-1", f"swp{number}")) for number, name in enumerate(SERVERS, start=1))

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.explain import Kind, Places
 from fleet_runner.core.cabling.judge import hold, judge
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Bound, names
 from fleet_runner.core.cabling.plan import Reseat
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.parsers.discovery import FabricPort
+from fleet_runner.core.checks.parsers.discovery import FabricPort
 from tests.core.cabling.discoveries import by_port, discovered, plain
 from tests.core.cabling.fabrics import SERVERS, Story, matchings, places, rails, stories
 

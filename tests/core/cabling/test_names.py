@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.links import Port, link
 from fleet_runner.core.cabling.names import bind, bind_end, bind_port, names, names_no_other
-from fleet_runner.core.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
 LEAF, SERVER = Port("leaf-1", "Ethernet1/7"), Port("gpu-01", "ib3")
 KNOWN = names([LEAF, SERVER], {"00000000000000aa": SERVER}, {"gpu-01": {"mlx5_3": "ib3", "mlx5_4/2": "ib4"}})

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from fleet_runner.core.cabling.of_node import ETHERNET, INFINIBAND, Stand, wires
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.records import Cable, Device, Fleet, Interface, Termination
-from fleet_runner.core.runs import Stored
-from fleet_runner.core.verdicts import UNSURE, Finding, Remedy, Result, Verdict
+from fleet_runner.core.checks.verdicts import UNSURE, Finding, Remedy, Result, Verdict
+from fleet_runner.core.inventory.records import Cable, Device, Fleet, Interface, Termination
+from fleet_runner.core.lifecycle.runs import Stored
+from fleet_runner.core.lifecycle.states import Stage
 
 PORTS = (
     Interface("bmc", "1000base-t", mgmt_only=True),

@@ -2,10 +2,10 @@
 
 import pytest
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.check import NO_PROFILE, Check, Readings, run, wanted
-from fleet_runner.core.errors import EvidenceError
-from fleet_runner.core.evidence import Expected, ReadEnd, Reading
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.verdicts import Result, Verdict
 
 
 def judge(readings: Readings, expected: Expected) -> Result:

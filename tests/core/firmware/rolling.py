@@ -17,8 +17,8 @@ from fleet_runner.core.firmware.rollout import (
     unturnable,
 )
 from fleet_runner.core.firmware.turns import Member, Sight, Turn
-from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, State
-from fleet_runner.core.runs import Entry, Node
+from fleet_runner.core.lifecycle.runs import Entry, Node
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, State
 from tests.making import a_node, held
 
 START = 1000.0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.firmware.catalogue import (
     Activate,
     Catalogue,

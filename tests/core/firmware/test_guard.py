@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.firmware.flash import Phase
 from fleet_runner.core.firmware.guard import AT_WORK, by_hand, refusal
-from fleet_runner.core.lifecycle import SERVING, State
+from fleet_runner.core.lifecycle.states import SERVING, State
 from tests.core.firmware.bmc_model import a_flash
 
 STATES = st.one_of(st.none(), st.sampled_from(State))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.firmware.catalogue import Catalogue, Component
 from fleet_runner.core.firmware.inventory import Entry, entries, running
 from fleet_runner.core.firmware.matching import match, numbered
-from tests.core.parsers.test_redfish import captured
+from tests.core.checks.parsers.test_redfish import captured
 
 BASE = "/redfish/v1/UpdateService/FirmwareInventory"
 

@@ -1,8 +1,8 @@
 """A node's firmware beside its pins, from what its newest check saw."""
 
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.firmware.catalogue import Catalogue, Component
 from fleet_runner.core.firmware.pinned import ANOTHER, AS_PINNED, DRIFT, NAME, NOT_KNOWN, Pinned, pinned
-from fleet_runner.core.verdicts import Finding, Remedy, Result, Verdict
 
 BASE = "/redfish/v1/UpdateService/FirmwareInventory"
 BODIES = {f"{BASE}/{name}": {"Version": found} for name, found in {"BMC": "1.2", "BIOS": "2.0", "CPLD": ""}.items()}

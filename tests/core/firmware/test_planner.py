@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from fleet_runner.core.firmware.inventory import entries
 from fleet_runner.core.firmware.matching import match
 from fleet_runner.core.firmware.planner import Plan, plan
-from fleet_runner.core.firmware.ways import installs
+from fleet_runner.core.firmware.upgrade_path import installs
+from tests.core.checks.parsers.test_redfish import captured
 from tests.core.firmware.machines import Machine, carried_out, catalogue, image, inventory, machines
-from tests.core.parsers.test_redfish import captured
 
 MOST_STEPS = 200
 """More than any drawn machine needs: each entry at most one step per release."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.errors import EvidenceError
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import Flash, Phase, Task, TaskEnd
 from fleet_runner.core.firmware.progress_text import Report, Stand, line, parse, span, under_way, versions

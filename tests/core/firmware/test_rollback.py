@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.firmware.planner import Step, rollback
-from fleet_runner.core.firmware.ways import installs
+from fleet_runner.core.firmware.upgrade_path import installs
 from tests.core.firmware.machines import Machine, catalogue, image, inventory, machines
 
 ROW: dict[str, Any] = {

@@ -22,7 +22,7 @@ from fleet_runner.core.firmware.rollout import (
 )
 from fleet_runner.core.firmware.turns import Member, Sight, Turn
 from fleet_runner.core.firmware.waves import NO_WAVE, plan, spread
-from fleet_runner.core.lifecycle import Event, State
+from fleet_runner.core.lifecycle.states import Event, State
 from tests.core.firmware.rolling import ENDED, Rolling, a_rollout
 from tests.making import a_node
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware import tasks
 from fleet_runner.core.firmware.flash import TaskEnd
-from fleet_runner.core.printable import printable
 
 URI = "/redfish/v1/TaskService/Tasks/7"
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.firmware.flash import End, Flash
 from fleet_runner.core.firmware.turns import NAMED, Member, Sight, Turn, judge, later, spoiled, unfit
-from fleet_runner.core.lifecycle import TRANSITIONS, Condition, Event, State
-from fleet_runner.core.records import Management
-from fleet_runner.core.runs import Entry
+from fleet_runner.core.inventory.records import Management
+from fleet_runner.core.lifecycle.runs import Entry
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, State
 from tests.core.firmware.rolling import ENDED, START, a_flash, moved
 from tests.making import a_node, conditions, held
 

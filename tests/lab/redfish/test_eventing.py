@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from fleet_runner.lab.redfish import Emulator, Habits
-from tests.boot.sites import certificate
 from tests.lab.redfish.talking import Client, emulator, wait
+from tests.services.boot.sites import certificate
 
 SERVICE = "/redfish/v1/EventService"
 SUBSCRIPTIONS = f"{SERVICE}/Subscriptions"

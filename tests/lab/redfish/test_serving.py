@@ -14,7 +14,7 @@ import pytest
 import requests
 import yaml
 
-from fleet_runner.core.errors import FleetError
+from fleet_runner.core.base.errors import FleetError
 from fleet_runner.lab.redfish import FAULTS
 from fleet_runner.lab.redfish.serving import Wanted, serve
 

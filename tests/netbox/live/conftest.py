@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from fleet_runner.adapters import netbox
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.records import Fleet
 from tests.netbox.live.hall import Hall, build
 from tests.netbox.live.place import COUNTED, INIT, NAMED, Change, Place
 from tests.secret import private

@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
-from fleet_runner.core.records import Cable, Device, Fleet
+from fleet_runner.core.inventory.records import Cable, Device, Fleet
 from tests.netbox.live.place import Place, Row
 
 RAILS = 2

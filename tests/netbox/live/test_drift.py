@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle import Stage
-from fleet_runner.core.records import Fleet
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import Stage
 from tests.netbox.live.conftest import Said
 from tests.netbox.live.hall import Hall
 from tests.netbox.live.place import Place

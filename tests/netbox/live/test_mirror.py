@@ -7,9 +7,9 @@ import pytest
 
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.actions import Decision, Move
-from fleet_runner.core.lifecycle import TRANSITIONS, Event
-from fleet_runner.core.records import Device, Fleet
+from fleet_runner.core.inventory.records import Device, Fleet
+from fleet_runner.core.lifecycle.actions import Decision, Move
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event
 from tests.netbox.live.conftest import WRITES, Prepared, Said
 from tests.netbox.live.hall import Hall
 from tests.netbox.live.place import Place

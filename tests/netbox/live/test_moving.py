@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters import netbox, sitefiles
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.inventory.records import Fleet
 from tests.netbox.live.conftest import Said
 from tests.netbox.live.place import Place
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters import netbox
-from fleet_runner.adapters.netbox import reading
+from fleet_runner.adapters.netbox import lists
 from fleet_runner.adapters.netbox.client import Client
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.records import PLANNED, Fleet, Management, Termination
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.records import PLANNED, Fleet, Management, Termination
 from tests.netbox.live.hall import CONTEXT, Hall
 from tests.netbox.live.place import Place
 
@@ -56,7 +56,7 @@ def test_templates_and_serializers_give_the_same(hall: Hall, place: Place, fleet
     if place.count("dcim/devices") > FEW:
         pytest.skip(f"this NetBox holds over {FEW} devices: its serializers take minutes for them")
     with Client(place.url, place.token, netbox.Patience()) as client:
-        rows = reading.everything(reading.Lists(client, templates=False))
+        rows = lists.everything(lists.Lists(client, templates=False))
     through_rest = netbox.fleet(netbox.Snapshot(rows, None, 0, ""), place.url)
     assert hall.of(through_rest) == hall.of(fleet())
 

@@ -8,8 +8,8 @@ import pytest
 from fleet_runner.adapters.netbox import Patience
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.records import Fleet
-from fleet_runner.reconcile.page_wishes import Taker
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.reconcile.inventory.page_intents import Taker
 from tests.netbox.live.conftest import Prepared
 from tests.netbox.live.hall import Hall
 from tests.netbox.live.place import Place

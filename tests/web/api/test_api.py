@@ -6,10 +6,10 @@ from itertools import pairwise
 import httpx
 import pytest
 
-from fleet_runner.core.access import Role
-from fleet_runner.core.runs import Wish
-from fleet_runner.core.signals.tokens import Token
-from fleet_runner.http.admission import make
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.faults.signals.tokens import Token
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.services.http.admission import make
 from fleet_runner.web import confirmation
 from tests.web.hall import HOSTILE, NOW, Hall
 from tests.web.served import Served

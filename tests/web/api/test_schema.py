@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from fleet_runner.core.access import Role
+from fleet_runner.core.access.roles import Role
 from tests.web.served import Served
 
 CHECKS = [

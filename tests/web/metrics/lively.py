@@ -1,16 +1,16 @@
 """A hall in which everything happens that a dashboard has a panel for."""
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.heard import Heard
-from fleet_runner.core.actions import Decision, Move, OpenRun
+from fleet_runner.adapters.store.faults.signal_counters import Heard
 from fleet_runner.core.boot.boots import Beat
-from fleet_runner.core.lifecycle import TRANSITIONS, Event, Stage, State
-from fleet_runner.core.runs import Outcome
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.faults.signals.speakers import ANOTHER, NO_RELAY
+from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
 from fleet_runner.core.schedules import firing
-from fleet_runner.core.signals.speakers import ANOTHER, NO_RELAY
-from fleet_runner.core.spool import Judged
-from fleet_runner.core.verdicts import Result, Verdict
-from fleet_runner.reconcile.batches import NO_ROOM
+from fleet_runner.reconcile.lifecycle.batches import NO_ROOM
 from tests.web.hall import NOW, Hall, act, node
 
 

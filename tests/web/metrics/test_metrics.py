@@ -9,13 +9,13 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as read
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access import Role
-from fleet_runner.core.lifecycle import State
-from fleet_runner.core.records import Device, Fleet
-from fleet_runner.core.runs import Outcome
-from fleet_runner.reconcile.alone import serving
-from fleet_runner.reconcile.pulse import Pulse
-from fleet_runner.web.metrics.gathering import PLACES
+from fleet_runner.core.access.roles import Role
+from fleet_runner.core.inventory.records import Device, Fleet
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.core.lifecycle.states import State
+from fleet_runner.reconcile.loop.heartbeat import Pulse
+from fleet_runner.reconcile.loop.single_instance import serving
+from fleet_runner.web.metrics.scrape import PLACES
 from fleet_runner.web.metrics.table import METRICS, shown
 from tests.web.hall import HOSTILE, NOW, Hall
 from tests.web.metrics.lively import prepared, went_on

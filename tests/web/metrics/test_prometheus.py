@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_runner.core.access import Role
-from fleet_runner.reconcile.alone import serving
-from fleet_runner.reconcile.pulse import Pulse
+from fleet_runner.core.access.roles import Role
+from fleet_runner.reconcile.loop.heartbeat import Pulse
+from fleet_runner.reconcile.loop.single_instance import serving
 from tests.web.hall import NOW, Hall
 from tests.web.metrics.lively import prepared, went_on
 from tests.web.metrics.prometheus import RULES, Prometheus, scraping, tool

@@ -9,11 +9,11 @@ from fleet_runner.adapters.netbox.push.addresses import ips, macs
 from fleet_runner.adapters.netbox.push.bodies import PATHS, sent
 from fleet_runner.adapters.netbox.push.ids import Ids
 from fleet_runner.adapters.netbox.push.sending import Sent, send
-from fleet_runner.core.custom_fields import MANAGEMENT
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.push import Plan, plan
-from fleet_runner.core.push.step import Kind, Step
-from fleet_runner.core.records import Fleet, Management
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.netbox.custom_fields import MANAGEMENT
+from fleet_runner.core.inventory.netbox.push import Plan, plan
+from fleet_runner.core.inventory.netbox.push.step import Kind, Step
+from fleet_runner.core.inventory.records import Fleet, Management
 
 Tell = Callable[[str, int, int], None]
 """Told what is written, how much of it is, and how much of it there is."""

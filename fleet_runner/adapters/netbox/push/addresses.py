@@ -7,9 +7,9 @@ from fleet_runner.adapters.netbox.client import Client, Json
 from fleet_runner.adapters.netbox.push.bodies import INTERFACE
 from fleet_runner.adapters.netbox.push.ids import OWNERS, Ids
 from fleet_runner.adapters.netbox.push.sending import Sent, send
-from fleet_runner.core import addresses
-from fleet_runner.core.errors import SourceError
-from fleet_runner.core.push.step import Kind, Step
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory import addresses
+from fleet_runner.core.inventory.netbox.push.step import Kind, Step
 
 MACS, IPS = "dcim/mac-addresses", "ipam/ip-addresses"
 FIRST = "primary_mac_address"

@@ -7,8 +7,8 @@ from typing import Any
 from fleet_runner.adapters.netbox.client import Json
 from fleet_runner.adapters.netbox.push.ids import Ids
 from fleet_runner.adapters.netbox.push.sending import Sent
-from fleet_runner.core.custom_fields import MANAGEMENT
-from fleet_runner.core.push.step import Kind, Step, Values
+from fleet_runner.core.inventory.netbox.custom_fields import MANAGEMENT
+from fleet_runner.core.inventory.netbox.push.step import Kind, Step, Values
 
 PATHS = {
     Kind.SITE: "dcim/sites",

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable
 
 from fleet_runner.adapters.netbox.client import Client, Json
-from fleet_runner.core.push import Known
-from fleet_runner.core.push.step import Key, Kind
-from fleet_runner.core.records import DeviceType, Interface
+from fleet_runner.core.inventory.netbox.push import Known
+from fleet_runner.core.inventory.netbox.push.step import Key, Kind
+from fleet_runner.core.inventory.records import DeviceType, Interface
 
 NAMED = {
     Kind.SITE: ("dcim/sites", "name"),

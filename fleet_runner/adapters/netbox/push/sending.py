@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fleet_runner.adapters.netbox.cable_status import tag
 from fleet_runner.adapters.netbox.client import AgainError, Client, Json, RefusedError
-from fleet_runner.adapters.netbox.writing import tag
 
 CHUNK = 50
 """Objects a request, unless a kind costs NetBox more."""

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from fleet_runner.adapters.store.schema import metadata
+from fleet_runner.adapters.store.schema.core import metadata
 
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=metadata, transactional_ddl=True

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fleet_runner.core.boot.dhcp import dnsmasq, kea
 from fleet_runner.core.boot.dhcp.networks import Networks
 from fleet_runner.core.boot.dhcp.reservations import Reserved, reserve
-from fleet_runner.core.records import Fleet
+from fleet_runner.core.inventory.records import Fleet
 
 
 class Kind(NamedTuple):

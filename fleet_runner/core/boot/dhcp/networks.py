@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, TypeVar
 
+from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.boot.dhcp.firmware import LOADERS
-from fleet_runner.core.errors import SettingsError
 
 T = TypeVar("T")
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from fleet_runner.core import addresses
 from fleet_runner.core.boot.dhcp.networks import Network
 from fleet_runner.core.boot.network import ethernet
-from fleet_runner.core.records import Device, Fleet, nodes
+from fleet_runner.core.inventory import addresses
+from fleet_runner.core.inventory.records import Device, Fleet, nodes
 
 
 @dataclass(frozen=True, slots=True)

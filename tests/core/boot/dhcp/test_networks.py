@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.boot.dhcp.firmware import FIRMWARES, LOADERS
 from fleet_runner.core.boot.dhcp.networks import KEA_HOOKS, Network, Networks, read
-from fleet_runner.core.errors import SettingsError
 from tests.fleets import JSON
 
 URL = "http://10.10.0.2:8480"

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from fleet_runner.core.boot.dhcp import KINDS, render
 from fleet_runner.core.boot.dhcp.networks import Networks, read
-from fleet_runner.core.records import Device, Fleet, Interface, nodes
+from fleet_runner.core.inventory.records import Device, Fleet, Interface, nodes
 from tests.fleets import fleets
 
 GPU = Device(

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from fleet_runner.core.boot.dhcp.networks import Network
 from fleet_runner.core.boot.dhcp.reservations import reserve
-from fleet_runner.core.records import Device, Fleet, Interface, nodes
+from fleet_runner.core.inventory.records import Device, Fleet, Interface, nodes
 from tests.fleets import fleets
 
 NETWORK = Network(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import allreduce, fio, gemm, iperf3, stress_ng, training
+from fleet_runner.core.checks.parsers import allreduce, fio, gemm, iperf3, stress_ng, training
 from tests.core.checks.healthy import text_of
 
 STRESS = text_of("stress_ng/stress.txt")

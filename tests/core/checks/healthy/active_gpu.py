@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import dcgm, gpu_burn, nccl_tests, nvbandwidth, perftest
+from fleet_runner.core.checks.parsers import dcgm, gpu_burn, nccl_tests, nvbandwidth, perftest
 from tests.core.checks.healthy import text_of
 
 PROFILE: dict[str, Any] = {

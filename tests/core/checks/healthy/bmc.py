@@ -4,7 +4,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import dmi_files, redfish, redfish_log, redfish_machine, redfish_power, redfish_sensors
+from fleet_runner.core.checks.parsers import (
+    dmi_files,
+    redfish,
+    redfish_log,
+    redfish_machine,
+    redfish_power,
+    redfish_sensors,
+)
 from tests.core.checks.healthy import text_of
 
 SUPPLIES, SENSORS = text_of("redfish/supplies.json"), text_of("redfish/sensors.json")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import fabric_manager, nvidia_smi, nvlink, systemctl
+from fleet_runner.core.checks.parsers import fabric_manager, nvidia_smi, nvlink, systemctl
 from tests.core.checks.healthy import text_of
 
 ONE = text_of("nvidia_smi/h100_one.xml")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import (
+from fleet_runner.core.checks.parsers import (
     clocks,
     dmidecode,
     edac,
@@ -127,8 +127,8 @@ HEALTHY: dict[str, dict[str, str]] = {
 
 def _logged(text: str) -> object:
     """Every rule of every check, over one log."""
-    from fleet_runner.core.checks import disk_health, file_systems, memory_errors, pcie_devices  # noqa: PLC0415  the catalogue imports this
-    from fleet_runner.core.checks import kernel_log as check  # noqa: PLC0415  likewise
+    from fleet_runner.core.checks.catalogue import disk_health, file_systems, memory_errors, pcie_devices  # noqa: PLC0415  the catalogue imports this
+    from fleet_runner.core.checks.catalogue import kernel_log as check  # noqa: PLC0415  likewise
 
     tables = (disk_health, file_systems, memory_errors, pcie_devices, check)
     return kernel_log.parse(text, [each.rule for table in tables for each in table.LOGGED])

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.parsers import bonding, infiniband_ports, net_interfaces
+from fleet_runner.core.checks.parsers import bonding, infiniband_ports, net_interfaces
 from tests.core.checks.healthy import text_of
 
 PORTS, INTERFACES = text_of("infiniband/ports.json"), text_of("network/interfaces.json")

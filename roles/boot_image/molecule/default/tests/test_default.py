@@ -2,7 +2,7 @@
 
 from testinfra.host import Host
 
-from fleet_runner.boot.images import names, verified
+from fleet_runner.services.boot.images import names, verified
 from tests.scenario import found
 
 IMAGES = found.FOLDER / "images"

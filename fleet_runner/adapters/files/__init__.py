@@ -1,0 +1,1 @@
+"""Files that people or this controller keep: read with every error by its line, written whole or not at all."""

@@ -1,0 +1,29 @@
+"""Opens a BMC as the settings say: whom it trusts, with which credentials, and what is known of refused ones."""
+
+from fleet_runner.adapters.redfish.bmc import Bmc
+from fleet_runner.adapters.redfish.credential_breaker import Breaker
+from fleet_runner.adapters.redfish.credentials import credentials
+from fleet_runner.adapters.redfish.exchange import Limits
+from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.settings import Settings
+
+
+def opened(settings: Settings, url: str, limits: Limits | None = None, *, name: str = "") -> Bmc:
+    """Return the BMC at an address, of the device of a name; nothing is sent before it is asked.
+
+    Raises:
+        SettingsError: there are no credentials for it, or the CA's file is not there.
+    """
+    user = credentials(settings, url, name)
+    breaker = Breaker(settings.state_dir.expanduser() / "bmc", url.rstrip("/").lower(), user)
+    return Bmc(url, *user, verify=_trust(settings), limits=limits, breaker=breaker)
+
+
+def _trust(settings: Settings) -> bool | str:
+    if settings.bmc_ca is None:
+        return not settings.bmc_insecure
+    if settings.bmc_insecure:
+        raise SettingsError("bmc_ca and bmc_insecure contradict each other; keep the one that is meant")
+    if not settings.bmc_ca.is_file():
+        raise SettingsError(f"bmc_ca names {settings.bmc_ca}, which is not a file; expected certificates in PEM")
+    return str(settings.bmc_ca)

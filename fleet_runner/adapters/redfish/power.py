@@ -1,0 +1,86 @@
+"""Restarting a computer as gently as it can be, switching it off, and taking all of its power away."""
+
+import time
+from collections.abc import Callable
+
+from fleet_runner.adapters.redfish import resets
+from fleet_runner.adapters.redfish.bmc import Bmc
+from fleet_runner.core.base.errors import BmcError
+
+BACK_SECONDS = 600.0
+"""How long a BMC may take that started anew, as one does whose power was taken away."""
+
+OFF_SECONDS = 60.0
+"""A server that is cut off is off within seconds; some BMCs notice late."""
+
+PAUSE = 1.0
+
+
+def ways(allowed: tuple[str, ...], *, served: bool, answers: bool) -> list[str]:
+    """Return how a system is restarted: by itself while it `answers` ssh, by its BMC where it does not.
+
+    One whose boot is armed (`served`) is off in between; the others need not be.
+    """
+    if served:
+        return ["GracefulShutdown" if answers and "GracefulShutdown" in allowed else "ForceOff", "On"]
+    known = ("GracefulRestart", "ForceRestart") if answers else ("ForceRestart",)
+    return [way for way in known if way in allowed or not allowed][:1] or ["ForceOff", "On"]
+
+
+def shut_down(bmc: Bmc, alive: Callable[[], None], grace: float, pause: Callable[[float], None] = time.sleep) -> bool:
+    """Have a system shut down; say whether it is off after `grace` seconds."""
+    alive()
+    bmc.power("GracefulShutdown")
+    deadline = time.monotonic() + grace
+    while bmc.power_state() != "Off":
+        if time.monotonic() > deadline:
+            return False
+        pause(PAUSE)
+    return True
+
+
+def switch_off(bmc: Bmc, alive: Callable[[], None], pause: Callable[[float], None] = time.sleep) -> None:
+    """Cut a system off, and wait until its BMC says so.
+
+    Raises:
+        BmcError: the BMC says otherwise for too long.
+    """
+    alive()
+    bmc.power("ForceOff")
+    deadline = time.monotonic() + OFF_SECONDS
+    while (state := bmc.power_state()) != "Off":
+        if time.monotonic() > deadline:
+            raise BmcError(f"switched off, but its BMC is {state} after {OFF_SECONDS:g} s; look at it")
+        pause(PAUSE)
+
+
+def restarts(bmc: Bmc, grace: float, gone: Callable[[], bool], pause: Callable[[float], None] = time.sleep) -> bool:
+    """Wait until a system that was asked to restart does so: its BMC says so, or it is `gone`."""
+    began = time.monotonic()
+    while time.monotonic() - began < grace:
+        age = bmc.last_reset_age()
+        if bmc.power_state() != "On" or (age is not None and age < time.monotonic() - began) or gone():
+            return True
+        pause(PAUSE)
+    return False
+
+
+def drain(bmc: Bmc, alive: Callable[[], None], pause: Callable[[float], None] = time.sleep) -> str | None:
+    """Take all power away, and return the power state once the BMC answers again.
+
+    Raises:
+        NoWayError: the BMC offers no way to.
+    """
+    alive()
+    bmc.begin()
+    resets.ac_drain(bmc)
+    deadline = time.monotonic() + BACK_SECONDS
+    while True:
+        pause(PAUSE)
+        try:
+            return bmc.power_state()
+        except BmcError as error:
+            if time.monotonic() > deadline:
+                raise BmcError(
+                    f"{bmc.url}: all power was taken away, and it does not answer after {BACK_SECONDS:g} s: {error}"
+                ) from error

@@ -1,0 +1,1 @@
+"""Analyses of reliability, from the store and the files that they need."""

@@ -1,0 +1,1 @@
+"""Sessions of browsers, and who asked what."""

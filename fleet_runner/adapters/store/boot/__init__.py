@@ -1,0 +1,1 @@
+"""Network boots: armed, their steps, refusals and heartbeats, and machines that nobody knows."""

@@ -1,0 +1,1 @@
+"""The database itself: SQLite and PostgreSQL, column types, errors, and bounds on what nodes send."""

@@ -1,0 +1,1 @@
+"""Alarms, signals and those who push them, attempts at remedies."""

@@ -1,0 +1,1 @@
+"""Flashes, leases on a node's firmware, BIOS settings, rollouts."""

@@ -1,0 +1,1 @@
+"""Nodes, their history, machines and intents, and decisions carried out as a whole."""

@@ -1,0 +1,25 @@
+"""One wish and what became of it, by its number."""
+
+from sqlalchemy import select
+
+from fleet_runner.adapters.store.engine.database import Database
+from fleet_runner.adapters.store.schema.core import intents
+from fleet_runner.core.access.api import Wished
+from fleet_runner.core.lifecycle.runs import Wish
+
+
+class WishedMethods:
+    """Methods of the Store, which extends this."""
+
+    _database: Database
+
+    def wished(self, number: int) -> Wished | None:
+        """Return a wish with its answer, or None where there is none of this number."""
+        with self._database.read() as connection:
+            row = connection.execute(select(intents).where(intents.c.id == number)).one_or_none()
+        if row is None:
+            return None
+        accepted = bool(row.accepted) if row.answered_at is not None else None
+        return Wished(
+            row.id, row.node, Wish(row.wish), row.by, row.at, row.reason, row.detail, accepted, row.answer or ""
+        )

@@ -1,0 +1,1 @@
+"""Migration, backup, copy, pruning, size and ownership of a store."""

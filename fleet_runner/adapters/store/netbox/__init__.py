@@ -1,0 +1,1 @@
+"""How far a NetBox is told, and what people ask in its pages."""

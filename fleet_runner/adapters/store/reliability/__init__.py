@@ -1,0 +1,1 @@
+"""What trends, lemons, lifetimes and reports are made of."""

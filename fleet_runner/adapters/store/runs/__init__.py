@@ -1,0 +1,1 @@
+"""Runs, the batches that carry them, and the runners that carry batches."""

@@ -1,0 +1,1 @@
+"""Tickets, RMA cases, the outbox, trackers and notification channels."""

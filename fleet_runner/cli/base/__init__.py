@@ -1,0 +1,1 @@
+"""What commands share: the session, logs, and whether they ask a store or a server."""

@@ -1,0 +1,82 @@
+"""What follows from the settings of whoever looks after the fleet: of this machine, or of a server's."""
+
+import time
+from typing import TYPE_CHECKING
+
+from fleet_runner.adapters.remote import Remote
+from fleet_runner.cli.base.session import whoami
+from fleet_runner.core.access.api import Overview, Queue, Schedules, Standing
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.reliability.trends.answers import Ahead
+from fleet_runner.core.tickets.trackers.links import Link
+from fleet_runner.reconcile.loop import remote_answers
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
+    from fleet_runner.settings import Settings
+
+LOOK, LOOK_AFAR = 0.5, 5.0
+"""Seconds between two looks of one who watches; a server is asked for each by all who do."""
+
+
+def remote(store: object) -> Remote | None:
+    """Return the server that is asked, None where the store is here."""
+    return store if isinstance(store, Remote) else None
+
+
+def overview(settings: "Settings", store: "Store") -> Overview:
+    """Return how the fleet is looked after now."""
+    far = remote(store)
+    return far.overview() if far is not None else remote_answers.overview(settings, store, time.time())
+
+
+def standing(settings: "Settings", store: "Store", node: Node) -> Standing:
+    """Return what stands of a node, what was tried and what comes next, and why it waits in the queue."""
+    far = remote(store)
+    return far.standing(node.name) if far is not None else remote_answers.standing(settings, store, node, time.time())
+
+
+def ahead(store: "Store", node: Node) -> Ahead:
+    """Return what is foreseen of a node."""
+    far = remote(store)
+    return far.ahead(node.name) if far is not None else remote_answers.ahead(store, node)
+
+
+def queue(settings: "Settings", store: "Store") -> Queue:
+    """Return every batch that has not ended, and why what waits does."""
+    far = remote(store)
+    return far.queue() if far is not None else remote_answers.queue(settings, store)
+
+
+def schedules(settings: "Settings", store: "Store") -> Schedules:
+    """Return every schedule and how it stands."""
+    far = remote(store)
+    return far.coming() if far is not None else remote_answers.schedules(settings, store)
+
+
+def links(settings: "Settings", store: "Store", number: int) -> tuple[Link, ...]:
+    """Return where a ticket lives, or will."""
+    far = remote(store)
+    if far is None:
+        return remote_answers.links(settings, store, number)
+    told = far.ticket_told(number)
+    return told.elsewhere if told is not None else ()
+
+
+def pause(store: "Store") -> float:
+    """Return how long one who watches waits between two looks."""
+    return LOOK_AFAR if remote(store) is not None else LOOK
+
+
+def signed(store: "Store", by: str | None) -> str:
+    """Return in whose name something is asked for; a server writes down whom the token names."""
+    if by and remote(store) is not None:
+        raise FleetError("--by: the server writes down whom the token names; leave it out")
+    return by or whoami()
+
+
+def at_hand(store: "Store", what: str) -> None:
+    """Refuse what needs more than a server tells."""
+    if remote(store) is not None:
+        raise FleetError(f"{what} works on the server's own machine alone; run it there")

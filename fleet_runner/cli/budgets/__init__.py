@@ -1,0 +1,1 @@
+"""Commands about how much automation may do."""

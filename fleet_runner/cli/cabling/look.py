@@ -1,0 +1,59 @@
+"""What one look gave: a fabric's sweep or files, judged, with what a person should know of it beside the verdicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet_runner.cli.cabling.captures import Capture, Neighbours, from_files
+from fleet_runner.cli.cabling.design import Design
+from fleet_runner.cli.cabling.text import strange_adapters
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.cabling.fabrics import Fabric
+from fleet_runner.core.cabling.judge import Verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One judged look. `fabric` is "" where nobody says which it is of; `run` is the sweep's number."""
+
+    label: str
+    verdicts: Verdicts
+    fabric: str = ""
+    run: int | None = None
+    hints: tuple[str, ...] = ()
+
+
+def at_files(should: Design, paths: Sequence[Path], fabric: Fabric | None) -> Look:
+    """Judge what files say."""
+    return look(should, from_files(paths), fabric)
+
+
+def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> Look:
+    """Judge what was seen; an error names where."""
+    name = fabric.name if fabric else ""
+    try:
+        verdicts, left = should.judge(seen, fabric)
+    except EvidenceError as error:
+        raise EvidenceError(f"{seen.label}: {error}") from error
+    if isinstance(seen, Neighbours):
+        return Look(seen.label, verdicts, hints=tuple(map(_strange, should.strange(seen))))
+    strange = strange_adapters(seen.discovery, verdicts, should.names.spoken)
+    hints = (*filter(None, [left]), *strange, *_written(should, seen, verdicts))
+    return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
+
+
+def _written(should: Design, seen: Capture, verdicts: Verdicts) -> tuple[str, ...]:
+    """Say of a suspect capture that its names are the design's, written in capitals or not."""
+    if not verdicts.suspect:
+        return ()
+    designed = {name.casefold(): name for name in should.names.spoken}
+    said = {port.device for joined in should.bound(seen).links for port in joined} - should.names.spoken.keys()
+    alike = sorted(name for name in said if name.casefold() in designed)
+    if not alike:
+        return ()
+    first = f"{alike[0]}, in the design {designed[alike[0].casefold()]}"
+    return (f"{len(alike)} names differ from the design's in case only, the first: {first}. Write them alike.",)
+
+
+def _strange(device: str) -> str:
+    return f"No Ethernet cable of {device} is designed; what its capture says is judged by names."

@@ -1,0 +1,1 @@
+"""Commands about checks, their results and their evidence."""

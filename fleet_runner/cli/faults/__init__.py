@@ -1,0 +1,1 @@
+"""Commands about faults, the policy, and signals."""

@@ -1,0 +1,51 @@
+"""Where a node's BMC is asked, and what its device type's profile wants of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fleet_runner.adapters import source
+from fleet_runner.adapters.plays import profiles
+from fleet_runner.adapters.store import Store
+from fleet_runner.cli.base.session import known
+from fleet_runner.core.base.errors import EvidenceError, FleetError
+from fleet_runner.core.firmware import bios, catalogue
+from fleet_runner.core.firmware.bios_values import Value
+from fleet_runner.core.firmware.catalogue import Catalogue
+from fleet_runner.core.inventory import ansible
+from fleet_runner.core.inventory.bmc_address import networks
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.lifecycle.states import FABRICS
+from fleet_runner.settings import Settings
+
+
+def a_node(store: Store, name: str) -> Node:
+    """Return a node by name; a fabric has no BMC."""
+    row = known(store, name)
+    if row.state in FABRICS:
+        raise FleetError(f"{name} is a fabric; name a node")
+    return row
+
+
+def where(settings: Settings, name: str) -> tuple[Device, str]:
+    """Return a node's device in the source of truth, and its BMC's URL."""
+    fleet = source.read(settings)
+    device = fleet.devices.get(name)
+    if device is None:
+        raise FleetError(f"{name} is not in the source of truth any more, so its BMC is not known")
+    variables = ansible.hostvars(fleet, device, {}, networks(settings.bmc_networks))
+    url = str(variables.get("fleet_bmc_url") or "")
+    if refused := variables.get("fleet_bmc_refused"):
+        raise FleetError(str(refused))
+    if not url:
+        raise FleetError(f"{name} has no BMC that could be asked; give the device an out-of-band address")
+    return device, url
+
+
+def wanted(settings: Settings, device: Device) -> tuple[Catalogue, Mapping[str, Value]]:
+    """Return the versions and the BIOS settings that a device's profile asks for."""
+    profile: Mapping[str, Any] = profiles.read(settings, device.device_type)
+    try:
+        return catalogue.read(profile), bios.read(profile)
+    except EvidenceError as error:
+        raise FleetError(f"{error}; fleet-runner firmware check names each line") from error

@@ -1,0 +1,16 @@
+"""fleet-runner firmware update: one node, because a person wants it."""
+
+from fleet_runner.cli.base.session import explained
+from fleet_runner.cli.lifecycle.intents import By, Nodes, Reason, Wait, ask
+from fleet_runner.core.lifecycle.runs import Wish
+
+
+def update(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Update the firmware of a production node once it is idle; burn-in follows before it serves again.
+
+    A person's wish is not held back by the disruption budget, only by how many nodes are updated at a time. To try
+    again after a firmware failure: fleet-runner retry NODE.
+    """
+    stays = f"what was asked for stays asked for; until it begins: fleet-runner cancel {' '.join(nodes)}"
+    with explained(f"{stays}. An update that has begun goes on, and nothing is cancelled on a BMC"):
+        ask(Wish.FIRMWARE, nodes, reason, by, wait)

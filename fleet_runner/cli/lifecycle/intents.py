@@ -1,0 +1,159 @@
+"""Commands by which people ask for something: each leaves a wish that the reconciler answers."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from fleet_runner.adapters.plays import wake
+from fleet_runner.adapters.store import Store
+from fleet_runner.cli.base.remote import remote, signed
+from fleet_runner.cli.base.session import ByNode, Exit, console, errors, known, opened, split
+from fleet_runner.core.lifecycle.losses import losses
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import Stage, State
+from fleet_runner.settings import Settings
+
+Nodes = Annotated[list[str], typer.Argument(help="one or more nodes", metavar="NODE...")]
+Reason = Annotated[str, typer.Option("--reason", "-r", help="goes into the history")]
+By = Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")]
+Wait = Annotated[float, typer.Option("--wait", min=0, help="seconds to wait for the answer; 0: leave it and go")]
+
+ASK_AGAIN = 0.2
+
+
+def provision(
+    nodes: Nodes,
+    reason: Reason = "",
+    by: By = None,
+    wait: Wait = 10.0,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
+) -> None:
+    """Begin Day 0 of a registered node although something may run on it: it is booted anew."""
+    if not yes:
+        typer.confirm(f"Boot {', '.join(nodes)} anew? What runs there ends, and nothing on it is kept", abort=True)
+    ask(Wish.PROVISION, nodes, reason, by, wait)
+
+
+def certify(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Say that a node is built as designed; its parts, power and cabling are verified next."""
+    ask(Wish.CERTIFY, nodes, reason, by, wait)
+
+
+def hold(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Stop all automation on a node until it is released. A hold wins over everything."""
+    ask(Wish.HOLD, nodes, reason, by, wait)
+
+
+def maintenance(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Say that planned work begins on a node: it is looked at as before, and nothing follows until it is released."""
+    ask(Wish.MAINTENANCE, nodes, reason, by, wait)
+
+
+def release(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """End a hold, or planned work if the node is not held."""
+    ask(Wish.RELEASE, nodes, reason, by, wait)
+
+
+def cancel(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Drop a pending remedy; nothing follows from the same fault until it has gone."""
+    ask(Wish.CANCEL, nodes, reason, by, wait)
+
+
+def reboot(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Reboot a production node once it is idle, and verify it before it serves again."""
+    ask(Wish.REBOOT, nodes, reason, by, wait)
+
+
+def triage(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Take a node out of production once it is idle, for a person to look at."""
+    ask(Wish.TRIAGE, nodes, reason, by, wait)
+
+
+def debug(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Say that a node in triage is being worked on in place."""
+    ask(Wish.DEBUG, nodes, reason, by, wait)
+
+
+def repaired(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Say that a node is whole again; it earns production from the start."""
+    ask(Wish.REPAIRED, nodes, reason, by, wait)
+
+
+def retry(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+    """Try again what failed: firmware after a firmware failure, Day 0 from triage, debug or RMA."""
+    ask(Wish.RETRY, nodes, reason, by, wait)
+
+
+def retire(
+    nodes: Nodes,
+    reason: Reason = "",
+    by: By = None,
+    wait: Wait = 10.0,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
+) -> None:
+    """Take a node out of the fleet for good; its history stays. This cannot be undone."""
+    if not yes:
+        with opened() as (_, store):
+            lost = [each for name in nodes for each in losses(known(store, name), None, store.tickets(node=name))]
+        console.print("\n".join(lost), markup=False, soft_wrap=True)
+        typer.confirm(f"Retire {', '.join(nodes)} for good?", abort=True)
+    ask(Wish.RETIRE, nodes, reason, by, wait)
+
+
+def run(
+    stage: Annotated[Stage, typer.Argument(help="the stage", metavar="STAGE")],
+    nodes: Annotated[list[str], ByNode],
+    reason: Reason = "",
+    by: By = None,
+    wait: Wait = 10.0,
+) -> None:
+    """Run a stage now: on a fabric, fabric; on a node, verify, health_passive, cabling, or its state's own.
+
+    health_active tests a node that nobody uses: in production while it is idle, in triage and debug.
+    """
+    ask(Wish.RUN, split(nodes), reason, by, wait, detail=stage.value)
+
+
+def ask(wish: Wish, nodes: list[str], reason: str, by: str | None, wait: float, *, detail: str = "") -> None:
+    """Leave a wish for each node and wait for the answers."""
+    with opened() as (settings, store):
+        for name in nodes:
+            if known(store, name).state is State.RETIRED:
+                why = f"no: {name} is retired: nothing can be asked of it; its history stays readable"
+                errors.print(why, markup=False, soft_wrap=True)
+                raise typer.Exit(Exit.NO)
+        who = signed(store, by)
+        left = {
+            name: store.leave_intent(name, wish, who, reason=reason, detail=detail, now=time.time()) for name in nodes
+        }
+        awaited(settings, store, left, wait)
+
+
+def awaited(settings: Settings, store: Store, left: dict[str, int], wait: float) -> None:
+    """Have the wishes about nodes heard at once, and wait for the answers; typer.Exit where one is no or missing."""
+    if remote(store) is None:  # a server does that by itself
+        wake.wake(settings.state_dir, store)
+    refused = _answers(store, left, wait)
+    if refused:
+        raise typer.Exit(refused)
+
+
+def _answers(store: Store, left: dict[str, int], wait: float) -> int:
+    code = Exit.OK
+    until = time.monotonic() + wait
+    while left:
+        for name, answer in [(name, store.answer(intent)) for name, intent in left.items()]:
+            if answer is not None:
+                accepted, sentence = answer
+                console.print(f"{name}: {sentence}", markup=False)
+                code = code if accepted else Exit.NO
+                del left[name]
+        if left and time.monotonic() >= until:
+            errors.print(
+                f"{', '.join(left)}: asked, not answered yet; fleet-runner serve (or tick) answers, "
+                f"fleet-runner history {next(iter(left))} shows it"
+            )
+            return code or Exit.WAITING
+        time.sleep(ASK_AGAIN if left else 0)
+    return code

@@ -1,0 +1,1 @@
+"""Commands about trends and the report."""

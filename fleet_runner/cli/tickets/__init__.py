@@ -1,0 +1,1 @@
+"""Commands about tickets, RMA and notifications."""

@@ -1,0 +1,1 @@
+"""Errors, and text that is safe and natural to read."""

@@ -1,0 +1,217 @@
+"""How many nodes automation may have out of service at a time: of a rack, a failure domain, a tenant and the fleet.
+
+Only leaving service asks for budget, and taking no new work until then. Healing, uncordoning and returning never do.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import reduce
+from typing import NamedTuple
+
+from fleet_runner.core.inventory.records import Fleet, rack_key
+from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.lifecycle.states import REMEDIED, SERVING, STATES, Condition
+from fleet_runner.core.lifecycle.view import RUNNER
+
+RECENT = 4 * 3600.0
+"""Seconds for which a node that left service for triage counts as out: long enough to see that it is not alone."""
+
+DOMAIN = "failure_domain"
+"""The key of a device's config context that names what it fails with: a power feed, a pod, a row."""
+
+FEW = 3
+"""Nodes that a refusal names; the rest is counted."""
+
+
+class Scope(StrEnum):
+    """What has a budget of its own, from the narrowest to the widest."""
+
+    RACK = "rack"
+    DOMAIN = "failure domain"
+    TENANT = "tenant"
+    FLEET = "fleet"
+
+
+class Place(NamedTuple):
+    """Where a node belongs; "" where nobody says. Racks and domains carry their site: two sites may have an A03."""
+
+    rack: str = ""
+    domain: str = ""
+    tenant: str = ""
+
+
+class Out(NamedTuple):
+    """A node that is out of service: where it is, and until when it counts at the latest (epoch seconds).
+
+    `until` is None where nobody can say.
+    """
+
+    node: str
+    place: Place
+    where: str
+    until: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much may be out: `rack` nodes of one rack; shares of a failure domain's, a tenant's and the fleet's nodes.
+
+    A share is one node at least. A fleet of up to `small` nodes may have one out, whatever its share comes to.
+    """
+
+    share: float = 0.1
+    rack: int = 1
+    domain: float = 0.2
+    tenant: float = 0.2
+    small: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Whether a node may leave service now; `sentence` says why not."""
+
+    allowed: bool
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How many nodes serve, by scope and its name, and which are out.
+
+    `pending` are those of the serving ones that take no new work, since a remedy of the runner's own waits for them.
+    """
+
+    serving: Mapping[tuple[Scope, str], int]
+    out: tuple[Out, ...]
+    pending: tuple[Out, ...] = ()
+
+
+class Use(NamedTuple):
+    """What one budget holds: `out` of at most `most` nodes; `total` belong to it."""
+
+    scope: Scope
+    name: str
+    out: tuple[Out, ...]
+    most: int
+    total: int
+
+
+def place(fleet: Fleet, node: str) -> Place:
+    """Return where a node belongs. Its failure domain is what its context says, else the location of its rack."""
+    device = fleet.devices.get(node)
+    if device is None:
+        return Place()
+    key = rack_key(device.site, device.rack) if device.rack else ""
+    rack = fleet.racks.get(key)
+    named = device.context.get(DOMAIN)
+    domain = named if isinstance(named, str) and named else (rack.location or "" if rack is not None else "")
+    return Place(key, rack_key(device.site, domain) if domain else "", device.tenant or "")
+
+
+def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -> Usage:
+    """Count what serves and what is out.
+
+    `triaged` says when nodes left service for triage lately. Nodes that people work on for longer are no disruption
+    any more.
+    """
+    serving: Counter[tuple[Scope, str]] = Counter()
+    out: list[Out] = []
+    pending: list[Out] = []
+    for node in nodes:
+        if node.state in SERVING:
+            serving.update(scopes(place(fleet, node.name)))
+            pending += waiting(node, place(fleet, node.name))
+        elif node.state in REMEDIED:
+            until = node.since + (STATES[node.state].deadline or 0.0)
+            out.append(Out(node.name, place(fleet, node.name), node.state, until))
+        elif node.name in triaged:
+            out.append(Out(node.name, place(fleet, node.name), node.state, triaged[node.name] + RECENT))
+    return Usage(serving, tuple(out), tuple(pending))
+
+
+def waiting(node: Node, where: Place) -> list[Out]:
+    """Return how a serving node counts that takes no new work for a remedy of the runner's own; of others nothing."""
+    held = node.conditions.get(Condition.PENDING)
+    if held is None or held.by != RUNNER:
+        return []
+    return [Out(node.name, where, f"cordoned, {held.detail} pending", None)]
+
+
+def cordons(usage: Usage, where: Place, limits: Limits) -> Grant:
+    """Say whether one more node of a place may take no new work: those that do not already count as out here."""
+    granted = grant(reduce(take, usage.pending, usage), where, limits)
+    return granted if granted.allowed else Grant(allowed=False, sentence=f"not cordoned yet, {granted.sentence}")
+
+
+def grant(usage: Usage, where: Place, limits: Limits) -> Grant:
+    """Say whether one more node of a place may leave service."""
+    asked = (use_of(usage, scope, name, limits) for scope, name in scopes(where))
+    spent = next(filter(_is_spent, asked), None)
+    return Grant(allowed=True) if spent is None else Grant(allowed=False, sentence=_refusal(spent))
+
+
+def uses(usage: Usage, limits: Limits) -> tuple[Use, ...]:
+    """Return what every budget holds, the fleet's first, then by scope and name."""
+    known = {*usage.serving, *(scope for out in usage.out for scope in scopes(out.place)), (Scope.FLEET, "")}
+    order = [Scope.FLEET, Scope.TENANT, Scope.DOMAIN, Scope.RACK]
+    listed = sorted(known, key=lambda each: (order.index(each[0]), each[1]))
+    return tuple(use_of(usage, scope, name, limits) for scope, name in listed)
+
+
+def use_of(usage: Usage, scope: Scope, name: str, limits: Limits) -> Use:
+    """Return what one budget holds."""
+    out = tuple(each for each in usage.out if (scope, name) in scopes(each.place))
+    total = usage.serving.get((scope, name), 0) + len(out)
+    return Use(scope, name, out, _most(scope, total, limits), total)
+
+
+def beside(usage: Usage, more: Iterable[Out]) -> Usage:
+    """Return the usage with nodes that are out besides, and were not counted."""
+    return replace(usage, out=(*usage.out, *more))
+
+
+def take(usage: Usage, out: Out) -> Usage:
+    """Return the usage after one more node left service."""
+    left = tuple(each for each in usage.pending if each.node != out.node)
+    return Usage(Counter(usage.serving) - Counter(scopes(out.place)), (*usage.out, out), left)
+
+
+def scopes(where: Place) -> list[tuple[Scope, str]]:
+    """Return the budgets that a node of a place counts in, the narrowest first."""
+    named = [(Scope.RACK, where.rack), (Scope.DOMAIN, where.domain), (Scope.TENANT, where.tenant)]
+    return [*((scope, name) for scope, name in named if name), (Scope.FLEET, "")]
+
+
+def _most(scope: Scope, total: int, limits: Limits) -> int:
+    match scope:
+        case Scope.RACK:
+            return limits.rack
+        case Scope.DOMAIN:
+            return max(1, int(limits.domain * total))
+        case Scope.TENANT:
+            return max(1, int(limits.tenant * total))
+        case _:
+            return 1 if total <= limits.small else max(1, int(limits.share * total))
+
+
+def _is_spent(use: Use) -> bool:
+    return len(use.out) >= use.most
+
+
+def _refusal(use: Use) -> str:
+    whose = "the fleet's budget" if use.scope is Scope.FLEET else f"the budget of {use.scope} {use.name}"
+    some = ", ".join(map(_told, sorted(use.out, key=lambda out: (out.until or math.inf, out.node))[:FEW]))
+    more = f" and {len(use.out) - FEW} more" if len(use.out) > FEW else ""
+    nodes = "node" if use.most == 1 else "nodes"
+    return f"{whose} is spent: {len(use.out)} of at most {use.most} {nodes} out ({some}{more})"
+
+
+def _told(out: Out) -> str:
+    if out.until is None:
+        return f"{out.node}: {out.where}"
+    until = datetime.fromtimestamp(out.until, UTC)
+    return f"{out.node}: {out.where}, until {until:%Y-%m-%d %H:%M} UTC at the latest"

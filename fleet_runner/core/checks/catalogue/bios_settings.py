@@ -1,0 +1,143 @@
+"""Is every BIOS setting as the profile of the device type says?"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
+from fleet_runner.core.checks.check import Check, Code, Readings
+from fleet_runner.core.checks.evidence import Expected
+from fleet_runner.core.checks.parsers.json_text import json_object
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.firmware import bios
+from fleet_runner.core.firmware.bios_text import GOING_ON, Report, Stand, parse
+from fleet_runner.core.firmware.bios_values import Value, same
+from fleet_runner.core.firmware.fields import shown
+
+NAME = "bios_settings"
+READ, FUTURE, PROGRESS = "redfish_bios", "redfish_bios_future", "bios_progress"
+
+BASEBOARD = "Baseboard"
+"""In the URI of a computer that is none: the board of the GPUs."""
+
+SAID = 200
+"""Characters of what a BMC says about settings that it did not keep."""
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Compare each setting in the BMC's own type; what waits for a reset, or is not shown at all, is UNKNOWN.
+
+    After the task that sets them, in the same play, it also rests on what that task says: a setting that was in force
+    before the boot and is not after it has not been tried yet, so it is UNKNOWN, and tried in the next run.
+    """
+    wanted = bios.read(expected.profile)
+    body = _computer(text_of(readings[READ]))
+    if not wanted:
+        return conclude(NAME, [], "the profile asks for none", {"attributes": {}})
+    report = parse(text_of(readings[PROGRESS]), PROGRESS) if PROGRESS in readings else None
+    if report and report.stand not in GOING_ON | {Stand.FAILED}:
+        working = {"working": True} if report.stand is Stand.BUSY else {}
+        return Result(NAME, Verdict.UNKNOWN, report.message, (), working)
+    now = _attributes(body)
+    wrong = [name for name, value in wanted.items() if not same(now.get(name), value)]
+    unclear = _unclear(wrong, wanted, _future(body, readings), report) if wrong else {}
+    failed = report is not None and report.stand is Stand.FAILED
+    unclear |= {
+        name: f"the BMC shows no {name}" for name in wrong if now.get(name) is None and not (failed and name in now)
+    }
+    observed = {"attributes": {name: now[name] for name in wanted if name in now}}
+    findings = [_wrong(name, wanted[name], body, expected.node) for name in wrong if name not in unclear]
+    passed = f"BIOS settings are as the profile says: {len(wanted)}"
+    return unless_unread(conclude(NAME, findings, passed, observed), [*unclear.values()])
+
+
+def _computer(text: str) -> Mapping[str, Any]:
+    """Return the BIOS of the computer itself; {} where no resource has any settings."""
+    found = json_object(text, "the BIOS settings")
+    able = {uri: body for uri, body in found.items() if isinstance(body, dict) and body.get("Attributes")}
+    whole = {uri: body for uri, body in able.items() if BASEBOARD not in uri} or able
+    if len(whole) > 1:
+        raise EvidenceError(f"several computers have BIOS settings ({', '.join(whole)}), expected one")
+    return next(iter(whole.values()), {})
+
+
+def _attributes(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = body.get("Attributes")
+    if not isinstance(found, Mapping):
+        raise EvidenceError(
+            "the BMC shows no BIOS settings, which it does once the computer has booted; ask it again"
+        )
+    return found
+
+
+def _future(body: Mapping[str, Any], readings: Readings) -> Mapping[str, Any] | None:
+    """Return the settings that wait for a reset; None where the BMC has a place for them that was not read."""
+    said = body.get("@Redfish.Settings")
+    link = said.get("SettingsObject") if isinstance(said, Mapping) else None
+    if not isinstance(link, Mapping):
+        return {}
+    found = json_object(text_of(readings[FUTURE]), "the BIOS settings to come") if FUTURE in readings else {}
+    only = next(iter(found.values())) if len(found) == 1 else None  # however the link is written
+    there = found.get(str(link.get("@odata.id")), only)
+    return bios.pending(_attributes(body), there.get("Attributes")) if isinstance(there, Mapping) else None
+
+
+def _unclear(
+    wrong: Sequence[str], wanted: Mapping[str, Value], future: Mapping[str, Any] | None, report: Report | None
+) -> dict[str, str]:
+    """Say why nothing follows yet from a setting that is not in force, where that is so."""
+    if report and report.stand is Stand.FAILED:
+        return {}
+    if report and report.stand is Stand.SETTLED:
+        return {
+            name: f"{name} was in force before the boot, which changed it; the next run sets it" for name in wrong
+        }
+    if future is None:
+        return {name: f"{name} is not in force, and what waits for a reset cannot be read" for name in wrong}
+    waiting = {name for name in wrong if same(future.get(name), wanted[name])}
+    return {
+        name: f"{name} waits for a reset of the host to be {shown(wanted[name])}" for name in wrong if name in waiting
+    }
+
+
+def _wrong(name: str, value: Value, body: Mapping[str, Any], node: str) -> Finding:
+    said = _said(body, name)
+    return about(node, "bios.setting", name)(
+        message=f"{name} is {shown(_attributes(body)[name])}, expected {shown(value)}"
+        + (said and f"; the BMC says: {said}"),
+        remedy=Remedy.REFLASH,
+        steps=(
+            f"Set {name} of {node} in the BIOS setup, or find out there why it cannot be set.",
+            f"Correct the profile of the device type if it is wrong; then: fleet-runner retry {node}.",
+        ),
+    )
+
+
+def _said(body: Mapping[str, Any], name: str) -> str:
+    """Return what the BMC says about the settings it was last sent: of this one, else what it says first."""
+    said = body.get("@Redfish.Settings")
+    listed = said.get("Messages") if isinstance(said, Mapping) else None
+    told = [each["Message"] for each in listed if _is_bad(each)] if isinstance(listed, list) else []
+    return next((text for text in told if name in text), next(iter(told), ""))[:SAID]
+
+
+def _is_bad(message: object) -> bool:
+    if not isinstance(message, Mapping) or not isinstance(message.get("Message"), str):
+        return False
+    return (message.get("MessageSeverity") or message.get("Severity")) != "OK"
+
+
+CHECK = Check(
+    name=NAME,
+    question="Is every BIOS setting as the profile says?",
+    reads=(READ,),
+    judge=judge,
+    also=(FUTURE, PROGRESS),
+    section=bios.SECTION,
+    codes=(
+        Code(
+            "bios.setting", (Remedy.REFLASH,), "a setting is not as the profile's `bios` says, and waits for no reset"
+        ),
+    ),
+    source="The profile's own `bios`; DMTF's Redfish specification (DSP0266) for settings that wait for a reset.",
+)

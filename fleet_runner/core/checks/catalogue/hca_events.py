@@ -1,0 +1,105 @@
+"""Did an adapter say since the boot that it, its module or its slot is not well?
+
+The log keeps what was once: whether a module is still too warm or a port still down, `optics`, `sensors` and
+`ib_ports` see as it is now. Firmware that failed stays so until the node is switched off.
+"""
+
+import re
+
+from fleet_runner.core.checks.answers import conclude
+from fleet_runner.core.checks.catalogue import logged
+from fleet_runner.core.checks.catalogue.logged import Known
+from fleet_runner.core.checks.check import Check, Code, Readings
+from fleet_runner.core.checks.evidence import Expected
+from fleet_runner.core.checks.parsers.kernel_log import Rule
+from fleet_runner.core.checks.verdicts import Remedy, Result
+
+NAME = "hca_events"
+
+
+def _rule(code: str, word: str, said: str) -> Rule:
+    """Return a rule for what the mlx5 driver says ("mlx5_core 0000:41:00.0: poll_health:852:(pid 0): ...")."""
+    where = r"mlx5_core (?P<what>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])[^\n:]{0,20}: "
+    return Rule(code, word, re.compile(rf"{where}(?:\w{{1,40}}:\d{{1,6}}:(?:\(pid \d{{1,8}}\):)? )?{said}", re.ASCII))
+
+
+_SICK = (Remedy.REBOOT, "its firmware does not answer any more, or says itself that it failed", "HCA {}")
+
+_WARM = (Remedy.RECORD, "it, or the module in its port, was too warm", "HCA {}")
+
+LOGGED = (
+    Known(
+        _rule("hca.firmware_failed", "health compromised", r"(?P<why>device's health compromised[^\n]{0,80})"), *_SICK
+    ),
+    Known(_rule("hca.firmware_failed", "synd 0x", r"synd 0x(?!0:|10:)[0-9a-f]{1,4}: (?P<why>[^\n]{1,80})"), *_SICK),
+    Known(
+        _rule(
+            "hca.firmware_failed",
+            "Health issue observed, ",
+            r"Health issue observed, (?!High temperature)(?P<why>[^\n]{1,80}severity\([0-3]\)[^\n]{0,20})",
+        ),
+        *_SICK,
+    ),
+    Known(
+        _rule("hca.hot", "High temperature on sensors", r"(?P<why>High temperature on sensors[^\n]{0,80})"), *_WARM
+    ),
+    Known(
+        _rule(
+            "hca.hot", "Health issue observed, High", r"Health issue observed, (?P<why>High temperature[^\n]{0,40})"
+        ),
+        *_WARM,
+    ),
+    Known(
+        _rule(
+            "hca.hot",
+            "Port module event[error]",
+            r"Port module event\[error\]: (?P<why>module \d{1,3}, Cable error, High Temperature)",
+        ),
+        *_WARM,
+    ),
+    Known(
+        _rule(
+            "hca.module",
+            "Port module event[error]",
+            r"Port module event\[error\]: (?P<why>module \d{1,3}, [^\n,]{1,40}, (?!High Temp)[^\n]{1,60})",
+        ),
+        Remedy.RECORD,
+        "the module in its port had an error",
+        "HCA {}",
+    ),
+    # NVIDIA's own people call it benign: some adapters log it at each boot, and run at full speed.
+    Known(
+        _rule(
+            "hca.slot_power",
+            "insufficient power on the PCIe slot",
+            r"(?P<why>Detected insufficient power[^\n]{0,40})",
+        ),
+        Remedy.RECORD,
+        "its slot says that it gives less power than the adapter may ask for",
+        "HCA {}",
+    ),
+)
+"""What the driver of NVIDIA's adapters logs (drivers/net/ethernet/mellanox/mlx5/core: events.c, health.c)."""
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Make one finding per adapter and kind of message, however often it was logged."""
+    findings = list(logged.findings(readings["dmesg"], LOGGED, expected))
+    observed = {"adapters": sorted({finding.component for finding in findings})}
+    return conclude(NAME, findings, "no adapter said since the boot that it is not well", observed)
+
+
+CHECK = Check(
+    name=NAME,
+    question="Did an adapter say since the boot that it, its module or its slot is not well?",
+    reads=("dmesg",),
+    judge=judge,
+    section=NAME,
+    codes=(
+        Code("hca.firmware_failed", (Remedy.REBOOT,), "an adapter's firmware does not answer, or failed"),
+        Code("hca.hot", (Remedy.RECORD,), "an adapter or its module was too warm; `optics` and `sensors` decide"),
+        Code("hca.module", (Remedy.RECORD,), "a module had an error (power, EEPROM, a short); `ib_ports` decides"),
+        Code("hca.slot_power", (Remedy.RECORD,), "a slot advertises less power than the adapter may ask for"),
+    ),
+    source="The messages of the Linux kernel's mlx5 driver (events.c, health.c); gpud and NVSentinel look for them.",
+)

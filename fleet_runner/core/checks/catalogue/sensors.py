@@ -1,0 +1,240 @@
+"""Do the server's own sensors say that it is cool, fanned and fed as it should be?
+
+Each is held against its own thresholds, as its BMC gives them. How warm GPUs are is for `gpu_thermals` to judge,
+which knows their limits better: here it is recorded.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
+from fleet_runner.core.checks.check import Check, Code, Readings
+from fleet_runner.core.checks.evidence import Expected
+from fleet_runner.core.checks.parsers import redfish
+from fleet_runner.core.checks.parsers import redfish_sensors as parser
+from fleet_runner.core.checks.parsers.redfish_sensors import Detector, Kind, Sensor
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
+from fleet_runner.core.inventory import profile
+from fleet_runner.core.inventory.profile import Section
+
+NAME = SECTION = "sensors"
+
+_GPU = re.compile(r"GPU|SXM|HBM|NVSwitch|_NVS[0-9]", re.ASCII)
+"""Names of sensors that tell of the GPU baseboard's own chips."""
+
+AIR = "Check the fans, the air baffles, the blanking panels and the inlet temperature of the rack."
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """Judge every sensor that is in use; what answers with an error, or reads nothing, makes a PASS UNKNOWN."""
+    wanted = profile.section(expected.profile, SECTION)
+    found = redfish.gathered(text_of(readings["redfish_sensors"]), "the chassis' sensors")
+    every, leaks = parser.sensors(found), parser.detectors(found)
+    used = [each for each in every if each.status.there]
+    fans = [each for each in used if each.kind is Kind.FAN]
+    findings = [finding for each in used for finding in _findings(each, wanted, expected)]
+    still = bool(fans) and all(fan.reading == 0 for fan in fans)
+    if still:  # a server that is off stands still, and says so of its fans
+        findings = [each for each in findings if each.code != "fan.failed"]
+    gone = [each for each in every if each.kind is Kind.FAN and each.status.state == "Absent"]
+    if gone and wanted.has("fans") and len(fans) < wanted.whole("fans"):
+        findings += [_gone(each, len(fans), wanted, expected) for each in gone]
+    findings += [finding for each in leaks for finding in _leak(each, expected)]
+    findings += _inlet(used, wanted, expected)
+    unread = [*found.told(), *_unread(used), *_short(fans, leaks, wanted)]
+    if still:
+        unread.append("every fan stands still; is the host on?")
+    if not every:
+        unread.append("the BMC tells no temperature, fan or voltage")
+    observed = {
+        "sensors": len(used),
+        "fans": len(fans),
+        "warmest": _warmest(used),
+        "celsius": _readings([each for each in used if not _is_margin(each)], Kind.TEMPERATURE),
+        "turns": _readings(used, Kind.FAN),
+        "volts": _readings(used, Kind.VOLTAGE),
+        "leak_detectors": {each.name: each.state for each in leaks},
+    }
+    passed = f"{len(used)} sensors are within their own thresholds, {len(fans)} fans turn"
+    return unless_unread(conclude(NAME, findings, passed, observed), unread)
+
+
+def _findings(sensor: Sensor, wanted: Section, expected: Expected) -> Iterator[Finding]:
+    match sensor.kind:
+        case Kind.TEMPERATURE:
+            yield from _temperature(sensor, wanted, expected)
+        case Kind.FAN:
+            yield from _fan(sensor, expected)
+        case _:  # Kind.VOLTAGE
+            yield from _voltage(sensor, expected)
+
+
+def _temperature(sensor: Sensor, wanted: Section, expected: Expected) -> Iterator[Finding]:
+    bounds, reading, health = sensor.bounds, sensor.reading, sensor.status.health
+    margin = wanted.number("celsius_margin")
+    gpu = _GPU.search(sensor.name) is not None
+    # A threshold of nought is none. One that shows how far away its limit is has lower ones alone, from nought down.
+    top, caution = bounds.upper_critical or None, bounds.upper_caution or None
+    if reading is not None and top is not None:
+        caution = min(caution, top) if caution is not None else top - margin
+        beyond, close = reading >= top, reading >= caution
+        said = f"{reading:g} C, its critical threshold is {top:g} C"
+    elif reading is not None and bounds.lower_critical is not None and _is_margin(sensor):
+        limit = bounds.lower_caution if bounds.lower_caution is not None else bounds.lower_critical
+        beyond, close = reading <= bounds.lower_critical, reading <= limit
+        said = f"{reading:g} C, its lowest is {bounds.lower_critical:g} C"
+    else:
+        beyond = close = False
+        said = f"{reading:g} C" if reading is not None else "at a temperature it does not tell"
+    if beyond or health == "Critical":
+        yield about(expected.node, "sensor.hot", sensor.name)(
+            message=f"{sensor.name} is beyond its limit: {said}{_says(health)}",
+            remedy=Remedy.RECORD if gpu else Remedy.TRIAGE,
+            steps=() if gpu else (AIR, f"If only {sensor.name} is hot, look at the part itself and its heat sink."),
+        )
+    elif close or health == "Warning":
+        yield about(expected.node, "sensor.warm", sensor.name)(
+            message=f"{sensor.name} comes close to its limit: {said}{_says(health)}",
+            remedy=Remedy.RECORD if gpu else Remedy.WATCH,
+        )
+
+
+def _fan(fan: Sensor, expected: Expected) -> Iterator[Finding]:
+    reading, least, health = fan.reading, fan.bounds.lower_critical, fan.status.health
+    slow = reading is not None and (reading == 0 or (least is not None and reading <= least))
+    speed = f"{reading:g} {fan.units}" if reading is not None else "a speed that is not told"
+    limit = f", expected over {least:g}" if least is not None else ""
+    if slow or health == "Critical":
+        yield about(expected.node, "fan.failed", fan.name)(
+            message=f"the fan {fan.name} turns at {speed}{limit}{_says(health)}",
+            remedy=Remedy.TRIAGE,
+            steps=(f"Look at {fan.name}: does it turn, is it seated?", "Replace the fan module."),
+        )
+    elif health == "Warning":
+        yield about(expected.node, "fan.slow", fan.name)(
+            message=f"the fan {fan.name} turns at {speed}{_says(health)}", remedy=Remedy.WATCH
+        )
+
+
+def _gone(fan: Sensor, count: int, wanted: Section, expected: Expected) -> Finding:
+    return about(expected.node, "fan.missing", fan.name)(
+        message=f"the fan {fan.name} is absent: {count} of {wanted.whole('fans')} are there",
+        remedy=Remedy.TRIAGE,
+        steps=(f"Seat a fan module in the bay of {fan.name}.",),
+    )
+
+
+def _voltage(sensor: Sensor, expected: Expected) -> Iterator[Finding]:
+    bounds, reading, health = sensor.bounds, sensor.reading, sensor.status.health
+    low, high = bounds.lower_critical, bounds.upper_critical
+    # A rail that is switched off reads nothing; whether it should be on, only the BMC knows.
+    beyond = bool(reading) and reading is not None and (
+        (low is not None and reading < low) or (bool(high) and high is not None and reading > high)
+    )  # fmt: skip
+    said = f"{reading:g} V" if reading is not None else "a voltage that is not told"
+    if beyond or health == "Critical":
+        yield about(expected.node, "voltage.out", sensor.name)(
+            message=f"{sensor.name} is at {said}, expected {_between(low, high)}{_says(health)}",
+            remedy=Remedy.TRIAGE,
+            steps=("Look at the power supplies first; else the board behind this rail is to be replaced.",),
+        )
+    elif health == "Warning":
+        yield about(expected.node, "voltage.near", sensor.name)(
+            message=f"{sensor.name} is at {said}{_says(health)}", remedy=Remedy.WATCH
+        )
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return f"{'any' if low is None else f'{low:g}'} to {'any' if high is None else f'{high:g}'} V"
+
+
+def _leak(detector: Detector, expected: Expected) -> Iterator[Finding]:
+    if detector.state in {"Warning", "Critical"}:
+        yield about(expected.node, "leak.detected", detector.name)(
+            message=f"the leak detector {detector.name} says {detector.state}, expected OK",
+            remedy=Remedy.TRIAGE,
+            steps=(
+                f"Look for coolant at {detector.name} and below; close the valves of this node if there is any.",
+                "Take the power away before you touch anything that is wet.",
+            ),
+        )
+
+
+def _inlet(used: Sequence[Sensor], wanted: Section, expected: Expected) -> Iterator[Finding]:
+    """The air that comes in is the room's matter, not the node's: it is looked at sooner, and nothing moves."""
+    if not wanted.has("inlet"):
+        return
+    names, most = wanted.texts("inlet"), wanted.number("inlet_celsius_max")
+    for each in used:
+        if each.name in names and each.kind is Kind.TEMPERATURE and each.reading is not None and each.reading > most:
+            yield about(expected.node, "sensor.inlet", each.name)(
+                message=f"{each.name}: the air comes in at {each.reading:g} C, expected at most {most:g};"
+                " look at the room's cooling",
+                remedy=Remedy.WATCH,
+            )
+
+
+def _unread(used: Sequence[Sensor]) -> Iterator[str]:
+    for each in used:
+        if each.reading is None and not each.status.health and each.kind is not Kind.VOLTAGE:
+            yield f"{each.name} tells neither a reading nor its health"
+
+
+def _short(fans: Sequence[Sensor], leaks: Sequence[Detector], wanted: Section) -> Iterator[str]:
+    """Fewer sensors than the profile knows: one that is gone is no fault that is seen, and proves nothing good."""
+    for what, count, name in (("fans", len(fans), "fans"), ("leak detectors", len(leaks), "leak_detectors")):
+        least = wanted.whole(name) if wanted.has(name) else 0
+        if count < least:
+            yield f"the BMC tells of {count} {what}, expected {least}"
+    for each in leaks:
+        if each.state not in {"OK", "Warning", "Critical"}:
+            yield f"the leak detector {each.name} says {each.state or 'nothing'}"
+
+
+def _is_margin(sensor: Sensor) -> bool:
+    """Whether a sensor tells how far away its limit is: it has lower thresholds alone, from nought down."""
+    upper = sensor.bounds.upper_critical or sensor.bounds.upper_caution
+    return not upper and sensor.bounds.lower_critical is not None and sensor.bounds.lower_critical <= 0
+
+
+def _readings(used: Sequence[Sensor], kind: Kind) -> dict[str, float]:
+    return {each.name: each.reading for each in used if each.kind is kind and each.reading is not None}
+
+
+def _warmest(used: Sequence[Sensor]) -> str:
+    near = [
+        (each.bounds.upper_critical - each.reading, each.name)
+        for each in used
+        if each.kind is Kind.TEMPERATURE and each.reading is not None and each.bounds.upper_critical
+    ]
+    return f"{min(near)[1]}, {min(near)[0]:g} C below its threshold" if near else ""
+
+
+def _says(health: str) -> str:
+    return f"; its BMC calls it {health}" if health in {"Warning", "Critical"} else ""
+
+
+CHECK = Check(
+    name=NAME,
+    question="Are temperatures, fans and voltages within their own thresholds, and is nothing leaking?",
+    reads=("redfish_sensors",),
+    judge=judge,
+    section=SECTION,
+    codes=(
+        Code("sensor.hot", (Remedy.TRIAGE, Remedy.RECORD), "at its critical limit; of GPUs, `gpu_thermals` decides"),
+        Code(
+            "sensor.warm",
+            (Remedy.WATCH, Remedy.RECORD),
+            "at its caution threshold, or less than `sensors.celsius_margin` from the critical one where it has none",
+        ),
+        Code("sensor.inlet", (Remedy.WATCH,), "the air comes in warmer than `sensors.inlet_celsius_max`"),
+        Code("fan.failed", (Remedy.TRIAGE,), "a fan stands still, turns too slowly, or is called Critical"),
+        Code("fan.missing", (Remedy.TRIAGE,), "a fan is absent, and fewer than `sensors.fans` are there"),
+        Code("fan.slow", (Remedy.WATCH,), "a fan's BMC warns of it"),
+        Code("voltage.out", (Remedy.TRIAGE,), "a voltage beyond its critical thresholds"),
+        Code("voltage.near", (Remedy.WATCH,), "a voltage of which its BMC warns"),
+        Code("leak.detected", (Remedy.TRIAGE,), "a leak detector that is not OK"),
+    ),
+    source="DMTF's Redfish schemas Thermal, Power, Sensor, Fan and LeakDetector: each sensor's own thresholds and"
+    " Status; the profile's `sensors`.",
+)

@@ -1,0 +1,158 @@
+"""A node as Kubernetes has it: the Node object and the pods on it, as the API server's JSON.
+
+What is kept of either (`kept`) holds no environment, command or volume: those of a tenant's pod are no evidence.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.checks.parsers.json_text import objects
+from fleet_runner.core.lifecycle import scheduler
+from fleet_runner.core.lifecycle.scheduler import Seen
+
+TAINT = "fleet-runner/drain"
+"""The taint of a drained node, and the annotation with the reason, which a taint has no room for."""
+
+CORDONED = "fleet-runner/cordoned"
+"""The annotation of a node that was cordoned by us; without it, whoever cordoned it uncordons it."""
+
+MANAGER = "fleet-runner"
+"""Our name in the API server's own account of who last set a field."""
+
+MIRROR = "kubernetes.io/config.mirror"
+DAEMON = "DaemonSet"
+FINISHED = frozenset({"Succeeded", "Failed"})
+CLOSING = frozenset({"NoSchedule", "NoExecute"})
+MOST_PODS = 2_000
+
+GPU = "nvidia.com/gpu"
+"""What NVIDIA's device plugin calls a GPU."""
+
+_QUANTITY = re.compile(r"[0-9]{1,19}(?:\.[0-9]{1,9})?[A-Za-z]{0,2}", re.ASCII)
+
+
+def kept(node: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what is evidence of a node and its pods; EvidenceError where they are no such objects."""
+    meta, spec, status = (_mapping(node, part) for part in ("metadata", "spec", "status"))
+    notes = _mapping(meta, "annotations")
+    taints = objects(spec.get("taints") or [], "spec.taints of the node")
+    conditions = objects(status.get("conditions") or [], "status.conditions of the node")
+    return {
+        "name": _text(meta, "name"),
+        "unschedulable": spec.get("unschedulable") is True,
+        "notes": {key: _text(notes, key) for key in (TAINT, CORDONED) if key in notes},
+        "taints": [{key: _text(taint, key) for key in ("key", "effect")} for taint in taints],
+        "cordoned_by": cordoned_by(meta),
+        "gpus": _whole(_mapping(status, "allocatable").get(GPU)),
+        "ready": next((_text(each, "status") for each in conditions if each.get("type") == "Ready"), ""),
+        "pods": [_pod(each) for each in pods[: MOST_PODS + 1]],
+    }
+
+
+def parse(node: str, said: Mapping[str, Any]) -> Seen:
+    """Return what Kubernetes says of a node, from what `kept` returned; EvidenceError for anything else."""
+    if said.get("name") != node:
+        raise EvidenceError(f"the API server tells of {said.get('name')!r:.80}, expected node {node}")
+    pods = objects(said.get("pods"), "the pods of the node")
+    taints = objects(said.get("taints"), "the taints of the node")
+    notes = said.get("notes")
+    if not isinstance(notes, dict) or len(pods) > MOST_PODS:
+        raise EvidenceError(f"{len(pods)} pods on node {node}, expected at most {MOST_PODS}, and its annotations")
+    there = [pod for pod in pods if not _is_over(pod)]
+    work = tuple(f"pod {pod.get('name')}" for pod in there if pod.get("devices"))
+    ours = is_ours(said)
+    cordoned = bool(said.get("unschedulable"))
+    away = [str(taint.get("key")) for taint in taints if str(taint.get("effect")) in CLOSING]
+    why = str(notes.get(TAINT, "")) if ours else ("cordoned" if cordoned else "")
+    states = ["" if said.get("ready") == "True" else "not ready", "cordoned" if cordoned else "", *away]
+    return Seen(
+        state=", ".join(printable(each) for each in states if each) or "ready",
+        takes_work=not cordoned and not ours,
+        work=tuple(printable(each) for each in work),
+        why=printable(why),
+        ours=scheduler.mark(node, str(notes.get(TAINT, ""))) if ours else None,
+        others=sum(not pod.get("devices") for pod in there),
+        sole=len(there) == len(work) == 1 and bool(said.get("gpus")) and there[0].get("gpus") == said.get("gpus"),
+    )
+
+
+def is_ours(said: Mapping[str, Any]) -> bool:
+    """Whether a node has our taint, of what `kept` returned."""
+    return any(taint.get("key") == TAINT for taint in said.get("taints") or ())
+
+
+def is_cordoned_by_us(said: Mapping[str, Any]) -> bool:
+    """Whether it was us who cordoned it, by our annotation and, where it has one, by the API server's account."""
+    return CORDONED in (said.get("notes") or {}) and str(said.get("cordoned_by")) in {MANAGER, ""}
+
+
+def standing(pods: Sequence[Mapping[str, Any]], *, devices: bool = False) -> dict[str, bool]:
+    """Return the pods that an eviction can end, of those that were kept, and whether each is ending already.
+
+    With `devices`, only those that ask for one.
+    """
+    there = (pod for pod in pods if not _is_over(pod) and (pod.get("devices") or not devices))
+    return {str(pod.get("name")): bool(pod.get("ending")) for pod in there}
+
+
+def cordoned_by(meta: Mapping[str, Any]) -> str:
+    """Return who last set `spec.unschedulable`, by the API server's account; "" where it gives none."""
+    known = meta.get("managedFields")
+    for entry in known if isinstance(known, list) else ():
+        if isinstance(entry, Mapping) and "f:unschedulable" in _mapping(_mapping(entry, "fieldsV1"), "f:spec"):
+            return _text(entry, "manager")
+    return ""
+
+
+def _is_over(pod: Mapping[str, Any]) -> bool:
+    """Whether a pod is no work: it has ended, or every node has one of it (those of daemons, and of files)."""
+    return str(pod.get("phase")) in FINISHED or pod.get("kind") == DAEMON or bool(pod.get("mirror"))
+
+
+def _pod(pod: Mapping[str, Any]) -> dict[str, Any]:
+    meta, spec, status = (_mapping(pod, part) for part in ("metadata", "spec", "status"))
+    owners = objects(meta.get("ownerReferences") or [], "ownerReferences of a pod")
+    containers = [
+        each
+        for part in ("containers", "initContainers")
+        for each in objects(spec.get(part) or [], f"spec.{part} of a pod")
+    ]
+    return {
+        "name": f"{_text(meta, 'namespace')}/{_text(meta, 'name')}",
+        "phase": _text(status, "phase"),
+        "kind": next((_text(each, "kind") for each in owners if each.get("controller") is True), ""),
+        "mirror": MIRROR in _mapping(meta, "annotations"),
+        "ending": bool(meta.get("deletionTimestamp")),
+        "devices": bool(spec.get("resourceClaims")) or any(_has_devices(each) for each in containers),
+        "gpus": sum(_whole(_mapping(_mapping(each, "resources"), "limits").get(GPU)) for each in containers),
+    }
+
+
+def _has_devices(container: Mapping[str, Any]) -> bool:
+    """Whether a container asks for what a device plugin gives ("nvidia.com/gpu", "rdma/hca"); "cpu" has no slash."""
+    resources = _mapping(container, "resources")
+    asked = {**_mapping(resources, "requests"), **_mapping(resources, "limits")}
+    return any("/" in name and _is_some(quantity) for name, quantity in asked.items())
+
+
+def _whole(quantity: object) -> int:
+    """Return a whole number of devices, 0 for anything else."""
+    return int(str(quantity)) if re.fullmatch("[0-9]{1,6}", str(quantity), re.ASCII) else 0
+
+
+def _is_some(quantity: object) -> bool:
+    return not _QUANTITY.fullmatch(str(quantity)) or str(quantity).strip("0.") != ""
+
+
+def _mapping(of: Mapping[str, Any], part: str) -> Mapping[str, Any]:
+    found = of.get(part) or {}
+    if not isinstance(found, Mapping):
+        raise EvidenceError(f"{part} is {found!r:.60}, expected an object of the API server's")
+    return found
+
+
+def _text(of: Mapping[str, Any], key: str) -> str:
+    return str(of.get(key) or "")[:300]

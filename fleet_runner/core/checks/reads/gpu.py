@@ -1,0 +1,22 @@
+"""What is asked of a node's GPUs and NVSwitches."""
+
+from fleet_runner.core.checks.evidence import Read, ReadKind
+
+FABRIC_MANAGER = (
+    "systemctl",
+    "show",
+    "nvidia-fabricmanager",
+    "--property=LoadState,ActiveState,SubState,Result,NRestarts,InactiveExitTimestamp",
+)
+
+READS = (
+    Read("nvidia_smi", ReadKind.COMMAND, ("nvidia-smi", "-q", "-x"), seconds=60.0),
+    # Which processes are tests of ours (roles/active); FLEET_JOBS names another folder of theirs.
+    Read("our_jobs", ReadKind.FILES, ("/run/fleet-runner/jobs/*/processes", "$FLEET_JOBS/*/processes"), seconds=5.0),
+    Read("nvlink_status", ReadKind.COMMAND, ("nvidia-smi", "nvlink", "-s"), seconds=60.0, max_bytes=200_000),
+    # NVLink 5 counts about forty things of each of 18 links.
+    Read("nvlink_errors", ReadKind.COMMAND, ("nvidia-smi", "nvlink", "-e"), seconds=60.0, max_bytes=2_000_000),
+    Read("fabric_manager_unit", ReadKind.COMMAND, FABRIC_MANAGER, max_bytes=20_000),
+    Read("fabric_manager_version", ReadKind.COMMAND, ("nv-fabricmanager", "--version"), max_bytes=20_000),
+    Read("fabric_manager_log", ReadKind.COMMAND, ("tail", "-c", "200000", "/var/log/fabricmanager.log")),
+)

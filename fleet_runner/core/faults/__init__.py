@@ -1,0 +1,1 @@
+"""What faults are, which remedy follows, and the alarms that signals raise."""

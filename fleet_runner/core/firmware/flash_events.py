@@ -1,0 +1,145 @@
+"""What is said of a flash, and what a look at its BMC shows of it."""
+
+from collections.abc import Iterable
+
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.firmware.flash import Flash, Pace, Seen, Task, TaskEnd, Wait
+from fleet_runner.core.firmware.task_owner import CLOCK, anothers
+from fleet_runner.core.firmware.unobserved import unwatched
+
+MOST_IDS = 4
+MOST_LETTERS = 300
+
+
+def new(flash: Flash, seen: Seen) -> tuple[Task, ...]:
+    """Return the BMC's tasks that can have begun since the flash was written down, but for the one known as its own.
+
+    None ran then: one that does now is new even where a BMC that restarted gave it an old one's address.
+    """
+    told = sorted((seen.tasks or {}).items())
+    fresh = (task for uri, task in told if uri not in flash.tasks_before or task.state is TaskEnd.RUNNING)
+    return tuple(task for task in fresh if task.uri != flash.task)
+
+
+def running(tasks: Iterable[Task]) -> tuple[Task, ...]:
+    """Return those that go on."""
+    return tuple(task for task in tasks if task.state is TaskEnd.RUNNING)
+
+
+def at_work(flash: Flash, seen: Seen) -> str:
+    """Say what the BMC does just now, beside the flash's own task; "" where it is at rest, as far as it tells."""
+    if others := running(new(flash, seen)):
+        return named(others[0])
+    return "an update, as it says" if seen.busy else ""
+
+
+def silent(seen: Seen) -> bool:
+    """Say if a look brought nothing of use."""
+    return seen.versions is None and seen.tasks is None and seen.task is None
+
+
+def legible(seen: Seen, pace: Pace) -> bool:
+    """Say if the versions were read often enough, or cannot be because the host is off while the BMC answers."""
+    if seen.versions is None:
+        return seen.tasks is not None and seen.power == "Off"
+    return seen.stable >= pace.stable
+
+
+def beside(flash: Flash, seen: Seen, pace: Pace) -> Wait | None:
+    """Wait for a task that runs and is not known to be the flash's, and say what it may be; None where none does."""
+    if not (others := running(new(flash, seen))):
+        return None
+    why = anothers(flash, others[0]) or "which may be this image's or somebody else's"
+    return Wait(f"The BMC is busy with {named(others[0])}, {why}.", pace.poll)
+
+
+def right(flash: Flash, seen: Seen, pace: Pace) -> bool:
+    """Say if every version is the target's, in enough looks in a row."""
+    return seen.versions is not None and seen.stable >= pace.stable and not off(flash, seen)
+
+
+def unchanged(flash: Flash, seen: Seen) -> bool:
+    """Say if every version is the one from before."""
+    return seen.versions is not None and all(seen.versions.get(each) == was for each, was in flash.before.items())
+
+
+def off(flash: Flash, seen: Seen) -> tuple[str, ...]:
+    """Return of each entry that is not on its target a few words that say where it is."""
+    versions = seen.versions or {}
+    return tuple(
+        f"{each} is at {versions[each] or 'no version'}, expected {to}"
+        if each in versions
+        else f"{each} is not in the inventory, expected at {to}"
+        for each, to in sorted(flash.targets.items())
+        if versions.get(each) != to
+    )
+
+
+def where(flash: Flash, seen: Seen) -> str:
+    """Return which entries are not on their targets, of many the first."""
+    if seen.versions is None:
+        return "its versions cannot be read"
+    wrong = off(flash, seen)
+    more = f"; so are {len(wrong) - MOST_IDS} more" if len(wrong) > MOST_IDS else ""
+    return cut("; ".join(wrong[:MOST_IDS])) + more
+
+
+def cut(text: str) -> str:
+    """Return what a BMC said on one line of bearable length, safe to show."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]} …"
+
+
+def started(seen: Seen) -> float:
+    """Return when the BMC last started, as far as it tells; not in the future, whatever the clocks say."""
+    return 0.0 if seen.bmc_reset_at is None else min(seen.bmc_reset_at, seen.at)
+
+
+def elapsed(flash: Flash, seen: Seen, since: float) -> float:
+    """Return the seconds since something was written down, less what our clock was set forward by or nobody looked.
+
+    A moment from before that lies so much further back; one from after it does not, and counts for less if anything.
+    None lies further back than the flash, also if the BMC's start has moved with our clock.
+    """
+    gone = seen.at - since
+    forward = _set_forward(flash, seen)
+    whole = seen.at - flash.intended_at - max(forward, unwatched(seen.gaps, flash.intended_at))
+    known = max(gone - forward, 0.0) if gone >= forward - CLOCK else gone
+    return min(known, max(gone - unwatched(seen.gaps, since), 0.0), max(whole, 0.0)) if seen.gaps else known
+
+
+def _set_forward(flash: Flash, seen: Seen) -> float:
+    """Return by how many seconds our clock was surely set forward since the flash was written down.
+
+    A BMC that now seems to have started later, and yet before that, did not: its start has moved with our clock.
+    """
+    before, now = flash.bmc_reset_before, seen.bmc_reset_at
+    moved = 0.0 if before is None or now is None else now - before
+    return moved if moved > CLOCK and (now or 0.0) < flash.intended_at - CLOCK else 0.0
+
+
+def clock(pace: Pace) -> float:
+    """Return by how many seconds two tellings of a BMC's start may differ and still be of one start."""
+    return min(CLOCK, pace.poll)
+
+
+def silence(seen: Seen, pace: Pace, since: float) -> Wait:
+    """Wait for a BMC that says nothing, and say since when at the latest it should have spoken."""
+    said = cut(seen.trouble).rstrip(".") or "it does not answer"
+    long = seen.at - since > pace.outage
+    more = f" It has had more than the {pace.outage:.0f} s that a restart may take: look at the BMC." if long else ""
+    return Wait(f"Nothing can be known or done until the BMC answers: {said}.{more}", pace.poll)
+
+
+def unread(seen: Seen, pace: Pace) -> Wait:
+    """Wait for versions that were not read yet, or not often enough."""
+    if seen.versions is None:
+        said = cut(seen.trouble).rstrip(".") or "the BMC does not tell them"
+        return Wait(f"The versions cannot be read: {said}.", pace.poll)
+    return Wait(f"The versions are read again: {seen.stable} of {pace.stable} looks were the same.", pace.poll)
+
+
+def named(task: Task) -> str:
+    """Return a task in words."""
+    percent = "" if task.percent is None else f" at {task.percent} %"
+    return f"task {cut(task.name or task.uri)}{percent}"

@@ -1,0 +1,1 @@
+"""What should be: the records of the source of truth, and what a NetBox is told."""

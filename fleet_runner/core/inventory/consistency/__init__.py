@@ -1,0 +1,32 @@
+"""Whether what a source of truth says makes sense: pure checks that every source shares."""
+
+from collections.abc import Iterator
+
+from fleet_runner.core.inventory.consistency import cables, carriers, fabrics, names, racks
+from fleet_runner.core.inventory.consistency.draft import Draft, Found, Location, Where, settle
+from fleet_runner.core.inventory.consistency.ends import paired
+from fleet_runner.core.inventory.consistency.names import ROLES
+from fleet_runner.core.inventory.consistency.problem import Problem, refusal, show
+
+__all__ = [
+    "ROLES",
+    "Draft",
+    "Found",
+    "Location",
+    "Problem",
+    "Where",
+    "paired",
+    "problems",
+    "refusal",
+    "settle",
+    "show",
+]
+
+
+def problems(draft: Draft) -> Iterator[Problem]:
+    """Find every contradiction of a draft; a draft with none can be settled into a fleet."""
+    yield from names.problems(draft)
+    yield from racks.problems(draft)
+    yield from cables.problems(draft)
+    yield from carriers.problems(draft)
+    yield from fabrics.problems(draft)

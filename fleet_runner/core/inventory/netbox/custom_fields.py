@@ -1,0 +1,26 @@
+"""The custom fields of a node's page in NetBox: what people read there, and what they ask for."""
+
+from fleet_runner.core.inventory.records import Management
+from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.states import FABRICS, State
+
+MANAGEMENT = "fleet_management"
+STATE = "fleet_state"
+SINCE = "fleet_since"
+WISH = "fleet_wish"
+REASON = "fleet_wish_reason"
+
+STATES = tuple(state.value for state in State if state not in FABRICS)
+"""What `fleet_state` may be: the states of nodes."""
+
+WISHES = tuple(
+    wish.value
+    for wish in (
+        Wish.CERTIFY, Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL, Wish.REBOOT, Wish.TRIAGE, Wish.DEBUG,
+        Wish.REPAIRED, Wish.RETRY,
+    )
+)  # fmt: skip
+"""What `fleet_wish` may be: not what cannot be undone, and not what needs more words than a reason."""
+
+MANAGEMENTS = tuple(each.value for each in Management)
+"""What `fleet_management` may be."""

@@ -1,0 +1,79 @@
+"""Whether somebody uses a node: its processes are asked, and the scheduler that gives it work, where there is one."""
+
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.lifecycle.actions import Action, ClearCondition, SetCondition
+from fleet_runner.core.lifecycle.preflight import work
+from fleet_runner.core.lifecycle.runs import Held, Stored
+from fleet_runner.core.lifecycle.states import Condition
+from fleet_runner.core.lifecycle.view import RUNNER, View
+
+USAGE = "gpu_usage"
+"""The check that tells whether a tenant's work runs on the node's GPUs."""
+
+SCHEDULER = "scheduler"
+"""The check that asks the scheduler whether it has work on the node; SKIPPED where it does not know the node."""
+
+
+def usage(view: View) -> Stored | None:
+    """Return the newest answer about the node's processes; None where there is none."""
+    found = _newest(view, USAGE)
+    return found if found is not None and found.result.verdict is Verdict.PASS else None
+
+
+def idle(view: View, newest: float) -> bool:
+    """Whether nobody uses the node: everybody who was asked after `newest` says so, and its processes were.
+
+    Work that has come since has the node to itself within seconds.
+    """
+    processes = usage(view)
+    return processes is not None and _says_idle(processes, newest) and _free(view, newest, asked=False)
+
+
+def idle_for_a_remedy(view: View, newest: float) -> bool:
+    """Whether nobody uses the node, by everybody who can tell: a scheduler that was not asked may begin work now."""
+    return idle(view, newest) and _free(view, newest, asked=view.scheduled)
+
+
+def lost(view: View, newest: float) -> str:
+    """Say why a fault that ends work has ended all of the node's, by what was asked after `newest`; else ""."""
+    usage, scheduler = (
+        found.result if found is not None and found.at > newest else None
+        for found in (_newest(view, USAGE), _newest(view, SCHEDULER))
+    )
+    return work.lost(usage, scheduler, scheduled=view.scheduled)
+
+
+def note_usage(view: View) -> tuple[Action, ...]:
+    """Return what the newest answers change about whether the node is in use."""
+    processes = usage(view)
+    if processes is None:
+        return ()
+    scheduler = _newest(view, SCHEDULER)
+    using = [each for each in (processes, scheduler) if each is not None and each.at >= processes.at and _used(each)]
+    if using and Condition.IN_USE not in view.node.conditions:
+        held = Held(using[0].at, using[0].result.message, RUNNER)
+        return (SetCondition(Condition.IN_USE, held, (using[0].id,)),)
+    if not using and Condition.IN_USE in view.node.conditions:
+        return (ClearCondition(Condition.IN_USE, RUNNER, "No work runs on it any more."),)
+    return ()
+
+
+def _free(view: View, newest: float, *, asked: bool) -> bool:
+    """Whether the scheduler has no work on the node; `asked` says that it must have been asked."""
+    found = _newest(view, SCHEDULER)
+    if found is None or found.at <= newest:
+        return not asked
+    return found.result.verdict is Verdict.SKIPPED or _says_idle(found, newest)
+
+
+def _says_idle(stored: Stored, newest: float) -> bool:
+    fresh = stored.at > newest and stored.result.verdict is Verdict.PASS
+    return fresh and stored.result.observed.get("in_use") is False
+
+
+def _used(stored: Stored) -> bool:
+    return stored.result.verdict is Verdict.PASS and bool(stored.result.observed.get("in_use"))
+
+
+def _newest(view: View, check: str) -> Stored | None:
+    return next((stored for stored in view.latest if stored.result.check == check), None)

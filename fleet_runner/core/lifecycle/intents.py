@@ -1,0 +1,241 @@
+"""What people asked for: each wish is answered exactly once, in one sentence."""
+
+from collections.abc import Callable
+
+from fleet_runner.core.budgets.modes import READING
+from fleet_runner.core.cabling.sweeps import NO_OBSERVER
+from fleet_runner.core.checks.active_schedule import TAKEN
+from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.firmware.rollout import number
+from fleet_runner.core.inventory.records import Management
+from fleet_runner.core.lifecycle import adoption
+from fleet_runner.core.lifecycle.actions import Action, Answer, ClearCondition, Identify, Move, OpenRun, SetCondition
+from fleet_runner.core.lifecycle.idle import idle
+from fleet_runner.core.lifecycle.pending import clear, pend, waive
+from fleet_runner.core.lifecycle.runs import WISH_EVENTS, Held, Intent, Wish
+from fleet_runner.core.lifecycle.states import FABRICS, SERVING, STATES, Condition, Event, Refusal, Stage, State, step
+from fleet_runner.core.lifecycle.view import View
+
+READ_ONLY = frozenset({Stage.VERIFY, Stage.HEALTH_PASSIVE, Stage.CABLING})
+"""Stages that a person may run on a node in any state."""
+
+AT_HAND = frozenset({State.TRIAGE, State.DEBUG})
+"""States in which a person may have a node tested: nobody else uses it."""
+
+OF_FABRICS = frozenset({Stage.FABRIC})
+"""Stages that a person may run on a fabric; they only read, too."""
+
+
+RECORD = "record"
+"""The detail of `replaced` where the machine is the same one, and only its record was wrong."""
+
+ASIDE = frozenset({Stage.COLLECT})
+"""Stages that no wish waits for: nobody asked for them. A run that a wish starts waits for their end as for any."""
+
+
+def answer(view: View, newest: float) -> tuple[Action, ...]:
+    """Return what the oldest wish that can be answered now leads to; nothing when none can.
+
+    A wish that would move a node, or start a stage, waits for its open run to end. What was seen of the use of a node
+    at `newest` (epoch seconds) or before says nothing about now.
+    """
+    for intent in view.intents:
+        aside = view.run is None or (view.run.stage in ASIDE and intent.wish is not Wish.RUN)
+        if aside or intent.wish in _AT_ONCE:
+            if view.refused is not None and not _is_harmless(view, intent):
+                return _no(intent, f"It is not settled which machine it is: {view.refused.sentence}.")
+            if intent.wish is Wish.RUN:
+                return _run(view, intent, newest)
+            return _ANSWERS.get(intent.wish, _event)(view, intent)
+    return ()
+
+
+def _yes(intent: Intent, sentence: str, *actions: Action) -> tuple[Action, ...]:
+    return (*actions, Answer(intent.id, accepted=True, sentence=sentence))
+
+
+def _no(intent: Intent, sentence: str) -> tuple[Action, ...]:
+    return (Answer(intent.id, accepted=False, sentence=sentence),)
+
+
+def _event(view: View, intent: Intent) -> tuple[Action, ...]:
+    row = step(view.node.state, WISH_EVENTS[intent.wish], frozenset(view.node.conditions))
+    if isinstance(row, Refusal):
+        return _no(intent, row.sentence)
+    return _yes(intent, row.sentence, Move(row, intent.by, intent.reason))
+
+
+def _adopt(view: View, intent: Intent) -> tuple[Action, ...]:
+    """Adopt what a survey saw serve; where none has lately, it is looked at first, and the wish waits for that."""
+    row = step(view.node.state, Event.ADOPTED, frozenset(view.node.conditions))
+    if isinstance(row, Refusal):
+        return _no(intent, row.sentence)
+    last = adoption.survey(view, intent.at)
+    if last is None:
+        return (OpenRun(Stage.SURVEY, f"{intent.by} wants it adopted", intent.by),)
+    reasons = adoption.reasons(view)
+    if reasons:
+        return _no(intent, f"Left as it is: {'; '.join(reasons)}.")
+    return _yes(intent, row.sentence, Move(row, intent.by, intent.reason, adoption.evidence(view), last.id))
+
+
+def _hold(_view: View, intent: Intent) -> tuple[Action, ...]:
+    held = Held(intent.at, intent.reason, intent.by)
+    return _yes(intent, "Held: nothing moves it until it is released.", SetCondition(Condition.HELD, held))
+
+
+def _maintain(_view: View, intent: Intent) -> tuple[Action, ...]:
+    sentence = "In maintenance: what is seen is kept, and nothing follows from it until it is released."
+    return _yes(intent, sentence, SetCondition(Condition.MAINTENANCE, Held(intent.at, intent.reason, intent.by)))
+
+
+def _release(view: View, intent: Intent) -> tuple[Action, ...]:
+    """A hold may have been set on top of planned work: it ends first, and alone."""
+    holding = [each for each in (Condition.HELD, Condition.MAINTENANCE) if each in view.node.conditions]
+    if not holding:
+        return _no(intent, "The node is neither held nor in maintenance.")
+    more = "; it is in maintenance still: release it once more to end that" if holding[1:] else ""
+    sentence = f"Released{more}." if more else "Released: automation goes on."
+    return _yes(intent, sentence, ClearCondition(holding[0], intent.by, sentence))
+
+
+def _reboot(view: View, intent: Intent) -> tuple[Action, ...]:
+    return _remedy(view, intent, Remedy.REBOOT)
+
+
+def _firmware(view: View, intent: Intent) -> tuple[Action, ...]:
+    """A person's wish takes the place of whatever is pending; a rollout's takes no place."""
+    pending = view.node.conditions.get(Condition.PENDING)
+    if pending is not None and number(intent.by) is not None:
+        return _no(intent, f"{pending.detail} is pending already: {pending.reason}")
+    return _remedy(view, intent, Remedy.REFLASH)
+
+
+def _wipe(view: View, intent: Intent) -> tuple[Action, ...]:
+    """What is erased is gone for good: nobody is asked twice, but the history must say why."""
+    if not intent.reason.strip():
+        return _no(intent, "A wipe needs a reason: nothing of it can be undone; ask again with --reason.")
+    return _event(view, intent)
+
+
+def _replaced(view: View, intent: Intent) -> tuple[Action, ...]:
+    """The machine that the source of truth gives it now is its own; where it is another one, it begins anew."""
+    said = view.refused.machine if view.refused is not None else None
+    if said is None or view.refused is None:
+        why = view.refused.sentence if view.refused is not None else "the source of truth has the serial that it had"
+        return _no(intent, f"It is not known as another machine now: {why}.")
+    identify = Identify(said, intent.by, f"Its machine has serial {said.serial} from now on.")
+    if intent.detail == RECORD:
+        return _yes(intent, f"Only its record was wrong: its serial is {said.serial}; it goes on.", identify)
+    if view.node.state in {State.REGISTERED, State.ONBOARD}:
+        return _yes(intent, f"Its chassis was replaced: its serial is {said.serial} now.", identify)
+    if view.node.state in SERVING:
+        held = Held(intent.at, intent.reason or f"{intent.by} says that its chassis was replaced", intent.by)
+        sentence = f"Its serial is {said.serial} now; it leaves production once it is idle: say repaired then."
+        return _yes(intent, sentence, identify, *pend(Remedy.TRIAGE, held))
+    moved = _event(view, intent)
+    return (identify, *moved) if len(moved) > 1 else moved
+
+
+def _is_harmless(view: View, intent: Intent) -> bool:
+    """Whether a wish about a node of which nobody knows which machine it is makes nothing happen to any machine."""
+    if intent.wish is Wish.RUN:
+        return any(stage.value == intent.detail for stage in READING)
+    if intent.wish is Wish.TRIAGE:
+        return view.node.state not in SERVING
+    return intent.wish in _OF_RECORDS
+
+
+def _triage(view: View, intent: Intent) -> tuple[Action, ...]:
+    if view.node.state is not State.PRODUCTION:
+        row = step(view.node.state, Event.TRIAGE_NEEDED, frozenset(view.node.conditions))
+        return (
+            _no(intent, row.sentence)
+            if isinstance(row, Refusal)
+            else _yes(intent, row.sentence, Move(row, intent.by, intent.reason))
+        )
+    return _remedy(view, intent, Remedy.TRIAGE)
+
+
+def _remedy(view: View, intent: Intent, remedy: Remedy) -> tuple[Action, ...]:
+    if view.node.state is not State.PRODUCTION:
+        return _no(intent, f"'{intent.wish}' is for a node in production; this one is in {view.node.state}.")
+    held = Held(intent.at, intent.reason or f"{intent.by} asked for it", intent.by)
+    return _yes(intent, f"{remedy} is pending: it waits until the node is idle.", *pend(remedy, held))
+
+
+def _cancel(view: View, intent: Intent) -> tuple[Action, ...]:
+    if Condition.PENDING not in view.node.conditions:
+        return _no(intent, "No remedy is pending.")
+    sentence = "The pending remedy is cancelled; the node serves on."
+    held = Held(intent.at, intent.reason or f"{intent.by} cancelled the remedy", intent.by)
+    return _yes(intent, sentence, *clear(view, intent.by, sentence), *waive(view, held))
+
+
+def _run(view: View, intent: Intent, newest: float) -> tuple[Action, ...]:
+    fabric = view.node.state in FABRICS
+    known = OF_FABRICS if fabric else READ_ONLY | set(STATES[view.node.state].stages) | _tests(view) | _survey(view)
+    stage = next((stage for stage in known if stage.value == intent.detail), None)
+    if stage is None:
+        names = ", ".join(sorted(known))
+        return _no(
+            intent, f"Stage '{intent.detail}' cannot be run on a node in {view.node.state}; it can run: {names}."
+        )
+    refusal = _untestable(view, newest) if stage is Stage.HEALTH_ACTIVE else ""
+    if refusal:
+        return _no(intent, refusal)
+    if fabric and not view.observers:
+        return _no(intent, NO_OBSERVER)
+    if Condition.HELD in view.node.conditions and stage not in READ_ONLY | OF_FABRICS:
+        return _no(intent, f"The node is held; release it before '{stage}' can run.")
+    return _yes(intent, f"{stage} starts.", OpenRun(stage, intent.reason or f"{intent.by} asked for it", intent.by))
+
+
+def _untestable(view: View, newest: float) -> str:
+    """Say why active tests may not run on a node now; "" where they may."""
+    if view.node.state is not State.PRODUCTION:
+        return ""
+    if not view.tested:
+        return (
+            f"The profile of {view.node.device_type} names no tests (health_active.tests): there is nothing to run."
+        )
+    if view.node.management is not Management.FULL:
+        return f"The node's management is '{view.node.management}': tests run only on nodes that are managed in full."
+    taken = sorted(TAKEN & view.node.conditions.keys() - {Condition.HELD, Condition.IN_USE})
+    if taken:
+        return f"The node is {', '.join(taken)}: tests run on one to which nothing else is to happen."
+    if not idle(view, newest):
+        return "Whether the node is idle now is not known, or it is not: tests would stand in a tenant's way."
+    return ""
+
+
+def _survey(view: View) -> frozenset[Stage]:
+    return frozenset({Stage.SURVEY}) if view.node.state is State.REGISTERED else frozenset()
+
+
+def _tests(view: View) -> frozenset[Stage]:
+    """Return the stage of active tests where a person may ask for it; only an idle node is tested in service."""
+    return frozenset({Stage.HEALTH_ACTIVE}) if view.node.state in AT_HAND | {State.PRODUCTION} else frozenset()
+
+
+_OF_RECORDS = frozenset({
+    Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL, Wish.DEBUG, Wish.RMA, Wish.REPLACED, Wish.RETIRE,
+})  # fmt: skip
+"""Wishes that change what is known of a node, and nothing at any machine."""
+
+_AT_ONCE = frozenset({Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL})
+"""Wishes that do not wait for an open run to end."""
+
+_ANSWERS: dict[Wish, Callable[[View, Intent], tuple[Action, ...]]] = {
+    Wish.ADOPT: _adopt,
+    Wish.HOLD: _hold,
+    Wish.MAINTENANCE: _maintain,
+    Wish.RELEASE: _release,
+    Wish.REBOOT: _reboot,
+    Wish.TRIAGE: _triage,
+    Wish.WIPE: _wipe,
+    Wish.FIRMWARE: _firmware,
+    Wish.CANCEL: _cancel,
+    Wish.REPLACED: _replaced,
+}
+"""How each wish is answered; the others are events of the lifecycle."""

@@ -1,0 +1,121 @@
+"""What may be asked for about a node as it is now: one row a wish, with what it would do.
+
+The reconciler decides anew when it answers (`core.lifecycle.intents`); a wish that is not offered would be refused.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fleet_runner.core.lifecycle.intents import AT_HAND, READ_ONLY
+from fleet_runner.core.lifecycle.runs import WISH_EVENTS, Node, Wish
+from fleet_runner.core.lifecycle.states import (
+    ENDED,
+    FABRICS,
+    STATES,
+    Condition,
+    Event,
+    Stage,
+    State,
+    Transition,
+    step,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table of wishes: what its button says, and what it does.
+
+    `sure` says why a person is asked once more before it is left; "" where nothing is lost by it.
+    """
+
+    label: str
+    does: str
+    sure: str = ""
+
+
+ROWS: Mapping[Wish, Row] = {
+    Wish.ADOPT: Row("Adopt", "It serves already: it is taken into production as it is, if it is what was designed."),
+    Wish.PROVISION: Row("Provision", "Day 0: it is booted anew, whatever runs on it.",
+                        "What runs on it ends, and nothing on it is kept."),
+    Wish.CERTIFY: Row("Certify", "It is built as designed: its parts, power and cabling are verified next."),
+    Wish.REPAIRED: Row("Repaired", "It is whole again, and earns production from the start; certify it next."),
+    Wish.HOLD: Row("Hold", "Nothing moves it until it is released. A hold wins over all automation."),
+    Wish.RELEASE: Row("Release", "The hold ends, or else the planned work: automation goes on."),
+    Wish.MAINTENANCE: Row("Maintenance", "Planned work begins: it is looked at as before, and nothing follows."),
+    Wish.CANCEL: Row("Cancel the remedy", "What is pending is dropped; nothing follows until the fault has gone."),
+    Wish.RUN: Row("Run a stage", "The stage starts now. Most of them only read."),
+    Wish.DEBUG: Row("Debug", "A person takes it apart in place."),
+    Wish.RMA: Row("RMA", "A part of it, or all of it, goes back to its vendor under the number of a case.",
+                  "It stays away until somebody says that it is repaired; then it earns production from the start."),
+    Wish.RETRY: Row("Retry", "What failed is tried again.",
+                    "From triage, debug or rma this boots the node anew from the start; what runs on it ends."),
+    Wish.REBOOT: Row("Reboot", "It is power-cycled once it is idle, and verified before it serves again.",
+                     "It leaves its tenant until it has been verified."),
+    Wish.TRIAGE: Row("Triage", "It leaves for a person to look at; from production once it is idle.",
+                     "It is taken from its tenant, or what it does now is given up; a person has to bring it back."),
+    Wish.RETIRE: Row("Retire", "It leaves the fleet for good; its history stays.",
+                     "This cannot be undone: nothing can be asked of the node any more."),
+}  # fmt: skip
+"""In the order in which they are offered: what is asked for most comes first."""
+
+ELSEWHERE: Mapping[Wish, str] = {
+    Wish.WIPE: "fleet-runner wipe {node} shows on the server's machine what would be lost, then asks",
+    Wish.FIRMWARE: "fleet-runner firmware update {node} on the server's machine brings its firmware to its pins",
+    Wish.REPLACED: "fleet-runner rma replaced {node} on the server's machine confirms that another machine is it now",
+}
+"""Wishes that a page does not take, and how they are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A wish that applies now; `stages` are those that `run` may name."""
+
+    wish: Wish
+    row: Row
+    stages: tuple[Stage, ...] = ()
+
+
+def offers(node: Node) -> tuple[Offer, ...]:
+    """Return what may be asked for about a node now; nothing about one that is retired, or no node."""
+    if node.state in ENDED | FABRICS:
+        return ()
+    return tuple(
+        Offer(wish, row, stages(node.state) if wish is Wish.RUN else ())
+        for wish, row in ROWS.items()
+        if applies(node, wish)
+    )
+
+
+def elsewhere(node: Node) -> tuple[str, ...]:
+    """Say how the wishes are asked for that apply now and that no page takes."""
+    return tuple(said.format(node=node.name) for wish, said in ELSEWHERE.items() if applies(node, wish))
+
+
+def applies(node: Node, wish: Wish) -> bool:
+    """Whether a wish can lead to anything as the node is."""
+    held, planned = Condition.HELD in node.conditions, Condition.MAINTENANCE in node.conditions
+    serving = node.state is State.PRODUCTION
+    said = {
+        Wish.RUN: True,
+        Wish.HOLD: not held,
+        Wish.MAINTENANCE: not planned,
+        Wish.RELEASE: held or planned,
+        Wish.CANCEL: Condition.PENDING in node.conditions,
+        Wish.REBOOT: serving,
+        Wish.FIRMWARE: serving,
+        Wish.REPLACED: False,  # what a node waits for says when, and names the command
+        Wish.TRIAGE: serving or _moves(node, Event.TRIAGE_NEEDED),
+    }
+    return said[wish] if wish in said else _moves(node, WISH_EVENTS[wish])
+
+
+def stages(state: State) -> tuple[Stage, ...]:
+    """Return the stages that a person may run on a node in a state, in the order of the table of stages."""
+    tests = frozenset({Stage.HEALTH_ACTIVE}) if state in AT_HAND | {State.PRODUCTION} else frozenset[Stage]()
+    survey = frozenset({Stage.SURVEY}) if state is State.REGISTERED else frozenset[Stage]()
+    known = READ_ONLY | set(STATES[state].stages) | tests | survey
+    return tuple(stage for stage in Stage if stage in known)
+
+
+def _moves(node: Node, event: Event) -> bool:
+    return isinstance(step(node.state, event, frozenset(node.conditions)), Transition)

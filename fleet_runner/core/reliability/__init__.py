@@ -1,0 +1,1 @@
+"""Trends, forecasts, lifetimes of parts, lemons, the value of checks, and the report."""

@@ -1,0 +1,202 @@
+"""The signals by which lemons are told: what a node did in a span, counted from nothing that is later.
+
+The signals are those that Meta published for its research clusters ("Revisiting Reliability in Large-Scale Machine
+Learning Research Clusters", 2024): jobs that leave a node out, Xids, tickets, times and hours out of service,
+failures of jobs on several nodes and on one, and the rate of the latter; and a person's holds.
+"""
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fleet_runner.core.base.plural import counted
+from fleet_runner.core.lifecycle.states import Event
+from fleet_runner.core.lifecycle.view import RUNNER
+from fleet_runner.core.reliability.parts.failures import of_hardware
+from fleet_runner.core.reliability.parts.stay import Episode, Stay
+from fleet_runner.core.reliability.report.rows import Fix, Hold, Span, Tried
+from fleet_runner.core.reliability.report.stories import Exclusion, Story, out
+
+PLANNED = frozenset({Event.FIRMWARE_NEEDED, Event.WIPE})
+"""What takes good nodes out, too."""
+
+FEWEST_JOBS = 5
+"""Jobs on one node from which their rate of failures counts."""
+
+JOBS = frozenset({"jobs_of_many", "jobs_of_one", "rate_of_one", "jobs_without"})
+"""Signals that only a scheduler can tell."""
+
+
+class Signal(NamedTuple):
+    """A signal: what is counted, what one of it weighs, the most points that it gives, and what one is called."""
+
+    meaning: str
+    weight: float
+    most: float
+    one: str
+
+    def told(self, value: float) -> str:
+        """Return so many of it in words."""
+        return counted(f"{value:.4g}", self.one, self.meaning)
+
+
+RATE = "percent of jobs on it alone that ended as it failed"
+
+SIGNALS: Mapping[str, Signal] = {
+    "out": Signal("times out of production", 2.0, 10.0, "time out of production"),
+    "hours_out": Signal("hours out of production", 0.02, 4.0, "hour out of production"),
+    "people": Signal("times taken out or held by a person", 2.0, 6.0, "time taken out or held by a person"),
+    "xids": Signal("different Xids that speak of hardware", 1.5, 6.0, "Xid that speaks of hardware"),
+    "faults": Signal("different other faults", 0.5, 3.0, "other fault"),
+    "tickets": Signal("tickets opened", 1.5, 6.0, "ticket opened"),
+    "unhelped": Signal("remedies that did not help", 1.5, 6.0, "remedy that did not help"),
+    "jobs_of_many": Signal(
+        "jobs on several nodes that ended as it failed", 2.0, 8.0, "job on several nodes that ended as it failed"
+    ),
+    "jobs_of_one": Signal(
+        "jobs on it alone that ended as it failed", 1.0, 4.0, "job on it alone that ended as it failed"
+    ),
+    "rate_of_one": Signal(RATE, 0.1, 4.0, RATE),
+    "jobs_without": Signal("jobs that were told to leave it out", 0.5, 4.0, "job that was told to leave it out"),
+}
+"""By name. A hundred hours out weigh as much as one more time: how long a repair takes says less than that it came
+again. No signal alone reaches the mark by far."""
+
+
+class Ended(NamedTuple):
+    """A remedy of which it was known at some moment whether it helped."""
+
+    tried: Tried
+    known_at: float
+
+
+class Job(NamedTuple):
+    """A job that a node's failure ended: when, which node, and how many it had."""
+
+    at: float
+    node: str
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """What a scheduler told: failures; and by node ends of jobs on it alone, and submissions that leave it out.
+
+    `unsaid` is why nobody tells which nodes jobs leave out, "" where somebody does.
+    """
+
+    failures: Sequence[Job] = ()
+    alone: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    without: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    unsaid: str = ""
+
+    def named(self, names: Mapping[str, str]) -> "Jobs":
+        """Return the same with other names, by the names that the scheduler has for nodes."""
+
+        def ours(found: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:
+            named = defaultdict[str, "array[float]"](lambda: array("d"))  # half a year of jobs: 8 bytes for each
+            for name, times in found.items():
+                named[names.get(name, name)].extend(times)
+            return {**named}
+
+        failures = tuple(each._replace(node=names.get(each.node, each.node)) for each in self.failures)
+        return Jobs(failures, ours(self.alone), ours(self.without), self.unsaid)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What the store and the scheduler tell of nodes; `jobs` is None where no scheduler tells of any."""
+
+    stories: Sequence[Story] = ()
+    episodes: Sequence[Episode] = ()
+    fixes: Sequence[Fix] = ()
+    ended: Sequence[Ended] = ()
+    holds: Sequence[Hold] = ()
+    cases: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    stays: Sequence[Stay] = ()
+    jobs: Jobs | None = None
+
+
+Counted = Mapping[str, Mapping[str, float]]
+"""By node and signal; a node that served has a row, and a signal that is 0 stands in none."""
+
+
+def count(past: Past, span: Span) -> Counted:
+    """Count every signal of nodes that served in a span; what is at its end or later is not looked at."""
+    found: dict[str, dict[str, float]] = {each.node: {} for each in past.stories if served(each, span)}
+    for node, name, number in (*_outs(past, span), *_people(past, span), *_told(past, span), *_jobs(past.jobs, span)):
+        if node in found:
+            found[node][name] = found[node].get(name, 0.0) + number
+    return found
+
+
+def served(story: Story, span: Span) -> bool:
+    """Whether a node was in production at any time of a span."""
+    return any(begins < span.until and (ends is None or ends > span.since) for begins, ends in story.served)
+
+
+def serving(story: Story, at: float) -> bool:
+    """Whether a node was in production at a moment."""
+    return any(begins <= at and (ends is None or ends > at) for begins, ends in story.served)
+
+
+def unplanned(each: Exclusion) -> bool:
+    """Whether a node was taken out for a reason of its own."""
+    return each.step.event not in PLANNED
+
+
+Told = tuple[str, str, float]
+
+
+def _outs(past: Past, span: Span) -> Iterable[Told]:
+    for story in past.stories:
+        for each in story.exclusions:
+            if each.begins < span.until and unplanned(each):
+                yield story.node, "out", float(span.holds(each.begins))
+                yield story.node, "hours_out", out(each, span, span.until) / 3_600
+
+
+def _people(past: Past, span: Span) -> Iterable[Told]:
+    for story in past.stories:
+        for each in story.exclusions:
+            if span.holds(each.begins) and unplanned(each) and each.step.by != RUNNER:
+                yield story.node, "people", 1.0
+    for hold in past.holds:
+        if hold.begins and span.holds(hold.at) and hold.by != RUNNER:
+            yield hold.node, "people", 1.0
+
+
+def _told(past: Past, span: Span) -> Iterable[Told]:
+    codes: dict[str, set[str]] = defaultdict(set)
+    for each in past.episodes:
+        if span.holds(each.first_at) and of_hardware(each.code):
+            codes[each.node].add(each.code)
+    for node, mine in codes.items():
+        xids = sum(code.startswith("xid.") for code in mine)
+        yield node, "xids", float(xids)
+        yield node, "faults", float(len(mine) - xids)
+    for fix in past.fixes:
+        if span.holds(fix.opened_at):
+            yield from ((node, "tickets", 1.0) for node in fix.nodes)
+    for ended in past.ended:
+        if span.holds(ended.known_at) and ended.tried.helped is False:
+            yield ended.tried.node, "unhelped", 1.0
+
+
+def _jobs(jobs: Jobs | None, span: Span) -> Iterable[Told]:
+    if jobs is None:
+        return
+    failed = Counter[str]()
+    for each in jobs.failures:
+        if span.holds(each.at):
+            yield each.node, "jobs_of_many" if each.nodes > 1 else "jobs_of_one", 1.0
+            failed[each.node] += each.nodes == 1
+    for node, ends in jobs.alone.items():
+        whole = sum(map(span.holds, ends))
+        if whole >= FEWEST_JOBS and failed[node]:
+            yield node, "rate_of_one", 100 * failed[node] / whole
+    for node, submitted in jobs.without.items():
+        if left_out := sum(map(span.holds, submitted)):
+            yield node, "jobs_without", float(left_out)

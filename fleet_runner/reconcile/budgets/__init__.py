@@ -1,0 +1,1 @@
+"""What a tick may still spend."""

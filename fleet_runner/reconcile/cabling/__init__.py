@@ -1,0 +1,1 @@
+"""What sweeps found, told to the source of truth."""

@@ -1,0 +1,1 @@
+"""Which device types are tested in service."""

@@ -1,0 +1,169 @@
+"""Has a BMC set the BIOS settings that a profile names: look, decide, send, write down; the reset is the play's.
+
+It may be killed at any point. Sending a setting twice is harmless, and a reset that is asked for is written down
+before, so that whoever comes next neither goes round in circles nor resets a host that was reset already.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fleet_runner.adapters.redfish import Bmc
+from fleet_runner.adapters.redfish.bios import Bios
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.base.errors import BmcError, BmcRefused, ConflictError
+from fleet_runner.core.firmware import bios
+from fleet_runner.core.firmware.bios import Plan, Seen, told
+from fleet_runner.core.firmware.bios_steps import Clock, Lost, Refused, Reset, Set, Settled, Try, decide, noted
+from fleet_runner.core.firmware.bios_text import Report, Stand
+from fleet_runner.core.firmware.bios_values import Value
+from fleet_runner.core.firmware.flash import Pace
+from fleet_runner.reconcile.firmware.driver import identity
+from fleet_runner.reconcile.firmware.driver.lease import PATIENCE, Lease, Target, written
+from fleet_runner.reconcile.firmware.driver.shutdown import ended_gently
+
+NO_STORE = "what is set is written down, and there is no store to write it to; `fleet-runner tick` makes it"
+
+LOOKS = 3
+"""Looks at a BMC that does not answer before it is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class BiosMeans:
+    """What the settings of one node are set with; `open` opens its BMC, `wanted` is what its profile names.
+
+    `device` is what the source of truth says of it (`fleet_device`). Without a store nothing is sent: whether a flash
+    is under way, or another is at the node, is not known.
+    """
+
+    store: Store | None
+    open: Callable[[], AbstractContextManager[Bmc]]
+    wanted: Mapping[str, Value]
+    pace: Pace = field(default_factory=Pace)
+    lease_seconds: float = 60.0
+    device: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """One visit: the node, what it is done with, its BMC; no lease where nothing is to be sent."""
+
+    target: Target
+    means: BiosMeans
+    bmc: Bmc
+    lease: Lease | None
+
+
+def set_bios(target: Target, means: BiosMeans, *, until: float = float("inf"), check: bool = False) -> Report:
+    """Have what is not in force set at the next reset of the host, once in a stay; with `check`, say what would be.
+
+    `until` (epoch seconds) is when it gives up to wait for the lease or the BMC.
+    """
+    if not means.wanted:
+        return Report(Stand.SETTLED, "the profile asks for no BIOS settings")
+    with ended_gently(), means.open() as bmc:
+        if check or means.store is None:
+            return _only_planned(_patiently(_Visit(target, means, bmc, None), until), check=check)
+        lease = Lease(means.store, target, means.lease_seconds)
+        try:
+            taken = lease.wait(until)
+            bmc.watch(lease.alive)  # a slow BMC takes longer to look at than a lease lasts
+            return Report(Stand.BUSY, taken) if taken else _patiently(_Visit(target, means, bmc, lease), until)
+        except ConflictError as error:  # the run is over, or another came in between
+            return Report(Stand.BUSY, str(error))
+        finally:
+            lease.leave()
+
+
+def _only_planned(report: Report, *, check: bool) -> Report:
+    if check or report.stand is not Stand.PLANNED:
+        return report
+    return Report(Stand.REFUSED, NO_STORE, notes=report.notes)
+
+
+def _patiently(visit: _Visit, until: float) -> Report:
+    """Look again for a while where a BMC does not answer; whatever it took meanwhile is seen by then."""
+    pause = visit.means.pace.poll
+    left = LOOKS
+    while True:
+        left -= 1
+        try:
+            return _turn(visit)
+        except BmcError as error:
+            if not left or time.time() + pause > until:
+                return Report(Stand.UNREAD, str(error))
+        time.sleep(pause)
+
+
+def _turn(visit: _Visit) -> Report:
+    """Look, decide, act."""
+    store, target = visit.means.store, visit.target
+    if visit.lease:
+        visit.lease.alive()
+    if store and (flash := store.open_flash(target.node)):
+        why = f"flash {flash.id} ({flash.component}) is {flash.phase}: no BIOS setting is changed before its end"
+        return Report(Stand.BUSY, why)
+    plan = _plan(visit)
+    tried = store.bios_try(target.node, target.since) if store else None
+    match decide(plan, tried, _clock(visit)):
+        case Settled():
+            return Report(
+                Stand.SETTLED, f"BIOS settings are as the profile says: {len(plan.settled)}", notes=plan.notes
+            )
+        case Refused(why):
+            return Report(Stand.REFUSED, why, notes=plan.notes)
+        case Lost(why):
+            return Report(Stand.FAILED, why, notes=plan.notes)
+        case Set(changes):
+            return _set(visit, plan, tried, changes)
+        case Reset(again):
+            return _reset(visit, plan, again, new=again != tried)
+
+
+def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Value]) -> Report:
+    """Send the changes; then they are written down, with the reset that is asked for."""
+    settings = Bios(visit.bmc)
+    uri, body = settings.request(changes)
+    request = {"method": "PATCH", "uri": uri, "body": body}
+    if visit.lease is None:
+        message = f"to be set at the next reset of the host: {told(changes)}"
+        return Report(Stand.PLANNED, message, request, time.time(), plan.notes)
+    if why := identity.stranger(visit.bmc, visit.means.device):
+        return Report(Stand.REFUSED, why, request, notes=plan.notes)
+    visit.lease.confirm()
+    try:
+        settings.set(changes)
+    except BmcRefused as error:
+        return Report(Stand.REFUSED, str(error), request, notes=plan.notes)
+    after = _plan(visit)
+    if not after.wrong and not after.changes:
+        return Report(Stand.SETTLED, f"set at once: {told(changes)}", request, notes=after.notes, changed=True)
+    silent = ", ".join(sorted(set(after.changes) & set(changes)))
+    unseen = (f"the BMC took {silent} and does not show that it waits for a reset",) if silent else ()
+    report = _reset(visit, plan, noted(plan, tried, time.time()), new=True)
+    return replace(report, request=request, notes=(*after.notes, *unseen), changed=True)
+
+
+def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
+    """Say that a reset of the host comes next, once that is written down."""
+    message = f"a reset of the host is next, for {told({**plan.waiting, **plan.changes})}"
+    if visit.lease is None or visit.means.store is None:
+        return Report(Stand.PLANNED, message, None, tried.reset_from, plan.notes)
+    if new:
+        store, target = visit.means.store, visit.target
+        by = (target.holder, target.by)
+        written(lambda: store.note_bios(target.node, tried, by, now=time.time()), PATIENCE)
+    return Report(Stand.WAITING, message, None, tried.reset_from, plan.notes)
+
+
+def _plan(visit: _Visit) -> Plan:
+    settings = Bios(visit.bmc)
+    seen = Seen(settings.attributes(), settings.pending(), settings.registry(), settings.dependencies())
+    return bios.plan(visit.means.wanted, seen)
+
+
+def _clock(visit: _Visit) -> Clock:
+    now, age = time.time(), visit.bmc.last_reset_age()
+    return Clock(now, None if age is None else now - age, visit.means.pace.boot)

@@ -1,0 +1,121 @@
+"""Rollouts, once a tick: what became of the nodes that were asked, and whose turn it is now.
+
+A tick reads, decides and writes each rollout as a whole, or finds at its next try what another one wrote; nothing is
+kept between two ticks. Nodes are asked by wishes: what moves them is decided where every wish is.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import structlog
+
+from fleet_runner.adapters.store.firmware.rollouts import News
+from fleet_runner.core.base.errors import ConflictError
+from fleet_runner.core.firmware.goals import SETTINGS, VERSIONS, reached, settled
+from fleet_runner.core.firmware.rollout import Course, Rollout, Standing, choose, course, in_order, judged, turned
+from fleet_runner.core.firmware.turns import Member, Sight, Turn
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.lifecycle.runs import Node, Stored
+from fleet_runner.reconcile.firmware.catalogues import Definition
+from fleet_runner.reconcile.loop.context import Report, World
+
+log = structlog.get_logger()
+
+AT_ONCE = 200
+"""Waiting nodes that are looked at together, until there are enough whose turn it may be."""
+
+_NOTHING = News(None, (), ())
+
+
+def roll(world: World, fleet: Fleet, now: float, report: Report) -> None:
+    """Take every rollout one step on."""
+    for rollout in world.store.live_rollouts():
+        try:
+            report.moves += _roll(_Look(world, fleet), rollout, now)
+        except ConflictError as error:
+            report.conflicts += 1
+            log.info("rollout looked at again at the next tick", rollout=rollout.id, why=str(error))
+
+
+def _roll(look: "_Look", rollout: Rollout, now: float) -> list[str]:
+    store = look.world.store
+    members = store.rollout_members(rollout.id)
+    asked = [each for each in members if each.turn is Turn.ASKED]
+    ended = {each.node: each for each in judged(rollout, asked, look.sights(asked, store.news(asked)), now)}
+    members = tuple(ended.get(each.node, each) for each in members)
+    said = course(rollout, members)
+    chosen = _chosen(look, rollout, said, members)
+    turns = [*ended.values(), *chosen]
+    changed = rollout if said.standing is rollout.standing else turned(rollout, said.standing, said.detail, now)
+    if not turns and changed is rollout:
+        return []
+    store.change_rollout(rollout, changed, turns, now=now)
+    return _told(rollout, changed, turns)
+
+
+def _chosen(look: "_Look", rollout: Rollout, said: Course, members: Iterable[Member]) -> list[Member]:
+    """Return the members whose turn it is now; nobody's, while nobody can tell what firmware they should have."""
+    defined = look.world.catalogues.of(look.world.settings, rollout.device_type) if said.room else None
+    if defined is None:
+        return []
+    chosen: list[Member] = []
+    waiting = in_order(members)
+    for start in range(0, len(waiting), AT_ONCE):
+        some = waiting[start : start + AT_ONCE]
+        room = said.room - sum(each.turn is Turn.ASKED for each in chosen)
+        if room <= 0:
+            break
+        chosen += choose(replace(said, room=room), some, look.sights(some, {}, defined))
+    return chosen
+
+
+def _told(rollout: Rollout, changed: Rollout, turns: Iterable[Member]) -> list[str]:
+    """Return what happened, in sentences."""
+    words = {Turn.ASKED: "asked", Turn.DONE: "done", Turn.WAITING: "given back"}
+    said = [f"{rollout.name}: {each.node} is {words[each.turn]}" for each in turns if each.turn in words]
+    said += [
+        f"{rollout.name}: {each.node} {each.turn}: {each.detail}"
+        for each in turns
+        if each.turn in {Turn.FAILED, Turn.SKIPPED}
+    ]
+    if changed is not rollout:
+        ended = f"done: {changed.detail}" if changed.standing is Standing.DONE else changed.detail
+        said.append(f"{rollout.name} is {ended}")
+    return said
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a tick sees of nodes, some of them at a time."""
+
+    world: World
+    fleet: Fleet
+
+    def sights(
+        self, members: Iterable[Member], news: Mapping[str, News], defined: Definition | None = None
+    ) -> dict[str, Sight]:
+        """Return what is known of each member's node; what it has already, only against a definition."""
+        store = self.world.store
+        names = [each.node for each in members]
+        versions = store.newest(VERSIONS, names) if defined is not None else {}
+        settings = store.newest(SETTINGS, names) if defined is not None else {}
+        return {
+            node.name: Sight(
+                node,
+                self._status(node),
+                defined is not None and right(defined, versions.get(node.name), settings.get(node.name)),
+                *news.get(node.name, _NOTHING),
+            )
+            for node in store.some(names)
+        }
+
+    def _status(self, node: Node) -> str | None:
+        device = self.fleet.devices.get(node.name)
+        return device.status if device is not None else None
+
+
+def right(defined: Definition, versions: Stored | None, settings: Stored | None) -> bool:
+    """Whether the newest evidence says that a node has everything already."""
+    return reached(defined.catalogue, versions.result if versions is not None else None) and settled(
+        defined.settings, settings.result if settings is not None else None
+    )

@@ -1,0 +1,1 @@
+"""Nodes registered from the source of truth, and a NetBox that is told."""

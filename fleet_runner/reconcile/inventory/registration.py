@@ -1,0 +1,58 @@
+"""The source of truth's nodes, known to the store as the machines that they are: renamed, refused, or new."""
+
+from collections.abc import Mapping
+
+import structlog
+
+from fleet_runner.core.inventory.identity import Refused, Renamed, compare, groups
+from fleet_runner.core.inventory.records import Fleet, nodes
+from fleet_runner.reconcile.loop.context import World
+
+log = structlog.get_logger()
+
+
+def register(world: World, fleet: Fleet, now: float) -> None:
+    """Have the store know every node of a source that changed, or that another runner may have read otherwise.
+
+    A node that is to be renamed while something works on it is renamed by a later tick; nothing begins until then.
+    """
+    if world.registered == fleet.revision:
+        return
+    devices = nodes(fleet)
+    known, taken = world.store.machines()
+    found = compare(known, devices, taken)
+    later = _rename(world, found.renamed, now)
+    refused = {**found.refused, **{each.old: _waits(each) for each in later}}
+    new = {each.new for each in later}
+    records = [*(each for each in devices if each.name not in new), *(each.record for each in world.fabrics.values())]
+    world.store.register(records, now, refused)
+    _tell(world, refused)
+    world.refused = refused
+    world.registered = "" if later else fleet.revision
+
+
+def _rename(world: World, renamed: tuple[Renamed, ...], now: float) -> list[Renamed]:
+    """Rename what nothing works on; return what is renamed later."""
+    later: list[Renamed] = []
+    for group in groups(renamed):
+        if not world.store.rename(group, now):
+            later += group
+            continue
+        for each in group:
+            log.info("a node has another name", old=each.old, new=each.new, why=each.why)
+    return later
+
+
+def _waits(renamed: Renamed) -> Refused:
+    return Refused(
+        f"the source of truth calls it {renamed.new} now ({renamed.why}); it is renamed once nothing works on it"
+    )
+
+
+def _tell(world: World, refused: Mapping[str, Refused]) -> None:
+    """Have nodes be decided anew that are refused now, or no longer, and say it once."""
+    changed = [name for name in refused.keys() | world.refused.keys() if refused.get(name) != world.refused.get(name)]
+    world.store.wake(changed)
+    for name in changed:
+        if name in refused:
+            log.warning("nothing is done to a node", node=name, why=refused[name].sentence)

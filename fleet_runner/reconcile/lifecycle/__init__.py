@@ -1,0 +1,1 @@
+"""What a decision is made from, its batches, and what they say."""

@@ -1,0 +1,1 @@
+"""The nightly analyses, and the alarms that they raise."""

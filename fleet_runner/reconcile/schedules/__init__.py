@@ -1,0 +1,1 @@
+"""What comes by the clock, and retention."""

@@ -1,0 +1,1 @@
+"""Trackers and channels that are told."""

@@ -1,0 +1,1 @@
+"""What listens: the boot service, signals, health; and HTTP as all of them speak it."""

@@ -1,0 +1,67 @@
+"""Which fabrics the designed cables make."""
+
+from hypothesis import given
+
+from fleet_runner.core.cabling.fabrics import FABRIC, fabrics, infiniband
+from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Device, Fleet, Interface, Termination
+from tests.fleets import fleets
+
+IB, ETHERNET = "infiniband-ndr", "100gbase-x-qsfp28"
+
+
+def device(name: str, role: str, *, site: str = "hall", kind: str = IB, ports: int = 4) -> Device:
+    """A device with so many ports of a kind."""
+    interfaces = tuple(Interface(str(number), kind) for number in range(1, ports + 1))
+    return Device(name, "t", role, site, interfaces=interfaces)
+
+
+def joined(devices: list[Device], *ends: tuple[str, str, str, str]) -> Fleet:
+    """A fleet of devices and the cables between them."""
+    cables = tuple(Cable(Termination(a, b), Termination(c, d)) for a, b, c, d in ends)
+    return Fleet(("hall",), {}, {}, {each.name: each for each in devices}, cables)
+
+
+TWO_LEAVES = [device("gpu-1", "gpu-server"), device("leaf-1", "leaf"), device("leaf-2", "leaf")]
+
+
+def test_the_switches_that_cables_join_are_one_fabric() -> None:
+    """With the node ports in it."""
+    fleet = joined(TWO_LEAVES, ("gpu-1", "1", "leaf-1", "1"), ("leaf-2", "1", "leaf-1", "2"))
+    (found,) = fabrics(fleet)
+    assert (found.name, found.site, found.switches) == ("infiniband.hall", "hall", {"leaf-1", "leaf-2"})
+    assert found.ports == (Termination("gpu-1", "1"),)
+    assert (found.record.name, found.record.role, found.record.device_type) == ("infiniband.hall", FABRIC, FABRIC)
+
+
+def test_switches_that_nothing_joins_are_fabrics_of_their_own() -> None:
+    """A node in both does not join them; each is named after its first switch."""
+    fleet = joined(TWO_LEAVES, ("gpu-1", "1", "leaf-1", "1"), ("gpu-1", "2", "leaf-2", "1"))
+    assert [each.name for each in fabrics(fleet)] == ["infiniband.hall.leaf-1", "infiniband.hall.leaf-2"]
+
+
+def test_names_are_fit_for_ansible() -> None:
+    """Two sites whose names become alike stay apart."""
+    devices = [device("leaf/1", "leaf", site="Hall 1"), device("n1", "gpu-server", site="Hall 1")]
+    assert [each.name for each in fabrics(joined(devices, ("n1", "1", "leaf/1", "1")))] == ["infiniband.Hall_1"]
+    devices += [device("leaf-2", "leaf", site="Hall_1"), device("n2", "gpu-server", site="Hall_1")]
+    found = fabrics(joined(devices, ("n1", "1", "leaf/1", "1"), ("n2", "1", "leaf-2", "1")))
+    assert [each.name for each in found] == ["infiniband.Hall_1.leaf-2", "infiniband.Hall_1.leaf_1"]
+
+
+def test_ethernet_makes_no_fabric() -> None:
+    """Nor does a cable between two nodes."""
+    ethernet = [device("gpu-1", "gpu-server", kind=ETHERNET), device("tor-1", "leaf", kind=ETHERNET)]
+    assert fabrics(joined(ethernet, ("gpu-1", "1", "tor-1", "1"))) == ()
+    nodes = [device("gpu-1", "gpu-server"), device("gpu-2", "gpu-server")]
+    assert fabrics(joined(nodes, ("gpu-1", "1", "gpu-2", "1"))) == ()
+
+
+@given(fleets())
+def test_every_switch_with_an_infiniband_cable_is_in_exactly_one_fabric(fleet: Fleet) -> None:
+    """And every port of a node that such a cable joins to one."""
+    ends = {(near, far) for each in infiniband(fleet) for near, far in ((each.a, each.b), (each.b, each.a))}
+    switches = {near.device for near, _ in ends if fleet.devices[near.device].role not in NODE_ROLES}
+    found = fabrics(fleet)
+    assert sorted(name for each in found for name in each.switches) == sorted(switches)
+    ports = {near for near, far in ends if near.device not in switches and far.device in switches}
+    assert {port for each in found for port in each.ports} == ports

@@ -1,0 +1,164 @@
+"""One try of BIOS settings in a stay, whatever crashes in between: played by chance against a host that boots."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.firmware import bios
+from fleet_runner.core.firmware.bios import Plan, Seen
+from fleet_runner.core.firmware.bios_steps import (
+    MOST_RESETS,
+    Clock,
+    Lost,
+    Refused,
+    Reset,
+    Set,
+    Settled,
+    Try,
+    Turn,
+    decide,
+    noted,
+)
+
+BOOT = 900.0
+OFF = Plan(changes={"SRIOV": "Enabled"}, wrong={"SRIOV": "Disabled"})
+WAITS = Plan(waiting={"SRIOV": "Enabled"}, wrong={"SRIOV": "Disabled"})
+TRIED = Try({"SRIOV": "Enabled"}, 100.0, 1, 100.0)
+
+
+def at(now: float, reset: float | None = None) -> Clock:
+    return Clock(now, reset, BOOT)
+
+
+@pytest.mark.parametrize(
+    ("plan", "tried", "clock", "turn"),
+    [
+        (Plan(settled=("SRIOV",)), TRIED, at(5000), Settled()),
+        (replace(OFF, refused=("A: no", "B: no")), TRIED, at(5000), Refused("A: no; B: no")),
+        (OFF, None, at(200), Set({"SRIOV": "Enabled"})),
+        (WAITS, None, at(200), Reset(Try({"SRIOV": "Enabled"}, 200, 1, 200))),
+        # Not reset since, as far as is known: sent again where the BMC forgot it, and reset.
+        (OFF, TRIED, at(200, 50), Set({"SRIOV": "Enabled"})),
+        (WAITS, TRIED, at(2000, 50), Reset(TRIED)),
+        # On its way through the reset.
+        (OFF, TRIED, at(300, 110), Reset(TRIED)),
+        (WAITS, TRIED, at(300, 110), Reset(TRIED)),
+        (OFF, TRIED, at(300), Reset(TRIED)),
+        # A reset later it is known, and nothing is sent twice.
+        (WAITS, TRIED, at(2000, 110), Reset(Try({"SRIOV": "Enabled"}, 100, 2, 2000))),
+        (WAITS, TRIED, at(2000), Reset(Try({"SRIOV": "Enabled"}, 100, 2, 100))),
+        (OFF, TRIED, at(2000), Set({"SRIOV": "Enabled"})),
+        # A value that this stay has not tried yet.
+        (replace(OFF, changes={"SRIOV": "Auto"}), TRIED, at(2000, 110), Set({"SRIOV": "Auto"})),
+        # One that is in force, and that somebody else would change at the next reset.
+        (replace(OFF, wrong={}), TRIED, at(2000, 110), Set({"SRIOV": "Enabled"})),
+    ],
+)  # fmt: skip
+def test_what_comes_next(plan: Plan, tried: Try | None, clock: Clock, turn: Turn) -> None:
+    assert decide(plan, tried, clock) == turn
+
+
+@pytest.mark.parametrize(("clock", "resets"), [(at(2000, 110), 1), (at(2000, 98.5), 1), (at(2000), MOST_RESETS)])
+def test_what_was_reset_in_vain_is_lost_and_says_so(clock: Clock, resets: int) -> None:
+    """The BMC's clock may be wrong by two seconds; one that does not tell of resets may have had none."""
+    why = "SRIOV is 'Disabled', expected 'Enabled': the BMC took it, and it is not in force after the reset"
+    assert decide(OFF, replace(TRIED, resets=resets), clock) == Lost(why)
+
+
+@pytest.mark.parametrize("reset", [None, 1990.0])
+def test_what_waits_in_vain_is_given_up(reset: float | None) -> None:
+    turn = decide(WAITS, replace(TRIED, resets=MOST_RESETS, reset_from=100.0), at(5000, reset))
+    assert turn == Lost("SRIOV 'Enabled' still waits, although the host was to be reset 3 times")
+
+
+def test_what_is_written_down_holds_all_that_was_tried_in_the_stay() -> None:
+    plan = Plan(changes={"B": 2}, waiting={"C": 3})
+    assert noted(plan, TRIED, 7.0) == Try({"SRIOV": "Enabled", "B": 2, "C": 3}, 7.0, 1, 7.0)
+    assert noted(plan, None, 7.0) == Try({"B": 2, "C": 3}, 7.0, 1, 7.0)
+    assert noted(OFF, TRIED, 7.0) == Try({"SRIOV": "Enabled"}, 7.0, 2, 7.0)
+
+
+@dataclass
+class Machine:
+    """A BMC and its host: settings, some of which do not stick, and visits that crash."""
+
+    keeps: bool  # whether what is sent comes into force
+    takes: bool  # whether a reset takes what waits away, or it goes on waiting
+    tells: bool  # whether the BMC tells of its host's last reset
+    shows: bool  # whether it shows what waits
+    now: float = 1000.0
+    inforce: dict[str, Any] = field(default_factory=lambda: {"A": 1, "B": "x"})
+    waits: dict[str, Any] = field(default_factory=dict)
+    reset_at: float = 500.0
+    sent: int = 0
+    resets: int = 0
+    tried: Try | None = None
+
+    def turn(self, wanted: dict[str, Any]) -> Turn:
+        """Return what the next visit does."""
+        plan = bios.plan(wanted, Seen(self.inforce, self.waits if self.shows else {}))
+        turn = decide(plan, self.tried, Clock(self.now, self.reset_at if self.tells else None, BOOT))
+        self.plan = plan
+        return turn
+
+    def send(self, changes: Any) -> None:
+        """Take settings for the next reset."""
+        self.sent += 1
+        self.waits |= changes
+
+    def reset(self) -> None:
+        """Boot."""
+        self.resets += 1
+        self.reset_at = self.now
+        if self.keeps and self.takes:
+            self.inforce |= self.waits
+        if self.takes:
+            self.waits = {}
+
+
+CRASHES = st.sampled_from(["", "", "", "sent", "noted", "reset"])
+
+
+@given(
+    st.builds(Machine, st.booleans(), st.booleans(), st.booleans(), st.booleans()),
+    st.lists(st.tuples(CRASHES, st.sampled_from([30.0, 2000.0])), max_size=4),
+)
+def test_a_stay_comes_to_its_end_with_one_try_however_it_crashes(
+    machine: Machine, visits: list[tuple[str, float]]
+) -> None:
+    """Each crash costs one more request or reset at most; without one, nothing is sent twice."""
+    wanted = {"A": "2", "B": "y"}
+    crashes = 0
+    for crash, pause in [*visits, *[("", 2000.0)] * 8]:
+        machine.now += pause
+        match turn := machine.turn(wanted):
+            case Settled() | Lost():
+                break
+            case Set(changes):
+                machine.send(changes)
+                if crash == "sent":
+                    crashes += 1
+                    continue
+                since = (machine.tried or Try({}, 0, 1, 0)).reset_from
+                machine.tried = noted(machine.plan, machine.tried, machine.now)
+                assert machine.tried.reset_from >= since
+            case Reset(note):
+                machine.tried = note
+        assert machine.tried is not None
+        if crash == "noted":
+            crashes += 1
+            continue
+        machine.now += 1.0
+        if not machine.tells or machine.reset_at <= machine.tried.reset_from:
+            machine.reset()
+        if crash == "reset":
+            crashes += 1
+            continue
+        machine.now += BOOT
+    good = machine.keeps and machine.takes
+    assert isinstance(turn, (Settled if good else Lost) if machine.tells or crashes < MOST_RESETS else Settled | Lost)
+    assert machine.sent <= (1 if machine.tells else MOST_RESETS) + crashes
+    assert machine.resets <= MOST_RESETS + crashes + sum(pause == 30.0 for _, pause in visits)
