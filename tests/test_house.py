@@ -144,6 +144,30 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
     assert not [path for path in (ROOT / "fleet_runner").rglob("*.py") if path.stem in SHAPELESS]
 
 
+def folders(path: Path) -> set[str]:
+    """The packages in a folder of the package or of the tests."""
+    return {each.name for each in path.iterdir() if any(each.glob("*.py"))}
+
+
+def test_core_is_its_domains_and_each_stands_on_the_map() -> None:
+    core = ROOT / "fleet_runner" / "core"
+    assert [path.name for path in core.glob("*.py")] == ["__init__.py"]
+    on_the_map = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = on_the_map[on_the_map.index("| domain |") : on_the_map.index("`core/base`")]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == folders(core) - {"base"}
+
+
+@pytest.mark.parametrize(
+    ("layer", "own"),
+    [
+        ("reconcile", {"loop"}),
+        ("adapters/store", {"engine", "schema", "maintenance", "runs", "results", "netbox", "migrations"}),
+    ],
+)
+def test_a_layer_has_the_folders_of_core_and_those_of_its_own(layer: str, own: set[str]) -> None:
+    assert folders(ROOT / "fleet_runner" / layer) <= folders(ROOT / "fleet_runner" / "core") | own
+
+
 def test_no_file_holds_more_than_one_idea_can_fill() -> None:
     """Tests are lists of sentences and may be longer than what they test."""
     for path, text in texts():
