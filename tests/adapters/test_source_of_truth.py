@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from fleet_runner.adapters import netbox, sitefiles
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Rack, Termination
-from tests.adapters.netbox_standin import TOKEN, as_netbox, serving
-from tests.adapters.site_writer import write_site
+from tests.adapters.netbox.standin import TOKEN, as_netbox, serving
+from tests.adapters.sitefiles.writer import write_site
 from tests.fleets import fleets
 
 Read = Callable[[Fleet], Fleet]

@@ -13,7 +13,7 @@ import pytest
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
 from fleet_runner.core.lifecycle.spool import Evidence, Judged
-from tests.adapters.site_writer import write_site
+from tests.adapters.sitefiles.writer import write_site
 from tests.fabric.building import Fabric, Plug, deafen, join, record, unlink
 from tests.fabric.ibsim import Ibsim, running, tools
 from tests.playbooks import sshd

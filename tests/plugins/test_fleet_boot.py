@@ -19,7 +19,7 @@ from fleet_runner.core.boot.boots import Beat, Boot, Identity, Milestone, Phoned
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.spool import Ended, Judged, PlayEnd
-from tests.adapters.redfish_replay import PASSWORD, USER, Replay, replayed, small
+from tests.adapters.redfish.replay import PASSWORD, USER, Replay, replayed, small
 from tests.playing import Ansible, inventory, spool, unclean
 
 SYSTEM = "/redfish/v1/Systems/1"

@@ -18,7 +18,7 @@ from fleet_runner.core.checks.reads import READS
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.lifecycle.spool import Ended, Evidence, Judged, PlayEnd
 from fleet_runner.settings import Settings
-from tests.adapters.redfish_replay import PASSWORD, USER, replayed, small
+from tests.adapters.redfish.replay import PASSWORD, USER, replayed, small
 from tests.playing import Ansible, inventory, spool, unclean, verdicts
 
 Tool = Callable[[str, str], str]

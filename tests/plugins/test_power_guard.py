@@ -12,7 +12,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.firmware.flash import End
 from fleet_runner.reconcile.firmware.driver import lease, power_guard
-from tests.adapters.redfish_replay import PASSWORD, USER, replayed, small
+from tests.adapters.redfish.replay import PASSWORD, USER, replayed, small
 from tests.adapters.store.builders import device
 from tests.adapters.store.flashing import flash
 from tests.playing import Ansible, inventory

@@ -214,8 +214,8 @@ def test_the_diagnostic_tools_own_failure_condemning_hardware(make_world: Callab
 def test_success_shown_for_a_flash_that_failed(make_world: Callable[..., World], verdict: Verdict | None) -> None:
     """A play that ended well proves no flash: without its pass the node is never burned in.
 
-    That a BMC's own `Completed` is not believed is proved in tests/core/firmware/test_tasks.py, test_flash_steps.py and
-    tests/reconcile/firmware/.
+    That a BMC's own `Completed` is not believed is proved in tests/core/firmware/test_tasks.py, test_flash_steps.py
+    and tests/reconcile/firmware/.
     """
     world = make_world()
     now = in_service(world, State.FIRMWARE)

@@ -8,7 +8,7 @@ from fleet_runner.core.reliability.lifetimes.lives import DAY, LEAST, Life, live
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
 from fleet_runner.core.tickets.rma_cases import Case, Replaced
 
-CHECKS = Path(__file__).parents[4] / "fleet_runner" / "core" / "checks"
+CHECKS = Path(__file__).parents[4] / "fleet_runner" / "core" / "checks" / "catalogue"
 
 START = 1_700_000_000.0
 

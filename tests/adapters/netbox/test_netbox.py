@@ -12,7 +12,7 @@ from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import client
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
-from tests.adapters.netbox_standin import TOKEN, Row, Standin, as_netbox, serving, termination
+from tests.adapters.netbox.standin import TOKEN, Row, Standin, as_netbox, serving, termination
 
 QUICK = netbox.Patience(connect_seconds=2, read_seconds=10, retries=2, backoff_seconds=0.01)
 PORTS = (Interface("ib0", "infiniband-ndr"), Interface("ib1", "infiniband-ndr"))

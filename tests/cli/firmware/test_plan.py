@@ -15,7 +15,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit
 from fleet_runner.core.firmware.excluded import WITHHELD
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Management
-from tests.adapters.site_writer import write_site
+from tests.adapters.sitefiles.writer import write_site
 from tests.cli.conftest import Said, Type
 from tests.reconcile.firmware.driver import scenes
 from tests.reconcile.firmware.driver.bench import Bench, bench

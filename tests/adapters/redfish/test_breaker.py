@@ -18,7 +18,7 @@ from fleet_runner.adapters.redfish import opened
 from fleet_runner.adapters.redfish.credential_breaker import FIRST_PAUSE, MOST_PAUSE, Breaker
 from fleet_runner.core.base.errors import BmcError
 from fleet_runner.settings import Settings
-from tests.adapters.redfish_replay import PASSWORD, QUICK, USER, Replay, replayed, small
+from tests.adapters.redfish.replay import PASSWORD, QUICK, USER, Replay, replayed, small
 
 REFUSED = r"refused the BMC credentials \(401\); do not retry"
 ASK = """

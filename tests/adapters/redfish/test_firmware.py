@@ -11,7 +11,7 @@ from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.core.base.errors import BmcError
 from fleet_runner.core.firmware.flash import TaskEnd
 from fleet_runner.core.firmware.inventory import entries, running
-from tests.adapters.redfish_replay import replayed, talk, updating
+from tests.adapters.redfish.replay import replayed, talk, updating
 
 HERE = "/redfish/v1/UpdateService"
 INVENTORY = f"{HERE}/FirmwareInventory"

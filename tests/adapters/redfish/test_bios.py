@@ -10,7 +10,7 @@ import pytest
 from fleet_runner.adapters.redfish.bios import Bios
 from fleet_runner.core.base.errors import BmcError, BmcRefused
 from fleet_runner.core.firmware.bios_locks import locked
-from tests.adapters.redfish_replay import replayed, talk, updating
+from tests.adapters.redfish.replay import replayed, talk, updating
 
 ROOT = "/redfish/v1"
 BIOS = f"{ROOT}/Systems/1/Bios"

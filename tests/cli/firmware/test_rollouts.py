@@ -19,7 +19,7 @@ from fleet_runner.core.lifecycle.actions import Answer, Decision, Move, SetCondi
 from fleet_runner.core.lifecycle.runs import Held, Wish
 from fleet_runner.core.lifecycle.spool import Judged
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
-from tests.adapters.site_writer import write_site
+from tests.adapters.sitefiles.writer import write_site
 from tests.cli.conftest import Said, Type
 
 WAY = (

@@ -15,7 +15,7 @@ from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.adapters.redfish.upload import TURN_SECONDS
 from fleet_runner.core.base.errors import BmcError, BmcRefused, SettingsError
 from fleet_runner.settings import Settings
-from tests.adapters.redfish_replay import PASSWORD, QUICK, USER, Replay, image_of, replayed, updating
+from tests.adapters.redfish.replay import PASSWORD, QUICK, USER, Replay, image_of, replayed, updating
 from tests.adapters.vault_server import TOKEN, vaulted
 
 MULTIPART = "/redfish/v1/UpdateService/upload"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fleet_runner.adapters import netbox
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
-from tests.adapters.netbox_standin import TOKEN, Row, Standin, as_netbox, serving, termination
+from tests.adapters.netbox.standin import TOKEN, Row, Standin, as_netbox, serving, termination
 
 QUICK = netbox.Patience(connect_seconds=2, read_seconds=10, retries=0)
 PORTS = 4

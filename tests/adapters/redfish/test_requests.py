@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.redfish.updates import Updates, Upload
-from tests.adapters.redfish_replay import Replay, image_of, replayed, talk, updating
+from tests.adapters.redfish.replay import Replay, image_of, replayed, talk, updating
 
 ENTRIES = [f"/redfish/v1/UpdateService/FirmwareInventory/{name}" for name in ("BIOS", "GPU_1", "GPU_2")]
 ACTION = {"#UpdateService.SimpleUpdate": {"target": "/redfish/v1/UpdateService/Actions/SimpleUpdate"}}

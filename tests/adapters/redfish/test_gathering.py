@@ -10,7 +10,7 @@ from fleet_runner.adapters.redfish.bulk import chosen, gather
 from fleet_runner.adapters.redfish.resources import Resources
 from fleet_runner.core.base.errors import BmcError
 from fleet_runner.core.checks.reads import READS
-from tests.adapters.redfish_replay import replayed, talk
+from tests.adapters.redfish.replay import replayed, talk
 from tests.core.checks.catalogue.bmc_trees import Wire
 
 CHASSIS = "/redfish/v1/Chassis"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import cable_status
 from fleet_runner.adapters.netbox.cable_status import CHUNK, Written
-from tests.adapters.netbox_standin import TOKEN, Lists, Row, Standin, serving
+from tests.adapters.netbox.standin import TOKEN, Lists, Row, Standin, serving
 
 QUICK = netbox.Patience(connect_seconds=2, read_seconds=10, retries=2, backoff_seconds=0.01)
 STATUSES = ("planned", "connected", "decommissioning")
@@ -115,7 +115,7 @@ def test_a_cable_that_netbox_leaves_out_of_its_answer_is_named(standin: Standin)
 def test_an_answer_with_the_old_status_is_not_taken_for_success(
     standin: Standin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.adapters.netbox_standin._choice", lambda _: {"value": "planned"})
+    monkeypatch.setattr("tests.adapters.netbox.standin._choice", lambda _: {"value": "planned"})
     written = write(standin, {1, 2})
     assert written.done == 0
     [warning] = written.warnings

@@ -14,7 +14,7 @@ from fleet_runner.adapters.redfish.image_upload import Upload
 from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.core.base.errors import BmcRefused
 from fleet_runner.core.firmware.catalogue import Transport
-from tests.adapters.redfish_replay import PASSWORD, QUICK, USER, Replay, replayed
+from tests.adapters.redfish.replay import PASSWORD, QUICK, USER, Replay, replayed
 
 SERVICE = "/redfish/v1/UpdateService"
 TREE: dict[str, Any] = {

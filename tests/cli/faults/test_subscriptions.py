@@ -14,7 +14,7 @@ import yaml
 from fleet_runner.cli.base.session import Exit
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet
 from fleet_runner.lab.redfish import Emulator, Habits
-from tests.adapters.site_writer import write_site
+from tests.adapters.sitefiles.writer import write_site
 from tests.cli.conftest import Type
 from tests.lab.redfish.talking import USER, Client, emulator, wait
 from tests.services.boot.sites import certificate

@@ -18,7 +18,7 @@ from fleet_runner.core.firmware.flash import TaskEnd
 from fleet_runner.lab.redfish import Durations, Emulator, Habits, Tree, images, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
 from fleet_runner.settings import Settings
-from tests.adapters.redfish_replay import QUICK
+from tests.adapters.redfish.replay import QUICK
 
 USER = ("admin", "correct horse")
 HERE = "/redfish/v1/UpdateService"

@@ -13,7 +13,7 @@ import pytest
 from fleet_runner.adapters.redfish import Bmc, Limits
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.core.base.errors import BmcError, BmcRefused, FleetError
-from tests.adapters.redfish_replay import PASSWORD, USER, Replay, image_of, replayed, small, talk, updating
+from tests.adapters.redfish.replay import PASSWORD, USER, Replay, image_of, replayed, small, talk, updating
 
 MULTIPART = "/redfish/v1/UpdateService/upload"
 ONE = "/redfish/v1/Systems/1"

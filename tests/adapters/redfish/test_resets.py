@@ -12,7 +12,7 @@ import pytest
 from fleet_runner.adapters.redfish import Bmc, Limits, resets
 from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.core.base.errors import BmcError, BmcRefused, FleetError, NoWayError
-from tests.adapters.redfish_replay import PASSWORD, USER, Replay, break_off, replayed, talk, updating
+from tests.adapters.redfish.replay import PASSWORD, USER, Replay, break_off, replayed, talk, updating
 
 ROOT = "/redfish/v1"
 SYSTEM, MANAGER, CHASSIS = f"{ROOT}/Systems/1", f"{ROOT}/Managers/1", f"{ROOT}/Chassis/1"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fleet_runner.adapters.redfish import Bmc, Limits, credentials
 from fleet_runner.core.base.errors import BmcError, SettingsError
 from fleet_runner.settings import Settings
-from tests.adapters.redfish_replay import PASSWORD, QUICK, USER, replayed, small, talk
+from tests.adapters.redfish.replay import PASSWORD, QUICK, USER, replayed, small, talk
 
 WORDS = (
     "@odata.id",

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.core.base.errors import BmcError, BmcRefused, FleetError
 from fleet_runner.core.firmware.catalogue import Transport
-from tests.adapters.redfish_replay import Replay, image_of, replayed, talk, updating
+from tests.adapters.redfish.replay import Replay, image_of, replayed, talk, updating
 
 MULTIPART = "/redfish/v1/UpdateService/upload"
 TASKS = "/redfish/v1/TaskService/Tasks"

@@ -20,7 +20,7 @@ from tests.adapters.store.conftest import (  # noqa: F401  fixtures
     postgresql_urls,
 )
 from tests.cli.conftest import Type
-from tests.cli.test_serving import LONGEST, Server
+from tests.cli.lifecycle.test_serve import LONGEST, Server
 from tests.waiting import until
 
 

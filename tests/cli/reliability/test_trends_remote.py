@@ -10,8 +10,8 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
 from fleet_runner.settings import Settings
+from tests.cli.base.test_remote import shown
 from tests.cli.conftest import Type
-from tests.cli.test_server import shown
 from tests.reconcile.reliability.test_nightly import METRIC, NOW, SLOT, look, name, small_fleet
 from tests.web.served import Served, served
 

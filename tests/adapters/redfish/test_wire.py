@@ -7,7 +7,7 @@ import pytest
 from fleet_runner.adapters.redfish import Bmc, Limits
 from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.core.base.errors import BmcError
-from tests.adapters.redfish_replay import PASSWORD, QUICK, USER, break_off, replayed, small, talk, updating
+from tests.adapters.redfish.replay import PASSWORD, QUICK, USER, break_off, replayed, small, talk, updating
 
 SYSTEMS = "/redfish/v1/Systems"
 SESSIONS = "/redfish/v1/SessionService/Sessions"

@@ -18,8 +18,8 @@ from fleet_runner.adapters.sitefiles import tree, writing
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.consistency import Problem
 from fleet_runner.core.inventory.records import Cable, Fleet, Interface, Management, Part, Termination, nodes
-from tests.adapters.site_faults import FAULTS, SITE, Fault
-from tests.adapters.site_writer import write_site
+from tests.adapters.sitefiles.faults import FAULTS, SITE, Fault
+from tests.adapters.sitefiles.writer import write_site
 from tests.fleets import fleets
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.core.base.errors import BmcError, BmcRefused
-from tests.adapters.redfish_replay import Replay, break_off, image_of, replayed, talk, updating
+from tests.adapters.redfish.replay import Replay, break_off, image_of, replayed, talk, updating
 
 MULTIPART = "/redfish/v1/UpdateService/upload"
 TASKS = "/redfish/v1/TaskService/Tasks"
