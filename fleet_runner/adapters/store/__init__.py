@@ -15,11 +15,12 @@ from fleet_runner.adapters.store.faults.signals import SignalMethods
 from fleet_runner.adapters.store.firmware.facade import FirmwareMethods
 from fleet_runner.adapters.store.lifecycle import decisions, history, intents, nodes, wipes
 from fleet_runner.adapters.store.maintenance.revision import check
-from fleet_runner.adapters.store.results import results
+from fleet_runner.adapters.store.results import results as result_records
 from fleet_runner.adapters.store.results.search import SearchMethods, Sought
-from fleet_runner.adapters.store.runs import runs, spool
+from fleet_runner.adapters.store.runs import runs as run_records
+from fleet_runner.adapters.store.runs import spool
 from fleet_runner.adapters.store.runs.facade import RunningMethods
-from fleet_runner.adapters.store.tickets import tickets
+from fleet_runner.adapters.store.tickets import tickets as ticket_records
 from fleet_runner.adapters.store.tickets.facade import TrackingMethods
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
@@ -169,34 +170,34 @@ class Store(
     def open_runs(self, names: Iterable[str] | None = None) -> tuple[Run, ...]:
         """Return every open run, oldest first; or those of some nodes."""
         with self._database.read() as connection:
-            return runs.opened(connection, names)
+            return run_records.opened(connection, names)
 
     def run(self, run: int) -> Run | None:
         """Return a run, or None."""
         with self._database.read() as connection:
-            return runs.one(connection, run)
+            return run_records.one(connection, run)
 
     def runs(self, node: str, *, since: float = 0.0, limit: int = 200) -> tuple[Run, ...]:
         """Return the newest `limit` runs of a node opened since a moment, oldest first."""
         with self._database.read() as connection:
-            return runs.of_node(connection, node, since, limit)
+            return run_records.of_node(connection, node, since, limit)
 
     def runs_of(
         self, node: str, stage: Stage, limit: int, outcomes: Iterable[Outcome] | None = None
     ) -> tuple[Run, ...]:
         """Return the newest `limit` runs of a stage on a node, all or those with some outcomes, oldest first."""
         with self._database.read() as connection:
-            return runs.of_stage(connection, node, stage, limit, outcomes)
+            return run_records.of_stage(connection, node, stage, limit, outcomes)
 
     def ended(self, run: int) -> Ended | None:
         """Return how the play ended for a run's node as its spool told, or None where it has not."""
         with self._database.read() as connection:
-            return runs.ended(connection, run)
+            return run_records.ended(connection, run)
 
     def durations(self, stage: Stage, limit: int = 50) -> tuple[float, ...]:
         """Return the seconds that the newest runs of a stage took to a verdict, newest first."""
         with self._database.read() as connection:
-            return runs.durations(connection, stage, limit)
+            return run_records.durations(connection, stage, limit)
 
     def offset(self, batch: str) -> int:
         """Return how many bytes of a batch's spool are in the store."""
@@ -209,50 +210,50 @@ class Store(
         A stretch that is in already changes nothing. ConflictError if it does not follow what is in, or if no run
         of the batch is open any more.
         """
-        packed = results.pack(self._unknown_evidence(lines))
+        packed = result_records.pack(self._unknown_evidence(lines))
         with self._database.write() as connection:
             spool.ingest(connection, spool.Stretch(batch, before, after), lines, packed)
 
     def close_run(self, run: Run, outcome: Outcome, detail: str, now: float) -> None:
         """End a run and wake its node; ConflictError if its fence is old or it has ended already."""
         with self._database.write() as connection:
-            runs.close(connection, run, outcome, (detail, now))
+            run_records.close(connection, run, outcome, (detail, now))
 
     def record_by_hand(self, stage: Stage, by: str, lines: Sequence[Line], now: float) -> tuple[str, ...]:
         """Store a play that somebody started by hand as ended runs; return the names that are not nodes."""
-        packed = results.pack(self._unknown_evidence(lines))
+        packed = result_records.pack(self._unknown_evidence(lines))
         with self._database.write() as connection:
             return spool.record_by_hand(connection, spool.ByHand(stage, by, now), lines, packed)
 
     def results(self, run: int) -> tuple[Stored, ...]:
         """Return a run's results in the order they came."""
         with self._database.read() as connection:
-            return results.of_run(connection, run)
+            return result_records.of_run(connection, run)
 
     def latest_results(self, node: str) -> tuple[Stored, ...]:
         """Return the newest result of each check on a node, by check."""
         with self._database.read() as connection:
-            return results.latest_of(connection, node)
+            return result_records.latest_of(connection, node)
 
     def before(self, given: Iterable[Stored]) -> tuple[Stored, ...]:
         """Return, for each result, the newest earlier one that spoke, by the same check in the same stage."""
         with self._database.read() as connection:
-            return results.before(connection, given)
+            return result_records.before(connection, given)
 
     def stored(self, ids: Iterable[int]) -> tuple[Stored, ...]:
         """Return results by id, in the order of their ids; unknown ones are left out."""
         with self._database.read() as connection:
-            return results.some(connection, ids)
+            return result_records.some(connection, ids)
 
     def evidence(self, digest: str) -> str | None:
         """Return the text a hash names, or None where it was not kept."""
         with self._database.read() as connection:
-            return results.text(connection, digest)
+            return result_records.text(connection, digest)
 
     def tickets(self, *, node: str | None = None, open_only: bool = True) -> tuple[Ticket, ...]:
         """Return tickets, oldest first; all of them, or those that name a node."""
         with self._database.read() as connection:
-            return tickets.found(connection, node, open_only=open_only)
+            return ticket_records.found(connection, node, open_only=open_only)
 
     def history(self, node: str, limit: int = 200, kind: str | None = None) -> tuple[Entry, ...]:
         """Return the newest `limit` entries of a node's history, all or those of a kind, oldest first."""
@@ -337,5 +338,5 @@ class Store(
         if not told:
             return ()
         with self._database.read() as connection:
-            known = results.known_evidence(connection, (line.hash for line in told))
+            known = result_records.known_evidence(connection, (line.hash for line in told))
         return tuple(line for line in told if line.hash not in known)
