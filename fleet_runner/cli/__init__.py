@@ -2,14 +2,14 @@
 
 import os
 import sys
-from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from fleet_runner.cli.base import logs
 from fleet_runner.cli.base.session import Exit, called, errors
 from fleet_runner.core.base.errors import BmcError, FleetError, SourceError, StoreError
 
@@ -17,75 +17,92 @@ SERVER = "--server"
 
 
 class Named(NamedTuple):
-    """A command: under which heading help lists it, its function or group ("module:name"), and a group's help."""
+    """A command: its heading in help, its function or group ("module:name"), and its line in help."""
 
     panel: str
     place: str
-    help: str = ""
+    help: str
 
+
+SEE = "See the fleet"
+BRING_IN = "Bring nodes in"
+WORK_ON = "Work on a node"
+HARDWARE = "Hardware and checks"
+AUTOMATION = "Control automation"
+RUN = "Run fleet-runner"
 
 COMMANDS = {
-    "status": Named("Look", "lifecycle.show:status"),
-    "node": Named("Look", "lifecycle.show:node"),
-    "history": Named("Look", "lifecycle.show:history"),
-    "explain": Named("Look", "lifecycle.show:explain"),
-    "evidence": Named("Look", "lifecycle.show:evidence"),
-    "tickets": Named("Look", "lifecycle.show:tickets"),
-    "results": Named("Look", "checks.results:results"),
-    "adopt": Named("Ask", "lifecycle.adopt:adopt"),
-    "provision": Named("Ask", "lifecycle.intents:provision"),
-    "certify": Named("Ask", "lifecycle.intents:certify"),
-    "hold": Named("Ask", "lifecycle.intents:hold"),
-    "maintenance": Named("Ask", "lifecycle.intents:maintenance"),
-    "release": Named("Ask", "lifecycle.intents:release"),
-    "cancel": Named("Ask", "lifecycle.intents:cancel"),
-    "reboot": Named("Ask", "lifecycle.intents:reboot"),
-    "triage": Named("Ask", "lifecycle.intents:triage"),
-    "debug": Named("Ask", "lifecycle.intents:debug"),
-    "repaired": Named("Ask", "lifecycle.intents:repaired"),
-    "retry": Named("Ask", "lifecycle.intents:retry"),
-    "wipe": Named("Ask", "lifecycle.wipe:wipe"),
-    "retire": Named("Ask", "lifecycle.intents:retire"),
-    "run": Named("Ask", "lifecycle.intents:run"),
-    "tick": Named("Work", "lifecycle.serve:tick"),
-    "serve": Named("Work", "lifecycle.serve:serve"),
-    "bundle": Named("Look", "checks.bundle:bundle"),
-    "replay": Named("Look", "checks.results:replaying"),
-    "simulate": Named("Look", "faults.simulate:simulate"),
-    "report": Named("Look", "reliability.report:report"),
-    "budget": Named("Look", "budgets.budget:show_budget"),
-    "trends": Named("Look", "reliability.trends:app", "What stored results say about tomorrow."),
-    "baseline": Named("Look", "checks.baseline:baseline"),
-    "drift": Named("Look", "inventory.drift:drift"),
-    "mode": Named("Ask", "budgets.modes:app", "See and set how far automation may go."),
-    "runners": Named("Look", "lifecycle.queue:runners"),
-    "allreduce": Named("Work", "checks.allreduce:allreduce"),
-    "boot": Named("Work", "boot:app", "Serve nodes that boot over the network."),
-    "cabling": Named("Work", "cabling:app", "Hold cables against their design."),
-    "check": Named("Look", "checks.check:app", "Ask nodes questions."),
-    "db": Named("Work", "db:app", "See, save, move and bound the store."),
-    "firmware": Named("Work", "firmware:app", "Bring firmware to what is pinned."),
-    "netbox": Named("Work", "inventory.netbox:app", "Work with the NetBox that a site has."),
-    "queue": Named("Look", "lifecycle.queue:app", "See and steer what runs and waits."),
-    "schedules": Named("Look", "schedules.schedules:app", "See and steer what comes by the clock."),
-    "signals": Named("Work", "faults.signals:app", "Take what is pushed, and raise alarms."),
-    "policy": Named("Look", "faults.policy:app", "See what follows from which fault."),
-    "ticket": Named("Look", "tickets.ticket:app", "What technicians have to do, and who is told."),
-    "notifications": Named("Look", "tickets.notifications:app", "Who is notified of what."),
-    "breaker": Named("Look", "budgets.budget:app", "What stops automation when too much fails."),
-    "rma": Named("Ask", "tickets.rma:app", "Follow what goes back to its vendor."),
-    "web": Named("Work", "web:app", "Serve pages, the API and metrics."),
-    "lab": Named("Work", "lab.lab:app", "A simulated data centre on this computer."),
+    "status": Named(SEE, "lifecycle.show:status", "List nodes: state, since when, what is next"),
+    "node": Named(SEE, "lifecycle.show:node", "Show one node or fabric: state, checks, tickets"),
+    "explain": Named(SEE, "lifecycle.show:explain", "Explain why a node is in its state"),
+    "tickets": Named(SEE, "lifecycle.show:tickets", "List open tickets: one per physical fix"),
+    "history": Named(SEE, "lifecycle.show:history", "List what happened to a node, oldest first"),
+    "results": Named(SEE, "checks.results:results", "List check results, newest first"),
+    "evidence": Named(SEE, "lifecycle.show:evidence", "Print one piece of evidence as it was read"),
+    "trends": Named(SEE, "reliability.trends:app", "Forecasts, failure rates, parts that fail again"),
+    "report": Named(SEE, "reliability.report:report", "Write the weekly report as one HTML page"),
+    "adopt": Named(BRING_IN, "lifecycle.adopt:adopt", "Take nodes in service into production as they are"),
+    "provision": Named(BRING_IN, "lifecycle.intents:provision", "Network-boot a registered node: start of Day 0"),
+    "certify": Named(BRING_IN, "lifecycle.intents:certify", "Confirm that a node is built as designed"),
+    "retry": Named(BRING_IN, "lifecycle.intents:retry", "Retry failed firmware, or Day 0"),
+    "run": Named(BRING_IN, "lifecycle.intents:run", "Run a stage on a node or fabric now"),
+    "hold": Named(WORK_ON, "lifecycle.intents:hold", "Stop all automation on a node"),
+    "maintenance": Named(WORK_ON, "lifecycle.intents:maintenance", "Begin planned work: checks only, no remedies"),
+    "release": Named(WORK_ON, "lifecycle.intents:release", "End a hold or planned work"),
+    "reboot": Named(WORK_ON, "lifecycle.intents:reboot", "Reboot a production node when it is idle"),
+    "triage": Named(WORK_ON, "lifecycle.intents:triage", "Take a node out of production for inspection"),
+    "debug": Named(WORK_ON, "lifecycle.intents:debug", "Mark a node in triage as being worked on"),
+    "repaired": Named(WORK_ON, "lifecycle.intents:repaired", "Mark a node as repaired; it is verified again"),
+    "cancel": Named(WORK_ON, "lifecycle.intents:cancel", "Cancel a pending remedy"),
+    "bundle": Named(WORK_ON, "checks.bundle:bundle", "Pack all that is known of a node for support"),
+    "ticket": Named(WORK_ON, "tickets.ticket:app", "Show, note and close tickets; sync trackers"),
+    "rma": Named(WORK_ON, "tickets.rma:app", "Track parts and nodes returned to the vendor"),
+    "wipe": Named(WORK_ON, "lifecycle.wipe:wipe", "Erase all disks and the TPM; cannot be undone"),
+    "retire": Named(WORK_ON, "lifecycle.intents:retire", "Remove a node from the fleet; cannot be undone"),
+    "check": Named(HARDWARE, "checks.check:app", "List, explain and run health checks"),
+    "cabling": Named(HARDWARE, "cabling.commands:app", "Compare cables with the design"),
+    "firmware": Named(HARDWARE, "firmware.commands:app", "Compare firmware with its pins; update it"),
+    "drift": Named(HARDWARE, "inventory.drift:drift", "Compare observed hardware with the source of truth"),
+    "allreduce": Named(HARDWARE, "checks.allreduce:allreduce", "Test collectives across nodes; find slow ones"),
+    "baseline": Named(HARDWARE, "checks.baseline:baseline", "Propose pass marks learned from good nodes"),
+    "replay": Named(HARDWARE, "checks.results:replaying", "Judge stored evidence by a changed profile"),
+    "mode": Named(AUTOMATION, "budgets.modes:app", "Set what automation may do: observe, advise, act"),
+    "policy": Named(AUTOMATION, "faults.policy:app", "Show and check which remedy follows a fault"),
+    "simulate": Named(AUTOMATION, "faults.simulate:simulate", "Try a policy on recorded history"),
+    "budget": Named(AUTOMATION, "budgets.budget:show_budget", "Show how many nodes may be out of service"),
+    "breaker": Named(AUTOMATION, "budgets.budget:app", "Show and reset the circuit breaker"),
+    "schedules": Named(AUTOMATION, "schedules.schedules:app", "List, pause and trigger scheduled work"),
+    "queue": Named(AUTOMATION, "lifecycle.queue:app", "Show and pause running and waiting stages"),
+    "runners": Named(AUTOMATION, "lifecycle.queue:runners", "List the runners and their load"),
+    "notifications": Named(AUTOMATION, "tickets.notifications:app", "Check and test notification channels"),
+    "serve": Named(RUN, "lifecycle.serve:serve", "Run the control loop until Ctrl-C"),
+    "tick": Named(RUN, "lifecycle.serve:tick", "Run the control loop once"),
+    "web": Named(RUN, "web.commands:app", "Serve pages, API and metrics; tokens, sessions"),
+    "boot": Named(RUN, "boot.commands:app", "Serve network boots; check templates and images"),
+    "signals": Named(RUN, "faults.signals.commands:app", "Receive alarms and events; tokens, subscriptions"),
+    "netbox": Named(RUN, "inventory.netbox.commands:app", "Set up, sync and inspect NetBox"),
+    "db": Named(RUN, "db.commands:app", "Back up, migrate, copy and prune the store"),
+    "lab": Named(RUN, "lab.lab:app", "Run a simulated data centre on this computer"),
 }
 """Every command by its name, in the order of help."""
 
 
-def command_line(first: str = "") -> typer.Typer:
-    """Return the command line; where its first word is a command's name, with that one alone.
+class Commands(TyperGroup):
+    """The commands: help lists them by their lines alone, and the module of one is imported when that one is typed.
 
-    To import them all takes a second, and three of four commands need a third of that.
+    To import them all takes seconds.
     """
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the name of the command that was typed, the command, and what stands behind its name."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, _loaded(name) if name in COMMANDS else command, rest
+
+
+def command_line() -> typer.Typer:
+    """Return the command line."""
     app = typer.Typer(
+        cls=Commands,
         name="fleet-runner",
         help="Takes GPU servers from the loading dock into production and keeps them there.",
         no_args_is_help=True,
@@ -96,14 +113,27 @@ def command_line(first: str = "") -> typer.Typer:
         "Exit codes: 0 done, 1 the answer is no, 2 unusable input, 3 trouble, 4 not answered in time.",
     )
     app.callback()(_begin)
-    for name, named in {first: COMMANDS[first]}.items() if first in COMMANDS else COMMANDS.items():
-        module, _, attribute = named.place.partition(":")
-        found = getattr(import_module(f"{__name__}.{module}"), attribute)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name, rich_help_panel=named.panel, help=named.help)
-        else:
-            app.command(name, rich_help_panel=named.panel)(found)
+    for name, named in COMMANDS.items():
+        app.command(name, rich_help_panel=named.panel, short_help=named.help)(_listed)
     return app
+
+
+def _listed() -> None:
+    """Stand for a command in help."""
+
+
+def _loaded(name: str) -> Any:
+    """Return a command with its options, which takes importing its module."""
+    named = COMMANDS[name]
+    module, _, attribute = named.place.partition(":")
+    found = getattr(import_module(f"{__name__}.{module}"), attribute)
+    around = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+    around.callback()(_listed)
+    if isinstance(found, typer.Typer):
+        around.add_typer(found, name=name)
+    else:
+        around.command(name)(found)
+    return cast("TyperGroup", get_command(around)).commands[name]
 
 
 def _begin(
@@ -112,22 +142,16 @@ def _begin(
         str, typer.Option(SERVER, help="ask a server (https://fleet.example) instead of a store", metavar="URL")
     ] = "",
 ) -> None:
-    """Note what the command is told before its name; and keep one alone from being taken for the whole line."""
+    """Note what the command is told before its name."""
+    from fleet_runner.cli.base import logs  # noqa: PLC0415  help needs none
+
+    logs.begin()
     called(context.invoked_subcommand or "", server)
-
-
-def first(words: Sequence[str]) -> str:
-    """Return the command's name: the first word that is neither an option nor its value."""
-    word = next(iter(words), "")
-    if word == SERVER or word.startswith(f"{SERVER}="):
-        return first(words[2 if word == SERVER else 1 :])
-    return word
 
 
 def main() -> None:
     """Run a command; an error a person can act on is one line and an exit code, never a traceback."""
     _open_what_is_closed()
-    logs.begin()
     try:
         _answer()
     except (StoreError, SourceError, BmcError) as error:
@@ -152,7 +176,7 @@ def main() -> None:
 def _answer() -> None:
     """What is still to be written is written here, where it can be told that it could not."""
     try:
-        command_line(first(sys.argv[1:]))(prog_name="fleet-runner")
+        command_line()(prog_name="fleet-runner")
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # Typer ends with 1 then, which is the code of faults
             raise end.__context__ from None

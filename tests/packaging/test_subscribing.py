@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from typer.main import get_command
 
-from fleet_runner.cli.faults.signals import app
+from fleet_runner.cli.faults.signals.commands import app
 from tests.playing import PROJECT
 
 UNITS = [PROJECT / "packaging" / f"fleet-runner-subscribe.{kind}" for kind in ("service", "timer")]

@@ -17,7 +17,6 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.remote import ahead, at_hand, overview, pause, remote, standing
 from fleet_runner.cli.base.session import age, console, known, opened, print_json, stamp
 from fleet_runner.cli.boot.progress import on_their_way
-from fleet_runner.cli.cabling.fabric import explain_fabric
 from fleet_runner.cli.faults.remedies import alarmed, raised
 from fleet_runner.cli.lifecycle.board import board, brief, usual
 from fleet_runner.cli.reliability.forecasts import brief_alarm, tell
@@ -205,6 +204,8 @@ def explain(
     with opened() as (settings, store):
         row = known(store, name)
         if row.state in FABRICS:
+            from fleet_runner.cli.cabling.fabric import explain_fabric  # noqa: PLC0415  judges of cables; few need them
+
             at_hand(store, "explain of a fabric")
             explain_fabric(settings, store, row, json=json)
             return

@@ -1,18 +1,1 @@
 """fleet-runner web: pages, the API and metrics, and who may see what."""
-
-import typer
-
-from fleet_runner.cli.web import sessions, tokens
-from fleet_runner.cli.web.serve import serve
-
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def web() -> None:
-    """Serve pages, the API and metrics, and say who may see them."""
-
-
-app.command()(serve)
-app.add_typer(tokens.app, name="token", help="Say who may see and ask, by tokens.")
-app.add_typer(sessions.app, name="session", help="Say who has logged in, and log them out.")

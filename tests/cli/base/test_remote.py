@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.cli import first
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.core.lifecycle.actions import Answer, Decision
@@ -187,21 +186,6 @@ def test_the_line_names_a_server_before_the_command(
     assert here(f"--server={site.url}", "tickets", "--json") == local
     said = here("--server", site.url, "db", "weight")
     assert (said.code, "run it there" in " ".join(said.err.split())) == (2, True)
-
-
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        ((), ""),
-        (("status",), "status"),
-        (("--server", "u", "status"), "status"),
-        (("--server=u", "node", "x"), "node"),
-        (("--help",), "--help"),
-        (("--server",), ""),
-    ],
-)
-def test_a_commands_name_is_found_behind_the_server(words: tuple[str, ...], name: str) -> None:
-    assert first(words) == name
 
 
 def test_who_may_not_is_told_so(here: Type, site: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

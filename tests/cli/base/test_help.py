@@ -1,0 +1,59 @@
+"""Help: one line a command at 80 columns, at once; and a command is imported when it is the one that was typed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.cli import COMMANDS
+from tests.cli.conftest import Type
+
+HEAVY = ("sqlalchemy", "pydantic", "structlog", "ansible", "fleet_runner.adapters", "fleet_runner.reconcile")
+
+
+def test_help_lists_each_command_on_a_line_of_its_own(typed: Type) -> None:
+    lines = [line.strip("│ ").split(maxsplit=1) for line in typed("--help").out.splitlines() if line.startswith("│")]
+    listed = {line[0]: line[1] for line in lines if len(line) == 2}
+    assert {name: listed.get(name) for name in COMMANDS} == {name: named.help for name, named in COMMANDS.items()}
+
+
+def test_help_imports_no_command() -> None:
+    """Neither a store nor settings: -X importtime names all that is imported."""
+    asked = [sys.executable, "-X", "importtime", "-m", "fleet_runner", "--help"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stderr
+    imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
+    assert "typer" in imported
+    assert [name for name in imported if name.startswith(HEAVY)] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help_of_its_own(typed: Type, name: str) -> None:
+    said = typed(name, "--help")
+    assert (said.code, f"fleet-runner {name}" in said.words) == (0, True)
+
+
+def test_what_is_no_command_is_refused_and_the_next_one_named(typed: Type) -> None:
+    said = typed("stats")
+    assert (said.code, "'status'" in said.err) == (2, True)
+
+
+def test_names_and_options_are_completed(tmp_path: Path) -> None:
+    def completed(line: str) -> list[str]:
+        asked = {"_FLEET_RUNNER_COMPLETE": "complete_bash", "_TYPER_COMPLETE_ARGS": line}
+        words = line.split()
+        asked |= {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+        command = [
+            sys.executable,
+            "-c",
+            "import sys; sys.argv = ['fleet-runner']; from fleet_runner.cli import main; main()",
+        ]
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**os.environ, **asked}, capture_output=True, text=True, check=True, timeout=60
+        )
+        return done.stdout.split()
+
+    assert completed("fleet-runner sta") == ["status"]
+    assert completed("fleet-runner trends lem") == ["lemons"]
+    assert completed("fleet-runner status --wat") == ["--watch"]
