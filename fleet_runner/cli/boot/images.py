@@ -26,7 +26,7 @@ class Row:
 
 
 def images(json: Annotated[bool, typer.Option("--json", help="print the images as JSON")] = False) -> None:
-    """List the boot images; exit code 1 when a file is not what its manifest says, or nodes' own image is missing."""
+    """List the boot images; exit code 1 if a file differs from its manifest, or the nodes' image is missing."""
     chosen = settings.load()
     wanted = {*names(chosen.images_dir), chosen.boot_image}
     rows = [_row(chosen, name) for name in sorted(wanted)]

@@ -45,7 +45,7 @@ def render(
     node: NodeName,
     document: Annotated[Document | None, typer.Option(help="only this one, as it is sent")] = None,
 ) -> None:
-    """Print what cloud-init would be given for a node, with every secret hidden; nothing is armed or minted."""
+    """Print what cloud-init would get for a node, with secrets hidden; no boot is armed, no key is made."""
     chosen = settings.load()
     fleet = source.read(chosen)
     device = fleet.devices.get(node)

@@ -23,7 +23,7 @@ def show(
     limit: Annotated[int, typer.Option(min=1, help="the newest so many boots, and ten times as many lines")] = 5,
     json: Json = False,
 ) -> None:
-    """Show a node's boots over the network, oldest first: who was expected, how far each came, what was refused."""
+    """Show a node's network boots, oldest first: what was expected, how far each came, what was refused."""
     with opened() as (_, store):
         known(store, name)
         boots, events = store.boots(name, limit), store.boot_events(name, limit * 10)
@@ -40,7 +40,7 @@ def show(
 
 
 def discovered(json: Json = False) -> None:
-    """List machines that asked for a boot and are in no source of truth, the newest last."""
+    """List machines that asked for a boot and are not in the source of truth, newest last."""
     with opened() as (_, store):
         found = sorted(store.discovered(), key=lambda each: each.at)
         if json:
@@ -61,7 +61,7 @@ def discovered(json: Json = False) -> None:
 def forget(
     address: Annotated[str, typer.Argument(help="the MAC address of the machine", metavar="MAC")],
 ) -> None:
-    """Drop an unknown machine from the list; if it asks again, it is listed again."""
+    """Remove an unknown machine from the list; if it asks again, it is listed again."""
     hardware = mac(address)
     if hardware is None:
         raise FleetError(f"{address!r} is no MAC address, expected one such as b8:3f:d2:00:00:01")

@@ -23,7 +23,7 @@ def show_budget(
     everything: Annotated[bool, typer.Option("--all", help="also racks of which nothing is out")] = False,
     json: Json = False,
 ) -> None:
-    """Show how much may be out of service at a time, and what is: of fleet, tenants, failure domains and racks."""
+    """Show how many nodes may be out of service, and how many are: fleet, tenants, failure domains, racks."""
     with opened() as (settings, store):
         allowed = limits(settings, Policy().rules(settings))
         found = disruption_budget.uses(measured(store, Reader(settings)(), time.time()), allowed)
@@ -45,7 +45,7 @@ def show_budget(
 
 @app.command("show")
 def show(json: Json = False) -> None:
-    """Show whether automation takes nodes out of service, and if not, why and until when."""
+    """Show whether the circuit breaker is open, why and until when."""
     with opened() as (_, store):
         known = store.breaker()
         if json:
@@ -63,7 +63,7 @@ def reset(
     reason: Annotated[str, typer.Option("--reason", "-r", help="what they had in common; goes into the ticket")],
     by: Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")] = None,
 ) -> None:
-    """Close the circuit breaker: the nodes that waited follow, within the budget; only new ones open it again."""
+    """Close the circuit breaker: waiting nodes follow within the budget; only new failures open it again."""
     if not reason.strip():
         raise FleetError("--reason is empty; say what the nodes had in common, and that it is gone")
     with opened() as (_, store):

@@ -47,7 +47,7 @@ class Asked(NamedTuple):
 
 @app.callback()
 def show(context: typer.Context, json: Json = False) -> None:
-    """Show how far automation may go: what people said, and at how many nodes it observes, advises and acts."""
+    """Show what automation may do: the modes that were set, and how many nodes it observes, advises and acts on."""
     if context.invoked_subcommand is not None:
         return
     with opened() as (settings, store):
@@ -90,10 +90,10 @@ def _setting(mode: Mode | None, help_text: str) -> None:
     app.command(mode.value if mode is not None else "forget", help=help_text)(command)
 
 
-_setting(Mode.ACT, "Let automation act at a place: it drains, resets, boots, flashes there as the policy says.")
-_setting(Mode.ADVISE, "Have it advise at a place: it says what it would do, opens tickets, and does nothing.")
-_setting(Mode.OBSERVE, "Have it only observe at a place: it reads, judges and tells, and touches nothing.")
-_setting(None, "Forget what was said of a place: what was said of a wider one counts there again.")
+_setting(Mode.ACT, "Let automation act at a place: drain, reset, boot and flash as the policy says.")
+_setting(Mode.ADVISE, "Let automation advise at a place: it says what it would do and opens tickets.")
+_setting(Mode.OBSERVE, "Let automation only observe at a place: it reads, judges and reports, and changes nothing.")
+_setting(None, "Remove the mode of a place; the mode of the wider place applies again.")
 
 
 def _say(mode: Mode | None, asked: Asked, whose: tuple[str, str], *, dry_run: bool) -> None:

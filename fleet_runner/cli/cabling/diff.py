@@ -35,7 +35,7 @@ def diff(
     json: AsJson = False,
     csv: Csv = False,
 ) -> None:
-    """Say what changed between two looks: links come, gone or moved, other rates, devices new or gone.
+    """Show what changed between two sweeps: links added, removed or moved, rates, devices.
 
     Ports have the design's names: of the source of truth for stored sweeps, of `--expected` for files; without a
     design they have the fabric's. Exit code 0: nothing changed; 1: something did; 2: a look cannot be used.

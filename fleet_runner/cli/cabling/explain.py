@@ -73,7 +73,7 @@ def explain(
     svg: Svg = None,
     json: AsJson = False,
 ) -> None:
-    """Say everything about faults: what differs, why it is what it is said to be, each step, what proves it done.
+    """Explain each fault: what differs, why, each step of the repair, and what proves it done.
 
     Without `--observed` the newest stored sweep of each fabric is explained.
 

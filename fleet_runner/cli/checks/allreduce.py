@@ -55,7 +55,7 @@ def allreduce(
     *,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
-    """Have nodes add up numbers together, and name the nodes or pairs because of which they fail or are slow.
+    """Run collectives across nodes, and name the nodes or pairs that make them fail or slow.
 
     The whole group first; then halves of it, each beside nodes that are known to be good, until those at fault are
     found: in far fewer tests than all pairs. It loads GPUs and network: nodes in production must be idle, and neither

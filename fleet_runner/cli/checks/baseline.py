@@ -57,7 +57,7 @@ def baseline(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
-    """Learn pass marks from known-good nodes, and propose them as a difference to the device type's file.
+    """Learn pass marks from known-good nodes, and propose them as a patch of the device type's file.
 
     Limits of passive checks are learned from the worst that these nodes told at looks spread over that time. Nothing
     is changed: read the difference, and apply it (patch -p1) or not. Exits with 1 if nothing can be learned.

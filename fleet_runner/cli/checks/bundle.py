@@ -37,7 +37,7 @@ def bundle(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="a new .tar.gz or .tar.zst; default: in here")
     ] = None,
 ) -> None:
-    """Pack all that is known of a node into one archive: results, evidence, logs, history, and what is likely wrong.
+    """Pack all that is known of a node into one archive: results, evidence, logs, history, likely causes.
 
     Secrets are taken out. What the node and its BMC said themselves is in it if it was gathered: the runner does so
     once a node comes to triage; by hand, ansible-playbook playbooks/collect.yml --limit NODE.

@@ -26,7 +26,7 @@ Stages = dict[str, tuple[Stage, ...]]
 
 @app.callback()
 def checking() -> None:
-    """Ask nodes questions, and see which there are."""
+    """List, explain and run health checks."""
 
 
 @app.command("list")
@@ -37,7 +37,7 @@ def listing(
     stage: Annotated[Stage | None, typer.Option(help="only those that this stage asks")] = None,
     json: Json = False,
 ) -> None:
-    """List the checks: whether each leaves the GPUs alone, and what it asks."""
+    """List the checks: passive or active, and what each asks."""
     asked = stage_checks.stages(settings.load().project_dir)
     found = [
         check
@@ -101,7 +101,7 @@ def run(
     nodes: Annotated[list[str], ByNode],
     json: Json = False,
 ) -> None:
-    """Ask nodes passive checks now, through Ansible, and record the answers as those of any play by hand.
+    """Run passive checks on nodes now, through Ansible, and record the results.
 
     They count as any others: the runner opens a ticket, or takes a node out of service, for what they find.
 

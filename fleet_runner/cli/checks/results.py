@@ -74,7 +74,7 @@ def replaying(
     limit: Annotated[int, typer.Option(min=1, help="at most so many results, the newest")] = 10_000,
     json: Json = False,
 ) -> None:
-    """Judge stored evidence again with a changed profile, and say what would have been answered otherwise.
+    """Judge stored evidence again by a changed profile, and list the results that would differ.
 
     Nothing is changed. Only results that come out with the profile and the design of today as they did then are
     judged again; the others are counted, by the reason and by their check.

@@ -17,7 +17,7 @@ def accept(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
 ) -> None:
-    """Take the store as this fleet's, and go on by it.
+    """Confirm that this store belongs to this fleet, so that work goes on with it.
 
     A store that is new where one was served before, another fleet's, or older than the one served before is not
     decided by until then. What happened since an older one was saved is not known to it: look at its nodes first.

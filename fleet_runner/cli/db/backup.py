@@ -22,7 +22,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="the backup")]
 
 
 def backup(file: File) -> None:
-    """Write the store to a new FILE, as it is at one moment; serve may run meanwhile.
+    """Write a consistent copy of the store to a new FILE; serve may run meanwhile.
 
     SQLite's own backup, or pg_dump's custom format. Evidence is in it, folders in state_dir are not.
     """
@@ -35,7 +35,7 @@ def backup(file: File) -> None:
 
 
 def restore(file: File) -> None:
-    """Bring the store back from FILE. What happened since is lost, so nothing goes on before a person has looked.
+    """Restore the store from FILE. What happened since is lost, so automation waits until a person has looked.
 
     A SQLite store that is there is moved aside. With PostgreSQL, database_url must name an empty database.
     """

@@ -26,7 +26,7 @@ def migrate(
     check: Annotated[bool, typer.Option("--check", help="only say what is to be done; 1 if anything is")] = False,
     force: Annotated[bool, typer.Option("--force", help="although others are at the store")] = False,
 ) -> None:
-    """Bring the store to this release's schema, as a whole or not at all; back up first (db backup).
+    """Upgrade the store to this release's schema, all or nothing; back up first (db backup).
 
     It waits for nobody: while runners are at the store it refuses, for those of an older release cannot go on.
     """
@@ -66,7 +66,7 @@ def copy(
         str, typer.Option("--to", metavar="URL", help="an empty database, without a password; see docs/database.md")
     ] = "",
 ) -> None:
-    """Copy the whole store into another database: from SQLite to PostgreSQL, or back. The old one stays as it is.
+    """Copy the whole store to another database: SQLite to PostgreSQL, or back. The old one is not changed.
 
     A password is not taken here: put it into ~/.pgpass or PGPASSWORD, or the whole URL into FLEET_COPY_TO.
     """

@@ -20,7 +20,7 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")
 
 
 def stats(*, json: Json = False) -> None:
-    """Show what the store and its folders hold, how fast they grow, and what `db prune` would take now.
+    """Show what the store and its folders hold, how fast they grow, and what `db prune` would delete now.
 
     Every table is read once: with some gigabytes that takes its time.
     """
@@ -47,7 +47,7 @@ def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would go, and take nothing")] = False,
     json: Json = False,
 ) -> None:
-    """Take away what the settings keep no longer (keep_...), all of it; serve does so by itself."""
+    """Delete everything older than the settings keep it (keep_...); serve does so by itself."""
     with opened() as (settings, store):
         done = pruned(settings, store, time.time(), seconds=math.inf, dry=dry_run)
     if json:

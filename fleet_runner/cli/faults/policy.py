@@ -49,7 +49,7 @@ def check(
     file: Annotated[Path | None, typer.Argument(help="default: the one in use", metavar="FILE")] = None,
     json: Json = False,
 ) -> None:
-    """Check a policy file: one line for what is wrong, with file and line first. Exit code 1 where there is any."""
+    """Check a policy file: one line for each error, with file and line first. Exit code 1 if there is any."""
     path = file or policy_file.file(settings.load())
     if path is None:
         raise FleetError(
@@ -79,7 +79,7 @@ def show(
     device_type: Annotated[str, typer.Option("--device-type", help="on nodes of this device type")] = ANY,
     json: Json = False,
 ) -> None:
-    """Show what follows from a code here, and which rule says so; without a code, the whole policy."""
+    """Show what follows from a fault code, and which rule says so; without a code, the whole policy."""
     found = settings.load()
     rules = policy_file.rules(found)
     if code is None:

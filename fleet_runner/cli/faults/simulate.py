@@ -60,7 +60,7 @@ def simulate(
     save: Save = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
-    """Replay history: what the policy in force would have done, had everything acted; and another one.
+    """Replay history: what the policy in force, or another one, would have done had automation acted.
 
     Nothing is done to any node.
     """

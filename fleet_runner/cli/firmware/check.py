@@ -26,7 +26,7 @@ def check(
     images: Annotated[bool, typer.Option(help="read the images, too, and compare their SHA-256")] = True,
     json: Json = False,
 ) -> None:
-    """Check the catalogues of all device types, and their images; no node is asked.
+    """Check the catalogues of all device types, and their images; no node is contacted.
 
     One line for what is wrong, with file and line first. Exit code 1 where there is any.
     """

@@ -21,4 +21,4 @@ def firmware() -> None:
 for command in (check, plan, update, show, settle, allow_power):
     app.command()(command)
 app.command("inventory")(list_inventory)
-app.add_typer(rollouts.app, name="rollout", help="Bring a device type's nodes to their pins, wave by wave.")
+app.add_typer(rollouts.app, name="rollout", help="Update a device type's nodes to their pins, wave by wave.")

@@ -23,7 +23,7 @@ def list_inventory(
     name: Annotated[str, typer.Argument(help="the node", metavar="NODE")],
     json: Json = False,
 ) -> None:
-    """List what a node's BMC says of its firmware, with the catalogue's row for each entry: for who writes one.
+    """List the firmware that a node's BMC reports, and the catalogue row for each entry.
 
     Images that lie in the BMC and do not run (backup, golden, staging, previous) are left out, as from every plan.
     """

@@ -34,7 +34,7 @@ def plan(
     name: Annotated[str, typer.Argument(help="the node", metavar="NODE")],
     json: Json = False,
 ) -> None:
-    """Print what would be sent to a node now, in order. Its BMC is asked; nothing is sent, and nothing written.
+    """Print the updates that a node would get now, in order. Its BMC is read; nothing is changed.
 
     Exit code 0: that, or nothing is to be done; 1: nothing may be sent, or it is certain to fail; 3: the BMC does not
     say what has to be known.

@@ -50,7 +50,7 @@ def start(
     by: By = None,
     json: Json = False,
 ) -> None:
-    """Update the firmware of all nodes of a device type in service: a canary, then wave after wave.
+    """Update all nodes of a device type in service: a canary, then wave after wave.
 
     Each node drains, is updated, burned in, and must be back in production before the next wave. Too many failures
     stop the rollout. The disruption budget and the limits of updates at a time hold besides.
@@ -82,7 +82,7 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, help="the newest so many")] = 20,
     json: Json = False,
 ) -> None:
-    """List rollouts, the newest last: where each stands, and how many of its nodes are how far."""
+    """List rollouts, newest last: state, and how many nodes are at which step."""
     with opened() as (_, store):
         found = [(each, store.rollout_members(each.id)) for each in store.rollouts(limit)]
         if json:
@@ -98,7 +98,7 @@ def show(
     number: Annotated[int | None, typer.Argument(help="without one, list them", metavar="[NUMBER]", min=1)] = None,
     json: Json = False,
 ) -> None:
-    """Show a rollout: each wave's progress, who is out and where, what failed and who was skipped, and why."""
+    """Show a rollout: progress of each wave, nodes out of service, failures and skipped nodes with reasons."""
     if number is None:
         list_(json=json)
         return
@@ -115,19 +115,19 @@ def show(
 
 @app.command()
 def pause(number: Number, reason: Because, by: By = None, json: Json = False) -> None:
-    """Begin no flash and take no node out; what is under way ends, what was drained waits. Cancels nothing."""
+    """Pause a rollout: no new drain, no new flash. Flashes under way finish, drained nodes wait."""
     _turn(number, Standing.PAUSED, f"paused by {by or whoami()}: {reason}", json=json)
 
 
 @app.command()
 def resume(number: Number, reason: Because, by: By = None, json: Json = False) -> None:
-    """Go on with a rollout that is paused or stopped; what failed before it was stopped counts no more."""
+    """Resume a rollout that is paused or stopped; failures before the stop no longer count."""
     _turn(number, Standing.RUNNING, f"resumed by {by or whoami()}: {reason}", json=json)
 
 
 @app.command()
 def stop(number: Number, reason: Because, by: By = None, json: Json = False) -> None:
-    """Take no node out any more; those that have not begun serve on, those that have are brought to their end."""
+    """Stop a rollout: nodes not yet begun keep serving, nodes that have begun are finished."""
     _turn(number, Standing.STOPPED, f"stopped by {by or whoami()}: {reason}", json=json)
 
 

@@ -34,7 +34,7 @@ def settle(
     by: By = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
 ) -> None:
-    """Say that nothing of a node's open flash is under way: it has ended, and power may be switched again.
+    """Declare a node's open flash as ended, so that its power may be switched again.
 
     Refused while somebody is at it. What the node runs is read anew before anything is sent.
     """
@@ -70,7 +70,7 @@ def allow_power(
         str, typer.Option("--for", metavar="SPAN", help="90s, 30m or 1h; the newest leave counts")
     ] = "1h",
 ) -> None:
-    """Let power actions be sent to a node for a while, whatever its firmware is at.
+    """Allow power actions on a node for a while, even during a flash.
 
     A node whose power goes away while an image is written may be ruined: none is sent meanwhile, and of one that is
     open already you know that it does no harm.

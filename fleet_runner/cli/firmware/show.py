@@ -34,7 +34,7 @@ def show(
     limit: Annotated[int, typer.Option(min=1, help="the newest so many flashes of the node")] = 10,
     json: Json = False,
 ) -> None:
-    """Show a node's flashes, the newest first: of an open one how far it is, what it waits for and who is at it."""
+    """Show a node's flashes, newest first: progress, what it waits for, and which runner has it."""
     with opened() as (settings, store):
         if name is None:
             _all(store, json=json)

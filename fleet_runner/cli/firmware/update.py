@@ -6,7 +6,7 @@ from fleet_runner.core.lifecycle.runs import Wish
 
 
 def update(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Update the firmware of a production node once it is idle; burn-in follows before it serves again.
+    """Update a production node's firmware when it is idle; burn-in follows before it serves again.
 
     A person's wish is not held back by the disruption budget, only by how many nodes are updated at a time. To try
     again after a firmware failure: fleet-runner retry NODE.

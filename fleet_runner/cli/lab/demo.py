@@ -30,7 +30,7 @@ SAID_LINES = 6
 def demo(
     folder: Annotated[Path, typer.Option("--dir", help="its lab's folder; an older demo's is replaced")] = HERE,
 ) -> None:
-    """Watch eight GPU servers travel from the loading dock to production.
+    """Watch eight GPU servers go from the loading dock to production.
 
     One does not boot at first, one is miscabled, one has a slow GPU, and later one loses a GPU in production. At last
     the store is thrown away, and a new one adopts the servers as they are.

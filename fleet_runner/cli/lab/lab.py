@@ -21,7 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="A simulated data centre: GPU servers with real-looking tools, BMCs and cables, and faults by name.",
 )
-job = typer.Typer(no_args_is_help=True, help="A tenant's work on a node.")
+job = typer.Typer(no_args_is_help=True, help="Run a tenant's job on a node.")
 app.add_typer(job, name="job")
 
 console = Console(highlight=False, soft_wrap=True, emoji=False)
@@ -41,7 +41,7 @@ def up(
         bool, typer.Option(help="Nodes of a new lab boot through the boot service, or as at a site that has none.")
     ] = True,
 ) -> None:
-    """Bring the lab up: files, BMCs, a boot service, everything off. Twice is the same as once."""
+    """Start the lab: files, BMCs, a boot service, all nodes off. Safe to run again."""
     lab = starting.up(folder, servers, boot_seconds, boot_service=boot_service)
     shown = os.path.relpath(lab.settings)
     console.print(f"{len(lab.nodes())} servers in {lab.root}; use them with [bold]export FLEET_CONFIG={shown}[/bold]")
@@ -52,7 +52,7 @@ def down(
     folder: Dir = HERE,
     delete: Annotated[bool, typer.Option("--delete", help="Remove the lab's folder too.")] = False,
 ) -> None:
-    """End everything the lab runs; its folder stays unless told otherwise."""
+    """Stop the lab; its folder stays unless told otherwise."""
     ended = ending.down(open_lab(folder), delete=delete)
     console.print(f"{ended} process(es) ended{'; the folder is removed' if delete else ''}")
 
@@ -95,7 +95,7 @@ def inject(
     stays: Annotated[int | None, typer.Option(help="service_down: 1 if starting it again does not help.")] = None,
     times: Annotated[int | None, typer.Option(help="flapping_link: how often it went down.")] = None,
 ) -> None:
-    """Put a fault into a node. The same fault again changes nothing."""
+    """Inject a fault into a node. The same fault again changes nothing."""
     given: dict[str, Any] = {
         "code": code, "gpu": gpu, "psu": psu, "fan": fan, "dimm": dimm, "rail": rail, "with": other,
         "with_rail": with_rail, "tool": tool, "at": at, "share": share, "component": component, "version": version,
@@ -110,7 +110,7 @@ def inject(
 
 @app.command()
 def fix(fault: FaultName, node: Node, folder: Dir = HERE) -> None:
-    """Take a fault out of a node again."""
+    """Remove a fault from a node."""
     was = catalogue.fix(open_lab(folder), fault, node)
     console.print(f"{node}: {fault} {'is put right' if was else 'was not there'}")
 

@@ -51,7 +51,7 @@ def adopt(
     ] = 900.0,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
-    """Take nodes that serve already into production as they are: nothing is booted, drained or changed.
+    """Take nodes that are in service into production as they are: nothing is booted, drained or changed.
 
     Each is looked at first. Adopted is what is on, answers over ssh, is the machine that the source of truth
     describes, and is given work by its scheduler, where there is one. What does not fit is left alone, and you are

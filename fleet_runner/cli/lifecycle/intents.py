@@ -29,24 +29,24 @@ def provision(
     wait: Wait = 10.0,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
 ) -> None:
-    """Begin Day 0 of a registered node although something may run on it: it is booted anew."""
+    """Start Day 0 of a registered node, even if something may run on it: it is booted over the network."""
     if not yes:
         typer.confirm(f"Boot {', '.join(nodes)} anew? What runs there ends, and nothing on it is kept", abort=True)
     ask(Wish.PROVISION, nodes, reason, by, wait)
 
 
 def certify(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Say that a node is built as designed; its parts, power and cabling are verified next."""
+    """Confirm that a node is built as designed; its parts, power and cabling are verified next."""
     ask(Wish.CERTIFY, nodes, reason, by, wait)
 
 
 def hold(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Stop all automation on a node until it is released. A hold wins over everything."""
+    """Stop all automation on a node until it is released. A hold has priority over everything."""
     ask(Wish.HOLD, nodes, reason, by, wait)
 
 
 def maintenance(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Say that planned work begins on a node: it is looked at as before, and nothing follows until it is released."""
+    """Start planned work on a node: checks go on, and no remedy follows until it is released."""
     ask(Wish.MAINTENANCE, nodes, reason, by, wait)
 
 
@@ -56,32 +56,32 @@ def release(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0)
 
 
 def cancel(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Drop a pending remedy; nothing follows from the same fault until it has gone."""
+    """Cancel a pending remedy; the same fault has no consequence until it is gone."""
     ask(Wish.CANCEL, nodes, reason, by, wait)
 
 
 def reboot(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Reboot a production node once it is idle, and verify it before it serves again."""
+    """Reboot a production node when it is idle, and verify it before it serves again."""
     ask(Wish.REBOOT, nodes, reason, by, wait)
 
 
 def triage(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Take a node out of production once it is idle, for a person to look at."""
+    """Take a node out of production when it is idle, for a person to inspect."""
     ask(Wish.TRIAGE, nodes, reason, by, wait)
 
 
 def debug(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Say that a node in triage is being worked on in place."""
+    """Mark a node in triage as being worked on in place."""
     ask(Wish.DEBUG, nodes, reason, by, wait)
 
 
 def repaired(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Say that a node is whole again; it earns production from the start."""
+    """Mark a node as repaired; it passes every stage again before production."""
     ask(Wish.REPAIRED, nodes, reason, by, wait)
 
 
 def retry(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Try again what failed: firmware after a firmware failure, Day 0 from triage, debug or RMA."""
+    """Retry what failed: firmware after a firmware failure, Day 0 from triage, debug or RMA."""
     ask(Wish.RETRY, nodes, reason, by, wait)
 
 
@@ -92,7 +92,7 @@ def retire(
     wait: Wait = 10.0,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
 ) -> None:
-    """Take a node out of the fleet for good; its history stays. This cannot be undone."""
+    """Remove a node from the fleet; its history stays. This cannot be undone."""
     if not yes:
         with opened() as (_, store):
             lost = [each for name in nodes for each in losses(known(store, name), None, store.tickets(node=name))]

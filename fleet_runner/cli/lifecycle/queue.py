@@ -25,7 +25,7 @@ By = Annotated[str | None, typer.Option("--by", help="who asks; default: the use
 
 @app.callback()
 def queue(context: typer.Context, json: Json = False) -> None:
-    """Show every batch that has not ended: its nodes, who carries it, since when, and why it waits."""
+    """List the batches that run or wait: nodes, runner, since when, and why they wait."""
     if context.invoked_subcommand is not None:
         return
     with opened() as (settings, store):
@@ -43,7 +43,7 @@ def queue(context: typer.Context, json: Json = False) -> None:
 
 @app.command("pause")
 def pause(reason: Reason, by: By = None) -> None:
-    """Have nothing more begin; what runs goes on to its end."""
+    """Start nothing more; what runs is finished."""
     with opened() as (_, store):
         if not reason.strip():
             raise FleetError("--reason is empty; say why nothing more is to begin")
@@ -53,7 +53,7 @@ def pause(reason: Reason, by: By = None) -> None:
 
 @app.command("resume")
 def resume() -> None:
-    """Have what waits begin."""
+    """Start what waits again."""
     with opened() as (_, store):
         if store.resume_queue():
             console.print("resumed: what waits begins")
@@ -68,7 +68,7 @@ def stop(
     reason: Reason,
     by: By = None,
 ) -> None:
-    """End a batch wherever it runs; one that nobody began never will be. Its nodes are decided anew."""
+    """Stop a batch, wherever it runs or waits. What its nodes need is decided again."""
     with opened() as (settings, store):
         if not reason.strip():
             raise FleetError("--reason is empty; say why it is to end")
@@ -77,7 +77,7 @@ def stop(
 
 
 def runners(json: Json = False) -> None:
-    """Show who runs: where, which release, how much it carries, when it was last heard of, and what it reaches."""
+    """List the runners: where, which release, load, last heartbeat, and what each can reach."""
     with opened() as (settings, store):
         known, deciding = queueing.runners(settings, store), queueing.deciding(settings, store)
         if json:

@@ -38,7 +38,7 @@ STAND_BY = "another process serves the same state already; this one stands by, a
 
 
 def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False) -> None:
-    """Read, decide and act once: everything that is due now, and nothing twice.
+    """Run the control loop once: everything that is due now, and nothing twice.
 
     Where a runner on the same PostgreSQL decides, that one is told to look at once; exit code 1 then.
     """
@@ -69,7 +69,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Keep ticking, so that nodes move and schedules are kept, until Ctrl-C or SIGTERM.
+    """Run the control loop, which moves nodes and keeps schedules, until Ctrl-C or SIGTERM.
 
     Stopping it loses nothing: plays that are under way go on, and the next start adopts them.
     """

@@ -51,7 +51,7 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="keep the view on the screen until Ctrl-C")] = False,
     json: Json = False,
 ) -> None:
-    """Show every node and fabric: its state, since when, and what happens or what it waits for.
+    """List nodes and fabrics: state, since when, and what happens next or what they wait for.
 
     A node whose last check was UNKNOWN says so here: nothing follows from that but another try.
     """
@@ -134,7 +134,7 @@ def _flashed(node: Node, flash: str) -> Node:
 
 
 def node(name: NodeName, json: Json = False) -> None:
-    """Show one node or fabric: its state, the newest answer of every check, what is foreseen, its tickets."""
+    """Show one node or fabric: state, the newest result of each check, forecasts, tickets."""
     with opened() as (settings, store):
         row = known(store, name)
         latest, tickets, runs = store.latest_results(name), store.tickets(node=name), _open(store, name)
@@ -181,7 +181,7 @@ def history(
     limit: Annotated[int, typer.Option(min=1, help="the newest so many lines")] = 200,
     json: Json = False,
 ) -> None:
-    """Show what happened to a node, oldest first: transitions, runs, conditions, wishes, tickets."""
+    """List what happened to a node, oldest first: transitions, runs, conditions, requests, tickets."""
     with opened() as (_, store):
         known(store, name)
         entries = store.history(name, limit=limit)
@@ -197,7 +197,7 @@ def explain(
     steps: Annotated[int, typer.Option(min=1, help="how many transitions to go back")] = 2,
     json: Json = False,
 ) -> None:
-    """Say why a node is where it is: for each transition its sentence, the rule and the evidence.
+    """Explain why a node is in its state: each transition with its reason, rule and evidence.
 
     Of a fabric: its last sweep, what follows from each fault, and when and why it is swept next.
     """
@@ -290,7 +290,7 @@ def tickets(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List what technicians have to do: one ticket a physical fault."""
+    """List open tickets for technicians: one per physical fix."""
     with opened() as (_, store):
         if name is not None:
             known(store, name)

@@ -41,7 +41,7 @@ def report(
     force: Annotated[bool, typer.Option("--force", help="write over a file that is there")] = False,
     json: Annotated[bool, typer.Option("--json", help="print figures as JSON and write no page")] = False,
 ) -> None:
-    """Write one HTML page of a week: bring-up times, failures by cause, remedies that helped, nodes to watch."""
+    """Write the weekly report as one HTML page: bring-up times, failures by cause, remedies, nodes to watch."""
     now = time.time()
     from fleet_runner.cli.reliability import report_ahead  # noqa: PLC0415  other commands draw nothing
 

@@ -71,7 +71,7 @@ def schedules(context: typer.Context, json: Json = False) -> None:
 
 @app.command("run")
 def run(name: Name) -> None:
-    """Have a schedule come now: a sweep of every node within ten minutes, a job of the fleet at once."""
+    """Trigger a schedule now: a sweep reaches every node within ten minutes, a job of the fleet starts at once."""
     _check(name)
     with opened() as (settings, store):
         switch = store.schedules()[2].get(name)
@@ -95,7 +95,7 @@ def pause(
     reason: Annotated[str, typer.Option("--reason", "-r", help="why; others see it in `fleet-runner schedules`")],
     by: Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")] = None,
 ) -> None:
-    """Have nothing begin by a schedule until it is resumed; what runs goes on to its end."""
+    """Pause a schedule until it is resumed; what runs is finished."""
     _check(name)
     if not reason.strip():
         raise FleetError("--reason is empty; say why nothing is to begin by this schedule")
@@ -106,7 +106,7 @@ def pause(
 
 @app.command("resume")
 def resume(name: Name) -> None:
-    """Have a schedule come again."""
+    """Resume a schedule."""
     _check(name)
     with opened() as (_, store):
         if store.resume_schedule(name):

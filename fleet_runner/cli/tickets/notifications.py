@@ -28,7 +28,7 @@ def notifications() -> None:
 def check(
     file: Annotated[Path | None, typer.Argument(help="default: the one in use", metavar="FILE")] = None,
 ) -> None:
-    """Check the list of channels and the files with their secrets: a line for what is wrong. Exit code 1 if any."""
+    """Check the channels and their secret files: one line for each error. Exit code 1 if there is any."""
     path = file or notification_file.file(settings.load())
     if path is None:
         raise FleetError(f"{NOBODY}; name one: fleet-runner notifications check FILE")
@@ -43,7 +43,7 @@ def check(
 
 @app.command()
 def test(name: Annotated[str, typer.Argument(metavar="CHANNEL", help="as the file names it")]) -> None:
-    """Send a channel one message that says it is a test, at any hour. Exit code 1 where it is not taken."""
+    """Send a test message to a channel, also in quiet hours. Exit code 1 if it is not accepted."""
     from fleet_runner.adapters import notifications  # noqa: PLC0415  other commands need none of it
     from fleet_runner.core.tickets.notifications.text import Message  # noqa: PLC0415  likewise
     from fleet_runner.core.tickets.trackers.backoff import TrackerError  # noqa: PLC0415  likewise
@@ -66,7 +66,7 @@ def test(name: Annotated[str, typer.Argument(metavar="CHANNEL", help="as the fil
 
 @app.command()
 def status(*, json: Json = False) -> None:
-    """Show of each channel when it was notified last, and what keeps it from being notified."""
+    """Show when each channel was last notified, and what blocks it."""
     with opened() as (used, store):
         found = notification_file.channels(used)
         known = {each.name: store.channel(each.name) for each in found}

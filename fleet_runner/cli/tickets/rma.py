@@ -84,7 +84,7 @@ def listing(
 
 @app.command()
 def show(node: NodeName, *, json: Json = False) -> None:
-    """Show a node's cases, and the slots that the source of truth knows with their serial numbers."""
+    """Show a node's cases, and the serial numbers that the source of truth has for its slots."""
     with opened() as (settings, store):
         known(store, node)
         found = store.cases(node)
@@ -109,7 +109,7 @@ def parts(
     check: Annotated[bool, typer.Option("--check", help="change nothing; show what would change")] = False,
     by: By = None,
 ) -> None:
-    """Say which parts went out and came in; new serial numbers are written into the source of truth."""
+    """Record which parts went out and came in; new serial numbers go into the source of truth."""
     went, came = pairs(out or (), "--out"), pairs(into or (), "--in")
     if not went and not came:
         raise FleetError("neither --out nor --in is given; expected SLOT=SERIAL for at least one of them")
@@ -139,7 +139,7 @@ def parts(
 
 @app.command()
 def close(node: NodeName, *, number: Number = "", reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """End a case; with its last one the node is repaired, and goes on to onboard."""
+    """Close a case; with the last one the node is repaired, and goes on to onboard."""
     with opened() as (_, store):
         row = known(store, node)
         case = _one(store, node, number)
@@ -165,7 +165,7 @@ def replaced(
     wait: Wait = 10.0,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
 ) -> None:
-    """Say that another chassis stands in a node's place, with the serial number that the source of truth has now.
+    """Record that a node's chassis was replaced; its serial number is the one in the source of truth now.
 
     It earns production from the start, beginning with onboard; one that serves leaves production first. Until this is
     said, nothing is done to a node whose serial number in the source of truth is another one.

@@ -36,7 +36,7 @@ app.command("list")(reading.tickets)
 
 @app.command()
 def show(number: Number, *, json: Json = False) -> None:
-    """Show a ticket: its steps, what happened to it, its issues elsewhere, and what waits and why."""
+    """Show a ticket: its steps, its history, its issues in trackers, and what is pending and why."""
     with opened() as (settings, store):
         found = _known(store, number)
         changes, elsewhere = store.ticket_changes(number), links(settings, store, number)
@@ -57,7 +57,7 @@ def show(number: Number, *, json: Json = False) -> None:
 def close(
     number: Number, *, reason: Annotated[str, typer.Option("--reason", "-r", help="why it is done; goes everywhere")]
 ) -> None:
-    """Close a ticket by hand. The next check that sees its fault opens it again: only a fix keeps it closed."""
+    """Close a ticket by hand. A check that still sees its fault opens it again."""
     with opened() as (_, store):
         found = _known(store, number)
         if not store.close_ticket(number, _said(reason), whoami(), time.time()):
@@ -80,7 +80,7 @@ def note(
 
 @app.command()
 def trackers(*, json: Json = False) -> None:
-    """List the trackers that are told of tickets, how each stands, and what waits for it."""
+    """List the trackers: the state of each, and what is pending."""
     with opened() as (settings, store):
         now = time.time()
         rows = [
@@ -108,7 +108,7 @@ def sync(
         bool, typer.Option("--anew", help="open new issues for these tickets, where theirs are gone or locked")
     ] = False,
 ) -> None:
-    """Tell the trackers now what waits for them, also what is put off; every open ticket that one does not have."""
+    """Send the trackers everything pending now, retries included, and every open ticket that one lacks."""
     only = tuple(numbers or ())
     if anew and not only:
         raise FleetError("--anew opens new issues for tickets that are named; name them: ticket sync 12 --anew")

@@ -14,5 +14,5 @@ def web() -> None:
 
 
 app.command()(serve)
-app.add_typer(tokens.app, name="token", help="Say who may see and ask, by tokens.")
-app.add_typer(sessions.app, name="session", help="Say who has logged in, and log them out.")
+app.add_typer(tokens.app, name="token", help="Manage access tokens.")
+app.add_typer(sessions.app, name="session", help="List and end browser sessions.")

@@ -13,7 +13,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.command("list")
 def list_sessions(*, json: Json = False) -> None:
-    """List who has logged in with a browser, and until when."""
+    """List browser sessions, and until when each is valid."""
     now = time.time()
     with opened() as (_, store):
         found = store.sessions(now)
@@ -31,7 +31,7 @@ def list_sessions(*, json: Json = False) -> None:
 
 @app.command()
 def end(name: Name, *, json: Json = False) -> None:
-    """Log somebody out wherever they have logged in. With a token that is good they can log in again."""
+    """End all browser sessions of a person. With a valid token they can log in again."""
     with opened() as (_, store):
         ended = store.end_sessions(name)
     if json:

@@ -27,7 +27,7 @@ def add(
     expires: Annotated[str, typer.Option(metavar="SPAN", help="ends after 12h, 30d or 52w; empty: never")] = "",
     json: Json = False,
 ) -> None:
-    """Make a token and print it: this once, for only its SHA-256 is kept."""
+    """Create a token and print it, this once: only its SHA-256 is stored."""
     from fleet_runner.services.http.admission import make  # noqa: PLC0415  other commands need no part of the server
 
     if not NAME.fullmatch(name):
@@ -49,7 +49,7 @@ def add(
 
 @app.command("list")
 def list_tokens(*, json: Json = False) -> None:
-    """List tokens: for whom, as what, when last used. None is shown itself."""
+    """List tokens: for whom, which role, when last used. The tokens themselves are not stored."""
     now = time.time()
     with opened() as (_, store):
         found = [token for token in store.tokens() if token.scope != INGEST]
@@ -69,7 +69,7 @@ def rotate(
     overlap: Annotated[str, typer.Option(metavar="SPAN", help="how long the old one is good beside it")] = "1h",
     json: Json = False,
 ) -> None:
-    """Make a new token of the same name and role and print it; the old one, and its sessions, go on for the overlap.
+    """Replace a token by a new one of the same name and role; the old one stays valid for the overlap.
 
     One that was made to expire expires again, as long after today as it did after it was made.
     """
@@ -99,7 +99,7 @@ def rotate(
 
 @app.command()
 def revoke(name: Name, *, json: Json = False) -> None:
-    """End a token, and the sessions that were begun with it; whoever still shows it is refused a second later."""
+    """Revoke a token and its sessions; it is refused one second later."""
     with opened() as (_, store):
         revoked = store.revoke_token(name, time.time())
     if json:

@@ -118,7 +118,7 @@ def pause(here: Here, who: Steers, reason: Reason = "") -> RedirectResponse:
 
 @router.post("/runs/queue/resume")
 def resume(here: Here, who: Steers) -> RedirectResponse:
-    """Have what waits begin."""
+    """Start what waits again."""
     del who
     here.store.resume_queue()
     wake(here)

@@ -50,7 +50,7 @@ def pause(here: Here, who: Steers, name: str, reason: Annotated[str, Form(max_le
 
 @router.post("/schedules/{name}/resume")
 def resume(here: Here, who: Steers, name: str) -> RedirectResponse:
-    """Have a schedule come again."""
+    """Resume a schedule."""
     del who
     here.store.resume_schedule(_known(name))
     wake(here)

@@ -39,7 +39,7 @@ def send(
     message: Annotated[str, typer.Option("--message", "-m", help="what was seen, for whoever reads it")] = "",
     ended: Annotated[bool, typer.Option("--ended", help="take back what was said before")] = False,
 ) -> None:
-    """Say that something is wrong with a node, or right again; the rules say what follows."""
+    """Report a fault of a node, or its end; the policy says what follows."""
     for name, given, most in (("CODE", code, LONGEST_CODE), ("--component", component, LONGEST_PART),
                               ("--message", message, LONGEST_MESSAGE)):  # fmt: skip
         if len(given) > most or not given.isprintable():

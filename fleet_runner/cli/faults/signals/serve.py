@@ -9,7 +9,7 @@ from fleet_runner.settings import load
 
 
 def serve() -> None:
-    """Take signals over HTTP, and syslog where it is set, until Ctrl-C or SIGTERM.
+    """Receive signals over HTTP, and syslog where it is set, until Ctrl-C or SIGTERM.
 
     fleet-runner serve does the same beside its work where signals_listen is set; this is for a machine of its own.
     """

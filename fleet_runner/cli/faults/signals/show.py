@@ -24,7 +24,7 @@ def list_alarms(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="with --all: the newest so many")] = 200,
     json: Json = False,
 ) -> None:
-    """List the alarms that stand: how often, since when, and what follows from them."""
+    """List active alarms: how often, since when, and what follows from them."""
     now = time.time()
     with opened() as (_, store):
         if node:
@@ -40,7 +40,7 @@ def list_alarms(
 
 
 def status(*, json: Json = False) -> None:
-    """Say who was heard last, what became of it, and whether a listener is there to hear."""
+    """Show the last signals, what became of them, and whether a listener runs."""
     now = time.time()
     with opened() as (_, store):
         found = store.heard()

@@ -82,7 +82,7 @@ Work = Callable[[Desk, str, Bmc, Events], Told]
 
 
 def subscribe(*, node: Nodes = None, every: All = False, dry_run: Dry = False, json: Json = False) -> None:
-    """Have BMCs post their events here, each with a token that is good for its own node alone.
+    """Subscribe to the events of BMCs; each gets a token that is valid for its own node only.
 
     What is well is left as it is; what a BMC has lost, as some do when they restart, is made again. So it may run
     every quarter of an hour. Exit code 1: a BMC refused; 3: one could not be asked, or has no event service.
@@ -91,12 +91,12 @@ def subscribe(*, node: Nodes = None, every: All = False, dry_run: Dry = False, j
 
 
 def unsubscribe(*, node: Nodes = None, every: All = False, dry_run: Dry = False, json: Json = False) -> None:
-    """End our subscriptions at BMCs, and the tokens that they post with. Those of others are left."""
+    """End our subscriptions at BMCs, and their tokens. Subscriptions of others are left."""
     _all(_unsubscribed, node, every=every, dry=dry_run, json=json)
 
 
 def list_subscriptions(*, node: Nodes = None, every: All = False, json: Json = False) -> None:
-    """Say which BMCs post their events here, when they were last heard, and to whom else they post."""
+    """List BMC subscriptions: when each BMC was last heard, and who else is subscribed."""
     _all(_looked, node, every=every, dry=True, json=json)
 
 

@@ -31,7 +31,7 @@ def add(
     ] = None,
     expires: Annotated[str, typer.Option(metavar="SPAN", help="ends after 12h, 30d or 52w; empty: never")] = "",
 ) -> None:
-    """Make a token and print it: this once, for only its SHA-256 is kept."""
+    """Create a token and print it, this once: only its SHA-256 is stored."""
     from fleet_runner.services.http.admission import make  # noqa: PLC0415  other commands need no part of the listener
 
     if not NAME.fullmatch(name):
@@ -48,7 +48,7 @@ def add(
 
 @app.command("list")
 def list_tokens(*, json: Json = False) -> None:
-    """List tokens: for whom, good for what, when last used. None is shown itself."""
+    """List tokens: for whom, for what, when last used. The tokens themselves are not stored."""
     now = time.time()
     with opened() as (_, store):
         found = store.tokens()
@@ -63,7 +63,7 @@ def list_tokens(*, json: Json = False) -> None:
 
 @app.command()
 def revoke(name: Name) -> None:
-    """End a token; whoever still shows it is refused a second later."""
+    """Revoke a token; it is refused one second later."""
     with opened() as (_, store):
         if not store.revoke_token(name, time.time()):
             console.print(f"no token {name!r} is good for anything; fleet-runner signals token list", markup=False)

@@ -39,7 +39,7 @@ def init(
     check: Annotated[bool, typer.Option("--check", help="only say what is to be done; 1 if anything")] = False,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
-    """Make what fleet-runner needs in the NetBox that source names; a second run finds nothing to do.
+    """Create what fleet-runner needs in the NetBox that `source` names; safe to run again.
 
     Only what it made itself is ever changed. What others made under the same name and differs is said. Exit code 1:
     that, or something could not be made; with --check something is to be done.

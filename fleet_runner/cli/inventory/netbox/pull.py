@@ -28,7 +28,7 @@ def pull(
     token_file: TokenFile = None,
     json: Json = False,
 ) -> None:
-    """Write site files from a NetBox: reading them gives what reading the NetBox gives.
+    """Write site files from a NetBox; they describe the same fleet.
 
     The same NetBox gives the same files. One that somebody edited since it was pulled, or wrote by hand, is not
     written over without --force. Site files of other names are never touched, and a folder that has any is refused.

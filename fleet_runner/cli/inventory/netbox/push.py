@@ -38,7 +38,7 @@ def push(
     token_file: TokenFile = None,
     json: Json = False,
 ) -> None:
-    """Make a NetBox say what site files say: what is missing is made, what differs is changed.
+    """Write site files into a NetBox: what is missing is created, what differs is changed.
 
     Nothing is ever taken out of NetBox, neither objects nor values that the files leave empty. A second push writes
     nothing, and one after an interruption the rest. Exit code 1: something could not be written, or with --check

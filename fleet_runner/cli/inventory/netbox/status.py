@@ -29,7 +29,7 @@ def wanted(settings: Settings) -> None:
 
 
 def status(json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False) -> None:
-    """Show how far NetBox is told of nodes, what somebody else wrote there, and what could not be written."""
+    """Show what was written to NetBox, what others changed there, and what could not be written."""
     with opened() as (settings, store):
         wanted(settings)
         url = settings.source.rstrip("/")

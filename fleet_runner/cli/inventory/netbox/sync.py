@@ -23,7 +23,7 @@ def sync(
         typer.Option("--over", metavar="NODE", help="write over the state that somebody else wrote into its page"),
     ] = None,
 ) -> None:
-    """Write what NetBox is not told yet: states, history, serial numbers; serve does so by itself.
+    """Write pending states, history and serial numbers to NetBox; serve does so by itself.
 
     Exit code 1: something is in conflict or could not be written; netbox status says what. With --check: something
     would be written.

@@ -37,7 +37,7 @@ def trends(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="the newest so many")] = LISTED,
     json: Json = False,
 ) -> None:
-    """Show what is foreseen, and when it was last looked for."""
+    """Show the current forecasts, and when the analysis last ran."""
     if context.invoked_subcommand is not None:
         return
     with opened() as (_, store):
@@ -68,7 +68,7 @@ def trends(
 
 @app.command("show")
 def show(name: Annotated[str, typer.Argument(metavar="NODE", help="a node")], json: Json = False) -> None:
-    """Show what is, and was, foreseen of one node."""
+    """Show the forecasts for one node, current and past."""
     with opened() as (_, store):
         known(store, name)
         found = store.foresights(node=name, standing=False)
@@ -84,7 +84,7 @@ def show(name: Annotated[str, typer.Argument(metavar="NODE", help="a node")], js
 
 @app.command("run")
 def run() -> None:
-    """Look now, as the schedule does each night: here, or by the runner that is sooner."""
+    """Run the nightly analysis now: here, or by the runner that is sooner."""
     with opened() as (settings, store):
         remote.at_hand(store, "trends run")
         with explained(INTERRUPTED):
@@ -99,7 +99,7 @@ def parts(
     word: Annotated[str, typer.Argument(metavar="[SERIAL|NODE]", help="default: the whole fleet")] = "",
     json: Json = False,
 ) -> None:
-    """Show places and parts that fail again; or what befell one part, or the parts of one node."""
+    """Show slots and parts that fail repeatedly; or the history of one part, or of one node's parts."""
     if not word:
         text.show("parts", json=json, lists=("rates", "slots", "parts"))
         return
@@ -129,7 +129,7 @@ def _befell(store: Any, word: str, limit: int) -> tuple[Line, ...]:
 
 @app.command("lemons")
 def lemons(json: Json = False) -> None:
-    """Show the nodes that take more of everybody's time than others do, and why."""
+    """Show nodes that need far more work than others, and why."""
     text.show("lemons", json=json, lists=("lemons", "absent"))
 
 
@@ -140,7 +140,7 @@ def lifetimes(
     hours: Annotated[float, typer.Option(help="how long that job runs")] = 0.0,
     json: Json = False,
 ) -> None:
-    """Show how long parts live, how often nodes drop out, and what a job has to expect."""
+    """Show failure rates of parts and nodes, and how often a job must expect an interruption."""
     if not nodes and not hours:
         text.show("lifetimes", json=json, lists=("kinds", "burn_in"), one=("service", "jobs"))
         return
@@ -158,13 +158,13 @@ def lifetimes(
 
 @app.command("checks")
 def checks(json: Json = False) -> None:
-    """Show which checks find what, in how many minutes, and a schedule that finds the same in less."""
+    """Show what each check finds and what it costs, and a schedule that finds the same in less time."""
     text.show("worth", json=json, lists=("checks", "schedules"))
 
 
 @app.command("limits")
 def limits(json: Json = False) -> None:
-    """Show which limits good nodes speak for; `fleet-runner baseline` proposes the change to the inventory."""
+    """Show limits learned from good nodes; `fleet-runner baseline` proposes the change to the inventory."""
     text.show("limits", json=json, lists=("limits",))
 
 

@@ -29,7 +29,7 @@ def metric(
     node: Annotated[str, typer.Option("--node", "-n", help="the parts of this node", metavar="NODE")] = "",
     json: Json = False,
 ) -> None:
-    """Draw one metric day by day: the middle of each device type, or each part of a node beside its peers."""
+    """Draw one metric day by day: the median of each device type, or each part of a node beside its peers."""
     if not name:
         _list(json=json)
         return
