@@ -67,6 +67,10 @@ bench-adopt: $(DEV) ## Take 32 lab servers and 2,000 stand-ins that serve from a
 bench-cabling: $(RUN) ## Take the time of judging whole fabrics, beside reading the file and the field's own tools
 	@$(BIN)/python benchmarks/cabling.py $(BENCH_ARGS)
 
+.PHONY: bench-cli
+bench-cli: $(DEV) ## Take what the commands that people wait for cost, beside ansible --version
+	@$(BIN)/python benchmarks/cli.py $(BENCH_ARGS)
+
 .PHONY: bench-boot
 bench-boot: $(DEV) ## Boot 10,000 nodes at once over real sockets, beside nginx with static files of the same sizes
 	@PYTHONPATH=. $(BIN)/python benchmarks/boot.py $(BENCH_ARGS)

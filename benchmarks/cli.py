@@ -1,0 +1,53 @@
+"""What commands that a person waits for cost, beside `ansible --version` of the same environment.
+
+`python benchmarks/cli.py [--rounds N]` makes a store from the example site with one tick and runs each command
+in turn, round after round. Taken is the CPU time of the whole process, user and system, the median of the rounds.
+"""
+
+import argparse
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+SITE = Path(__file__).resolve().parent.parent / "docs" / "examples" / "site"
+BIN = Path(sys.executable).parent
+OURS = (("--help",), ("status",), ("node", "gpu-01"), ("tickets",), ("cabling", "--help"), ("check", "list"))
+
+
+def taken(folder: Path, program: str, *words: str) -> float:
+    """Return the CPU seconds of a command; CalledProcessError where it fails."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([BIN / program, *words], cwd=folder, check=True, capture_output=True)  # noqa: S603  our own commands
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main(arguments: list[str]) -> int:
+    """Print one line a command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args(arguments).rounds
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        shutil.copytree(SITE, folder / "site")
+        (folder / "fleet.toml").write_text('source = "site"\n', encoding="utf-8")
+        taken(folder, "fleet-runner", "tick")
+        commands = [("ansible", "--version"), *(("fleet-runner", *words) for words in OURS)]
+        seconds: dict[tuple[str, ...], list[float]] = {command: [] for command in commands}
+        for number in range(rounds):
+            print(f"round {number + 1} of {rounds}", file=sys.stderr)
+            for command in commands:
+                seconds[command].append(taken(folder, *command))
+    beside = median(seconds[commands[0]])
+    for command in commands:
+        took = median(seconds[command])
+        print(f"{' '.join(command):28} {took:5.2f} s CPU  {took / beside:4.1f} times ansible --version")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
