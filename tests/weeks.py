@@ -80,7 +80,7 @@ def hold(store: Store, name: str, at: float, dice: Random) -> None:
     """Have a person hold a node; half of the holds are over."""
     act(store, name, SetCondition(Condition.HELD, Held(at, f"its fans {HOSTILE}", "alice")), at=at)
     if dice.random() < 0.5:
-        gone = ClearCondition(Condition.HELD, "alice", "Released: automation goes on.")
+        gone = ClearCondition(Condition.HELD, "alice", "Released: automation continues.")
         act(store, name, gone, at=at + 5 * HOUR)
 
 

@@ -110,7 +110,7 @@ def test_explain_shows_the_line_it_was_decided_from(command: Command, store: Sto
     _, out, _ = command("explain", "gpu-01")
     said = " ".join(out.split())
     assert "verify → onboard on 'failed', by runner" in said
-    assert "a person must fix something physical" in said
+    assert "a technician must fix it and certify it again" in said
     assert "NVRM: Xid (PCI:0000:9b:00): 79" in said
     assert "Next: waits for ann" in said
     digest = said.partition("fleet-runner evidence ")[2].split()[0]
@@ -169,7 +169,7 @@ def answer(store: Store) -> None:
 @pytest.mark.parametrize(
     ("wish", "code", "words"),
     [
-        ("certify", 0, "its parts, power and cabling are now verified"),
+        ("certify", 0, "parts, power and cabling are verified next"),
         ("hold", 0, "Held: nothing moves it"),
         ("maintenance", 0, "In maintenance: what is seen is kept"),
         ("repaired", 1, "does not apply in onboard"),

@@ -151,7 +151,7 @@ def test_an_operator_holds_and_releases_what_serves(site: LabSite, browser: Brow
         expect(page.locator("body")).to_contain_text(HEALTHY)
         page.goto(f"{site.url}/nodes/{HEALTHY}")
         page.get_by_role("button", name="Release").click()
-        expect(page.locator("#asked")).to_contain_text("Released: automation goes on.", timeout=LONG)
+        expect(page.locator("#asked")).to_contain_text("Released: automation continues.", timeout=LONG)
     assert Condition.HELD not in node(site, HEALTHY).conditions
 
 

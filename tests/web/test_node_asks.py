@@ -123,7 +123,7 @@ def test_an_operator_holds_and_releases_a_node(
         assert Condition.HELD in node(hall.store, SERVING).conditions
         accessible(page)
         page.get_by_role("button", name="Release").click()
-        expect(page.locator("#asked")).to_contain_text("Released: automation goes on.", timeout=15_000)
+        expect(page.locator("#asked")).to_contain_text("Released: automation continues.", timeout=15_000)
     assert Condition.HELD not in node(hall.store, SERVING).conditions
 
 

@@ -95,7 +95,7 @@ def _release(view: View, intent: Intent) -> tuple[Action, ...]:
     if not holding:
         return _no(intent, "The node is neither held nor in maintenance.")
     more = "; it is in maintenance still: release it once more to end that" if holding[1:] else ""
-    sentence = f"Released{more}." if more else "Released: automation goes on."
+    sentence = f"Released{more}." if more else "Released: automation continues."
     return _yes(intent, sentence, ClearCondition(holding[0], intent.by, sentence))
 
 

@@ -210,7 +210,7 @@ def test_a_resting_node_names_its_open_tickets() -> None:
     """So that a technician finds them."""
     collected = (a_run(Stage.COLLECT),)
     resting = decide(a_view(a_node(State.TRIAGE), tickets=(a_ticket(check="gpu_burn"),), runs=collected), TIMING, NOW)
-    assert resting.waiting == "Out of the cluster; a person decides what it needs. Open tickets: #5."
+    assert resting.waiting == "Out of service; a person decides what to do. Open tickets: #5."
     assert decide(a_view(a_node(State.RMA)), TIMING, NOW).waiting == STATES[State.RMA].meaning
 
 

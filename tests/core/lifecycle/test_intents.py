@@ -91,7 +91,7 @@ def test_hold_and_release() -> None:
     assert isinstance(action, SetCondition)
     (cleared,), said = asked(Wish.RELEASE, conditions=HELD)
     assert isinstance(cleared, ClearCondition)
-    assert said.sentence == "Released: automation goes on."
+    assert said.sentence == "Released: automation continues."
     assert asked(Wish.RELEASE)[1].sentence == "The node is neither held nor in maintenance."
 
 

@@ -74,7 +74,7 @@ def test_patience_always_ends(state: State, past: list[tuple[int, Outcome]]) -> 
 def test_a_state_begins_with_its_first_stage() -> None:
     """With the stage's meaning as the reason."""
     decision = advance(a_view(a_node(State.VERIFY)), TIMING, NOW)
-    assert decision.actions == (OpenRun(Stage.VERIFY, "Hold parts, power and cabling against the design."),)
+    assert decision.actions == (OpenRun(Stage.VERIFY, "Compare parts, power and cabling with the design."),)
 
 
 def test_a_reboot_is_verified_before_the_node_serves_again() -> None:

@@ -206,7 +206,9 @@ def test_a_paused_rollouts_node_begins_nothing_and_its_time_does_not_run(make_wo
     now = ticked(world, now, 8, pause=HOUR / 2)
     assert row(world, "gpu-01").state is State.FIRMWARE
     ticked(world, now, 6, pause=HOUR / 2)
-    assert member(world, "gpu-01").detail.startswith("it went to firmware_failed: Firmware was not finished")
+    assert member(world, "gpu-01").detail.startswith(
+        "it went to firmware_failed: The firmware update was not finished"
+    )
 
 
 def test_a_paused_rollouts_node_stays_in_production(make_world: MakeWorld) -> None:

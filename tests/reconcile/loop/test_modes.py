@@ -72,7 +72,7 @@ def test_what_serves_is_adopted_and_observed_until_somebody_lets_it_act(
     pass_time(world, 1001.0, 30)
     assert world.store.answer(wish) == (
         True,
-        "It serves already, as it was designed: it is adopted as it is, without a reboot.",
+        "Already in service and built as designed: adopted as it is, without a reboot.",
     )
     assert path(world) == [State.PRODUCTION]
     now = pass_time(world, 1031.0, 400)

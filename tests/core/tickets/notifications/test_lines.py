@@ -25,7 +25,7 @@ ENTRY = Entry(7, "gpu-01", 100.0, "ticket", "Ticket 12: gpu-01: worn out", "runn
         ("alarm", "Alarm xid.79 of GPU 3 is cleared: silence", What.ALARM_CLEARED),
         ("condition", "Held: its fans are looked at", What.HELD),
         ("condition", "Maintenance: new power supplies", What.HELD),
-        ("condition", "Released: automation goes on.", What.HELD),
+        ("condition", "Released: automation continues.", What.HELD),
         ("condition", "Draining: GPU 3", What.CONDITION),
         ("run", "Health passive: failed; GPU 3", What.RUN_FAILED),
         ("run", "Burn in: lost (a person asked); nobody saw its end", What.RUN_FAILED),
