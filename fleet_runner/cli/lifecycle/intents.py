@@ -1,6 +1,7 @@
 """Commands by which people ask for something: each leaves a wish that the reconciler answers."""
 
 import time
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -22,6 +23,32 @@ Wait = Annotated[float, typer.Option("--wait", min=0, help="seconds to wait for 
 ASK_AGAIN = 0.2
 
 
+def _command(wish: Wish, does: str) -> Callable[..., None]:
+    """Return a command that leaves a wish for nodes; `does` is its help."""
+
+    def leave(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
+        ask(wish, nodes, reason, by, wait)
+
+    leave.__doc__ = does
+    return leave
+
+
+certify = _command(
+    Wish.CERTIFY, "Confirm that a node is built as designed; its parts, power and cabling are verified next."
+)
+hold = _command(Wish.HOLD, "Stop all automation on a node until it is released. A hold has priority over everything.")
+maintenance = _command(
+    Wish.MAINTENANCE, "Start planned work on a node: checks go on, and no remedy follows until it is released."
+)
+release = _command(Wish.RELEASE, "End a hold, or planned work if the node is not held.")
+cancel = _command(Wish.CANCEL, "Cancel a pending remedy; the same fault has no consequence until it is gone.")
+reboot = _command(Wish.REBOOT, "Reboot a production node when it is idle, and verify it before it serves again.")
+triage = _command(Wish.TRIAGE, "Take a node out of production when it is idle, for a person to inspect.")
+debug = _command(Wish.DEBUG, "Mark a node in triage as being worked on in place.")
+repaired = _command(Wish.REPAIRED, "Mark a node as repaired; it passes every stage again before production.")
+retry = _command(Wish.RETRY, "Retry what failed: firmware after a firmware failure, Day 0 from triage, debug or RMA.")
+
+
 def provision(
     nodes: Nodes,
     reason: Reason = "",
@@ -33,56 +60,6 @@ def provision(
     if not yes:
         typer.confirm(f"Boot {', '.join(nodes)} anew? What runs there ends, and nothing on it is kept", abort=True)
     ask(Wish.PROVISION, nodes, reason, by, wait)
-
-
-def certify(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Confirm that a node is built as designed; its parts, power and cabling are verified next."""
-    ask(Wish.CERTIFY, nodes, reason, by, wait)
-
-
-def hold(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Stop all automation on a node until it is released. A hold has priority over everything."""
-    ask(Wish.HOLD, nodes, reason, by, wait)
-
-
-def maintenance(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Start planned work on a node: checks go on, and no remedy follows until it is released."""
-    ask(Wish.MAINTENANCE, nodes, reason, by, wait)
-
-
-def release(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """End a hold, or planned work if the node is not held."""
-    ask(Wish.RELEASE, nodes, reason, by, wait)
-
-
-def cancel(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Cancel a pending remedy; the same fault has no consequence until it is gone."""
-    ask(Wish.CANCEL, nodes, reason, by, wait)
-
-
-def reboot(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Reboot a production node when it is idle, and verify it before it serves again."""
-    ask(Wish.REBOOT, nodes, reason, by, wait)
-
-
-def triage(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Take a node out of production when it is idle, for a person to inspect."""
-    ask(Wish.TRIAGE, nodes, reason, by, wait)
-
-
-def debug(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Mark a node in triage as being worked on in place."""
-    ask(Wish.DEBUG, nodes, reason, by, wait)
-
-
-def repaired(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Mark a node as repaired; it passes every stage again before production."""
-    ask(Wish.REPAIRED, nodes, reason, by, wait)
-
-
-def retry(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-    """Retry what failed: firmware after a firmware failure, Day 0 from triage, debug or RMA."""
-    ask(Wish.RETRY, nodes, reason, by, wait)
 
 
 def retire(
