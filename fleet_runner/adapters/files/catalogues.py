@@ -10,10 +10,10 @@ import yaml
 from fleet_runner.adapters.files import firmware_images, yaml_places
 from fleet_runner.adapters.files.yaml_places import Unreadable, line_at, line_of, means, twice
 from fleet_runner.core.base.errors import ImageError
+from fleet_runner.core.base.fields import Path as FieldPath
+from fleet_runner.core.base.fields import named
 from fleet_runner.core.firmware import bios, catalogue
 from fleet_runner.core.firmware.catalogue import Catalogue, CatalogueError, Image, Problem
-from fleet_runner.core.firmware.fields import Path as FieldPath
-from fleet_runner.core.firmware.fields import named
 from fleet_runner.settings import Settings
 
 PROFILE = "fleet_profile"

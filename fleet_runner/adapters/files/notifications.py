@@ -7,10 +7,10 @@ from fleet_runner.adapters.files import secret as secret_file
 from fleet_runner.adapters.files import yaml_places
 from fleet_runner.adapters.files.yaml_places import Unreadable, line_at
 from fleet_runner.core.base.errors import SettingsError
-from fleet_runner.core.firmware.fields import Unfit
+from fleet_runner.core.base.fields import Unfit
+from fleet_runner.core.base.named_list import ListError, told
 from fleet_runner.core.tickets.notifications import configuration
 from fleet_runner.core.tickets.notifications.channel import Channel
-from fleet_runner.core.tickets.notifications.configuration import ChannelsError
 from fleet_runner.core.tickets.trackers.configuration import url
 from fleet_runner.settings import Settings
 
@@ -72,8 +72,8 @@ def check(path: Path) -> tuple[tuple[Channel, ...], tuple[str, ...]]:
         return (), tuple(f"{path}:{line}: {text}" for line, text in slips)
     try:
         return configuration.read(content), ()
-    except ChannelsError as error:
-        wrong = sorted((line_at(root, each.path), configuration.told(each)) for each in error.problems)
+    except ListError as error:
+        wrong = sorted((line_at(root, each.path), told(each)) for each in error.problems)
         return (), tuple(f"{path}:{line}: {text}" for line, text in wrong)
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from fleet_runner.adapters.files import yaml_places
 from fleet_runner.adapters.files.yaml_places import Unreadable, line_at
 from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.base.fields import Path as FieldPath
 from fleet_runner.core.faults.rules import policy
 from fleet_runner.core.faults.rules.policy import PolicyError
 from fleet_runner.core.faults.rules.rules import DEFAULT, Rules
-from fleet_runner.core.firmware.fields import Path as FieldPath
 from fleet_runner.settings import Settings
 
 NAME = "policy.yml"

@@ -7,8 +7,9 @@ from pathlib import Path
 from fleet_runner.adapters.files import yaml_places
 from fleet_runner.adapters.files.yaml_places import Unreadable, line_at
 from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.base.named_list import ListError, told
 from fleet_runner.core.tickets.trackers import configuration
-from fleet_runner.core.tickets.trackers.configuration import Configured, TrackersError
+from fleet_runner.core.tickets.trackers.configuration import Configured
 from fleet_runner.settings import Settings
 
 NAME = "trackers.yml"
@@ -46,10 +47,10 @@ def trackers(settings: Settings) -> tuple[Configured, ...]:
         raise SettingsError(f"{path}:{line}: {text}")
     try:
         return configuration.read(content)
-    except TrackersError as error:
+    except ListError as error:
         first, *others = sorted(error.problems, key=lambda each: line_at(root, each.path))
         more = f"; and {len(others)} more" if others else ""
-        raise SettingsError(f"{path}:{line_at(root, first.path)}: {configuration.told(first)}{more}") from error
+        raise SettingsError(f"{path}:{line_at(root, first.path)}: {told(first)}{more}") from error
 
 
 def secret(tracker: Configured, beside: Path) -> str:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from fleet_runner.core.firmware.fields import Path as FieldPath
-from fleet_runner.core.firmware.fields import named
+from fleet_runner.core.base.fields import Path as FieldPath
+from fleet_runner.core.base.fields import named
 
 
 class Document(NamedTuple):

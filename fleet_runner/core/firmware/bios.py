@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from fleet_runner.core.base.fields import NEAR, Problem, Section, Unfit, shown, text
 from fleet_runner.core.firmware.bios_locks import locked
 from fleet_runner.core.firmware.bios_values import Row, Value, fit, same
 from fleet_runner.core.firmware.catalogue import CatalogueError
-from fleet_runner.core.firmware.fields import NEAR, Problem, Section, Unfit, shown, text
 
 SECTION = "bios"
 """The key of a profile under which they stand."""

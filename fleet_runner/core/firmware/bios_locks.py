@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fleet_runner.core.base.fields import shown
 from fleet_runner.core.checks.parsers.json_text import number
 from fleet_runner.core.firmware.bios_values import Row
-from fleet_runner.core.firmware.fields import shown
 
 LOCKS = {"ReadOnly": "read-only", "GrayOut": "greyed out", "Hidden": "hidden"}
 """What another setting can make of one so that nobody can change it."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from fleet_runner.core.base.fields import shown
 from fleet_runner.core.firmware.bios import Plan, told
 from fleet_runner.core.firmware.bios_values import Value
-from fleet_runner.core.firmware.fields import shown
 
 MOST_RESETS = 3
 """Resets that are asked for in vain until it is given up, where it is not certain that one was done or is needed.

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from fleet_runner.core.base.fields import NEAR, Unfit, shown
 from fleet_runner.core.checks.parsers.json_text import number
-from fleet_runner.core.firmware.fields import NEAR, Unfit, shown
 
 Value = bool | int | str
 """What a setting can be; a BMC may show null for one that nobody has set."""

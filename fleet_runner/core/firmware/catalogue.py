@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from fleet_runner.core.base import fields
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.firmware import coherence, fields
-from fleet_runner.core.firmware.fields import Path, Problem, Section
+from fleet_runner.core.base.fields import Path, Problem, Section
+from fleet_runner.core.firmware import coherence
 
 __all__ = ["Activate", "Catalogue", "CatalogueError", "Component", "Image", "Power", "Problem", "Transport", "read"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from fleet_runner.core.firmware.fields import Path, Problem
+from fleet_runner.core.base.fields import Path, Problem
 
 if TYPE_CHECKING:  # the catalogue's types lie beside its reader, which asks this module
     from collections.abc import Iterator, Mapping

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fleet_runner.core.base.fields import Plain
 from fleet_runner.core.firmware.catalogue import Activate, Component, Image, Power, Transport
 from fleet_runner.core.firmware.excluded import WITHHELD
-from fleet_runner.core.firmware.fields import Plain
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import numbered
 

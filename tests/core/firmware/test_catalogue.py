@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.base.fields import Path, named
 from fleet_runner.core.firmware.catalogue import (
     Activate,
     Catalogue,
@@ -19,7 +20,6 @@ from fleet_runner.core.firmware.catalogue import (
     Transport,
     read,
 )
-from fleet_runner.core.firmware.fields import Path, named
 
 SHA, OTHER = "ab" * 32, "cd" * 32
 Raw = dict[str, Any]

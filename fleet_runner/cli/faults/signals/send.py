@@ -10,10 +10,10 @@ from fleet_runner.adapters.files import policy as policy_file
 from fleet_runner.adapters.plays.wakeup import ring
 from fleet_runner.cli.base.session import Exit, console, known, opened, whoami
 from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.base.fields import Unfit
 from fleet_runner.core.faults.rules import policy as reading
 from fleet_runner.core.faults.signals.memory import Outcome
 from fleet_runner.core.faults.signals.signal import Signal, Source
-from fleet_runner.core.firmware.fields import Unfit
 from fleet_runner.services.signals.send import send as sent
 
 CODE = re.compile(r"[^\s.*?\[\]]+(\.[^\s.*?\[\]]+)+")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.base.fields import shown
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
@@ -12,7 +13,6 @@ from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.firmware import bios
 from fleet_runner.core.firmware.bios_text import GOING_ON, Report, Stand, parse
 from fleet_runner.core.firmware.bios_values import Value, same
-from fleet_runner.core.firmware.fields import shown
 
 NAME = "bios_settings"
 READ, FUTURE, PROGRESS = "redfish_bios", "redfish_bios_future", "bios_progress"

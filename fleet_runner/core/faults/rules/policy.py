@@ -6,14 +6,14 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TypeVar
 
+from fleet_runner.core.base import fields
+from fleet_runner.core.base.fields import NEAR, Path, Problem, Section, Unfit
 from fleet_runner.core.budgets.circuit_breaker_limits import Limits
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.built_in import BUILT_IN, DAY
 from fleet_runner.core.faults.rules.rule import SAID, Rule
 from fleet_runner.core.faults.rules.rules import CAPS, LADDER, AtDeadline, Cap, Rules
-from fleet_runner.core.firmware import fields
-from fleet_runner.core.firmware.fields import NEAR, Path, Problem, Section, Unfit
 
 T = TypeVar("T")
 

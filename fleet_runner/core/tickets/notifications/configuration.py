@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from fleet_runner.core.base import fields, named_list
+from fleet_runner.core.base.fields import Problem, Section, Unfit
+from fleet_runner.core.base.named_list import like
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.firmware import fields
-from fleet_runner.core.firmware.fields import Problem, Section, Unfit
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.schedules.times import check_zone
 from fleet_runner.core.tickets.notifications.channel import Channel, ChannelKind, Filters, Post, Tls
@@ -21,53 +22,24 @@ MOST_TO = 50
 PORTS = {Tls.STARTTLS: 587, Tls.TLS: 465, Tls.NONE: 25}
 HERE = frozenset({"127.0.0.1", "::1", "localhost"})
 
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _HOST = re.compile(r"[A-Za-z0-9.:-]{1,253}")
 _MAIL = re.compile(r"[A-Za-z0-9._%+=-]{1,64}@[A-Za-z0-9.-]{1,190}")
-
-
-class ChannelsError(Exception):
-    """The list of channels is unusable. `problems` are all of its wrong fields."""
-
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__("; ".join(map(told, problems)))
-        self.problems = problems
-
-
-def told(problem: Problem) -> str:
-    """Return a problem as a sentence, with where it is: channels[1].url."""
-    where = fields.named(problem.path, "")
-    return f"{where or 'the file'}: found {problem.found}, expected {problem.expected}"
 
 
 def read(raw: object) -> tuple[Channel, ...]:
     """Return the channels of a fleet, each name once.
 
     Raises:
-        ChannelsError: with everything that is wrong.
+        ListError: with everything that is wrong.
     """
-    problems: list[Problem] = []
-    top = Section({} if raw is None else raw, (), problems)
-    nothing: list[object] = []
-    rows = top.take("channels", fields.rows, nothing)
-    top.strangers()
-    if len(rows) > MOST:
-        top.wrong("channels", f"{len(rows)} channels", f"at most {MOST}")
-    found = [_one(Section(row, ("channels", index), problems)) for index, row in enumerate(rows[:MOST])]
-    names = [each.name for each in found]
-    for index, name in enumerate(names):
-        if name and name in names[:index]:
-            problems.append(Problem(("channels", index, "name"), repr(name), "each name only once"))
-    if problems:
-        raise ChannelsError(tuple(problems))
-    return tuple(found)
+    return named_list.read(raw, "channels", MOST, _one)
 
 
 def _one(row: Section) -> Channel:
     kind = row.take("kind", fields.one_of(ChannelKind), None, needed=True)
     if kind is None:  # which other fields there may be is not known
         return Channel("", ChannelKind.WEBHOOK)
-    name = row.take("name", _like(_NAME, "a name in small letters, digits and dashes"), "", needed=True)
+    name = named_list.name(row)
     reached = _KINDS[kind](row)
     filters = _filters(row, frozenset(What))
     hours, urgent = _quiet(row.below("quiet_hours"))
@@ -110,8 +82,8 @@ def _slack(row: Section) -> dict[str, Any]:
 
 def _mail(row: Section) -> dict[str, Any]:
     tls = row.take("tls", fields.one_of(Tls), Tls.STARTTLS)
-    host = row.take("host", _like(_HOST, "a host's name or address"), "", needed=True)
-    mail = _like(_MAIL, "an address like fleet@example.org")
+    host = row.take("host", like(_HOST, "a host's name or address"), "", needed=True)
+    mail = like(_MAIL, "an address like fleet@example.org")
     post = Post(
         host,
         row.take("port", fields.whole(1, 65_535), PORTS[tls]),
@@ -182,12 +154,3 @@ def _window(value: object) -> Window:
 
 def _wrong_below(row: Section, key: str) -> bool:
     return any(each.path[: len(row.path) + 1] == (*row.path, key) for each in row.problems)
-
-
-def _like(pattern: re.Pattern[str], expected: str) -> Callable[[object], str]:
-    def form(value: object) -> str:
-        if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise Unfit(expected)
-        return value
-
-    return form

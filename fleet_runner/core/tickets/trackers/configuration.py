@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from fleet_runner.core.firmware import fields
-from fleet_runner.core.firmware.fields import Problem, Section, Unfit
+from fleet_runner.core.base import fields, named_list
+from fleet_runner.core.base.fields import Problem, Section, Unfit
+from fleet_runner.core.base.named_list import like
 
 MOST = 20
 """Trackers of one fleet."""
@@ -15,7 +16,6 @@ MOST = 20
 LEVELS = frozenset({"1", "2", "3", "4"})
 """Priorities, from the most urgent."""
 
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _URL = re.compile(r"https://[A-Za-z0-9._~:/\[\]%-]{1,190}")
 _HERE = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9_./-]{0,150})?")
 _PROJECT = re.compile(r"[A-Z][A-Z0-9_]{0,254}")
@@ -62,41 +62,13 @@ class Configured:
     given: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-class TrackersError(Exception):
-    """The list of trackers is unusable. `problems` are all of its wrong fields."""
-
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__("; ".join(map(told, problems)))
-        self.problems = problems
-
-
-def told(problem: Problem) -> str:
-    """Return a problem as a sentence, with where it is: trackers[1].url."""
-    where = fields.named(problem.path, "")
-    return f"{where or 'the file'}: found {problem.found}, expected {problem.expected}"
-
-
 def read(raw: object) -> tuple[Configured, ...]:
     """Return the trackers of a fleet, each name once.
 
     Raises:
-        TrackersError: with everything that is wrong.
+        ListError: with everything that is wrong.
     """
-    problems: list[Problem] = []
-    top = Section({} if raw is None else raw, (), problems)
-    nothing: list[object] = []
-    rows = top.take("trackers", fields.rows, nothing)
-    top.strangers()
-    if len(rows) > MOST:
-        top.wrong("trackers", f"{len(rows)} trackers", f"at most {MOST}")
-    found = [_one(Section(row, ("trackers", index), problems)) for index, row in enumerate(rows[:MOST])]
-    names = [each.name for each in found]
-    for index, name in enumerate(names):
-        if name and name in names[:index]:
-            problems.append(Problem(("trackers", index, "name"), repr(name), "each name only once"))
-    if problems:
-        raise TrackersError(tuple(problems))
-    return tuple(found)
+    return named_list.read(raw, "trackers", MOST, _one)
 
 
 def _one(row: Section) -> Configured:
@@ -104,10 +76,10 @@ def _one(row: Section) -> Configured:
     if kind is None:  # which other fields there may be is not known
         return Configured("", TrackerKind.WEBHOOK, "")
     common: dict[str, Any] = {
-        "name": row.take("name", _like(_NAME, "a name in small letters, digits and dashes"), "", needed=True),
+        "name": named_list.name(row),
         "kind": kind,
         "token_file": row.take("token_file", fields.text, ""),
-        "token_variable": row.take("token_variable", _like(_VARIABLE, "the name of a variable"), ""),
+        "token_variable": row.take("token_variable", like(_VARIABLE, "the name of a variable"), ""),
         "ca_file": row.take("ca_file", fields.text, ""),
     }
     found = Configured(**common, **_KINDS[kind](row))
@@ -122,7 +94,7 @@ def _jira(row: Section) -> dict[str, Any]:
     return {
         "url": row.take("url", url, "", needed=True),
         "user": row.take("user", fields.text, ""),
-        "project": row.take("project", _like(_PROJECT, "a project's key, like OPS"), "", needed=True),
+        "project": row.take("project", like(_PROJECT, "a project's key, like OPS"), "", needed=True),
         "type": row.take("type", fields.text, "Task"),
         "done": row.take("done", fields.text, ""),
         "again": row.take("again", fields.text, ""),
@@ -132,11 +104,11 @@ def _jira(row: Section) -> dict[str, Any]:
 
 
 def _servicenow(row: Section) -> dict[str, Any]:
-    state = _like(_STATE, "the number of a state, as a text like '6'")
+    state = like(_STATE, "the number of a state, as a text like '6'")
     return {
         "url": row.take("url", url, "", needed=True),
         "user": row.take("user", fields.text, ""),
-        "project": row.take("table", _like(_TABLE, "a table, like incident"), "incident"),
+        "project": row.take("table", like(_TABLE, "a table, like incident"), "incident"),
         "done": row.take("done", state, "6"),
         "again": row.take("again", state, "2"),
         "close_code": row.take("close_code", fields.text, "Solution provided"),
@@ -147,14 +119,14 @@ def _servicenow(row: Section) -> dict[str, Any]:
 def _github(row: Section) -> dict[str, Any]:
     return {
         "url": row.take("url", url, "https://api.github.com"),
-        "project": row.take("repository", _like(_REPOSITORY, "owner/name"), "", needed=True),
+        "project": row.take("repository", like(_REPOSITORY, "owner/name"), "", needed=True),
     }
 
 
 def _gitlab(row: Section) -> dict[str, Any]:
     return {
         "url": row.take("url", url, "https://gitlab.com"),
-        "project": row.take("project", _like(_GROUPS, "group/project, or its number as a text"), "", needed=True),
+        "project": row.take("project", like(_GROUPS, "group/project, or its number as a text"), "", needed=True),
     }
 
 
@@ -176,15 +148,6 @@ def url(value: object) -> str:
     if not isinstance(value, str) or not (_URL.fullmatch(value) or _HERE.fullmatch(value)):
         raise Unfit("an address like https://tracker.example, without user and query; http on this machine alone")
     return value.rstrip("/")
-
-
-def _like(pattern: re.Pattern[str], expected: str) -> Callable[[object], str]:
-    def form(value: object) -> str:
-        if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise Unfit(expected)
-        return value
-
-    return form
 
 
 def _priorities(value: object) -> dict[str, str]:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.base.fields import Problem
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.built_in import BUILT_IN
 from fleet_runner.core.faults.rules.policy import PolicyError, read, strange, told
 from fleet_runner.core.faults.rules.rule import Rule
 from fleet_runner.core.faults.rules.rules import CAPS, AtDeadline, Cap, Rules
-from fleet_runner.core.firmware.fields import Problem
 
 DAY = 86_400.0
 SAYS_NOTHING = (

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from fleet_runner.core.base.named_list import ListError
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.tickets.notifications.channel import ChannelKind, Filters, Post, Tls
-from fleet_runner.core.tickets.notifications.configuration import MOST, ChannelsError, read
+from fleet_runner.core.tickets.notifications.configuration import MOST, read
 from fleet_runner.core.tickets.notifications.lines import What
 
 SLACK: dict[str, Any] = {"name": "ops", "kind": "slack", "url_file": "ops.url"}
@@ -19,7 +20,7 @@ MAIL: dict[str, Any] = {
 
 def wrong(*rows: Any) -> list[str]:
     """Where a list of channels is wrong, with what was expected."""
-    with pytest.raises(ChannelsError) as raised:
+    with pytest.raises(ListError) as raised:
         read({"channels": list(rows)})
     assert str(raised.value)
     return [f"{'.'.join(map(str, each.path))}: {each.expected}" for each in raised.value.problems]
@@ -108,7 +109,7 @@ def test_names_are_there_once_and_channels_are_bounded() -> None:
     """A name is what the store remembers a channel by."""
     assert wrong(SLACK, SLACK) == ["channels.1.name: each name only once"]
     assert wrong(*[SLACK | {"name": f"c{at}"} for at in range(MOST + 1)]) == [f"channels: at most {MOST}"]
-    with pytest.raises(ChannelsError, match="expected a mapping"):
+    with pytest.raises(ListError, match="expected a mapping"):
         read([SLACK])
 
 

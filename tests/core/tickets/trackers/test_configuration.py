@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.tickets.trackers.configuration import MOST, Configured, TrackerKind, TrackersError, read
+from fleet_runner.core.base.named_list import ListError
+from fleet_runner.core.tickets.trackers.configuration import MOST, Configured, TrackerKind, read
 
 GITHUB: dict[str, Any] = {"name": "halls", "kind": "github", "repository": "acme/halls", "token_file": "t"}
 JIRA: dict[str, Any] = {
@@ -15,7 +16,7 @@ JIRA: dict[str, Any] = {
 
 def wrong(*rows: Any) -> list[str]:
     """Where a list of trackers is wrong, with what was expected."""
-    with pytest.raises(TrackersError) as raised:
+    with pytest.raises(ListError) as raised:
         read({"trackers": list(rows)})
     assert str(raised.value)
     return [f"{'.'.join(map(str, each.path))}: {each.expected}" for each in raised.value.problems]
