@@ -16,7 +16,7 @@ from fleet_runner.core.reliability.lemons import analyse as lemons
 from fleet_runner.core.reliability.lemons.past import AFTER, TIMES, WINDOW
 from fleet_runner.core.reliability.lemons.score import Weighing
 from fleet_runner.core.reliability.lemons.signals import Ended, Past
-from fleet_runner.core.reliability.parts import repeats
+from fleet_runner.core.reliability.parts import repeat_failures
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
 from fleet_runner.core.reliability.report.rows import Fix, Hold, Step, Tried
 from fleet_runner.core.reliability.report.stories import Exclusion, Story
@@ -24,7 +24,7 @@ from fleet_runner.core.reliability.report.stories import Exclusion, Story
 DAY = 86_400.0
 NOW = 2_000 * DAY
 GPUS = 8
-SINCE = NOW - repeats.DAYS * DAY
+SINCE = NOW - repeat_failures.DAYS * DAY
 A_YEAR = 0.06
 """Failures of a GPU in a year."""
 
@@ -64,7 +64,7 @@ class Hall:
         return serial
 
 
-def parts(nodes: int, bad: int, a_year: float, seed: int) -> tuple[repeats.Given, set[str], set[str]]:
+def parts(nodes: int, bad: int, a_year: float, seed: int) -> tuple[repeat_failures.Given, set[str], set[str]]:
     """Make a fleet with so many bad places and parts: most parts that fail are swapped, half with others that did."""
     chance = random.Random(seed)
     hall = Hall(chance)
@@ -73,7 +73,7 @@ def parts(nodes: int, bad: int, a_year: float, seed: int) -> tuple[repeats.Given
         hall.here[place] = (hall.part(), SINCE)
     slots = {*chance.sample(places, bad)}
     sick = {hall.here[place][0] for place in chance.sample([each for each in places if each not in slots], bad)}
-    for day in range(int(repeats.DAYS)):
+    for day in range(int(repeat_failures.DAYS)):
         at = SINCE + day * DAY
         ill = sorted(slots | {place for place in places if hall.here[place][0] in sick})
         fail = [place for place in ill if chance.random() < a_year / 365]
@@ -90,7 +90,7 @@ def parts(nodes: int, bad: int, a_year: float, seed: int) -> tuple[repeats.Given
                 hall.here[place] = (hall.part(), when + DAY / 4)
     for place in list(hall.here):
         hall.leave(place, NOW)
-    given = repeats.Given(SINCE, NOW, hall.stays, hall.episodes)
+    given = repeat_failures.Given(SINCE, NOW, hall.stays, hall.episodes)
     return given, {f"{node} GPU {slot}" for node, slot in slots}, sick
 
 
@@ -149,7 +149,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     given = parser.parse_args()
     print(
-        f"{given.nodes} nodes of {GPUS} GPUs, {repeats.DAYS:.0f} days, {given.seeds} seeds, {A_YEAR} failures a year"
+        f"{given.nodes} nodes of {GPUS} GPUs, {repeat_failures.DAYS:.0f} days, {given.seeds} seeds, "
+        f"{A_YEAR} failures a year"
     )
     print("| a bad one fails a year | places told, right, bad, shown | parts told, right, bad, shown | CPU s |")
     for a_year in (0.0, 3.0, 6.0, 12.0):
@@ -164,7 +165,7 @@ def _repeats(nodes: int, seeds: int, a_year: float) -> None:
     for seed in range(seeds):
         fleet, bad, sick = parts(nodes, nodes // 100 if a_year else 0, a_year, seed)
         begun = time.process_time()
-        found = repeats.analyse(fleet)
+        found = repeat_failures.analyse(fleet)
         took += time.process_time() - begun
         slots = {f"{each.stay.node} {each.stay.component}" for each in found.slots}
         serials = {each.stay.serial for each in found.parts}
@@ -175,15 +176,15 @@ def _repeats(nodes: int, seeds: int, a_year: float) -> None:
     print(f"| {a_year:g} | {' | '.join(told)} | {took / seeds:.2f} |")
 
 
-def _shown(fleet: repeats.Given, bad: set[str], sick: set[str]) -> tuple[int, int]:
+def _shown(fleet: repeat_failures.Given, bad: set[str], sick: set[str]) -> tuple[int, int]:
     """Return of how many bad places and parts enough was seen: three parts failed there, it failed in two nodes."""
     parts = defaultdict[str, set[str]](set)
     nodes = defaultdict[str, set[str]](set)
     for each in fleet.episodes:
         parts[f"{each.node} {each.component}"].add(each.serial)
         nodes[each.serial].add(each.node)
-    places = sum(len(parts[each]) >= repeats.PARTS for each in bad)
-    return places, sum(len(nodes[each]) >= repeats.NODES for each in sick)
+    places = sum(len(parts[each]) >= repeat_failures.PARTS for each in bad)
+    return places, sum(len(nodes[each]) >= repeat_failures.NODES for each in sick)
 
 
 def _lemons(nodes: int, seeds: int, times: float) -> None:

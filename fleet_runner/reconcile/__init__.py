@@ -21,7 +21,7 @@ from fleet_runner.reconcile.lifecycle.apply import act
 from fleet_runner.reconcile.lifecycle.polling import poll
 from fleet_runner.reconcile.loop import store_ownership
 from fleet_runner.reconcile.loop.context import Report, World, source_due
-from fleet_runner.reconcile.loop.heartbeat import Steady
+from fleet_runner.reconcile.loop.liveness import Steady
 from fleet_runner.reconcile.loop.single_instance import alone
 
 log = structlog.get_logger()

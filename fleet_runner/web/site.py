@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.reconcile.loop.heartbeat import Pulse
+from fleet_runner.reconcile.loop.liveness import Pulse
 from fleet_runner.services.http.admission import Admission
 from fleet_runner.settings import Settings
 from fleet_runner.web.live import Live

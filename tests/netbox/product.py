@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import init as preparing
-from fleet_runner.adapters.netbox import mirror, page_intents, push
+from fleet_runner.adapters.netbox import node_fields, page_intents, push
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.core.inventory.netbox.custom_fields import REASON, SINCE, STATE, WISH
 from fleet_runner.core.inventory.netbox.init.account import Writes
@@ -87,18 +87,18 @@ def connecting(site: Site) -> None:
 def mirroring(site: Site) -> None:
     """A node's state, journal and serial number."""
     with Client(site.url, site.token, QUICK) as client:
-        [page] = mirror.devices(client, ["node-1"])["node-1"]
-        mirror.set_fields(client, [(page, {STATE: "production", SINCE: "2026-02-01T10:00:00+00:00"})])
-        mirror.add_entries(client, [(page.id, "info", "moved: ref 1"), (page.id, "warning", "held: ref 2")])
-        assert mirror.entries(client, [page.id], "ref 2", "2026-01-01T00:00:00") == ["held: ref 2"]
-        [slot] = mirror.slots(client, page.id)
-        assert mirror.set_serial(client, slot, "H2") == "H2"
+        [page] = node_fields.devices(client, ["node-1"])["node-1"]
+        node_fields.set_fields(client, [(page, {STATE: "production", SINCE: "2026-02-01T10:00:00+00:00"})])
+        node_fields.add_entries(client, [(page.id, "info", "moved: ref 1"), (page.id, "warning", "held: ref 2")])
+        assert node_fields.entries(client, [page.id], "ref 2", "2026-01-01T00:00:00") == ["held: ref 2"]
+        [slot] = node_fields.slots(client, page.id)
+        assert node_fields.set_serial(client, slot, "H2") == "H2"
 
 
 def wishing(site: Site) -> None:
     """A wish that somebody leaves in a page, found, taken and answered."""
     with Client(site.url, site.token, QUICK) as client:
-        [page] = mirror.devices(client, ["node-1"])["node-1"]
+        [page] = node_fields.devices(client, ["node-1"])["node-1"]
         fields = {WISH: "hold", REASON: "on loan"}
         site.ask("PATCH", f"dcim/devices/{page.id}/?fields=id,custom_fields", {"custom_fields": fields})
         [seen] = page_intents.waiting(client)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet_runner.adapters.netbox import mirror as pages
+from fleet_runner.adapters.netbox import node_fields as pages
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.netbox import fields
 from fleet_runner.core.lifecycle.states import Event

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from fleet_runner.adapters.redfish import upload
+from fleet_runner.adapters.redfish import streamed_post
 from fleet_runner.adapters.redfish.exchange import MOST_REDIRECTS, Reply
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.core.base.errors import BmcError, BmcRefused
@@ -130,7 +130,7 @@ def multipart(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     """Send the image with its parameters (DSP0266, multipart HTTP push)."""
     if uri.endswith(HPE_FORM):
         return _hpe(at, uri, wanted)
-    return _post(at, uri, upload.multipart(wanted.path, _parts(service, wanted)), wanted)
+    return _post(at, uri, streamed_post.multipart(wanted.path, _parts(service, wanted)), wanted)
 
 
 def push(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
@@ -143,7 +143,7 @@ def push(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
             at.patch(str(at.service("UpdateService")), change, "what the next image is for")
         except BmcError as error:
             raise BmcRefused(f"nothing was sent: {error}") from error
-    return _post(at, uri, upload.bare(wanted.path), wanted)
+    return _post(at, uri, streamed_post.bare(wanted.path), wanted)
 
 
 def simple(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
@@ -161,17 +161,19 @@ def _hpe(at: Resources, uri: str, wanted: Upload) -> Reply:
     token = at.wire.headers().get("X-Auth-Token")
     if token is None:
         raise BmcRefused(f"nothing was sent: {at.wire.url} takes images at {uri} only in a session, and opens none")
-    form = upload.multipart(wanted.path, {"sessionKey": token, "parameters": HPE_PARAMETERS}, "file")
+    form = streamed_post.multipart(wanted.path, {"sessionKey": token, "parameters": HPE_PARAMETERS}, "file")
     return _post(at, uri, form, wanted, {"Cookie": f"sessionKey={token}"})
 
 
-def _post(at: Resources, uri: str, form: upload.Form, wanted: Upload, more: Mapping[str, str] | None = None) -> Reply:
+def _post(
+    at: Resources, uri: str, form: streamed_post.Form, wanted: Upload, more: Mapping[str, str] | None = None
+) -> Reply:
     """Send a form, and once more where the BMC has it elsewhere: it has not taken what it answers so (RFC 9110)."""
     until = time.monotonic() + wanted.seconds  # of all together
     checked = replace(form, sha256=wanted.sha256)
     for _ in range(MOST_REDIRECTS + 1):
-        watch = upload.Watch(wanted.alive, wanted.on_progress, until - time.monotonic())
-        reply = upload.post(at.wire.exchange, uri, checked, {**at.wire.headers(), **(more or {})}, watch)
+        watch = streamed_post.Watch(wanted.alive, wanted.on_progress, until - time.monotonic())
+        reply = streamed_post.post(at.wire.exchange, uri, checked, {**at.wire.headers(), **(more or {})}, watch)
         at.wire.begin()  # the image had a time limit of its own
         if reply.status not in KEEP_METHOD:
             return reply

@@ -14,9 +14,9 @@ from fleet_runner.core.reliability.lemons.analyse import Lemons
 from fleet_runner.core.reliability.lemons.past import AFTER, TIMES, WINDOW
 from fleet_runner.core.reliability.lemons.score import Weighing
 from fleet_runner.core.reliability.lemons.signals import Jobs
-from fleet_runner.core.reliability.parts import repeats, travels
+from fleet_runner.core.reliability.parts import repeat_failures, travels
 from fleet_runner.core.reliability.parts.failures import DAY
-from fleet_runner.core.reliability.parts.repeats import Parts
+from fleet_runner.core.reliability.parts.repeat_failures import Parts
 from fleet_runner.core.reliability.parts.travels import Line
 from fleet_runner.settings import Settings
 
@@ -27,9 +27,11 @@ BACK = (TIMES * AFTER + WINDOW) * DAY
 def parts(store: Store, now: float | None = None) -> Parts:
     """Find the places and parts that fail again, in the last 400 days."""
     until = time.time() if now is None else now
-    since = until - repeats.DAYS * DAY
+    since = until - repeat_failures.DAYS * DAY
     types = {node.name: node.device_type for node in store.nodes() if node.device_type != FABRIC}
-    return repeats.analyse(repeats.Given(since, until, store.stays(), store.episodes(since), store.cases(), types))
+    return repeat_failures.analyse(
+        repeat_failures.Given(since, until, store.stays(), store.episodes(since), store.cases(), types)
+    )
 
 
 def lemons(

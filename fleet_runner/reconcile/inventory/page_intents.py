@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import structlog
 
-from fleet_runner.adapters.netbox import mirror, page_intents
+from fleet_runner.adapters.netbox import node_fields, page_intents
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, RefusedError
 from fleet_runner.adapters.netbox.page_intents import Seen
 from fleet_runner.adapters.plays.wakeup import WISHES, Bell, hearing, ring
@@ -132,7 +132,7 @@ class Taker:
         Who asked is read before the page is read again: where that is as it was, the two belong together.
         """
         names = {each.page.name for each in chunk if each.page.role in NODE_ROLES}
-        pages = mirror.devices(client, names) if names else {}
+        pages = node_fields.devices(client, names) if names else {}
         logs = {each.page.device: page_intents.changes(client, each.page.device) for each in chunk}
         still = {each.page.device: each for each in page_intents.waiting(client, sorted(logs))}
         taken, again = 0, False

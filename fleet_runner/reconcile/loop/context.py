@@ -23,7 +23,7 @@ from fleet_runner.reconcile.checks.tested_types import ActiveTests
 from fleet_runner.reconcile.faults.policy import Policy
 from fleet_runner.reconcile.firmware.catalogues import Catalogues
 from fleet_runner.reconcile.lifecycle.batches import in_line
-from fleet_runner.reconcile.loop.heartbeat import Heard, Pulse
+from fleet_runner.reconcile.loop.liveness import Heard, Pulse
 from fleet_runner.settings import Settings
 
 

@@ -17,7 +17,7 @@ from fleet_runner.core.base import durations
 from fleet_runner.core.base.errors import FleetError, SettingsError, StoreError, TurnError
 from fleet_runner.core.inventory.placement import Runner, patterns
 from fleet_runner.reconcile.loop.context import World
-from fleet_runner.reconcile.loop.heartbeat import Heard
+from fleet_runner.reconcile.loop.liveness import Heard
 from fleet_runner.reconcile.loop.single_instance import served
 from fleet_runner.settings import Settings
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import structlog
 
 from fleet_runner.core.base.errors import FleetError, StoreError
-from fleet_runner.services.boot import files, leases, machines, seeds
+from fleet_runner.services.boot import files, ipxe, leases, seeds
 from fleet_runner.services.boot.answers import Desk
 from fleet_runner.services.http.requests import (
     JSON,
@@ -48,8 +48,8 @@ async def health(desk: Desk, request: Request) -> Answer:
 
 
 ROUTES = {
-    "boot.ipxe": Route(("GET",), machines.first),
-    "ipxe": Route(("GET",), machines.script),
+    "boot.ipxe": Route(("GET",), ipxe.first),
+    "ipxe": Route(("GET",), ipxe.script),
     "seed": Route(("GET",), seeds.seed),
     "phone-home": Route(("POST",), seeds.phone_home),
     "dhcp": Route(("POST",), leases.lease),

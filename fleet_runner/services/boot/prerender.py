@@ -5,7 +5,7 @@ import contextlib
 
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.boot.boots import Boot, Milestone
-from fleet_runner.services.boot import machines
+from fleet_runner.services.boot import ipxe
 from fleet_runner.services.boot.answers import Desk
 from fleet_runner.services.boot.documents import PLAIN
 from fleet_runner.services.boot.sessions import Origin
@@ -50,6 +50,6 @@ async def _prepared(desk: Desk, boot: Boot, origin: Origin) -> None:
         if made is None or made.origin != origin:
             with contextlib.suppress(FleetError):
                 made = desk.made_now(boot, session, mac)
-                await machines.booting(desk, boot, session.key, made)
+                await ipxe.booting(desk, boot, session.key, made)
                 for document in PLAIN:
                     desk.document(document, made)

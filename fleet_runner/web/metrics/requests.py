@@ -7,7 +7,7 @@ from typing import Any
 
 from fleet_runner.core.lifecycle.metrics import OTHER, Spread
 from fleet_runner.services.http.requests import App, Message, Receive, Scope, Send
-from fleet_runner.web.metrics.exposition import Sheet
+from fleet_runner.web.metrics.samples import Sheet
 
 BOUNDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Seconds that answers are told apart by."""

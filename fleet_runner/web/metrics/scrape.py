@@ -17,9 +17,9 @@ from fleet_runner.core.lifecycle.metrics import OTHER, named, older
 from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.reconcile.faults.policy import Policy
 from fleet_runner.web.metrics import work
-from fleet_runner.web.metrics.exposition import Sheet
 from fleet_runner.web.metrics.history import Counted
 from fleet_runner.web.metrics.requests import Asked
+from fleet_runner.web.metrics.samples import Sheet
 from fleet_runner.web.site import Site
 
 PLACES = 50

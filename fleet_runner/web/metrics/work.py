@@ -19,8 +19,8 @@ from fleet_runner.core.schedules.known import KNOWN
 from fleet_runner.reconcile.budgets import allowance
 from fleet_runner.reconcile.lifecycle import queue as queueing
 from fleet_runner.reconcile.lifecycle.batches import in_line
-from fleet_runner.web.metrics.exposition import Sheet
 from fleet_runner.web.metrics.history import Counts
+from fleet_runner.web.metrics.samples import Sheet
 from fleet_runner.web.site import Site
 
 MOST = 50

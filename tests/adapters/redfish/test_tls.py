@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.redfish import Bmc, credentials, opened
+from fleet_runner.adapters.redfish.streamed_post import TURN_SECONDS
 from fleet_runner.adapters.redfish.updates import Updates, Upload
-from fleet_runner.adapters.redfish.upload import TURN_SECONDS
 from fleet_runner.core.base.errors import BmcError, BmcRefused, SettingsError
 from fleet_runner.settings import Settings
 from tests.adapters.redfish.replay import PASSWORD, QUICK, USER, Replay, image_of, replayed, updating

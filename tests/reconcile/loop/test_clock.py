@@ -11,9 +11,9 @@ from fleet_runner import reconcile
 from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop import heartbeat
+from fleet_runner.reconcile.loop import liveness
 from fleet_runner.reconcile.loop.context import World
-from fleet_runner.reconcile.loop.heartbeat import Steady
+from fleet_runner.reconcile.loop.liveness import Steady
 from tests.reconcile.scripted import Scripted, in_state, played
 
 DAY = 86_400.0
@@ -59,7 +59,7 @@ def test_whoever_serves_says_so_and_serves_on(
     world = make_world()
     world.settings = world.settings.model_copy(update={"tick_seconds": 0.05})
     set_by = [0.0]
-    monkeypatch.setattr(heartbeat.Steady, "jumped", jumping(set_by))
+    monkeypatch.setattr(liveness.Steady, "jumped", jumping(set_by))
     stop = Event()
     with hearing(world.settings.state_dir) as bell, capture_logs() as logged:
         loop = Thread(target=reconcile.serve, args=(world, stop, bell, [].append))
@@ -86,7 +86,7 @@ def test_a_clock_that_was_wrong_leaves_no_node_alone(
     tick(world, time.time() + DAY)
     assert all(node.wake_at > time.time() + DAY / 2 for node in world.store.nodes())
     world.settings = world.settings.model_copy(update={"tick_seconds": 0.05})
-    monkeypatch.setattr(heartbeat.Steady, "jumped", jumping([-DAY]))
+    monkeypatch.setattr(liveness.Steady, "jumped", jumping([-DAY]))
     stop = Event()
     with hearing(world.settings.state_dir) as bell:
         loop = Thread(target=reconcile.serve, args=(world, stop, bell, [].append))

@@ -13,7 +13,7 @@ from fleet_runner.core.access.roles import Role
 from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.reconcile.loop.heartbeat import Pulse
+from fleet_runner.reconcile.loop.liveness import Pulse
 from fleet_runner.reconcile.loop.single_instance import serving
 from fleet_runner.web.metrics.scrape import PLACES
 from fleet_runner.web.metrics.table import METRICS, shown

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from fleet_runner.core.access.roles import Role
-from fleet_runner.reconcile.loop.heartbeat import Pulse
+from fleet_runner.reconcile.loop.liveness import Pulse
 from fleet_runner.reconcile.loop.single_instance import serving
 from tests.web.hall import NOW, Hall
 from tests.web.metrics.lively import prepared, went_on

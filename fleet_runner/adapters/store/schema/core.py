@@ -62,7 +62,7 @@ nodes = Table(
 Index("nodes_due", nodes.c.wake_at, nodes.c.name, sqlite_where=text("state <> 'retired'"),
       postgresql_where=text("state <> 'retired'"))  # fmt: skip
 
-machines = Table(  # what the source of truth said of each node's machine: see core.node_identity
+machines = Table(  # what the source of truth said of each node's machine: see core.inventory.identity
     "machines",
     metadata,
     Column("node", Words, ForeignKey("nodes.name"), primary_key=True),

@@ -7,7 +7,7 @@ from fleet_runner.adapters.store.engine.columns import Id, Json, Words, metadata
 FORESEEN = text("ended_at IS NULL")
 """Written out, not bound: SQLite uses a partial index only for a query that visibly implies it."""
 
-stays = Table(  # a part in a place: see core.parts.stay
+stays = Table(  # a part in a place: see core.reliability.parts.stay
     "stays",
     metadata,
     Column("id", Id, primary_key=True),
@@ -22,7 +22,7 @@ stays = Table(  # a part in a place: see core.parts.stay
 Index("stays_place", stays.c.node, stays.c.component, stays.c.id)
 Index("stays_serial", stays.c.serial, stays.c.id)
 
-panels = Table(  # one metric on one day, of all parts: see core.trends.panel
+panels = Table(  # one metric on one day, of all parts: see core.reliability.trends.panel
     "panels",
     metadata,
     Column("metric", Words, nullable=False),
@@ -41,7 +41,7 @@ counted = Table(  # what counters said last, of all parts: from it the next look
     Column("body", LargeBinary, nullable=False),
 )
 
-episodes = Table(  # one fault of one component: see core.parts.stay
+episodes = Table(  # one fault of one component: see core.reliability.parts.stay
     "episodes",
     metadata,
     Column("id", Id, primary_key=True),

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import structlog
 
-from fleet_runner.adapters.netbox import mirror
+from fleet_runner.adapters.netbox import node_fields
 from fleet_runner.adapters.netbox.client import AgainError, Client, RefusedError
-from fleet_runner.adapters.netbox.mirror import CHUNK, Page
+from fleet_runner.adapters.netbox.node_fields import CHUNK, Page
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.netbox.mirror import fields
 from fleet_runner.core.inventory.netbox.mirror.standing import Written
@@ -109,7 +109,7 @@ class FieldsTeller(Teller):
         given = [each for each, _ in due]
         self.store.begin_fields(self.name, self.holder, (self.now(), LEASE), self.url, given)
         try:
-            answer = mirror.set_fields(client, [(page, fields.fields(each.wanted)) for each, page in due])
+            answer = node_fields.set_fields(client, [(page, fields.fields(each.wanted)) for each, page in due])
         except RefusedError as error:
             if len(due) == 1:
                 self._failed(given[0], str(error))
@@ -138,7 +138,7 @@ def found(client: Client, chunk: Sequence[Written], over: Container[str] = ()) -
 
     Raises SourceError where NetBox lacks the fields.
     """
-    rows = mirror.devices(client, [each.node for each in chunk])
+    rows = node_fields.devices(client, [each.node for each in chunk])
     due: list[Pair] = []
     same: list[Written] = []
     conflicts: list[tuple[Written, str]] = []

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from fleet_runner.adapters.netbox import mirror
+from fleet_runner.adapters.netbox import node_fields
 from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, RefusedError
-from fleet_runner.adapters.netbox.mirror import CHUNK
+from fleet_runner.adapters.netbox.node_fields import CHUNK
 from fleet_runner.core.inventory.netbox.mirror import lines
 from fleet_runner.core.inventory.netbox.mirror.standing import Told
 from fleet_runner.core.lifecycle.runs import Entry
@@ -66,7 +66,7 @@ class JournalTeller(Teller):
         """Tell one request's lines."""
         letters: list[Letter] = []
         room = CHUNK
-        found = mirror.devices(client, [each.node for each in due])
+        found = node_fields.devices(client, [each.node for each in due])
         for each in due:
             if not found[each.node] and self._retired(each.node):  # its page is gone, and the history here stays
                 self.store.lines_told(self.name, self.url, {each.node: each.newest}, self.now())
@@ -96,7 +96,7 @@ class JournalTeller(Teller):
             return frozenset()
         first = min(each.lines[0].at for each in unsure) - DAY
         after = datetime.fromtimestamp(max(first, 0.0), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return lines.marks(mirror.entries(client, {each.device for each in unsure}, lines.MARKED, after))
+        return lines.marks(node_fields.entries(client, {each.device for each in unsure}, lines.MARKED, after))
 
     def _unsaid(self, letter: Letter, known: frozenset[str]) -> tuple[Entry, ...]:
         """Return the lines that are not there, and note how far it is told without a gap."""
@@ -122,7 +122,7 @@ class JournalTeller(Teller):
         until = {letter.of.node: letter.last for letter in letters}
         self.store.begin_lines(self.name, self.holder, (self.now(), LEASE), self.url, until)
         try:
-            there = mirror.add_entries(client, _entries(letters))
+            there = node_fields.add_entries(client, _entries(letters))
         except RefusedError as error:
             self.store.lines_not_taken(self.url, [letter.of for letter in letters])
             if len(letters) == 1:

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import structlog
 
-from fleet_runner.adapters.netbox import mirror
+from fleet_runner.adapters.netbox import node_fields
 from fleet_runner.adapters.netbox.client import AgainError, Client, RefusedError
-from fleet_runner.adapters.netbox.mirror import Slot
+from fleet_runner.adapters.netbox.node_fields import Slot
 from fleet_runner.core.inventory.netbox.mirror.serials import Due, Step, step
 from fleet_runner.core.tickets.trackers.backoff import pause
 from fleet_runner.reconcile.inventory.netbox_mirror.fields import AGAIN, absent
@@ -42,7 +42,7 @@ class SerialsTeller(Teller):
         return [due for due in self.store.serials_due() if due.due_at <= self.now() and self.may(due.node)]
 
     def _of_node(self, client: Client, node: str, given: Sequence[Due]) -> int:
-        found = mirror.devices(client, [node])[node]
+        found = node_fields.devices(client, [node])[node]
         if len(found) != 1:
             for due in given:
                 self._failed(due, absent(node, len(found)))
@@ -61,7 +61,7 @@ class SerialsTeller(Teller):
         return 0
 
     def _try(self, client: Client, device: int, due: Due) -> int:
-        slot = _slot(mirror.slots(client, device), due)
+        slot = _slot(node_fields.slots(client, device), due)
         if isinstance(slot, str):
             self._failed(due, slot)
             return 0
@@ -74,7 +74,7 @@ class SerialsTeller(Teller):
                 return 0
             case Step.WRITE:
                 try:
-                    there = mirror.set_serial(client, slot, due.came)
+                    there = node_fields.set_serial(client, slot, due.came)
                 except RefusedError as error:
                     self._failed(due, str(error))
                     return 0
@@ -93,10 +93,10 @@ class SerialsTeller(Teller):
 
 def foretold(client: Client, due: Due) -> str:
     """Say what would be done about a serial number, and change nothing."""
-    found = mirror.devices(client, [due.node])[due.node]
+    found = node_fields.devices(client, [due.node])[due.node]
     if len(found) != 1:
         return absent(due.node, len(found))
-    slot = _slot(mirror.slots(client, found[0].id), due)
+    slot = _slot(node_fields.slots(client, found[0].id), due)
     if isinstance(slot, str):
         return slot
     said = {Step.DONE: "stands there", Step.WRITE: "is to be written", Step.KEEP: "is not to be written"}

@@ -3,7 +3,7 @@
 import random
 
 from fleet_runner.core.reliability.parts.failures import DAY
-from fleet_runner.core.reliability.parts.repeats import DAYS, Given
+from fleet_runner.core.reliability.parts.repeat_failures import DAYS, Given
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
 
 NOW = 2_000 * DAY

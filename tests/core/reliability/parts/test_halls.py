@@ -1,6 +1,6 @@
 """Places and parts that were made bad are found, and chance is blamed for the rest."""
 
-from fleet_runner.core.reliability.parts.repeats import analyse
+from fleet_runner.core.reliability.parts.repeat_failures import analyse
 from tests.core.reliability.parts.made import hall
 
 

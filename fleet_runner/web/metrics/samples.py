@@ -1,4 +1,4 @@
-"""What is told in one scrape, held against the table: no metric, and no label, that stands there not."""
+"""The samples of one scrape, checked against the table of metrics: none that is not in it."""
 
 from collections.abc import Iterator
 

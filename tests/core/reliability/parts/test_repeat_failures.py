@@ -6,7 +6,7 @@ from dataclasses import replace
 from fleet_runner.core.reliability.forecasts import Foresight, Kind
 from fleet_runner.core.reliability.parts.failures import DAY
 from fleet_runner.core.reliability.parts.rates import YEAR, Rate
-from fleet_runner.core.reliability.parts.repeats import Given, Parts, analyse
+from fleet_runner.core.reliability.parts.repeat_failures import Given, Parts, analyse
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
 from fleet_runner.core.tickets.rma_cases import Case, Replaced
 

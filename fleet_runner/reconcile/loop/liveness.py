@@ -1,4 +1,4 @@
-"""The pulse of the loop: when it last moved, and what troubles it. The loop writes, any thread may read."""
+"""Liveness of the loop: when it last moved, and what fails. The loop writes, any thread may read."""
 
 import time
 from collections.abc import Callable

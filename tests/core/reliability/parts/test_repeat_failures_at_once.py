@@ -1,6 +1,6 @@
 """A part that fails at the first sight in its next node, and was seen there at one moment only."""
 
-from fleet_runner.core.reliability.parts.repeats import Given, analyse
+from fleet_runner.core.reliability.parts.repeat_failures import Given, analyse
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
 
 DAY = 86_400.0
