@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.chains import SUPERVISOR
+from tests.holding import holding
 
 Tool = Callable[[str, str], str]
 
@@ -36,15 +37,8 @@ def jobs(tmp_path: Path) -> Iterator[Path]:
 
 def ours(tmp_path: Path) -> set[int]:
     """The processes of this test's chains: supervisors hold their lock, jobs bear the tag."""
-    found = set()
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            for link in (process / "fd").iterdir():
-                with contextlib.suppress(OSError):
-                    target = str(link.readlink())
-                    if target.startswith(f"{tmp_path}/jobs/") and target.endswith("/lock"):
-                        found.add(int(process.name))
-    return (found | tagged(tmp_path)) - {os.getpid()}
+    locked = holding(lambda path: path.startswith(f"{tmp_path}/jobs/") and path.endswith("/lock"))
+    return (locked | tagged(tmp_path)) - {os.getpid()}
 
 
 def tagged(tmp_path: Path) -> set[int]:

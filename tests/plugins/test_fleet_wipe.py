@@ -18,6 +18,7 @@ from fleet_runner.core.lifecycle.wipe.planner import Item, Next
 from fleet_runner.core.lifecycle.wipe.reports import Report, Stand
 from tests import tpm
 from tests.core.lifecycle.wipe import looks
+from tests.holding import holding
 
 SERIAL = "S 1"
 BLOCKS = 256
@@ -63,12 +64,7 @@ def listed(tmp_path: Path, serial: str = " S  1 ", more: str = "") -> None:
 
 def holders(folder: Path) -> set[int]:
     """The processes that hold a lock in a folder."""
-    found = set()
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        with contextlib.suppress(OSError):
-            if str(link.readlink()).startswith(f"{folder}/") and link.resolve().suffix == ".lock":
-                found.add(int(link.parts[2]))
-    return found - {os.getpid()}
+    return holding(lambda path: path.startswith(f"{folder}/") and path.endswith(".lock"))
 
 
 def ordered(drive: Path, *steps: str, **more: Any) -> dict[str, Any]:

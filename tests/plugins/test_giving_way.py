@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.chains import SUPERVISOR
+from tests.holding import holding
 
 SECONDS = 10.0
 """Work that came is alone after a look (1 s) and two seconds of patience; the rest is for a busy computer."""
@@ -100,14 +101,7 @@ def running(path: Path, holding: str = os.devnull) -> Iterator["subprocess.Popen
 
 def holders(path: Path) -> set[int]:
     """Everybody who holds a file open."""
-    found = set()
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            for link in (process / "fd").iterdir():
-                with contextlib.suppress(OSError):
-                    if link.readlink() == path:
-                        found.add(int(process.name))
-    return found
+    return holding(lambda held: held == str(path))
 
 
 def look(module: ModuleType, asked: dict[str, Any]) -> dict[str, Any]:
