@@ -1,6 +1,7 @@
 """Flashes as a person reads them, and what only a person who has looked may say of one."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -161,7 +162,7 @@ def test_a_reset_is_counted_while_it_is_waited_for(store: Store, typed: Type) ->
     noted = replace(flash, phase=Phase.ACTIVATING, updated_at=now, activations=1, activated_at=now)
     store.note_flash(noted, DRIVER, now=now)
     said = typed("firmware", "show", "gpu-01").words
-    assert "activating since 0 s: a reset of the host was asked for, number 1 of 1" in said
+    assert re.search(r"activating since \d+ s: a reset of the host was asked for, number 1 of 1", said)
 
 
 def test_a_fleet_without_an_open_flash_says_so(store: Store, typed: Type) -> None:

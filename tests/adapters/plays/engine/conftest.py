@@ -38,11 +38,11 @@ class CallbackModule(CallbackBase):
 
 RUNNER = """
 import json, sys, time
-from fleet_runner.adapters import playbooks
+from fleet_runner.adapters.plays import engine
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.settings import Settings
 settings = Settings.model_validate_json(sys.argv[1])
-playbooks.launch(settings, playbooks.Batch(sys.argv[2], Stage.VERIFY, json.loads(sys.argv[3])))
+engine.launch(settings, engine.Batch(sys.argv[2], Stage.VERIFY, json.loads(sys.argv[3])))
 print("launched", flush=True)
 time.sleep(600)
 """

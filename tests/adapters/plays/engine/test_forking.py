@@ -28,11 +28,11 @@ SETPRIORITY = {"x86_64": 141, "aarch64": 140}.get(os.uname().machine)
 
 KEEP = """
 import sys, time
-from fleet_runner.adapters import playbooks
-from fleet_runner.adapters.plays.fork_server import keeping
+from fleet_runner.adapters.plays import engine
+from fleet_runner.adapters.plays.fork_server import keeper
 from fleet_runner.settings import Settings
 settings = Settings.model_validate_json(sys.argv[1])
-with keeping.kept(settings, playbooks.environment(settings, "none")): time.sleep(600)
+with keeper.kept(settings, engine.environment(settings, "none")): time.sleep(600)
 """
 
 

@@ -279,11 +279,11 @@ def test_a_parent_ends_with_who_keeps_it(site: Site, *, frozen: bool) -> None:
     Its lock goes with it: the next one that serves has a parent.
     """
     keep = (
-        "import sys, time; from fleet_runner.adapters import playbooks\n"
-        "from fleet_runner.adapters.plays.fork_server import keeping\n"
+        "import sys, time; from fleet_runner.adapters.plays import engine\n"
+        "from fleet_runner.adapters.plays.fork_server import keeper\n"
         "from fleet_runner.settings import Settings\n"
         "settings = Settings.model_validate_json(sys.argv[1])\n"
-        "with keeping.kept(settings, playbooks.environment(settings, 'none')): time.sleep(600)"
+        "with keeper.kept(settings, engine.environment(settings, 'none')): time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", keep, site.settings.model_dump_json()]) as keeper:
         try:
