@@ -80,7 +80,7 @@ def test_every_command_exists_with_its_options(page: str) -> None:
         while known := getattr(command, "commands", None):
             assert rest, words
             assert rest[0] in known, words
-            command = known[rest.pop(0)]
+            _, command, rest = command.resolve_command(command.context_class(command), rest)
         command.make_context(words, rest)
 
 
