@@ -202,7 +202,7 @@ def _older(key: str, than: str) -> bool:
 
 def _stop(folder: Path, why: str) -> bool:
     """Have a chain that runs ended, and wait until it is."""
-    (folder / "stop").write_text(why, encoding="utf-8")
+    _write(folder / "stop", why)  # as a whole: the supervisor may read it at any moment
     with _lock(folder / "lock", ENDING + SPARE) as lock:
         if lock is None:
             raise TimeoutError(
