@@ -12,7 +12,6 @@ import structlog
 from fleet_runner.adapters.plays.wakeup import Bell
 from fleet_runner.core.base.errors import FleetError, SettingsError, SourceError
 from fleet_runner.core.cabling.fabrics import fabrics
-from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.reconcile.cabling.cable_status import tell_source
 from fleet_runner.reconcile.faults.urgent import LEAST_REST, Attention
@@ -77,7 +76,6 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
     Raises:
         FleetError: the first tick could not even read the source of truth, so there is nothing to serve.
     """
-    tuple(CHECKS.values())  # imported now, so that an update of the installation mixes no releases in this process
     attention, kept, clock, back = Attention(world, bell), None, Steady(), False
     due = time.monotonic()
     while not stop.is_set():
