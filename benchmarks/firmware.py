@@ -22,16 +22,16 @@ from typing import Any
 from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware import catalogue
-from fleet_runner.core.firmware.flash import Pace
+from fleet_runner.core.firmware.flash import FlashTiming
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.lab.redfish import Durations, Emulator, images, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
-from fleet_runner.reconcile.firmware.driver import Means, Target, drive
+from fleet_runner.reconcile.firmware.driver import DriverContext, Target, drive
 
 USER = ("admin", "correct horse")
 MEBIBYTE = 1_048_576
 OLD = "0.9"
-PACE = Pace(poll=2.0, settle=60.0, send=300.0, outage=120.0, boot=120.0)
+PACE = FlashTiming(poll=2.0, settle=60.0, send=300.0, outage=120.0, boot=120.0)
 DEVICE = Durations(write=15.0, outage=10.0, power_on=1.0, power_off=1.0, boot=10.0, drain=5.0)
 """Some hundredth of what real machines take, like the pace that they are looked at with."""
 
@@ -116,7 +116,7 @@ def run(count: int, mib: float) -> dict[str, float]:
             store.register([Device(each, "lab", "gpu-server", "lab") for each in names], 1.0)
 
             def one(node: str, url: str) -> str:
-                means = Means(store, partial(Bmc, url, *USER), wanted, folder, PACE)
+                means = DriverContext(store, partial(Bmc, url, *USER), wanted, folder, PACE)
                 return drive(Target(node, f"bench-{node}"), means).stand.value
 
             wall, cpu = time.monotonic(), time.process_time()

@@ -21,10 +21,10 @@ from scipy import stats
 
 from fleet_runner.core.reliability.forecasts import Kind
 from fleet_runner.core.reliability.parts.stay import Stay
-from fleet_runner.core.reliability.trends.analyse import Looked, look
+from fleet_runner.core.reliability.trends.analyse import MetricAnalysis, look
 from fleet_runner.core.reliability.trends.metrics import BY_NAME
 from fleet_runner.core.reliability.trends.panel import Window
-from fleet_runner.core.reliability.trends.peers import Place
+from fleet_runner.core.reliability.trends.peers import Location
 
 Floats = NDArray[np.float32]
 Random = np.random.Generator
@@ -97,7 +97,7 @@ class Fleet(NamedTuple):
     """Who is where."""
 
     stays: dict[int, Stay]
-    places: dict[str, Place]
+    places: dict[str, Location]
 
 
 class Put(NamedTuple):
@@ -111,7 +111,7 @@ class Put(NamedTuple):
 def fleet(nodes: int) -> Fleet:
     """Return so many nodes with their GPUs."""
     names = [f"gpu-{at:05}" for at in range(nodes)]
-    places = {name: Place(TYPE, f"site-{at % 2}", f"r{at // 8:04}") for at, name in enumerate(names)}
+    places = {name: Location(TYPE, f"site-{at % 2}", f"r{at // 8:04}") for at, name in enumerate(names)}
     every = [(name, slot) for name in names for slot in range(GPUS)]
     stays = {
         at: Stay(at, "gpu", f"S{at}", name, f"GPU 0000:{slot:02x}:00.0", f"GPU {slot}")
@@ -206,7 +206,7 @@ def quiet(label: str, peers: Fleet, windows: Iterable[Window]) -> None:
     found: Counter[str] = Counter()
     series, begun = 0, time.process_time()
     for window in windows:
-        looked: Looked = look(METRIC, window, peers.stays, peers.places, {TYPE: MARK})
+        looked: MetricAnalysis = look(METRIC, window, peers.stays, peers.places, {TYPE: MARK})
         series += looked.judged
         found.update(looked.kinds)
     spent = time.process_time() - begun

@@ -30,7 +30,7 @@ from fleet_runner.core.reliability.forecasts import Kind as Foreseen
 from fleet_runner.core.reliability.trends import analyse, heat, packing
 from fleet_runner.core.reliability.trends.metrics import Kind, Metric
 from fleet_runner.core.reliability.trends.panel import DAY, Panel
-from fleet_runner.core.reliability.trends.peers import Place
+from fleet_runner.core.reliability.trends.peers import Location
 
 GPUS, METRICS, COUNTERS, WINDOW = 8, 50, 10, 90
 TODAY = 20_000
@@ -147,7 +147,7 @@ def night(url: str, tell: Any) -> None:
             done = store.gather(FOLLOWED, lambda _: None, now=(TODAY + 1.0) * DAY)
         with measured(taken, "stays"):
             stays = store.stays_by_id()
-        places = {each.name: Place("t", "hall", f"r{at // RACK}") for at, each in enumerate(store.nodes())}
+        places = {each.name: Location("t", "hall", f"r{at // RACK}") for at, each in enumerate(store.nodes())}
         looked, seen = [], []
         for metric in FOLLOWED:
             with measured(taken, "reading days"):
@@ -161,7 +161,7 @@ def night(url: str, tell: Any) -> None:
             drift = analyse.Drift(tuple(looked))
             store.foresee(DRIFTS, drift.foresights(), 1.0)
             store.keep_analysis("drift", drift.to_json(), 1.0, 1.0)
-            store.keep_analysis("heat", heat.Heat(tuple(seen)).to_json(), 1.0, 1.0)
+            store.keep_analysis("heat", heat.HeatMap(tuple(seen)).to_json(), 1.0, 1.0)
     tell.put((done.results, done.numbers, taken))
 
 

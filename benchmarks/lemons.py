@@ -15,10 +15,10 @@ from fleet_runner.core.lifecycle.states import Event, State
 from fleet_runner.core.reliability.lemons import analyse as lemons
 from fleet_runner.core.reliability.lemons.past import AFTER, TIMES, WINDOW
 from fleet_runner.core.reliability.lemons.score import Weighing
-from fleet_runner.core.reliability.lemons.signals import Ended, Past
+from fleet_runner.core.reliability.lemons.signals import Ended, NodeHistory
 from fleet_runner.core.reliability.parts import repeat_failures
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
-from fleet_runner.core.reliability.report.rows import Fix, Hold, Step, Tried
+from fleet_runner.core.reliability.report.rows import Fix, Hold, PastRemedy, Step
 from fleet_runner.core.reliability.report.stories import Exclusion, Story
 
 DAY = 86_400.0
@@ -101,18 +101,18 @@ def _poisson(chance: random.Random, mean: float) -> int:
     return number
 
 
-def sour(nodes: int, times: float, seed: int) -> tuple[Past, set[str]]:
+def sour(nodes: int, times: float, seed: int) -> tuple[NodeHistory, set[str]]:
     """Make nodes that leave production at some rate, lemons `times` as often; a lemon is one all along."""
     chance = random.Random(seed)
     names = [f"n{node:05}" for node in range(nodes)]
     bad = {*chance.sample(names, round(LEMONS * nodes))} if times > 1 else set[str]()
-    past = Past([], [], [], [], [])
+    past = NodeHistory([], [], [], [], [])
     for node in names:
         _live(past, node, OUT_A_YEAR / 365 * (times if node in bad else 1.0), chance)
     return past, bad
 
 
-def _live(past: Past, node: str, rate: float, chance: random.Random) -> None:
+def _live(past: NodeHistory, node: str, rate: float, chance: random.Random) -> None:
     """Have a node serve, leave and come back until now; `rate` is how often a day it leaves."""
     served = NOW - (TIMES * AFTER + WINDOW + 10) * DAY
     spans: list[tuple[float, float | None]] = []
@@ -129,7 +129,7 @@ def _live(past: Past, node: str, rate: float, chance: random.Random) -> None:
     past.stories.append(Story(node, (), (*spans, (served, None)) if served < NOW else tuple(spans), tuple(gone)))
 
 
-def _trouble(past: Past, node: str, at: float, chance: random.Random) -> None:
+def _trouble(past: NodeHistory, node: str, at: float, chance: random.Random) -> None:
     """Have what comes with one time out."""
     for _ in range(chance.choice((1, 1, 2))):
         code = chance.choice(("xid.79", "xid.48", "xid.74", "xid.119", "nvlink.down", "pcie.width"))
@@ -137,7 +137,7 @@ def _trouble(past: Past, node: str, at: float, chance: random.Random) -> None:
     if chance.random() < TICKET:
         past.fixes.append(Fix(len(past.fixes) + 1, "t", "TRIAGE", (node,), at, None))
     if chance.random() < REMEDY:
-        past.ended.append(Ended(Tried(node, "REBOOT", at, chance.choice((True, False))), at + 3_600))
+        past.ended.append(Ended(PastRemedy(node, "REBOOT", at, chance.choice((True, False))), at + 3_600))
     if chance.random() < HELD:
         past.holds.append(Hold(node, at + 60, "bob", "look", begins=True))
 

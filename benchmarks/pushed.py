@@ -29,7 +29,7 @@ from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.core.inventory.records import Device, Fleet, Rack
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.services.http.admission import make
 from fleet_runner.services.signals.thread import beside
 from fleet_runner.settings import Settings
@@ -106,7 +106,7 @@ def serve(settings: Settings, fleet: Fleet, said: Connection) -> None:
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGUSR1, lambda *_: said.send(time.process_time()))
         with beside(settings, store, lambda: fleet, said.send):
-            reconcile.serve(World(settings, store, lambda: fleet, Brief(PLAYS)), stop, bell, lambda _: None)
+            reconcile.serve(TickContext(settings, store, lambda: fleet, Brief(PLAYS)), stop, bell, lambda _: None)
 
 
 def line(node: str) -> str:

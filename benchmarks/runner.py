@@ -32,7 +32,7 @@ from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.plays import fork_server, processes
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import nodes
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.lab import hardware
 from fleet_runner.lab.down import down
@@ -151,7 +151,7 @@ class Runners:
         """Wish for the stage on nodes, wait until it has ended on all of them, and return how long that took."""
         before, began = ended(self.engine), time.monotonic()
         for each in names:
-            self.store.leave_intent(each, Wish.RUN, "bench", detail=STAGE.value, now=time.time())
+            self.store.leave_intent(each, IntentKind.RUN, "bench", detail=STAGE.value, now=time.time())
         self.until(lambda: ended(self.engine) >= before + len(names), f"{STAGE} ends on {len(names)} nodes")
         took = time.monotonic() - began
         self.until(lambda: not any(carries(each.pid) for each in self.processes), "supervisors end")

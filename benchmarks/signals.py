@@ -23,7 +23,7 @@ from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.effect import Following
 from fleet_runner.core.faults.rules.rules import DEFAULT
 from fleet_runner.core.faults.signals import kernel
-from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
 from fleet_runner.core.faults.signals.kernel import Line
 from fleet_runner.core.faults.signals.signal import Signal, Source
 
@@ -91,7 +91,7 @@ def pushes(every: list[Kind]) -> Iterator[tuple[float, list[Kind]]]:
 
 def desk_seconds(signals: list[Signal]) -> tuple[float, int, int]:
     """Return the CPU seconds of hearing all signals, how many changed alarms were given back, and how many stand."""
-    desk, changed = Desk(following), 0
+    desk, changed = AlarmEngine(following), 0
     begun = time.process_time()
     for now, mine in pushes(signals):
         changed += len(desk.hear(mine, now).changed)
@@ -102,7 +102,7 @@ def desk_seconds(signals: list[Signal]) -> tuple[float, int, int]:
 
 def line_seconds(lines: list[Line]) -> float:
     """Return the CPU seconds of reading all lines, and of hearing what they tell."""
-    desk = Desk(following)
+    desk = AlarmEngine(following)
     begun = time.process_time()
     for now, mine in pushes(lines):
         desk.hear(kernel.read(mine, now), now)

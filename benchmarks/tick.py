@@ -17,10 +17,10 @@ from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.signal import Source
 from fleet_runner.core.inventory.records import Device, Fleet
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.spool import Decoded
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
 
 START = 1_000_000.0
@@ -88,7 +88,7 @@ def raise_alarms(store: Store, names: list[str], now: float) -> None:
     store.keep_alarms(names, lambda _: alarms, now)
 
 
-def statements(world: World, now: float) -> int:
+def statements(world: TickContext, now: float) -> int:
     """Return how many statements one tick sends to the store."""
     sent = [0]
 
@@ -101,7 +101,7 @@ def statements(world: World, now: float) -> int:
     return sent[0]
 
 
-def cpu(world: World, now: float) -> float:
+def cpu(world: TickContext, now: float) -> float:
     """Return the CPU seconds of one tick."""
     before = time.process_time()
     tick(world, now)
@@ -115,11 +115,11 @@ def main() -> None:
         settings = Settings(state_dir=Path(folder))
         store = Store.create(settings.store_url)
         fleet = fleet_of(count)
-        world = World(settings, store, lambda: fleet, Idle())
+        world = TickContext(settings, store, lambda: fleet, Idle())
         first = cpu(world, START)
         idle = sorted(cpu(world, START + 1 + number) for number in range(TICKS))[TICKS // 2]
         for number in range(100):
-            store.leave_intent(f"gpu-{number:05}", Wish.HOLD, "bench", now=START + 50)
+            store.leave_intent(f"gpu-{number:05}", IntentKind.HOLD, "bench", now=START + 50)
         busy = cpu(world, START + 60)
         serve(settings)
         serving = sorted(cpu(world, START + 100 + number) for number in range(TICKS))[TICKS // 2]

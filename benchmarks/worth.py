@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 from fleet_runner.core.checks.baseline import Margin
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.reliability.check_value.analyse import Worth, analyse
+from fleet_runner.core.reliability.check_value.analyse import CheckValue, analyse
 from fleet_runner.core.reliability.check_value.faults import Confirmed, faults
 from fleet_runner.core.reliability.check_value.limits import LIMITS, Look, learn, replay
-from fleet_runner.core.reliability.check_value.past import DAY, Cost, Moved, Past
+from fleet_runner.core.reliability.check_value.past import DAY, Cost, FleetPast, Moved
 from fleet_runner.core.reliability.check_value.share import share
 from fleet_runner.core.reliability.parts.stay import Episode
 
@@ -149,7 +149,7 @@ def episode(number: int, who: tuple[str, str, str], first: float, last: float) -
 class Outcome:
     """What one fleet came to."""
 
-    worth: Worth
+    worth: CheckValue
     missed: float
     later: float
     false: int
@@ -164,7 +164,7 @@ def fleet(seed: int, nodes: Sequence[str]) -> Outcome:
     costs = [Cost(name, 24.0, seconds) for name, seconds in TESTS.items()] + [Cost("gpu_errors", 288.0, 0.5)]
     here = dict.fromkeys(nodes, State.PRODUCTION)
     began = time.process_time()
-    past = Past(0.0, DAYS * DAY, here, tuple(moves), costs=tuple(costs))
+    past = FleetPast(0.0, DAYS * DAY, here, tuple(moves), costs=tuple(costs))
     worth = analyse(episodes, past)
     seconds = time.process_time() - began
     unconfirmed = [each.component for each in faults(episodes, past) if each.confirmed is Confirmed.NO]

@@ -8,7 +8,7 @@ from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.signal import Source
-from fleet_runner.core.lifecycle.runs import Held, Intent, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.lifecycle.runs import Held, Intent, IntentKind, Node, Outcome, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.core.lifecycle.view import View
 from fleet_runner.core.schedules.known import parsed
@@ -95,7 +95,7 @@ def a_ticket(**values: Any) -> Ticket:
     return Ticket(**given | {"remedy": "RECABLE", "opened_at": SINCE, "last_seen_at": SINCE} | values)
 
 
-def a_wish(wish: Wish, **values: Any) -> Intent:
+def a_wish(wish: IntentKind, **values: Any) -> Intent:
     """A wish of Ann's."""
     return Intent(**{"id": 9, "node": "gpu-01", "wish": wish, "by": "ann", "at": NOW - 1.0} | values)
 

@@ -11,7 +11,7 @@ import structlog
 
 from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.files import secret as secret_file
-from fleet_runner.core.base.errors import SettingsError, SourceAwayError, SourceError
+from fleet_runner.core.base.errors import SettingsError, SourceError, SourceUnavailableError
 from fleet_runner.core.inventory.placement import patterns, reaches
 from fleet_runner.settings import Settings, origin
 
@@ -56,7 +56,7 @@ def follow(settings: Settings, before: Snapshot | None = None) -> Snapshot:
     secret = token(settings)
     try:
         return netbox.snapshot(settings.source, secret, kept=_kept(settings), before=before)
-    except SourceAwayError as error:
+    except SourceUnavailableError as error:
         found = netbox.as_kept(settings.source, secret, _kept(settings)) if before is None else None
         if found is None:
             raise

@@ -19,10 +19,10 @@ import yaml
 
 from fleet_runner.lab import alerts, hardware, tree
 from fleet_runner.lab.folder import Lab, open_lab, read
-from fleet_runner.lab.redfish import Durations, Emulator, Event, Habits
+from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator, Event
 from fleet_runner.lab.tools.node import witness
 
-HABITS = Habits(sessions=64, host_side=(), ignores_restart_while_off=True)
+HABITS = BmcBehaviour(sessions=64, host_side=(), ignores_restart_while_off=True)
 EVENT_SECONDS = 0.2
 """Pause between two looks at what the BMCs are to tell of."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.faults.signals.tokens import Token
-from fleet_runner.core.lifecycle.runs import Node, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node
 from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.lab import epilogue, faults, jobs, ports, processes, technician
 from fleet_runner.lab.down import down
@@ -70,7 +70,7 @@ class Demo:
             for ticket in self.store.tickets(node=node.name):
                 for done in technician.repair(self.lab, ticket):
                     self._say(f"The technician took ticket #{ticket.id}: {done}")
-            wish, why = (Wish.RETRY, "it boots now") if silent else (Wish.CERTIFY, "inspected")
+            wish, why = (IntentKind.RETRY, "it boots now") if silent else (IntentKind.CERTIFY, "inspected")
             self.store.leave_intent(node.name, wish, TECHNICIAN, reason=why, now=now)
             self.certified.add((node.name, node.since))
 

@@ -18,7 +18,7 @@ from fleet_runner.core.boot.boots import Milestone
 from fleet_runner.lab import cloudinit, hardware, ipxe, plan, sysfs
 from fleet_runner.lab.folder import Lab, open_lab, read
 from fleet_runner.lab.tools.node import witness
-from fleet_runner.lab.wire import RefusedError, Wire
+from fleet_runner.lab.wire import NodeNetwork, RefusedError
 
 AGAIN_SECONDS = 0.5
 """The pause before anything is tried again; a real machine waits longer, and a lab's time is short."""
@@ -63,7 +63,7 @@ class Booting:
         time.sleep(self.seconds * share)
 
 
-def boot(booting: Booting, wire: Wire, say: Callable[[str], None]) -> None:
+def boot(booting: Booting, wire: NodeNetwork, say: Callable[[str], None]) -> None:
     """Boot, from the firmware to a node that answers ssh."""
     booting.take(hardware.KERNEL_AFTER)
     booting.reach(Milestone.DHCP)
@@ -87,7 +87,7 @@ def boot(booting: Booting, wire: Wire, say: Callable[[str], None]) -> None:
     booting.note(ready=time.time(), milestone="done")
 
 
-def _lease(booting: Booting, wire: Wire, say: Callable[[str], None]) -> None:
+def _lease(booting: Booting, wire: NodeNetwork, say: Callable[[str], None]) -> None:
     """Get an address; the DHCP server tells the boot service of it, and does not wait for that."""
     token = (booting.lab.root / "dhcp.token").read_text("utf-8").strip()
     told = {"event": "lease", "mac": plan.mac(booting.number), "address": wire.address, "hostname": booting.name}
@@ -99,7 +99,7 @@ def _lease(booting: Booting, wire: Wire, say: Callable[[str], None]) -> None:
         say(f"DHCP server: nobody was told: {error}")
 
 
-def _kernel(booting: Booting, wire: Wire, say: Callable[[str], None]) -> ipxe.Loaded:
+def _kernel(booting: Booting, wire: NodeNetwork, say: Callable[[str], None]) -> ipxe.Loaded:
     """Be the firmware that starts iPXE, and starts it anew whenever it has booted nothing."""
 
     def fetch(url: str) -> bytes:
@@ -125,7 +125,7 @@ def _kernel(booting: Booting, wire: Wire, say: Callable[[str], None]) -> ipxe.Lo
             time.sleep(AGAIN_SECONDS)
 
 
-def _settings(booting: Booting, wire: Wire) -> dict[str, str]:
+def _settings(booting: Booting, wire: NodeNetwork) -> dict[str, str]:
     """Return what iPXE knows of its machine."""
     return {
         "mac": plan.mac(booting.number),
@@ -141,7 +141,7 @@ def _settings(booting: Booting, wire: Wire) -> dict[str, str]:
     }
 
 
-def _seed(booting: Booting, wire: Wire, arguments: str, say: Callable[[str], None]) -> cloudinit.Seed:
+def _seed(booting: Booting, wire: NodeNetwork, arguments: str, say: Callable[[str], None]) -> cloudinit.Seed:
     """Be cloud-init that looks for its seed; refused, it has no data source, and the node is nobody's."""
     folder = booting.lab.node(booting.name) / "seed"
     try:
@@ -171,7 +171,7 @@ def main() -> int:
     url = f"http://127.0.0.1:{read(lab.about)['boot_port']}"
     booting = Booting(lab, name, state["index"], state["boot"]["count"], state["boot_seconds"], url)
     with suppress(Hung):
-        boot(booting, Wire(plan.address(booting.number)), lambda line: print(line, flush=True))  # noqa: T201  its console
+        boot(booting, NodeNetwork(plan.address(booting.number)), lambda line: print(line, flush=True))  # noqa: T201  its console
     return 0
 
 

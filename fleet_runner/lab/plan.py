@@ -38,7 +38,7 @@ class Plug(NamedTuple):
     b_port: str
 
 
-class Place(NamedTuple):
+class RackPosition(NamedTuple):
     """A device's rack and its lowest unit."""
 
     rack: str
@@ -65,17 +65,17 @@ def spines() -> tuple[str, ...]:
     return tuple(f"spine-{number + 1}" for number in range(SPINES))
 
 
-def server_place(number: int) -> Place:
+def server_place(number: int) -> RackPosition:
     """Return where a server stands: four of eight units each to a rack."""
     rack, slot = divmod(number - 1, RACK_SERVERS)
-    return Place(f"A{rack + 1:02d}", 1 + slot * SERVER_UNITS)
+    return RackPosition(f"A{rack + 1:02d}", 1 + slot * SERVER_UNITS)
 
 
-def switch_places() -> dict[str, Place]:
+def switch_places() -> dict[str, RackPosition]:
     """Return where the switches stand: all in the network rack."""
-    places = {name: Place("N01", unit) for unit, name in enumerate(leaves(), start=1)}
-    places |= {name: Place("N01", unit) for unit, name in enumerate(spines(), start=20)}
-    return places | {ETHERNET_SWITCH: Place("N01", 40)}
+    places = {name: RackPosition("N01", unit) for unit, name in enumerate(leaves(), start=1)}
+    places |= {name: RackPosition("N01", unit) for unit, name in enumerate(spines(), start=20)}
+    return places | {ETHERNET_SWITCH: RackPosition("N01", 40)}
 
 
 def hca_guid(number: int, rail: int) -> str:

@@ -19,7 +19,7 @@ class RefusedError(OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class NodeNetwork:
     """A node's network. The methods return the body of the answer, and raise OSError where there is none."""
 
     address: str

@@ -9,7 +9,7 @@ from threading import Event
 
 import structlog
 
-from fleet_runner.adapters.plays.wakeup import Bell
+from fleet_runner.adapters.plays.wakeup import Wakeup
 from fleet_runner.core.base.errors import FleetError, SettingsError, SourceError
 from fleet_runner.core.cabling.fabrics import fabrics
 from fleet_runner.core.inventory.records import Fleet
@@ -20,7 +20,7 @@ from fleet_runner.reconcile.inventory.registration import register
 from fleet_runner.reconcile.lifecycle.apply import act
 from fleet_runner.reconcile.lifecycle.polling import poll
 from fleet_runner.reconcile.loop import store_ownership
-from fleet_runner.reconcile.loop.context import Report, World, source_due
+from fleet_runner.reconcile.loop.context import Report, TickContext, source_due
 from fleet_runner.reconcile.loop.liveness import Steady
 from fleet_runner.reconcile.loop.single_instance import alone
 
@@ -38,7 +38,7 @@ def _go_on(report: Report) -> None:
     del report
 
 
-def tick(world: World, now: float | None = None, between: Callable[[Report], None] = _go_on) -> Report:
+def tick(world: TickContext, now: float | None = None, between: Callable[[Report], None] = _go_on) -> Report:
     """Do everything that is due, once. Without `now` the clock is read after all that can take long."""
     report = Report()
     clock = time.time if now is None else partial(float, now)
@@ -56,7 +56,7 @@ def tick(world: World, now: float | None = None, between: Callable[[Report], Non
     return report
 
 
-def glance(world: World, between: Callable[[Report], None] = _go_on) -> Report:
+def glance(world: TickContext, between: Callable[[Report], None] = _go_on) -> Report:
     """Decide for the nodes that are due, and no more: what plays have said, and all else, waits for the next tick."""
     report = Report()
     with alone(world.settings):
@@ -66,7 +66,7 @@ def glance(world: World, between: Callable[[Report], None] = _go_on) -> Report:
     return report
 
 
-def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None]) -> None:
+def serve(world: TickContext, stop: Event, bell: Wakeup, tell: Callable[[Report], None]) -> None:
     """Tick every `tick_seconds` until `stop` is set; when the bell rings meanwhile, glance.
 
     A store that cannot be written stops a tick, never the server. After each it rests for as long as that took,
@@ -99,7 +99,9 @@ def serve(world: World, stop: Event, bell: Bell, tell: Callable[[Report], None])
         attention.wait(due - time.monotonic())
 
 
-def _round(world: World, attention: Attention, tell: Callable[[Report], None], *, whole: bool, anew: bool) -> bool:
+def _round(
+    world: TickContext, attention: Attention, tell: Callable[[Report], None], *, whole: bool, anew: bool
+) -> bool:
     """Tick, or glance; `anew` has every node be looked at, and is returned while that is still to be done."""
     began = time.monotonic()
     with _going_on(world):
@@ -113,7 +115,7 @@ def _round(world: World, attention: Attention, tell: Callable[[Report], None], *
 
 
 @contextmanager
-def _going_on(world: World) -> Iterator[None]:
+def _going_on(world: TickContext) -> Iterator[None]:
     """Say once what the store or the source refuses, and go on; but not before there is a fleet."""
     try:
         yield
@@ -124,7 +126,7 @@ def _going_on(world: World) -> Iterator[None]:
             log.error("this tick did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
 
 
-def _keep(world: World) -> Fleet | None:
+def _keep(world: TickContext) -> Fleet | None:
     """Have the fleet, which stays, be walked through no more by every search for garbage: that stops all threads."""
     gc.unfreeze()  # what was kept before, and is garbage now, goes
     gc.collect()
@@ -132,7 +134,7 @@ def _keep(world: World) -> Fleet | None:
     return world.fleet
 
 
-def _sync(world: World, now: float) -> Fleet:
+def _sync(world: TickContext, now: float) -> Fleet:
     """Read the source of truth when its copy is old; the fleet goes on with the copy when it cannot be read."""
     if world.fleet is not None and now < source_due(world, now):
         return world.fleet
@@ -155,7 +157,7 @@ def _sync(world: World, now: float) -> Fleet:
     return world.fleet
 
 
-def _stand_by(world: World, bell: Bell) -> None:
+def _stand_by(world: TickContext, bell: Wakeup) -> None:
     """Wait while another runner decides, and know the fleet meanwhile: others here ask for it."""
     with _going_on(world):
         _sync(world, time.time())
@@ -165,7 +167,7 @@ def _stand_by(world: World, bell: Bell) -> None:
         _pass_on(world)
 
 
-def _pass_on(world: World) -> None:
+def _pass_on(world: TickContext) -> None:
     """Have whoever decides look: it rang here."""
     try:
         world.store.ring()

@@ -70,7 +70,7 @@ async def who(request: Request) -> Who:
         raise HTTPException(401, "log in, or show a token", headers=BEARER)
     note.who, note.token = session.who, session.token
     if request.method not in SAFE:
-        ours(request)
+        same_origin(request)
         await _not_forged(request)
     return session.who
 
@@ -100,7 +100,7 @@ async def _session(here: Site, request: Request) -> Session | None:
     return await asyncio.to_thread(here.store.session, digest(secret), here.clock())
 
 
-def ours(request: Request) -> None:
+def same_origin(request: Request) -> None:
     """Refuse what a page of another site made a browser ask, as far as the browser says so."""
     here: Site = site(request)
     origin = request.headers.get("origin", "")

@@ -12,7 +12,7 @@ from http import HTTPStatus
 import structlog
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access.roles import Asked, Role, Who
+from fleet_runner.core.access.roles import AuditLine, Role, Who
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.services.http.limits import Limits
 from fleet_runner.services.http.requests import Scope
@@ -67,7 +67,7 @@ class Ledger:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._lines: deque[Asked] = deque()
+        self._lines: deque[AuditLine] = deque()
         self._used: dict[int, float] = {}
         self._used_at = float("-inf")
         self._each = Limits(per_second=0.2, burst=30.0)
@@ -76,7 +76,7 @@ class Ledger:
         self._writing = asyncio.Lock()
         self._away = False
 
-    def add(self, asked: Asked, steady: float) -> None:
+    def add(self, asked: AuditLine, steady: float) -> None:
         """Have a line written; of what came to nothing only so many of one address, and so many in all."""
         asked = replace(asked, path=asked.path[:LONGEST], detail=asked.detail[:LONGEST])
         if not asked.name or asked.status >= HTTPStatus.BAD_REQUEST:

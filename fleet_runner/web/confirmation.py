@@ -4,20 +4,20 @@ import hmac
 from hashlib import sha256
 
 from fleet_runner.core.access.roles import Who
-from fleet_runner.core.lifecycle.runs import Node, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node
 from fleet_runner.web.site import Site
 
 SECONDS = 300.0
 """How long it is good: long enough to read what would be lost."""
 
 
-def given(here: Site, who: Who, node: Node, wish: Wish) -> str:
+def given(here: Site, who: Who, node: Node, wish: IntentKind) -> str:
     """Return a token that confirms a wish about a node as it is now."""
     until = f"{here.clock() + SECONDS:.0f}"
     return f"{until}.{_signed(here, who, node, wish, until)}"
 
 
-def holds(here: Site, who: Who, node: Node, wish: Wish, token: str) -> bool:
+def holds(here: Site, who: Who, node: Node, wish: IntentKind, token: str) -> bool:
     """Whether a token confirms a wish: it was given for it, to the same user, and the node's state is the same."""
     until, _, signature = token.partition(".")
     if not (until.isascii() and until.isdigit()) or len(until) > len(f"{here.clock():.0f}"):
@@ -26,6 +26,6 @@ def holds(here: Site, who: Who, node: Node, wish: Wish, token: str) -> bool:
     return good and here.clock() <= float(until)
 
 
-def _signed(here: Site, who: Who, node: Node, wish: Wish, until: str) -> str:
+def _signed(here: Site, who: Who, node: Node, wish: IntentKind, until: str) -> str:
     said = f"{node.name}\n{node.state}\n{wish}\n{who.name}\n{who.role}\n{until}"
     return hmac.new(here.confirmation_key, said.encode(), sha256).hexdigest()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from fastapi import HTTPException
 
-from fleet_runner.adapters.store import Sought
+from fleet_runner.adapters.store import ResultFilter
 from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.fabrics import fabrics
 from fleet_runner.core.cabling.kinds import said
@@ -17,7 +17,7 @@ from fleet_runner.core.faults.confirmation import speaks
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Stored
 from fleet_runner.core.lifecycle.states import FABRICS, Stage
-from fleet_runner.core.tickets.work_orders.locations import Spot, spot
+from fleet_runner.core.tickets.work_orders.locations import DeviceLocation, spot
 from fleet_runner.web.site import Site
 
 OF_NODES = "cabling_infiniband"
@@ -46,7 +46,7 @@ class Shown(NamedTuple):
 
     finding: Finding
     kind: str
-    spots: tuple[Spot, ...]
+    spots: tuple[DeviceLocation, ...]
     more: int
     ticket: int
 
@@ -80,7 +80,7 @@ def findings(here: Site, name: str, nodes: Collection[str]) -> list[Finding]:
     stored = newest(here, name)
     found = {each.fault: each for each in (stored.result.findings if stored is not None else ())}
     inside, asked = frozenset(nodes), set[str]()
-    for each in here.store.find_results(Sought(check=OF_NODES, verdict=Verdict.FAIL), limit=NODES):
+    for each in here.store.find_results(ResultFilter(check=OF_NODES, verdict=Verdict.FAIL), limit=NODES):
         if each.node in inside and each.node not in asked:
             asked.add(each.node)
             still = any(one.id == each.id for one in here.store.latest_results(each.node))

@@ -11,7 +11,7 @@ from fastapi import Request
 
 from fleet_runner.adapters.store.lifecycle.floor import Mark
 from fleet_runner.core.inventory import floor
-from fleet_runner.core.inventory.floor import Place, Plan, Spot, Wanted
+from fleet_runner.core.inventory.floor import FloorFilter, Location, NodeTile, Plan
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle import days
 from fleet_runner.core.lifecycle.days import Day
@@ -42,9 +42,9 @@ class Look:
 
     tag: str
     fleet: Fleet | None
-    places: Mapping[str, Place]
+    places: Mapping[str, Location]
     racks: tuple[Plan, ...]
-    spots: Mapping[str, Spot]
+    spots: Mapping[str, NodeTile]
     fabrics: tuple[Node, ...]
     runs: tuple[Run, ...]
     tickets: tuple[Ticket, ...]
@@ -65,10 +65,12 @@ class Floor:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     looked: tuple[float, Mark, Look] | None = None
-    planned: tuple[Fleet | None, tuple[str, ...], Mapping[str, Place], tuple[Plan, ...]] | None = None
+    planned: tuple[Fleet | None, tuple[str, ...], Mapping[str, Location], tuple[Plan, ...]] | None = None
     said: tuple[float, Said] | None = None
     counted: tuple[float, tuple[Day, ...]] | None = None
-    pictures: OrderedDict[Wanted, tuple[str, str]] = field(default_factory=OrderedDict[Wanted, tuple[str, str]])
+    pictures: OrderedDict[FloorFilter, tuple[str, str]] = field(
+        default_factory=OrderedDict[FloorFilter, tuple[str, str]]
+    )
 
     def look(self, here: Site) -> Look:
         """Return the fleet as it was at most a second ago."""
@@ -102,7 +104,7 @@ class Floor:
         moves = store.recent_moves(NEWEST)
         return Look(tag, fleet, places, racks, spots, store.fabrics(), store.open_runs(), tickets, moves, choices)
 
-    def _plan(self, fleet: Fleet | None, names: tuple[str, ...]) -> tuple[Mapping[str, Place], tuple[Plan, ...]]:
+    def _plan(self, fleet: Fleet | None, names: tuple[str, ...]) -> tuple[Mapping[str, Location], tuple[Plan, ...]]:
         """Put nodes into their racks: to sort 10,000 takes longest of all, and racks seldom change."""
         if self.planned is None or self.planned[0] is not fleet or self.planned[1] != names:
             places = floor.places(fleet) if fleet is not None else {}
@@ -128,7 +130,7 @@ class Floor:
                 self.counted = (steady, found)
             return self.counted[1]
 
-    def picture(self, look: Look, wanted: Wanted, draw: Callable[[], str]) -> str:
+    def picture(self, look: Look, wanted: FloorFilter, draw: Callable[[], str]) -> str:
         """Return the racks as a page draws them, drawn anew where anything changed."""
         with self.lock:
             tag, found = self.pictures.pop(wanted, ("", ""))

@@ -2,11 +2,11 @@
 
 from fleet_runner.adapters.plays import wake as waking
 from fleet_runner.core.access.roles import Who
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.web.site import Site
 
 
-def leave(here: Site, who: Who, node: str, wish: tuple[Wish, str], reason: str) -> int:
+def leave(here: Site, who: Who, node: str, wish: tuple[IntentKind, str], reason: str) -> int:
     """Leave a wish, with its detail, for the reconciler to answer; return its id."""
     kind, detail = wish
     number = here.store.leave_intent(node, kind, who.name, reason=reason, detail=detail, now=here.clock())

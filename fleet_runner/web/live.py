@@ -57,7 +57,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class SharedView:
     """What many may look at together, by its key: `draw` makes the parts of a page of what `look` saw, by name."""
 
     key: Hashable
@@ -70,7 +70,7 @@ class Scene:
 class _Feed:
     """A scene while somebody looks at it: its parts as they are, each with a number that grows as it changes."""
 
-    scene: Scene
+    scene: SharedView
     parts: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     seen: Seen | None = None
     over: bool = False
@@ -122,7 +122,7 @@ class Live:
         """Return how often a scene that somebody looks at was looked at."""
         return self._feeds[key].looks if key in self._feeds else 0
 
-    def stream(self, request: Request, scene: Scene) -> StreamingResponse:
+    def stream(self, request: Request, scene: SharedView) -> StreamingResponse:
         """Return the answer that tells somebody of a scene; 503 where there are too many."""
         source = source_of(request.scope)
         if self.streams[source] >= MOST_OF_ADDRESS or self.streams.total() >= MOST:
@@ -132,7 +132,7 @@ class Live:
             self._told(source, scene, note_of(request.scope)), media_type="text/event-stream", headers=headers
         )
 
-    async def _told(self, source: str, scene: Scene, note: Note) -> AsyncIterator[bytes]:
+    async def _told(self, source: str, scene: SharedView, note: Note) -> AsyncIterator[bytes]:
         self.streams[source] += 1
         feed = self._feeds.setdefault(scene.key, _Feed(scene))
         feed.viewers += 1

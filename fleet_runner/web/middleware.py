@@ -3,7 +3,7 @@
 import re
 from ipaddress import ip_address
 
-from fleet_runner.core.access.roles import Asked
+from fleet_runner.core.access.roles import AuditLine
 from fleet_runner.services.http.limits import Limits
 from fleet_runner.services.http.listening import loopback
 from fleet_runner.services.http.requests import (
@@ -173,5 +173,5 @@ def _noted(here: Site, ledger: Ledger, scope: Scope, status: int) -> None:
     who = note.who
     role = who.role.value if who.name else ""
     source, path = source_of(scope), scope["path"]
-    asked = Asked(here.clock(), who.name, role, source, scope["method"], path, status, note.detail)
+    asked = AuditLine(here.clock(), who.name, role, source, scope["method"], path, status, note.detail)
     ledger.add(asked, here.steady())

@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.reconcile.loop.liveness import Pulse
+from fleet_runner.reconcile.loop.liveness import Heartbeat
 from fleet_runner.services.http.admission import Admission
 from fleet_runner.settings import Settings
 from fleet_runner.web.live import Live
@@ -31,7 +31,7 @@ class Site:
     fleet: Callable[[], Fleet | None]
     clock: Callable[[], float] = time.time
     steady: Callable[[], float] = time.monotonic
-    pulse: Pulse | None = None
+    pulse: Heartbeat | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     confirmation_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     admission: Admission = field(init=False)

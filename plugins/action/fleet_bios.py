@@ -89,14 +89,14 @@ class ActionModule(ActionBase):
         """Open what is needed and go; a profile that cannot be read is nobody's fault but its author's."""
         from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware import bios  # noqa: PLC0415  likewise
-        from fleet_runner.core.firmware.bios_text import Report, Stand  # noqa: PLC0415  likewise
-        from fleet_runner.core.firmware.flash import Pace  # noqa: PLC0415  likewise
+        from fleet_runner.core.firmware.bios_text import Report, SettingStatus  # noqa: PLC0415  likewise
+        from fleet_runner.core.firmware.flash import FlashTiming  # noqa: PLC0415  likewise
         from fleet_runner.reconcile.firmware import driver  # noqa: PLC0415  only this task pays for the store and for HTTP
 
         try:
             wanted = bios.read(_plain(self._templar.template(variables.get("fleet_profile"))) or {})
         except EvidenceError as error:
-            return Report(Stand.REFUSED, str(error))
+            return Report(SettingStatus.REFUSED, str(error))
         configured = settings.load()
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
         if wanted and not url:
@@ -106,7 +106,7 @@ class ActionModule(ActionBase):
             store=None,
             open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),
             wanted=wanted,
-            pace=Pace(boot=boot_seconds),
+            pace=FlashTiming(boot=boot_seconds),
             device=_plain(self._templar.template(variables.get("fleet_device"))) or {},
         )
         mine = self._run(variables) if os.environ.get("FLEET_BATCH") else {}

@@ -16,7 +16,7 @@ from fleet_runner.core.base.errors import FleetError
 if TYPE_CHECKING:
     from fleet_runner.adapters.store import Store
     from fleet_runner.core.boot.progress import Progress
-    from fleet_runner.services.boot.progress import Watch
+    from fleet_runner.services.boot.progress import BootWatch
     from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
@@ -82,7 +82,7 @@ class ActionModule(ActionBase):
         from fleet_runner.services.boot import arming  # noqa: PLC0415  likewise
         from fleet_runner.services.boot import progress as watching  # noqa: PLC0415  likewise
 
-        watch = watching.Watch(store, boot, arming.limits(self._task.args.get("limits") or {}))
+        watch = watching.BootWatch(store, boot, arming.limits(self._task.args.get("limits") or {}))
         while True:
             seen = watch.look()
             if Milestone.PHONE_HOME in seen.boot.reached and Milestone.SSH not in seen.boot.reached:
@@ -91,7 +91,7 @@ class ActionModule(ActionBase):
                 return watch.concluded(self._with_power(configured, seen, variables))
             time.sleep(PAUSE)
 
-    def _greet(self, watch: Watch, configured: Settings, seen: Progress, variables: dict[str, Any]) -> Progress:
+    def _greet(self, watch: BootWatch, configured: Settings, seen: Progress, variables: dict[str, Any]) -> Progress:
         """Keep the node's host keys, and try to reach it by them."""
         from dataclasses import replace  # noqa: PLC0415  likewise
 

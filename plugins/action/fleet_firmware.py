@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fleet_runner.adapters.store import Store
-    from fleet_runner.core.firmware.flash import Pace
+    from fleet_runner.core.firmware.flash import FlashTiming
     from fleet_runner.core.firmware.progress_text import Report
     from fleet_runner.reconcile.firmware.driver import Target
     from fleet_runner.settings import Settings
@@ -108,7 +108,7 @@ class ActionModule(ActionBase):
         from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
         from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware import catalogue  # noqa: PLC0415  likewise
-        from fleet_runner.core.firmware.progress_text import Report, Stand  # noqa: PLC0415  likewise
+        from fleet_runner.core.firmware.progress_text import FirmwareStatus, Report  # noqa: PLC0415  likewise
         from fleet_runner.reconcile.firmware import driver  # noqa: PLC0415  only this task pays for the store and for HTTP
 
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
@@ -119,7 +119,7 @@ class ActionModule(ActionBase):
         try:
             wanted = catalogue.read(_plain(self._templar.template(variables.get("fleet_profile"))) or {})
         except EvidenceError as error:
-            return Report(Stand.REFUSED, str(error))
+            return Report(FirmwareStatus.REFUSED, str(error))
         runner = bool(os.environ.get("FLEET_BATCH")) and bool(mine)
         name = str(variables["inventory_hostname"])
         with contextlib.ExitStack() as opened:
@@ -187,14 +187,14 @@ def _start(mine: dict[str, Any]) -> str:
     return str((mine.get("firmware") or {}).get("start") or "")
 
 
-def _pace(given: dict[str, Any]) -> Pace:
+def _pace(given: dict[str, Any]) -> FlashTiming:
     """Return how patient flashes are, with what a role says otherwise."""
-    from fleet_runner.core.firmware.flash import Pace  # noqa: PLC0415  likewise
+    from fleet_runner.core.firmware.flash import FlashTiming  # noqa: PLC0415  likewise
 
     if set(given) <= set(PACE):
         with contextlib.suppress(TypeError, ValueError):
             seconds: dict[str, Any] = {str(name): float(value) for name, value in given.items()}
-            return Pace(**seconds)
+            return FlashTiming(**seconds)
     raise AnsibleActionFail(f"fleet_firmware: pace is {given!r:.120}, expected seconds of {', '.join(PACE)}")
 
 

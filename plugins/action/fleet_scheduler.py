@@ -13,7 +13,7 @@ from ansible.plugins.action import ActionBase
 from fleet_runner import settings
 from fleet_runner.adapters.plays.task_failure import failure
 from fleet_runner.core.base.errors import FleetError, RunOverError, SchedulerError
-from fleet_runner.core.lifecycle.scheduler import By, Did
+from fleet_runner.core.lifecycle.scheduler import By, SchedulerOutcome
 
 if TYPE_CHECKING:
     from fleet_runner.adapters.schedulers import Scheduler
@@ -75,17 +75,17 @@ class ActionModule(ActionBase):
             raise failure("fleet_scheduler", error) from error
         node = str(self._value(READ, self._variables["inventory_hostname"]))
         said: dict[str, Any] = {"scheduler": configured.scheduler, "name": node, "did": action}
-        did = Did(changed=False, told="no scheduler gives it work")
+        did = SchedulerOutcome(changed=False, told="no scheduler gives it work")
         if configured.scheduler != "none" and node:
             did = self._done(configured, said)
         answer.update(changed=did.changed, msg=did.told, asked=configured.scheduler != "none", readings={READ: said})
         return answer
 
-    def _done(self, configured: Settings, said: dict[str, Any]) -> Did:
+    def _done(self, configured: Settings, said: dict[str, Any]) -> SchedulerOutcome:
         """Act and read, into what is said; whatever the scheduler cannot do or tell is trouble to be judged."""
         from fleet_runner.adapters import schedulers  # noqa: PLC0415  most fleets' plays end before this
 
-        did = Did(changed=False, told="")
+        did = SchedulerOutcome(changed=False, told="")
         try:
             self._refuse_if_taken_over(configured)
             scheduler = schedulers.opened(configured)
@@ -94,14 +94,14 @@ class ActionModule(ActionBase):
                 said["said"] = scheduler.read(said["name"])
         except SchedulerError as error:
             said["trouble"] = str(error)
-            return Did(did.changed, str(error))
+            return SchedulerOutcome(did.changed, str(error))
         except FleetError as error:
             raise failure("fleet_scheduler", error) from error
         if self._task.check_mode:
             said["did"] = "read"
         return did
 
-    def _act(self, scheduler: Scheduler, action: str, node: str) -> Did:
+    def _act(self, scheduler: Scheduler, action: str, node: str) -> SchedulerOutcome:
         mine, dry = self._run(), bool(self._task.check_mode)
         by = By.RUNNER if mine else By.PERSON
         match action:
@@ -114,7 +114,7 @@ class ActionModule(ActionBase):
                 devices = boolean(self._task.args.get("devices", False))
                 return scheduler.evict(node, float(self._task.args.get("seconds", 120)), devices=devices, dry=dry)
             case _:
-                return Did(changed=False, told="")
+                return SchedulerOutcome(changed=False, told="")
 
     def _run(self) -> dict[str, Any]:
         """Return what the runner says about its run of this node; nothing by hand."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fleet_runner.adapters.store import Store
-    from fleet_runner.core.lifecycle.wipe.wanted import Wanted
+    from fleet_runner.core.lifecycle.wipe.wanted import WipePlan
 
 DOCUMENTATION = r"""
 module: fleet_wipe
@@ -110,7 +110,7 @@ class ActionModule(ActionBase):
         told = tuple(reports.read(each) for each in self._reports)
         return Stay(row.since, time.time(), told, proven(observed))
 
-    def _look(self, asked: Wanted, stay: Stay) -> tuple[tuple[Item, ...], tuple[Device, ...]]:
+    def _look(self, asked: WipePlan, stay: Stay) -> tuple[tuple[Item, ...], tuple[Device, ...]]:
         """Read the node anew and decide about each of its devices; nothing is decided about another machine."""
         self._seen = self._collect(reads.first(tpm=asked.tpm))
         listed = self._seen[reads.LSBLK]
@@ -124,7 +124,7 @@ class ActionModule(ActionBase):
         found = devices(self._seen, tpm=asked.tpm)
         return planner.plan(asked, self._own, found, stay), found
 
-    def _progress(self, asked: Wanted, items: Iterable[Item], found: tuple[Device, ...]) -> Progress:
+    def _progress(self, asked: WipePlan, items: Iterable[Item], found: tuple[Device, ...]) -> Progress:
         gone = planner.missing(asked, self._own, found)
         return Progress(self._task.check_mode, "", tuple(record(item) for item in items), gone)
 

@@ -14,7 +14,7 @@ from ansible.plugins.action import ActionBase
 from fleet_runner import settings
 from fleet_runner.adapters.plays.task_failure import failure
 from fleet_runner.adapters.redfish import power
-from fleet_runner.core.base.errors import BmcError, FleetError, NoStoreError, NoWayError, SourceError
+from fleet_runner.core.base.errors import BmcError, FleetError, NoStoreError, NotOfferedError, SourceError
 from fleet_runner.core.checks.evidence import Reading
 from fleet_runner.core.checks.parsers import uptime
 from fleet_runner.core.checks.reads import READS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fleet_runner.adapters.redfish import Bmc
     from fleet_runner.adapters.store import Store
-    from fleet_runner.services.boot.arming import Wanted
+    from fleet_runner.services.boot.arming import BootToArm
     from fleet_runner.settings import Settings
 
 DOCUMENTATION = r"""
@@ -93,7 +93,7 @@ class Order(NamedTuple):
 
     sent: list[str]
     target: str
-    wanted: Wanted | None
+    wanted: BootToArm | None
     alive: Callable[[], None]
 
 
@@ -172,7 +172,7 @@ class ActionModule(ActionBase):
         """Take all power away where the BMC can; say whether the node needs nothing else: it has its power back."""
         try:
             state = power.drain(bmc, order.alive)
-        except NoWayError as error:
+        except NotOfferedError as error:
             self._display.warning(f"redfish_power: {error}; its power is switched off and on instead")
             return False
         order.sent[:] = ["AC", *(order.sent if order.wanted and state != "Off" else ["On"])]
@@ -266,7 +266,9 @@ class ActionModule(ActionBase):
         found = self._templar.template(variables.get("fleet_device")) or {}
         return json.loads(json.dumps(found, default=str))
 
-    def _wanted(self, bmc: Bmc, store: Store, configured: Settings, target: str, variables: dict[str, Any]) -> Wanted:
+    def _wanted(
+        self, bmc: Bmc, store: Store, configured: Settings, target: str, variables: dict[str, Any]
+    ) -> BootToArm:
         """Say who is to boot, or why it cannot, as long as nothing has been done to the node."""
         from fleet_runner.services.boot import arming  # noqa: PLC0415  likewise
 

@@ -15,7 +15,7 @@ from fleet_runner.adapters.plays import batch_folder, leased_engine, processes
 from fleet_runner.adapters.plays.engine import Batch, Look
 from fleet_runner.adapters.plays.leased_engine import Leased
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.inventory.placement import Parcel, Runner
+from fleet_runner.core.inventory.placement import BatchSummary, Runner
 from fleet_runner.core.lifecycle.actions import OpenRun
 from fleet_runner.core.lifecycle.runs import Run
 from fleet_runner.core.lifecycle.states import Stage
@@ -68,7 +68,7 @@ class Hall:
         """Have a runner take what there is, and start it."""
         return leased_engine.carry(settings, self.store, name)
 
-    def parcel(self, batch: str) -> Parcel:
+    def parcel(self, batch: str) -> BatchSummary:
         """Read a parcel that is there."""
         return self.store.parcels([batch])[0]
 

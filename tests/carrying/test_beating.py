@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 
 from fleet_runner.adapters.plays import lease
 from fleet_runner.adapters.store import Store
-from fleet_runner.reconcile.loop.context import World
-from fleet_runner.reconcile.loop.leader import Carrier
+from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.leader import RunnerStatus
 from fleet_runner.services.health.parts import Health
 from fleet_runner.settings import Settings
 from tests.adapters.store.builders import UrlMaker
@@ -22,13 +22,13 @@ LEASE = 5.0
 
 
 @pytest.fixture
-def worlds(tmp_path: Path, postgresql_urls: UrlMaker) -> Iterator[tuple[World, World]]:
+def worlds(tmp_path: Path, postgresql_urls: UrlMaker) -> Iterator[tuple[TickContext, TickContext]]:
     """Two runners' worlds of one fleet on one store."""
     url = postgresql_urls()
 
-    def world(name: str) -> World:
+    def world(name: str) -> TickContext:
         settings = Settings(state_dir=tmp_path / name, database_url=url, runner_name=name, lease_seconds=LEASE)
-        return World(settings, Store.open(url), lambda: a_fleet(1))
+        return TickContext(settings, Store.open(url), lambda: a_fleet(1))
 
     made = world("one"), world("other")
     yield made
@@ -36,20 +36,22 @@ def worlds(tmp_path: Path, postgresql_urls: UrlMaker) -> Iterator[tuple[World, W
         each.store.close()
 
 
-def carrier(world: World) -> Carrier:
+def carrier(world: TickContext) -> RunnerStatus:
     """Have a world's runner begin."""
-    found = Carrier(world.settings, world.store, lambda: None)
+    found = RunnerStatus(world.settings, world.store, lambda: None)
     found.begin()
     world.decides, world.heard = found.decides, found.heard
     return found
 
 
-def silent(world: World, runner: Carrier) -> float:
+def silent(world: TickContext, runner: RunnerStatus) -> float:
     """Return since when the store has heard nothing of a runner."""
     return next(each.silent for each in world.store.runners() if each.id == runner.runner.id)
 
 
-def test_a_process_that_uses_every_connection_keeps_its_turn_and_is_heard_of(worlds: tuple[World, World]) -> None:
+def test_a_process_that_uses_every_connection_keeps_its_turn_and_is_heard_of(
+    worlds: tuple[TickContext, TickContext],
+) -> None:
     """Pages, signals and a tick may have all that the store's pool gives: its beat has one of its own."""
     one, other = worlds
     first, second = carrier(one), carrier(other)
@@ -63,7 +65,7 @@ def test_a_process_that_uses_every_connection_keeps_its_turn_and_is_heard_of(wor
         assert silent(other, first) < LEASE
 
 
-def test_readiness_tells_whether_other_runners_hear_of_this_one(worlds: tuple[World, World]) -> None:
+def test_readiness_tells_whether_other_runners_hear_of_this_one(worlds: tuple[TickContext, TickContext]) -> None:
     """It does not beat yet, as a runner that hangs or is cut off; then it does."""
     one, other = worlds
     health = Health(one, Event(), str)
@@ -79,7 +81,9 @@ def test_readiness_tells_whether_other_runners_hear_of_this_one(worlds: tuple[Wo
     assert silent(other, first) < LEASE
 
 
-def test_a_runner_that_was_silent_for_too_long_says_that_another_decides(worlds: tuple[World, World]) -> None:
+def test_a_runner_that_was_silent_for_too_long_says_that_another_decides(
+    worlds: tuple[TickContext, TickContext],
+) -> None:
     """As one that was frozen: it finds out when it wakes."""
     one, other = worlds
     first, second = carrier(one), carrier(other)

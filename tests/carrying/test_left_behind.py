@@ -149,7 +149,7 @@ def test_what_meets_other_writers_again_and_again_is_brought_at_last(
     folder = hall.folder(mine, hall.batch)
     folder.mkdir(parents=True)
     told = {"token": taken.token, "seconds": LEASE, "at": lease.ticks()}
-    mine_to_bring = lease_holder.Courier(folder, {"batch": hall.batch, "lease": told}, hall.url)
+    mine_to_bring = lease_holder.LeaseHolder(folder, {"batch": hall.batch, "lease": told}, hall.url)
     hall.store.start_parcel(hall.batch, taken.token, "carrier", LEASE)
     finish = Store.finish_parcel
 
@@ -161,8 +161,8 @@ def test_what_meets_other_writers_again_and_again_is_brought_at_last(
 
     monkeypatch.setattr(lease_holder, "PULSE", 0.05)
     monkeypatch.setattr(Store, "finish_parcel", meets)
-    assert mine_to_bring.end(0, "", 60.0) is lease_holder.Told.ALL
+    assert mine_to_bring.end(0, "", 60.0) is lease_holder.Delivery.ALL
     refused.clear()
-    assert mine_to_bring.end(0, "", 60.0) is lease_holder.Told.REFUSED
+    assert mine_to_bring.end(0, "", 60.0) is lease_holder.Delivery.REFUSED
     assert len(refused) == lease_holder.TRIES
     mine_to_bring._forget()

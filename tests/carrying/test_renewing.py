@@ -22,7 +22,7 @@ CREATE TRIGGER slow BEFORE UPDATE OF spool_offset ON batches FOR EACH ROW EXECUT
 
 
 @contextmanager
-def carried(hall: Hall) -> Iterator[lease_holder.Courier]:
+def carried(hall: Hall) -> Iterator[lease_holder.LeaseHolder]:
     """Take a batch as a supervisor does, and begin it."""
     mine = hall.settings("r1", lease_seconds=SHORT)
     (run,) = hall.offer(hall.batch)
@@ -31,7 +31,7 @@ def carried(hall: Hall) -> Iterator[lease_holder.Courier]:
     folder = hall.folder(mine, hall.batch)
     folder.mkdir(parents=True)
     told = {"token": taken.token, "seconds": SHORT, "at": at}
-    carrier = lease_holder.Courier(folder, {"batch": hall.batch, "lease": told}, hall.url)
+    carrier = lease_holder.LeaseHolder(folder, {"batch": hall.batch, "lease": told}, hall.url)
     assert carrier.start({run.node: {}}) == {run.node: {}}
     yield carrier
     carrier.deliver(0, "", 60.0)

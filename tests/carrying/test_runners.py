@@ -14,24 +14,24 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.inventory.placement import Offer
 from fleet_runner.core.lifecycle.runs import Outcome
-from fleet_runner.reconcile.loop.context import World
-from fleet_runner.reconcile.loop.leader import Carrier, described
+from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.leader import RunnerStatus, described
 from fleet_runner.settings import Settings
 from tests.adapters.store.builders import UrlMaker
 from tests.reconcile.scripted import a_fleet
 from tests.waiting import until
 
-Make = Callable[[str], World]
+Make = Callable[[str], TickContext]
 
 
 @pytest.fixture
 def make(tmp_path: Path, postgresql_urls: UrlMaker) -> Iterator[Make]:
     """Make worlds of one fleet on one store, by the name of their runner."""
-    url, made = postgresql_urls(), list[World]()
+    url, made = postgresql_urls(), list[TickContext]()
 
-    def world(name: str) -> World:
+    def world(name: str) -> TickContext:
         settings = Settings(state_dir=tmp_path / name, database_url=url, runner_name=name, lease_seconds=5.0)
-        made.append(World(settings, Store.open(url), lambda: a_fleet(1)))
+        made.append(TickContext(settings, Store.open(url), lambda: a_fleet(1)))
         return made[-1]
 
     yield world
@@ -39,9 +39,9 @@ def make(tmp_path: Path, postgresql_urls: UrlMaker) -> Iterator[Make]:
         each.store.close()
 
 
-def carrier(world: World) -> Carrier:
+def carrier(world: TickContext) -> RunnerStatus:
     """Have a world's runner begin."""
-    found = Carrier(world.settings, world.store, lambda: None)
+    found = RunnerStatus(world.settings, world.store, lambda: None)
     found.begin()
     return found
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import StoreError
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import State
 from tests.chaos.disturbances import ON_BATCHES, Disturbance, Kind
 from tests.chaos.fates import fate
@@ -66,13 +66,13 @@ class Course:
         """Take one seed after the other, whose nodes are held until then and afterwards, and stop."""
         self.store.set_mode(ACT)
         for each in self.seeds[1:]:
-            self._ask(each.names, Wish.HOLD, "a later seed's")
+            self._ask(each.names, IntentKind.HOLD, "a later seed's")
         for runner in self.runners:
             self.herd.start(runner)
         for number, each in enumerate(self.seeds):
             if number:
-                self._ask(self.seeds[number - 1].names, Wish.HOLD, "an earlier seed's")
-                self._ask(each.names, Wish.RELEASE, "its seed begins")
+                self._ask(self.seeds[number - 1].names, IntentKind.HOLD, "an earlier seed's")
+                self._ask(each.names, IntentKind.RELEASE, "its seed begins")
                 self._say(f"seed {number + 1} of {len(self.seeds)}")
             self._take(each)
         self._rest()
@@ -92,7 +92,7 @@ class Course:
             self._look(machines)
             time.sleep(PAUSE)
 
-    def _ask(self, names: Iterable[str], wish: Wish, why: str) -> None:
+    def _ask(self, names: Iterable[str], wish: IntentKind, why: str) -> None:
         for name in names:
             self.store.leave_intent(name, wish, "test", reason=why, now=time.time())
 
@@ -126,10 +126,13 @@ class Course:
 
     def _rest(self) -> None:
         """Hold every node, wait until nothing runs on any, and end the runners as an operator would."""
-        self._ask(self.seeds[-1].names, Wish.HOLD, "the seed is over")
+        self._ask(self.seeds[-1].names, IntentKind.HOLD, "the seed is over")
         self._until("runs are open", lambda: not self.store.open_runs())
         self._until(
             "batches are under way", lambda: not [each for each in self.herd.alive() if each.batch is not None]
+        )
+        self._until(
+            "runners are starting", lambda: all(self.herd.catches(each, signal.SIGTERM) for each in self.runners)
         )
         for runner in self.runners:
             self.herd.signal(runner, signal.SIGTERM)

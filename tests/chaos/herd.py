@@ -101,6 +101,12 @@ class Herd:
         """Signal a runner, and nobody else."""
         self.serving[runner].send_signal(number)
 
+    def catches(self, runner: str, number: signal.Signals) -> bool:
+        """Whether a runner has a handler for a signal: one that has just been started is ended by it at once."""
+        status = Path(f"/proc/{self.serving[runner].pid}/status").read_text("utf-8")
+        caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+        return bool(int(caught, 16) >> (number - 1) & 1)
+
     def bury(self, runner: str, patience: float = 30.0) -> int:
         """Wait until a runner has ended; return its exit status."""
         process = self.serving.pop(runner)

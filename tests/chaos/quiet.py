@@ -10,11 +10,11 @@ from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
 from fleet_runner.adapters.source import Reader
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
-from fleet_runner.core.lifecycle.runs import Node, Outcome, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node, Outcome
 from fleet_runner.core.lifecycle.spool import Decoded, Ended, Judged, PlayEnd, encode
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings, load
 from tests.chaos.fates import Fault, fate
 from tests.chaos.flashing import flashed
@@ -100,7 +100,7 @@ def stories(fates: str, site: Site, folder: Path) -> Mapping[str, Story]:
     own.state_dir("quiet").mkdir()
     with Store.create(settings.store_url) as store:
         store.set_mode(ACT)
-        world = World(settings, store, Reader(settings), Quiet(machines, clock, store))
+        world = TickContext(settings, store, Reader(settings), Quiet(machines, clock, store))
         settled: set[str] = set()
         for _ in range(MOST):
             tick(world, clock.at)
@@ -121,7 +121,7 @@ def certify(store: Store, node: Node, machine: Machine, now: float) -> bool:
         return False
     if machine.fate.fault is Fault.SWAP and store.tickets(node=node.name):
         machine.recable()
-    store.leave_intent(node.name, Wish.CERTIFY, "technician", now=now)
+    store.leave_intent(node.name, IntentKind.CERTIFY, "technician", now=now)
     return True
 
 

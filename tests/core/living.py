@@ -20,7 +20,7 @@ from fleet_runner.core.lifecycle.actions import (
     SetCondition,
 )
 from fleet_runner.core.lifecycle.decisions import decide
-from fleet_runner.core.lifecycle.runs import Intent, Node, Outcome, Run, Stored, Wish
+from fleet_runner.core.lifecycle.runs import Intent, IntentKind, Node, Outcome, Run, Stored
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.core.lifecycle.view import Timing, View
 from tests.making import OFF, paced
@@ -65,7 +65,7 @@ class Life:
     trace: list[tuple[float, Node, Action]] = field(default_factory=list[tuple[float, Node, Action]])
     count: int = 0
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: IntentKind) -> None:
         """A person asks for something."""
         self.intents.append(Intent(self._next(), self.node.name, wish, "ann", self.now, "because"))
 

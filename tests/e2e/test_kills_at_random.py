@@ -19,7 +19,7 @@ import pytest
 
 from fleet_runner.adapters.plays.processes import end
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.lab import boot_server, plan, ports, processes
 from fleet_runner.lab.down import down
@@ -88,7 +88,7 @@ def test_every_node_comes_to_serve_and_boots_once(own: Fleet, server: postgres.P
             assert time.monotonic() < until, [(node.name, node.state, node.waiting) for node in store.nodes()]
             for node in store.nodes():
                 if node.state is State.ONBOARD and not store.intents(node.name):
-                    store.leave_intent(node.name, Wish.CERTIFY, "technician", now=time.time())
+                    store.leave_intent(node.name, IntentKind.CERTIFY, "technician", now=time.time())
             if due and time.monotonic() > due[0]:
                 due.pop(0)
                 runner = draw.choice(RUNNERS)
@@ -165,7 +165,7 @@ def test_no_healthy_node_comes_to_a_person_for_a_part_of_ours_that_died(booting:
             assert time.monotonic() < until, [(node.name, node.state, node.waiting) for node in store.nodes()]
             for node in store.nodes():
                 if node.state is State.ONBOARD and not store.intents(node.name):
-                    store.leave_intent(node.name, Wish.CERTIFY, "technician", now=time.time())
+                    store.leave_intent(node.name, IntentKind.CERTIFY, "technician", now=time.time())
             forge(booting, port)
             if due and time.monotonic() > due[0]:
                 due.pop(0)

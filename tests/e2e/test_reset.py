@@ -13,7 +13,7 @@ from fleet_runner.adapters.source import read
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.lifecycle.actions import Decision, Move
-from fleet_runner.core.lifecycle.runs import Node, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, State
 from fleet_runner.lab import faults
 from fleet_runner.lab.down import down
@@ -57,7 +57,7 @@ def test_a_reset_heals_a_node_in_production_and_the_attempt_says_so(lab: Lab) ->
             store.apply(row(store), Decision((move,), "", time.time()), time.time())
         assert row(store).state is State.PRODUCTION
         faults.inject(lab, "row_remap", NODE, {"gpu": 2})
-        store.leave_intent(NODE, Wish.RUN, "test", detail="health_passive", now=time.time())
+        store.leave_intent(NODE, IntentKind.RUN, "test", detail="health_passive", now=time.time())
         until = time.monotonic() + SECONDS
         while not any(each.ended_at for each in store.attempts(NODE)) and time.monotonic() < until:
             command = [sys.executable, "-m", "fleet_runner.cli", "tick"]

@@ -16,7 +16,7 @@ from fleet_runner.lab.cloudinit import host_key
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, read
 from fleet_runner.lab.up import up
-from fleet_runner.lab.wire import RefusedError, Wire
+from fleet_runner.lab.wire import NodeNetwork, RefusedError
 from tests.lab.bench import shell, wait
 
 SEEN = tuple(milestone for milestone in Milestone if milestone is not Milestone.SSH)
@@ -125,7 +125,7 @@ def test_the_document_with_secrets_is_given_once(lab: Lab, store: Store, node: s
     wait(lambda: Milestone.PHONE_HOME in kept(store, boot).reached)
     vendor = (lab.node(node) / "seed" / "vendor-data").read_text()
     key = vendor.partition("/phone-home/")[2].partition('"')[0].split()[0]
-    wire = Wire(plan.address(plan.index(node)))
+    wire = NodeNetwork(plan.address(plan.index(node)))
     with pytest.raises(RefusedError, match="410"):
         wire.get(f"http://127.0.0.1:{read(lab.about)['boot_port']}/seed/{key}/user-data")
     wait(lambda: ("refused", "claimed") in events(store, node))

@@ -7,7 +7,7 @@ from fleet_runner.adapters.netbox import Patience
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet
-from fleet_runner.reconcile.inventory.page_intents import Taker
+from fleet_runner.reconcile.inventory.page_intents import PageIntentReader
 from tests.netbox.site import put
 from tests.netbox.standin import Standin
 
@@ -44,9 +44,9 @@ class Desk:
         self.store.register([each for each in FLEET.devices.values() if each.role == "gpu-server"], 1.0)
         self.token = self.netbox.token_of("fleet-runner", MAY)
 
-    def runner(self) -> Taker:
+    def runner(self) -> PageIntentReader:
         """Another runner."""
-        return Taker(self.store, self.netbox.url, self.session, self.wake, self.clock)
+        return PageIntentReader(self.store, self.netbox.url, self.session, self.wake, self.clock)
 
     def session(self) -> Client:
         """A session of a runner's."""

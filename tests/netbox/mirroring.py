@@ -13,11 +13,11 @@ from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Part
 from fleet_runner.core.lifecycle.actions import Decision, Move
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Event
-from fleet_runner.reconcile.inventory.netbox_mirror.fields import FieldsTeller
-from fleet_runner.reconcile.inventory.netbox_mirror.journal import JournalTeller
-from fleet_runner.reconcile.inventory.netbox_mirror.serials import SerialsTeller
+from fleet_runner.reconcile.inventory.netbox_mirror.fields import FieldsMirror
+from fleet_runner.reconcile.inventory.netbox_mirror.journal import JournalMirror
+from fleet_runner.reconcile.inventory.netbox_mirror.serials import SerialsMirror
 from tests.netbox.api import Answer, Request
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
@@ -35,17 +35,17 @@ class Told:
     standin: Standin
     token: str = TOKEN
     now: float = 1_763_800_000.0
-    fields: FieldsTeller = field(init=False)
-    journal: JournalTeller = field(init=False)
-    serials: SerialsTeller = field(init=False)
+    fields: FieldsMirror = field(init=False)
+    journal: JournalMirror = field(init=False)
+    serials: SerialsMirror = field(init=False)
 
     def __post_init__(self) -> None:
         """Open what tells it."""
         common = (self.store, self.standin.url, self.session, lambda: self.now)
         self.fields, self.journal, self.serials = (
-            FieldsTeller(*common),
-            JournalTeller(*common),
-            SerialsTeller(*common),
+            FieldsMirror(*common),
+            JournalMirror(*common),
+            SerialsMirror(*common),
         )
 
     def session(self) -> Client:
@@ -65,7 +65,7 @@ class Told:
 
     def say(self, node: str, reason: str) -> None:
         """Have something happen to a node."""
-        self.store.leave_intent(node, Wish.HOLD, "ada", reason=reason, now=self.now)
+        self.store.leave_intent(node, IntentKind.HOLD, "ada", reason=reason, now=self.now)
 
     def page(self, node: str) -> dict[str, Any]:
         """Return the custom fields of a node's page."""

@@ -13,7 +13,7 @@ from fleet_runner.adapters.netbox import node_fields, page_intents, push
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.core.inventory.netbox.custom_fields import REASON, SINCE, STATE, WISH
 from fleet_runner.core.inventory.netbox.init.account import Writes
-from fleet_runner.core.inventory.netbox.init.wanted import Asked, wanted
+from fleet_runner.core.inventory.netbox.init.wanted import InitOptions, wanted
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
 from tests.netbox.scenarios import SCENARIOS, Site
 
@@ -41,7 +41,7 @@ FLEET = Fleet(
 def init(site: Site) -> None:
     """Everything that `netbox init` makes, and a second run that finds it all."""
     codes = {kind: template.code for kind, template in netbox.TEMPLATES.items()}
-    asked = Asked(
+    asked = InitOptions(
         "Made-up-password-1", Writes(cables=True, nodes=True, wishes=True), "/token", "https://fleet.example",
         "https://fleet.example/signals/netbox", "made-up", codes,
     )  # fmt: skip

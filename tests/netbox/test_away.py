@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 from fleet_runner.adapters import source
 from fleet_runner.adapters.netbox import snapshots
 from fleet_runner.adapters.source import Reader
-from fleet_runner.core.base.errors import SourceAwayError, SourceError
+from fleet_runner.core.base.errors import SourceError, SourceUnavailableError
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.settings import Settings
 from tests.netbox.site import put
@@ -22,7 +22,7 @@ OFTEN = 1000
 @pytest.fixture
 def site(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> Standin:
     """A NetBox with a small fleet, of which nobody is patient."""
-    monkeypatch.setattr(snapshots, "Patience", lambda: QUICK)
+    monkeypatch.setattr(snapshots, "Timeouts", lambda: QUICK)
     put(standin, FLEET)
     install(standin)
     return standin
@@ -69,7 +69,7 @@ def test_who_starts_while_it_is_away_uses_what_was_kept_and_says_so(site: Standi
     assert ["is away" in each["event"] for each in said] == [True]
     reader = Reader(settings)
     assert reader() == known
-    with pytest.raises(SourceAwayError, match="HTTP 503"):
+    with pytest.raises(SourceUnavailableError, match="HTTP 503"):
         reader()
     site.faults.clear()
     assert reader() != known
@@ -78,7 +78,7 @@ def test_who_starts_while_it_is_away_uses_what_was_kept_and_says_so(site: Standi
 def test_where_nothing_was_kept_it_is_an_error(site: Standin, settings: Settings) -> None:
     """There is no fleet to go on with."""
     refuse(site)
-    with pytest.raises(SourceAwayError, match="HTTP 503"):
+    with pytest.raises(SourceUnavailableError, match="HTTP 503"):
         source.read(settings)
 
 
@@ -89,5 +89,5 @@ def test_a_token_that_is_refused_is_no_reason_to_go_on(site: Standin, settings: 
     settings.netbox_token_file.write_text("f" * 40)
     with pytest.raises(SourceError, match="does not take the token") as caught:
         source.read(settings)
-    assert not isinstance(caught.value, SourceAwayError)
+    assert not isinstance(caught.value, SourceUnavailableError)
     assert "f" * 40 not in str(caught.value)

@@ -10,7 +10,7 @@ import pytest
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import tokens
 from fleet_runner.adapters.netbox.changes import INSIDE, NAMED, OWN
-from fleet_runner.adapters.netbox.client import Client, Patience
+from fleet_runner.adapters.netbox.client import Client, Timeouts
 from fleet_runner.adapters.netbox.lists import LISTS
 from fleet_runner.core.inventory.netbox.init.account import CABLES, JOURNAL, NODES, PARTS, READ
 from tests.commands import Said, entered
@@ -152,7 +152,7 @@ def test_the_token_sees_the_changes_that_matter_and_no_ones_secrets(place: Place
     hidden = {"vpn.ikepolicy", "wireless.wirelesslan", "ipam.fhrpgroup", "extras.webhook", "extras.script"}
     for number, kind in enumerate(sorted(needed | hidden)):
         place.standin.database.write_change(kind, number, "", "update", ({}, {}), "")
-    with Client(place.standin.url, place.own, Patience()) as client:
+    with Client(place.standin.url, place.own, Timeouts()) as client:
         seen = {row["changed_object_type"] for row in client.newest("core/object-changes", "changed_object_type", 90)}
     assert needed <= seen
     assert not hidden & seen
@@ -162,7 +162,7 @@ def test_the_token_writes_what_the_settings_ask_and_nothing_more(place: Place) -
     place.init(netbox_write_cable_status="true")
     put(place.standin, FLEET)
     url = place.standin.url
-    with Client(url, place.own, Patience()) as client:
+    with Client(url, place.own, Timeouts()) as client:
         assert {kind for kind, actions in tokens.may(client).items() if actions} == {"dcim.cable"}
     assert netbox.connect_cables(url, place.own, [1]).done == 1
     assert place.standin.row("users/tokens", user=place.standin.user("fleet-runner"))["write_enabled"]

@@ -7,7 +7,7 @@ import pytest
 
 from fleet_runner.adapters.files import new_secret
 from fleet_runner.adapters.netbox import tokens
-from fleet_runner.adapters.netbox.client import Client, Patience
+from fleet_runner.adapters.netbox.client import Client, Timeouts
 from fleet_runner.core.base.errors import SettingsError, SourceError
 from tests.netbox.standin import Standin
 from tests.netbox.test_init import MORE, Place, place
@@ -175,7 +175,7 @@ def test_a_folder_of_site_files_is_no_netbox(place: Place) -> None:
 )
 def test_a_token_is_made_as_the_netbox_knows_them(standin: Standin, version: str, starts: str, sent: str) -> None:
     standin.known.append("key")
-    with Client(standin.url, standin.token, Patience()) as client:
+    with Client(standin.url, standin.token, Timeouts()) as client:
         made = tokens.make(client, version, {"user": standin.user("robot"), "write_enabled": False})
     assert made.startswith(starts)
     assert sent in standin.changes[-1].body[0]
@@ -184,17 +184,17 @@ def test_a_token_is_made_as_the_netbox_knows_them(standin: Standin, version: str
 def test_a_netbox_without_peppers_makes_a_token_of_the_first_kind(standin: Standin) -> None:
     body = b'[{"__all__": ["Unable to save v2 tokens: API_TOKEN_PEPPERS is not defined."]}]'
     standin.fail("^POST /api/users/tokens/", times=1, status=400, body=body)
-    with Client(standin.url, standin.token, Patience()) as client:
+    with Client(standin.url, standin.token, Timeouts()) as client:
         made = tokens.make(client, "4.6.8", {"user": standin.user("robot"), "write_enabled": False})
     assert not made.startswith("nbt_")
-    with Client(standin.url, made, Patience()) as client:
+    with Client(standin.url, made, Timeouts()) as client:
         assert client.version() == "4.6.8"
 
 
 def test_who_may_make_no_token_for_others_is_told_what_it_takes(standin: Standin) -> None:
     standin.fail("^POST /api/users/tokens/", times=1, status=403)
     with (
-        Client(standin.url, standin.token, Patience()) as client,
+        Client(standin.url, standin.token, Timeouts()) as client,
         pytest.raises(SourceError, match=r"users\.add_token and users\.grant_token"),
     ):
         tokens.make(client, "4.6.8", {"user": standin.user("robot"), "write_enabled": False})
@@ -202,7 +202,7 @@ def test_who_may_make_no_token_for_others_is_told_what_it_takes(standin: Standin
 
 def test_a_version_that_is_none_is_said(standin: Standin) -> None:
     with (
-        Client(standin.url, standin.token, Patience()) as client,
+        Client(standin.url, standin.token, Timeouts()) as client,
         pytest.raises(SourceError, match="expected one such as"),
     ):
         tokens.make(client, "new", {"user": 1, "write_enabled": False})

@@ -13,7 +13,7 @@ from fleet_runner.cli.lifecycle import serve
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting, Where
 from fleet_runner.core.tickets.rma_cases import Case, Replaced
 from fleet_runner.reconcile.inventory import netbox
-from fleet_runner.reconcile.inventory.netbox_mirror.fields import FieldsTeller
+from fleet_runner.reconcile.inventory.netbox_mirror.fields import FieldsMirror
 from fleet_runner.reconcile.loop.store_ownership import Outward
 from tests.commands import Said, entered
 from tests.netbox.mirroring import NAMES, Told, told
@@ -204,7 +204,7 @@ def test_an_error_that_nobody_thought_of_keeps_no_other_news_back(
     mirror: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(netbox, "PULSE", 0.02)
-    monkeypatch.setattr(FieldsTeller, "waits", lambda _: 1 // 0)
+    monkeypatch.setattr(FieldsMirror, "waits", lambda _: 1 // 0)
     mirror.say("gpu-01", "fan noise")
     with netbox.mirroring(fleet_settings.load(), mirror.store, outward(mirror)):
         until(lambda: mirror.entries("gpu-01") == ["ada asks: hold (fan noise)."], "its journal says nothing")

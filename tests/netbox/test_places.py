@@ -5,7 +5,7 @@ import pytest
 from fleet_runner.adapters.netbox import places
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.drift.difference import Kind
-from fleet_runner.core.inventory.drift.tables import Place
+from fleet_runner.core.inventory.drift.tables import ObjectRef
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Interface, Part
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
@@ -41,7 +41,7 @@ def test_every_value_of_a_device_has_its_list_and_its_id(standin: Standin) -> No
     [item] = standin.database.where("dcim/inventory-items", device=device["id"])
     assert found["gpu-1", Kind.PART, "A1"].id == item["id"]
     assert found["gpu-1", Kind.MAC, "eth0"].id > 0
-    assert found["gpu-1", Kind.MAC, "ib0"] == Place("dcim/mac-addresses", 0)
+    assert found["gpu-1", Kind.MAC, "ib0"] == ObjectRef("dcim/mac-addresses", 0)
 
 
 def test_what_a_device_has_twice_has_no_place(standin: Standin) -> None:

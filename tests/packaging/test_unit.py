@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.adapters.netbox.client import Patience
+from fleet_runner.adapters.netbox.client import Timeouts
 from fleet_runner.core.schedules.health import bound
 from fleet_runner.settings import PROJECT_DIR, Settings
 
@@ -69,7 +69,7 @@ def test_the_watchdog_waits_longer_than_a_source_of_truth_may_take() -> None:
     """A NetBox that answers nothing is no hang: the last good copy stays in use."""
     found = re.search(r"^WatchdogSec=(\d+)min$", UNIT.read_text(), flags=re.MULTILINE)
     assert found is not None
-    patience = Patience()
+    patience = Timeouts()
     longest = (patience.connect_seconds + patience.read_seconds) * (patience.retries + 1)
     assert int(found[1]) * 60 + bound(Settings().tick_seconds, 0.0) > longest
 

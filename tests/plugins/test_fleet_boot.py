@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.boot.boots import Beat, Boot, Identity, Milestone, PhonedHome, Reached, Refused
+from fleet_runner.core.boot.boots import Boot, Heartbeat, Identity, Milestone, PhonedHome, Reached, Refused
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.spool import Ended, Judged, PlayEnd
@@ -121,7 +121,7 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
         for bmc in bmcs.values():
             bmc.switched = partial(switch, bmc)
         store.register([Device(name, "lab", "gpu-server", "lab") for name in names], 1.0)
-        store.tell([Beat("boot", time.time() + 40), Beat("dhcp", time.time())])
+        store.tell([Heartbeat("boot", time.time() + 40), Heartbeat("dhcp", time.time())])
         yield Hall(tmp_path, Ansible(tmp_path / "home", variables), bmcs, store)
 
 
@@ -209,7 +209,7 @@ def test_a_node_that_came_up_is_not_booted_again_for_the_same_state(hall: Hall) 
 
 def test_no_node_is_touched_while_no_boot_service_is_heard(hall: Hall) -> None:
     """It would ask in vain and stay down; the play says that this is no try of the node's."""
-    hall.store.tell([Beat("boot", time.time() - 600)])
+    hall.store.tell([Heartbeat("boot", time.time() - 600)])
     said = hall.play({"gpu-01": comes_up})
     assert "no boot service was heard for 60" in said
     assert "start it (fleet-runner boot serve); until then the node is left as it is" in said

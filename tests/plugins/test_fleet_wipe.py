@@ -15,7 +15,7 @@ import pytest
 
 from fleet_runner.core.lifecycle.wipe import planner, reports
 from fleet_runner.core.lifecycle.wipe.planner import Item, Next
-from fleet_runner.core.lifecycle.wipe.reports import Report, Stand
+from fleet_runner.core.lifecycle.wipe.reports import Report, TryStatus
 from tests import tpm
 from tests.core.lifecycle.wipe import looks
 from tests.holding import holding
@@ -91,7 +91,7 @@ def zeroed(drive: Path) -> str:
     return f"dd if=/dev/zero of={drive} bs=4096 count={BLOCKS} conv=notrunc,fsync 2>/dev/null"
 
 
-def log(module: ModuleType, folder: Path, stand: Stand = Stand.ENDED) -> Report:
+def log(module: ModuleType, folder: Path, stand: TryStatus = TryStatus.ENDED) -> Report:
     """Return the one log, once it stands so; the test's own time limit ends a wait in vain."""
     while True:
         (raw,) = module.reports(folder)
@@ -117,7 +117,7 @@ def test_a_try_is_begun_once_however_often_it_is_ordered(
     while not (tmp_path / "witness").exists():
         time.sleep(0.05)
     assert not module.start(folder, order)
-    log(module, folder, Stand.RUNNING)
+    log(module, folder, TryStatus.RUNNING)
     assert (tmp_path / "witness").read_text() == "begun\n"
 
 
@@ -236,10 +236,10 @@ def test_who_is_killed_while_his_command_works_is_not_lost_until_that_ends(
     for pid in holders(folder) - {command}:
         if os.getpgid(pid) == pid:  # the one that erases leads its own session; the shell's sleep does not
             os.kill(pid, signal.SIGKILL)
-    assert log(module, folder, Stand.RUNNING).commands[0].rc == -1
+    assert log(module, folder, TryStatus.RUNNING).commands[0].rc == -1
     for pid in holders(folder):
         os.kill(pid, signal.SIGKILL)
-    log(module, folder, Stand.LOST)
+    log(module, folder, TryStatus.LOST)
 
 
 def test_a_tpm_is_cleared_and_its_key_is_another(
@@ -322,7 +322,7 @@ def answered(
 ) -> dict[str, Any]:
     """Run the module as Ansible does, and return what it says."""
 
-    class Stand:
+    class TryStatus:
         params = {"stay": folder.name, "orders": orders, "dir": str(folder.parent)}  # noqa: RUF012  never changed
         check_mode = False
 
@@ -331,7 +331,7 @@ def answered(
 
         fail_json = exit_json
 
-    monkeypatch.setattr(module, "AnsibleModule", lambda **_: Stand())
+    monkeypatch.setattr(module, "AnsibleModule", lambda **_: TryStatus())
     with pytest.raises(Said) as said:
         module.main()
     return said.value.args[0]

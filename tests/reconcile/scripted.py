@@ -8,11 +8,11 @@ from sqlalchemy import create_engine, text
 from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Device, Fleet, Rack
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.spool import Decoded, Ended, Evidence, Judged, PlayEnd, Progress, encode
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
 
 OFF = Result("machine_power", Verdict.PASS, "the machine is off", observed={"power": "Off", "boot": ""})
@@ -93,7 +93,9 @@ def all_good(_node: str, stage: Stage) -> tuple[Result, ...]:
     return (GOOD, IDLE) if stage in {Stage.DRAIN, Stage.HEALTH_PASSIVE} else (GOOD,)
 
 
-def played(world: World, until: Callable[[World], bool], *, now: float = 1000.0, most: int = 200) -> float:
+def played(
+    world: TickContext, until: Callable[[TickContext], bool], *, now: float = 1000.0, most: int = 200
+) -> float:
     """Tick every 5 seconds until something holds, with a technician who certifies whatever waits; return the time."""
     for _ in range(most):
         tick(world, now)
@@ -101,22 +103,22 @@ def played(world: World, until: Callable[[World], bool], *, now: float = 1000.0,
             return now
         for node in world.store.nodes():
             if node.state is State.ONBOARD and not world.store.intents(node.name):
-                world.store.leave_intent(node.name, Wish.CERTIFY, "tech", reason="", detail="", now=now)
+                world.store.leave_intent(node.name, IntentKind.CERTIFY, "tech", reason="", detail="", now=now)
         now += 5
     raise AssertionError([(node.name, node.state, node.waiting) for node in world.store.nodes()])
 
 
-def in_state(*states: State) -> Callable[[World], bool]:
+def in_state(*states: State) -> Callable[[TickContext], bool]:
     """Whether every node is in one of the states."""
     return lambda world: all(node.state in states for node in world.store.nodes())
 
 
-def path(world: World, node: str = "gpu-01") -> list[State | None]:
+def path(world: TickContext, node: str = "gpu-01") -> list[State | None]:
     """Where a node has been."""
     return [entry.to for entry in world.store.history(node) if entry.kind == "transition"]
 
 
-def in_service(world: World, state: State = State.PRODUCTION) -> float:
+def in_service(world: TickContext, state: State = State.PRODUCTION) -> float:
     """Have every node be in a state since now, as if it had come there; return the time."""
     tick(world, 1000.0)
     engine = create_engine(world.settings.store_url)
@@ -132,7 +134,7 @@ def in_service(world: World, state: State = State.PRODUCTION) -> float:
     return 1001.0
 
 
-def pass_time(world: World, now: float, seconds: float, pause: float = 10.0) -> float:
+def pass_time(world: TickContext, now: float, seconds: float, pause: float = 10.0) -> float:
     """Tick every `pause` seconds for so long; return the time."""
     until = now + seconds
     while now < until:

@@ -9,10 +9,10 @@ import pytest
 
 from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.making import an_alarm
 from tests.reconcile.scripted import BUSY, IDLE, Script, Scripted, in_service, pass_time, path, played
 
@@ -30,7 +30,7 @@ def fault(remedy: Remedy = Remedy.REBOOT, number: int = 3) -> Result:
     return Result("gpu_present", Verdict.FAIL, "7 of 8", (lost,))
 
 
-def scripted(world: World, script: Script) -> Scripted:
+def scripted(world: TickContext, script: Script) -> Scripted:
     """Give the world's plays their answers."""
     engine = world.engine
     assert isinstance(engine, Scripted)
@@ -38,12 +38,12 @@ def scripted(world: World, script: Script) -> Scripted:
     return engine
 
 
-def holding(world: World) -> set[Condition]:
+def holding(world: TickContext) -> set[Condition]:
     """What holds of the node."""
     return set(world.store.nodes()[0].conditions)
 
 
-def test_remediation_loops_without_an_attempt_cap(make_world: Callable[..., World]) -> None:
+def test_remediation_loops_without_an_attempt_cap(make_world: Callable[..., TickContext]) -> None:
     """Verification passes each time, and each time another GPU is gone: after its cap a person looks."""
     world = make_world()
     now = in_service(world)
@@ -63,7 +63,7 @@ def test_remediation_loops_without_an_attempt_cap(make_world: Callable[..., Worl
     )
 
 
-def test_remediation_loops_of_one_fault(make_world: Callable[..., World]) -> None:
+def test_remediation_loops_of_one_fault(make_world: Callable[..., TickContext]) -> None:
     """The same fault that comes back is not rebooted a second time: the next rung, then a person."""
     world = make_world()
     now = in_service(world)
@@ -74,7 +74,7 @@ def test_remediation_loops_of_one_fault(make_world: Callable[..., World]) -> Non
 
 
 @pytest.mark.parametrize("state", [state for state, place in STATES.items() if place.stages])
-def test_states_stuck_for_hours(make_world: Callable[..., World], state: State) -> None:
+def test_states_stuck_for_hours(make_world: Callable[..., TickContext], state: State) -> None:
     """What a node gives no answer about ends by its deadline, in a state that a person is told of."""
     world = make_world()
     now = in_service(world, state)
@@ -87,7 +87,7 @@ def test_states_stuck_for_hours(make_world: Callable[..., World], state: State) 
 
 
 @pytest.mark.parametrize("state", [state for state, place in STATES.items() if place.stages])
-def test_nodes_condemned_because_our_plays_died(make_world: Callable[..., World], state: State) -> None:
+def test_nodes_condemned_because_our_plays_died(make_world: Callable[..., TickContext], state: State) -> None:
     """However long they do: the node was not asked, and the sentence blames the play; it goes on once they live."""
     world = make_world()
     now = in_service(world, state)
@@ -98,14 +98,14 @@ def test_nodes_condemned_because_our_plays_died(make_world: Callable[..., World]
     assert row.waiting.startswith("not the node: the play ended without a word")
 
 
-def test_cancelled_drains_that_still_reboot(make_world: Callable[..., World]) -> None:
+def test_cancelled_drains_that_still_reboot(make_world: Callable[..., TickContext]) -> None:
     """Cancelled is cancelled: the node takes work again at once, and never leaves for that fault."""
     world = make_world()
     now = in_service(world)
     busy = [True]
     scripted(world, lambda _node, _stage: (fault(), BUSY if busy[0] else IDLE))
     now = played(world, lambda world: holding(world) >= KEPT, now=now)
-    wish = world.store.leave_intent("gpu-01", Wish.CANCEL, "ann", reason="a demo runs on it", now=now)
+    wish = world.store.leave_intent("gpu-01", IntentKind.CANCEL, "ann", reason="a demo runs on it", now=now)
     tick(world, now + 1)
     assert world.store.answer(wish) == (True, "The pending remedy is cancelled; the node serves on.")
     assert not holding(world) & KEPT
@@ -115,7 +115,7 @@ def test_cancelled_drains_that_still_reboot(make_world: Callable[..., World]) ->
     assert not holding(world) & KEPT
 
 
-def test_nodes_not_returned_after_healing(make_world: Callable[..., World]) -> None:
+def test_nodes_not_returned_after_healing(make_world: Callable[..., TickContext]) -> None:
     """A remedy that helped ends in service: not cordoned here, and resumed at the scheduler that drained it."""
     world = make_world()
     world.settings = world.settings.model_copy(update={"scheduler": "slurm"})
@@ -136,7 +136,7 @@ def test_nodes_not_returned_after_healing(make_world: Callable[..., World]) -> N
     ] is Stage.RESUME
 
 
-def test_nodes_not_returned_when_the_fault_went_away_by_itself(make_world: Callable[..., World]) -> None:
+def test_nodes_not_returned_when_the_fault_went_away_by_itself(make_world: Callable[..., TickContext]) -> None:
     """Cordoned for a fault that nobody sees any more: it takes work again, without a remedy."""
     world = make_world()
     now = in_service(world)
@@ -149,7 +149,7 @@ def test_nodes_not_returned_when_the_fault_went_away_by_itself(make_world: Calla
     assert path(world) == []
 
 
-def test_sticky_alarms(make_world: Callable[..., World]) -> None:
+def test_sticky_alarms(make_world: Callable[..., TickContext]) -> None:
     """Every way out: silence, a check that looked, and a remedy after which the node serves again."""
     world = make_world(lambda _node, _stage: (IDLE,))
     now = in_service(world)
@@ -175,11 +175,11 @@ def test_sticky_alarms(make_world: Callable[..., World]) -> None:
     assert path(world) == [State.RESET, State.PRODUCTION]
 
 
-def test_manual_holds_overwritten(make_world: Callable[..., World]) -> None:
+def test_manual_holds_overwritten(make_world: Callable[..., TickContext]) -> None:
     """Nothing moves a held node, cordons it or lets it go: not a fault that cannot wait, not an hour of ticks."""
     world = make_world()
     now = in_service(world)
-    world.store.leave_intent("gpu-01", Wish.HOLD, "ann", reason="mine", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.HOLD, "ann", reason="mine", now=now)
     tick(world, now + 1)
     scripted(world, lambda _node, _stage: (fault(), IDLE))
     heard = {"first_at": now + 2, "last_at": now + 2, "heard_at": now + 2, "raised_at": now + 2}
@@ -190,12 +190,14 @@ def test_manual_holds_overwritten(make_world: Callable[..., World]) -> None:
     held = world.store.nodes()[0].conditions
     assert set(held) == {Condition.HELD}
     assert (held[Condition.HELD].by, held[Condition.HELD].reason) == ("ann", "mine")
-    world.store.leave_intent("gpu-01", Wish.RELEASE, "ann", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.RELEASE, "ann", now=now)
     played(world, lambda world: path(world)[:1] == [State.REBOOT], now=now)
 
 
 @pytest.mark.parametrize("how", ["crashed", "says nothing", "lost"])
-def test_the_diagnostic_tools_own_failure_condemning_hardware(make_world: Callable[..., World], how: str) -> None:
+def test_the_diagnostic_tools_own_failure_condemning_hardware(
+    make_world: Callable[..., TickContext], how: str
+) -> None:
     """A tool that crashed, a play that said nothing or was lost: the node serves on, and nobody is sent."""
     world = make_world()
     now = in_service(world)
@@ -211,7 +213,9 @@ def test_the_diagnostic_tools_own_failure_condemning_hardware(make_world: Callab
 
 
 @pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.UNKNOWN, None])
-def test_success_shown_for_a_flash_that_failed(make_world: Callable[..., World], verdict: Verdict | None) -> None:
+def test_success_shown_for_a_flash_that_failed(
+    make_world: Callable[..., TickContext], verdict: Verdict | None
+) -> None:
     """A play that ended well proves no flash: without its pass the node is never burned in.
 
     That a BMC's own `Completed` is not believed is proved in tests/core/firmware/test_tasks.py, test_flash_steps.py

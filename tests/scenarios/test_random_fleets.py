@@ -10,10 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.circuit_breaker import BEFORE, Breaker
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.lifecycle.runs import Entry, Wish
+from fleet_runner.core.lifecycle.runs import Entry, IntentKind
 from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import load
 from tests.making import an_alarm
 from tests.reconcile.scripted import BUSY, GOOD, IDLE, Scripted, a_fleet, in_service
@@ -37,7 +37,7 @@ class Fleet(RuleBasedStateMachine):
         file.write_text(POLICY, encoding="utf-8")
         quick = load(state_dir=Path(self.folder.name), retry_seconds=30, drain_seconds=60, policy_file=file)
         store = Store.create(quick.store_url)
-        self.world = World(quick, store, lambda: a_fleet(len(NAMES)), Scripted(self.say))
+        self.world = TickContext(quick, store, lambda: a_fleet(len(NAMES)), Scripted(self.say))
         self.faults: dict[str, Remedy] = {}
         self.curable: set[str] = set()
         self.busy: set[str] = set()
@@ -91,8 +91,8 @@ class Fleet(RuleBasedStateMachine):
         if alarm.code not in standing:
             self.world.store.keep_alarms([name], lambda _: [alarm], self.now)
 
-    @rule(name=names, wish=st.sampled_from([Wish.HOLD, Wish.RELEASE, Wish.CANCEL]))
-    def asks(self, name: str, wish: Wish) -> None:
+    @rule(name=names, wish=st.sampled_from([IntentKind.HOLD, IntentKind.RELEASE, IntentKind.CANCEL]))
+    def asks(self, name: str, wish: IntentKind) -> None:
         """A person asks for something that takes no node out."""
         self.world.store.leave_intent(name, wish, "ann", reason="because", now=self.now)
         self.wait(1)
@@ -110,11 +110,11 @@ class Fleet(RuleBasedStateMachine):
             if node.state is State.TRIAGE and Condition.HELD not in node.conditions:
                 self.faults.pop(node.name, None)
                 self.blind.discard(node.name)
-                self.world.store.leave_intent(node.name, Wish.REPAIRED, "ann", now=self.now)
+                self.world.store.leave_intent(node.name, IntentKind.REPAIRED, "ann", now=self.now)
         self.wait(10)
         for node in self.world.store.nodes():
             if node.state is State.ONBOARD:
-                self.world.store.leave_intent(node.name, Wish.CERTIFY, "ann", now=self.now)
+                self.world.store.leave_intent(node.name, IntentKind.CERTIFY, "ann", now=self.now)
 
     def say(self, node: str, stage: Stage) -> tuple[Result, ...]:
         """What a play sees: a remedy heals what can be healed by it."""
@@ -190,7 +190,7 @@ class Fleet(RuleBasedStateMachine):
         try:
             self.faults, self.busy, self.blind = {}, set(), set()
             for name in NAMES:
-                self.world.store.leave_intent(name, Wish.RELEASE, "ann", now=self.now)
+                self.world.store.leave_intent(name, IntentKind.RELEASE, "ann", now=self.now)
             for _ in range(20):
                 self.wait(14_400)
             for node in self.world.store.nodes():

@@ -13,7 +13,7 @@ from fleet_runner.core.reliability.forecasts import Foresight, Kind
 from fleet_runner.core.reliability.trends import heat, packing
 from fleet_runner.core.reliability.trends.metrics import BY_NAME
 from fleet_runner.core.reliability.trends.panel import DAY, Panel
-from fleet_runner.core.reliability.trends.peers import Place
+from fleet_runner.core.reliability.trends.peers import Location
 from tests.web.hall import HOSTILE, NOW, Hall
 
 LAST = int(NOW // DAY) - 1
@@ -101,10 +101,12 @@ def kept(store: Store, name: str, middle: NDArray[np.float32]) -> None:
 def heated(hall: Hall) -> dict[str, Any]:
     """Return what the analysis of heat says of these numbers."""
     known = hall.store.stays_by_id()
-    places = {each.name: Place(each.device_type, each.site, each.rack or "") for each in hall.fleet.devices.values()}
+    places = {
+        each.name: Location(each.device_type, each.site, each.rack or "") for each in hall.fleet.devices.values()
+    }
     windows = (hall.store.window(name, LAST - DAYS + 1, LAST) for name in (METRIC, *OTHERS))
     seen = tuple(heat.look(BY_NAME[window.metric], window, known, places) for window in windows)
-    return heat.Heat(seen).to_json()
+    return heat.HeatMap(seen).to_json()
 
 
 def bodies(hall: Hall) -> Iterator[tuple[str, dict[str, Any]]]:

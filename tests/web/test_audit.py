@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access.roles import Asked, Role
+from fleet_runner.core.access.roles import AuditLine, Role
 from fleet_runner.core.base.errors import StoreError
 from tests.web.hall import HOSTILE, NOW
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
@@ -22,7 +22,7 @@ def _fresh(site: Served) -> None:
     site.site.steady = lambda: moved
 
 
-def newest(site: Served, good: Callable[[Asked], bool]) -> Asked:
+def newest(site: Served, good: Callable[[AuditLine], bool]) -> AuditLine:
     """Return the newest line that is as expected: it is written behind the answer."""
     until = time.monotonic() + 10.0
     while time.monotonic() < until:
@@ -107,7 +107,7 @@ def test_when_a_token_was_used_is_written_once_a_minute(site: Served) -> None:
 
 def test_operators_alone_read_it_by_name_and_by_page(site: Served) -> None:
     lines = [
-        Asked(NOW - 60, f"{HOSTILE}{number % 2}", "operator", "::1", "POST", f"/x/{HOSTILE}", 200, HOSTILE)
+        AuditLine(NOW - 60, f"{HOSTILE}{number % 2}", "operator", "::1", "POST", f"/x/{HOSTILE}", 200, HOSTILE)
         for number in range(230)
     ]
     site.store.note_asked(lines, {})
@@ -131,7 +131,7 @@ def test_operators_alone_read_it_by_name_and_by_page(site: Served) -> None:
 @pytest.mark.parametrize(("size", "dark"), [(DESKTOP, False), (PHONE, True)])
 def test_it_reads_well(site: Served, browser: Browser, size: tuple[int, int], *, dark: bool) -> None:
     name = "dora" if dark else "alice"
-    wish = Asked(NOW - 30, name, "operator", "192.0.2.7", "POST", "/nodes/gpu-00001/wishes", 303, "hold")
+    wish = AuditLine(NOW - 30, name, "operator", "192.0.2.7", "POST", "/nodes/gpu-00001/wishes", 303, "hold")
     site.store.note_asked([wish], {})
     with opened(browser, site, size=size, dark=dark) as page:
         page.goto(f"{site.url}/audit")

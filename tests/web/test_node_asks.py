@@ -10,10 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import Scripted, all_good
 from tests.web.hall import NOW, Hall, made, node
 from tests.web.looking import PHONE, accessible, fits, opened
@@ -26,7 +26,7 @@ STATES = (State.ONBOARD, State.PRODUCTION, State.ONBOARD, State.TRIAGE)
 class Reconciler:
     """A thread that ticks on a store while it is not paused; every tick is five seconds after the one before."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TickContext) -> None:
         self._world = world
         self._over = Event()
         self.going = Event()
@@ -72,7 +72,7 @@ def site(hall: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve
 def reconciler(site: Served, hall: Hall, tmp_path: Path) -> Iterator[Reconciler]:
     """A reconciler on that store, which waits until a test has it begin."""
     settings = site.site.settings.model_copy(update={"state_dir": tmp_path})
-    with Reconciler(World(settings, hall.store, lambda: hall.fleet, Scripted(all_good))) as found:
+    with Reconciler(TickContext(settings, hall.store, lambda: hall.fleet, Scripted(all_good))) as found:
         yield found
 
 
@@ -131,7 +131,7 @@ def test_what_is_refused_says_why(site: Served, hall: Hall, browser: Browser, re
     with opened(browser, site) as page:
         page.goto(f"{site.url}/nodes/{SECOND}/wishes/certify")
         # Between the page and the answer somebody else holds it.
-        hall.store.leave_intent(SECOND, Wish.HOLD, "bob", now=NOW)
+        hall.store.leave_intent(SECOND, IntentKind.HOLD, "bob", now=NOW)
         tabbed_to(page, f"Certify {SECOND}")
         page.keyboard.press("Enter")
         reconciler.going.set()

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, expect
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
-from fleet_runner.core.firmware.rollout import Rollout, Standing, turned
-from fleet_runner.core.firmware.turns import Member, Turn
+from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus, turned
+from fleet_runner.core.firmware.turns import Member, RolloutStep
 from fleet_runner.core.firmware.waves import NO_WAVE
 from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun
 from fleet_runner.core.lifecycle.spool import Progress
@@ -46,12 +46,12 @@ def started(hall: Hall, device_type: str) -> Rollout:
     names = [name for name in hall.names if hall.fleet.devices[name].device_type == device_type][8:]
     rollout = Rollout(0, device_type, "alice", NOW - 7_200, f"BMC 1.2 {HOSTILE}", 1, 4, 0.5, changed_at=NOW - 7_200)
     members = [Member(name, 0 if at == 0 else 1 + (at - 1) // 4) for at, name in enumerate(names[:-1])]
-    skipped = Member(names[-1], NO_WAVE, Turn.SKIPPED, f"it is held by bob: {HOSTILE}")
+    skipped = Member(names[-1], NO_WAVE, RolloutStep.SKIPPED, f"it is held by bob: {HOSTILE}")
     made_so = hall.store.start_rollout(rollout, [*members, skipped])
     turns = [
-        replace(members[0], turn=Turn.DONE),
-        replace(members[1], turn=Turn.FAILED, detail=f"BMC failed: the BMC says {HOSTILE}"),
-        replace(members[2], turn=Turn.ASKED),
+        replace(members[0], turn=RolloutStep.DONE),
+        replace(members[1], turn=RolloutStep.FAILED, detail=f"BMC failed: the BMC says {HOSTILE}"),
+        replace(members[2], turn=RolloutStep.ASKED),
     ]
     made_so = hall.store.change_rollout(made_so, made_so, turns, now=NOW - 3_600)
     at = members[2].node
@@ -102,12 +102,12 @@ def test_only_operators_steer_and_only_as_is_possible(site: Served, hall: Hall) 
         assert "it must be paused or stopped to be resumed" in refused.text
     found = hall.store.rollout(1)
     assert found is not None
-    assert found.standing is Standing.RUNNING
+    assert found.standing is RolloutStatus.RUNNING
 
 
 def test_a_stopped_rollout_is_not_resumed_beside_another(site: Served, hall: Hall) -> None:
     first = hall.store.start_rollout(Rollout(0, "hgx-b200", "alice", NOW, "BMC 1.2", 1, 4, 0.5), [])
-    stopped = hall.store.change_rollout(first, turned(first, Standing.STOPPED, "stopped", NOW), (), now=NOW)
+    stopped = hall.store.change_rollout(first, turned(first, RolloutStatus.STOPPED, "stopped", NOW), (), now=NOW)
     again = hall.store.start_rollout(replace(first, id=0, version=1), [])
     with site.client() as client:
         refused = client.post(f"/rollouts/{stopped.id}/resume", data={"reason": "x"})
@@ -140,4 +140,4 @@ def test_a_rollout_is_followed_and_paused_with_the_keyboard_alone(site: Served, 
         expect(page.locator("#waves")).to_contain_text("paused by operator: the vendor asked")
     found = hall.store.rollout(1)
     assert found is not None
-    assert found.standing is Standing.PAUSED
+    assert found.standing is RolloutStatus.PAUSED

@@ -9,12 +9,12 @@ from playwright.sync_api import Browser, expect
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.actions import Answer, OpenTicket
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.core.tickets.trackers.changes import Act
 from fleet_runner.core.tickets.work_orders import verification
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import GOOD, IDLE, Scripted
 from tests.web.hall import HOSTILE, NOW, Hall, act
@@ -148,7 +148,7 @@ def test_done_asks_once_for_what_proves_it(technician: httpx.Client, hall: Hall,
     (name,) = hall.in_state(State.TRIAGE)[:1]
     for _ in range(2):
         assert technician.post(f"/tickets/{number}/done", data={"words": "a new\nGPU"}).status_code == 303
-    assert [intent.wish for intent in store.intents(name)] == [Wish.REPAIRED, Wish.CERTIFY]
+    assert [intent.wish for intent in store.intents(name)] == [IntentKind.REPAIRED, IntentKind.CERTIFY]
     assert {intent.by for intent in store.intents(name)} == {"technician"}
     said = [change for change in store.ticket_changes(number) if change.act is Act.NOTED]
     assert len(said) == 1
@@ -201,7 +201,7 @@ def test_a_ticket_to_its_end_on_a_phone(
     """By keyboard alone: the queue, the ticket, done; a check passes, and the page says what closed it."""
     number = numbers["cable"]
     settings = Settings(state_dir=tmp_path_factory.mktemp("runner"))
-    world = World(settings, hall.store, lambda: hall.fleet, Scripted(played))
+    world = TickContext(settings, hall.store, lambda: hall.fleet, Scripted(played))
     with opened(browser, site, Role.TECHNICIAN, size=PHONE) as page:
         expect(page).to_have_title("Tickets · fleet-runner")
         accessible(page)

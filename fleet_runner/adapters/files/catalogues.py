@@ -24,7 +24,7 @@ FILES = ("device_type_*.yml", "device_type_*.yaml", "device_type_*/*.yml", "devi
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
+class CatalogueProblem:
     """What is wrong in a line of a file. A `grave` one makes the catalogue unusable; others concern its images."""
 
     file: Path
@@ -50,13 +50,13 @@ def files(settings: Settings) -> list[Path]:
     return sorted(path for pattern in FILES for path in folder.glob(pattern))
 
 
-def check_files(settings: Settings, *, images: bool, reading: Reading = _silent) -> list[Slip]:
+def check_files(settings: Settings, *, images: bool, reading: Reading = _silent) -> list[CatalogueProblem]:
     """Return everything that is wrong with the catalogues of all device types; `images`: with their files as well."""
     folder = settings.firmware_dir if images else None
     return [slip for path in files(settings) for slip in check_file(path, folder, reading)]
 
 
-def check_file(path: Path, folder: Path | None = None, reading: Reading = _silent) -> list[Slip]:
+def check_file(path: Path, folder: Path | None = None, reading: Reading = _silent) -> list[CatalogueProblem]:
     """Return everything that is wrong with one file, and with its images if the folder of images is given.
 
     `reading` is told of each image before it is read, which takes as long as its file is big.
@@ -64,21 +64,23 @@ def check_file(path: Path, folder: Path | None = None, reading: Reading = _silen
     try:
         root, found = yaml_places.load(path)
     except Unreadable as error:
-        return [Slip(path, error.line, str(error))]
+        return [CatalogueProblem(path, error.line, str(error))]
     if not isinstance(root, yaml.MappingNode) or not isinstance(found, dict) or PROFILE not in found:
         return []
     profile = next((value for key, value in reversed(root.value) if means(key, PROFILE)), root)
-    slips = [Slip(path, line, text) for line, text in twice(profile)]
+    slips = [CatalogueProblem(path, line, text) for line, text in twice(profile)]
     return sorted([*slips, *_catalogue(path, profile, found[PROFILE], (folder, reading))], key=lambda slip: slip.line)
 
 
-def _catalogue(path: Path, profile: yaml.Node, found: Any, images: tuple[Path | None, Reading]) -> Iterator[Slip]:
+def _catalogue(
+    path: Path, profile: yaml.Node, found: Any, images: tuple[Path | None, Reading]
+) -> Iterator[CatalogueProblem]:
     if not isinstance(found, dict):
-        yield Slip(path, line_of(profile), f"{PROFILE}: found {found!r:.80}, expected a mapping")
+        yield CatalogueProblem(path, line_of(profile), f"{PROFILE}: found {found!r:.80}, expected a mapping")
         return
     problems = list(_problems(found))
     for problem in problems:
-        yield Slip(path, line_at(profile, problem.path), str(problem))
+        yield CatalogueProblem(path, line_at(profile, problem.path), str(problem))
     folder, reading = images
     if problems or folder is None or catalogue.SECTION not in found:
         return
@@ -87,7 +89,7 @@ def _catalogue(path: Path, profile: yaml.Node, found: Any, images: tuple[Path | 
             reading(folder / image.file)
             firmware_images.check(folder, image, {}, {})
         except ImageError as error:
-            yield Slip(path, line_at(profile, at), f"{named(at)}: {error}", grave=False)
+            yield CatalogueProblem(path, line_at(profile, at), f"{named(at)}: {error}", grave=False)
 
 
 def _problems(profile: dict[str, Any]) -> Iterator[Problem]:

@@ -20,7 +20,7 @@ Stamp = tuple[str, int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
+class Problem:
     """What is wrong in a line of the file."""
 
     file: Path
@@ -36,7 +36,7 @@ class Checked:
     """A file that was read: its rules, or what is wrong with it, the lines from above to below."""
 
     rules: Rules = DEFAULT
-    slips: tuple[Slip, ...] = ()
+    slips: tuple[Problem, ...] = ()
 
 
 def file(settings: Settings) -> Path | None:
@@ -84,10 +84,12 @@ def check(path: Path) -> Checked:
     try:
         root, content = yaml_places.load(path)
     except Unreadable as error:
-        return Checked(slips=(Slip(path, error.line, str(error)),))
+        return Checked(slips=(Problem(path, error.line, str(error)),))
     if root is None or content is None:  # truncated, being written, or the disk is full: observing must not end so
-        return Checked(slips=(Slip(path, 1, "found nothing, expected a policy; {} leaves it to the built-in rules"),))
-    slips = [Slip(path, line, text) for line, text in yaml_places.twice(root, "")]
+        return Checked(
+            slips=(Problem(path, 1, "found nothing, expected a policy; {} leaves it to the built-in rules"),)
+        )
+    slips = [Problem(path, line, text) for line, text in yaml_places.twice(root, "")]
 
     def where(at: FieldPath) -> str:
         return f"{path}:{line_at(root, at)}"
@@ -96,5 +98,5 @@ def check(path: Path) -> Checked:
     try:
         found = policy.read(content, where)
     except PolicyError as error:
-        slips += [Slip(path, line_at(root, each.path), policy.told(each)) for each in error.problems]
+        slips += [Problem(path, line_at(root, each.path), policy.told(each)) for each in error.problems]
     return Checked(found, tuple(sorted(slips, key=lambda slip: slip.line)))

@@ -42,7 +42,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """Seconds to connect, and for one call in all; calls at a time."""
 
     connect_seconds: float = 3.0
@@ -71,12 +71,12 @@ def bearer(path: Path) -> str:
     return found
 
 
-class Minter:
+class TokenIssuer:
     """Makes and takes back tokens; may be used from several threads at once."""
 
-    def __init__(self, cluster: Cluster, patience: Patience | None = None) -> None:
+    def __init__(self, cluster: Cluster, patience: Timeouts | None = None) -> None:
         self._cluster = cluster
-        self._patience = patience or Patience()
+        self._patience = patience or Timeouts()
         self._pool = urllib3.PoolManager(
             cert_reqs="CERT_REQUIRED", ca_certs=str(cluster.ca), maxsize=self._patience.calls, block=True,
             retries=False, timeout=self._wait(self._patience.total_seconds),

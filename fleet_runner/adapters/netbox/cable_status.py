@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from fleet_runner.adapters.netbox.client import AgainError, Client, Json, Patience, RefusedError
+from fleet_runner.adapters.netbox.client import Client, Json, NetBoxBusyError, RefusedError, Timeouts
 from fleet_runner.adapters.netbox.rest import value
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import CONNECTED, PLANNED
 
-QUICK = Patience(connect_seconds=5.0, read_seconds=30.0, retries=1)
+QUICK = Timeouts(connect_seconds=5.0, read_seconds=30.0, retries=1)
 SECONDS = 60.0  # for one call: it holds up the runner's tick, and the next sweep goes on where it ends
 CHUNK = 50  # cables a request: their entity tags must fit into a header, and NetBox traces each path again
 TRIES = 3  # at cables that others change while they are written
@@ -33,7 +33,7 @@ class Written:
     kept: list[int] = field(default_factory=list[int])
 
 
-def connect_cables(url: str, token: str, ids: Collection[int], patience: Patience | None = None) -> Written:
+def connect_cables(url: str, token: str, ids: Collection[int], patience: Timeouts | None = None) -> Written:
     """Give cables, by their ids, the status "connected" where they still are "planned".
 
     Never raises for what NetBox does: a warning says what was not written, and the next sweep finds it again.
@@ -85,7 +85,7 @@ def _some(client: Client, ids: Sequence[int], written: Written) -> None:
         asked = [{"id": number, "status": CONNECTED, "changelog_message": WHY} for number in sent]
         try:
             answer = client.change(PATH, asked, "id,status,changelog_message", map(tag, due))
-        except AgainError:
+        except NetBoxBusyError:
             if not left:
                 raise
         else:

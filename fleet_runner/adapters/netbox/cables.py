@@ -25,7 +25,7 @@ class End(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Strand:
+class CableWithEnds:
     """A cable of NetBox's and what it ends at. `place` is its page, where its owner finds it.
 
     `name` is its label and, unless that is its alone, its number.
@@ -66,26 +66,26 @@ def touched(rows: Iterable[CableRow]) -> bool:
     return any(end.kind in PANEL for row in rows for end in row.ends)
 
 
-def strands(rows: Collection[CableRow], page: str) -> list[Strand]:
+def strands(rows: Collection[CableRow], page: str) -> list[CableWithEnds]:
     """Return every cable that is not to be removed, with what it ends at."""
     laid = [row for row in rows if row.status != REMOVED]
     labels = Counter(row.label for row in laid)
-    found: list[Strand] = []
+    found: list[CableWithEnds] = []
     for row in laid:
         name = row.label if row.label and labels[row.label] == 1 else f"{row.label} #{row.id}".strip()
         a, b = ([End(end.kind, end.id) for end in row.ends if end.side == side] for side in "AB")
-        found.append(Strand(row, Place(f"{page}/{row.id}/"), name, a, b))
+        found.append(CableWithEnds(row, Place(f"{page}/{row.id}/"), name, a, b))
     return found
 
 
-def cables(found: Iterable[Strand], known: Known) -> Iterator[Found[Cable] | Problem]:
+def cables(found: Iterable[CableWithEnds], known: Known) -> Iterator[Found[Cable] | Problem]:
     """Return the cables that run straight from interface to interface."""
     for strand in found:
         if all(end.kind == INTERFACE for end in strand.ends):
             yield from _straight(strand, known)
 
 
-def _straight(strand: Strand, known: Known) -> Iterator[Found[Cable] | Problem]:
+def _straight(strand: CableWithEnds, known: Known) -> Iterator[Found[Cable] | Problem]:
     pairs = paired(strand.a, strand.b)
     if not pairs:
         text = f"the cable has {len(strand.a)} interfaces at end A and {len(strand.b)} at end B"

@@ -19,7 +19,7 @@ from urllib3.exceptions import TimeoutError as UrllibTimeoutError
 from urllib3.util.retry import Retry
 
 from fleet_runner.adapters.netbox.refusals import said
-from fleet_runner.core.base.errors import SourceAwayError, SourceError
+from fleet_runner.core.base.errors import SourceError, SourceUnavailableError
 from fleet_runner.core.inventory.consistency import show
 
 Json = dict[str, Any]
@@ -39,7 +39,7 @@ CHANGED = 412  # since the entity tag that was sent
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """How long to wait for NetBox: seconds to connect, seconds for a page, and how often to try again."""
 
     connect_seconds: float = 10.0
@@ -48,7 +48,7 @@ class Patience:
     backoff_seconds: float = 0.5
 
 
-class AgainError(SourceError):
+class NetBoxBusyError(SourceError):
     """A change was not made, because somebody else made one meanwhile or NetBox was busy; nothing was changed."""
 
 
@@ -63,7 +63,7 @@ class RefusedError(SourceError):
 class Client:
     """A session with one NetBox. Its token goes to that NetBox only, and into no message."""
 
-    def __init__(self, url: str, token: str, patience: Patience) -> None:
+    def __init__(self, url: str, token: str, patience: Timeouts) -> None:
         self.url = _base(url)
         if not token or not token.isascii() or not token.isprintable() or " " in token:
             raise SourceError(f"{self.url}: the NetBox token is empty or holds spaces; put one token into its file")
@@ -223,7 +223,7 @@ class Client:
             text = f"{self.url}: cannot trust its certificate ({show(_reason(error))})"
             raise SourceError(f"{text}; name the file of its CA in REQUESTS_CA_BUNDLE") from None
         except requests.exceptions.RequestException as error:
-            raise SourceAwayError(self._unreached(path, _reason(error))) from None
+            raise SourceUnavailableError(self._unreached(path, _reason(error))) from None
         except OSError as error:  # before anything is sent: the file of CAs is not there
             text = f"{self.url}: cannot be asked for {path} ({show(error)})"
             raise SourceError(f"{text}; look whether REQUESTS_CA_BUNDLE names a file that can be read") from None
@@ -248,7 +248,7 @@ class Client:
         if status == NOT_FOUND:
             text = f"{self.url}: has no {path} (HTTP 404); check that source is the address of a NetBox 4"
             return SourceError(text)
-        kind = SourceAwayError if status in TRANSIENT else SourceError
+        kind = SourceUnavailableError if status in TRANSIENT else SourceError
         return kind(f"{self.url}: {path} gave HTTP {status}; look into NetBox's log, then read again")
 
     def _unchanged(self, path: str, answer: requests.Response, action: str = "change") -> SourceError:
@@ -258,7 +258,7 @@ class Client:
             needed = f"give the token's user the permission {permission(path, action)}, and let the token write"
             return ForbiddenError(f"{text}; {needed}")
         if status in {CHANGED, *TRANSIENT}:
-            return AgainError(f"{self.url}: {path} could not be changed now (HTTP {status})")
+            return NetBoxBusyError(f"{self.url}: {path} could not be changed now (HTTP {status})")
         return RefusedError(f"NetBox refuses the change (HTTP {status}: {said(answer.text)})")
 
     def _not_netbox(self, path: str, answer: requests.Response) -> str:
@@ -269,7 +269,7 @@ class Client:
 class _PatientAdapter(HTTPAdapter):
     """Gives every request a time limit and retries, and none to another server than the one that was named."""
 
-    def __init__(self, url: str, patience: Patience) -> None:
+    def __init__(self, url: str, patience: Timeouts) -> None:
         self.origin = urlsplit(url)[:2]
         self.pages = self.bytes = 0
         self.sent = 0

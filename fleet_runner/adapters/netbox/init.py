@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from fleet_runner.adapters.netbox import tokens
 from fleet_runner.adapters.netbox.cable_status import tag
-from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, Json, RefusedError
+from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Json, NetBoxBusyError, RefusedError
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.netbox.init import pages
-from fleet_runner.core.inventory.netbox.init.objects import ABOUT, Kind, Ref, Wanted
+from fleet_runner.core.inventory.netbox.init.objects import ABOUT, Kind, Ref, RequiredObject
 from fleet_runner.core.inventory.netbox.init.plan import DUE, Act, Step, filled, ids, lost, ours, plan, refs
 from fleet_runner.core.inventory.netbox.init.rights import within
 
@@ -37,7 +37,7 @@ class Done:
     why: str = ""
 
 
-def survey(client: Client, wanted: Sequence[Wanted]) -> Survey:
+def survey(client: Client, wanted: Sequence[RequiredObject]) -> Survey:
     """Look at a NetBox and change nothing. Raises SourceError where it cannot be looked at at all."""
     version = client.version()
     found: dict[Kind, list[Json]] = {}
@@ -82,7 +82,7 @@ def carry_out(client: Client, surveyed: Survey, keep: Callable[[str], object]) -
             else:
                 with _readable(client):
                     known[step.wanted.ref] = _do(client, step, known)
-        except (AgainError, ForbiddenError, RefusedError) as error:
+        except (NetBoxBusyError, ForbiddenError, RefusedError) as error:
             yield Done(step, str(error))
         else:
             yield Done(step)
@@ -98,7 +98,7 @@ def _readable(client: Client) -> Iterator[None]:
         raise SourceError(f"{client.url}: {text}") from error
 
 
-def _rows(client: Client, kind: Kind, wanted: Sequence[Wanted]) -> list[Json]:
+def _rows(client: Client, kind: Kind, wanted: Sequence[RequiredObject]) -> list[Json]:
     """Return what is called like what is wanted, with the fields that a plan looks at.
 
     Choice sets are read whole: fields of others have sets with names of others.

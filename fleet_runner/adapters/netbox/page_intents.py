@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from fleet_runner.adapters.netbox.cable_status import tag
-from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, Json, RefusedError
+from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Json, NetBoxBusyError, RefusedError
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.netbox.custom_fields import REASON, WISH
 from fleet_runner.core.inventory.netbox.page_intents import Change, Page
@@ -71,7 +71,7 @@ def empty(client: Client, seen: Seen) -> bool:
     asked: Json = {"id": device, "custom_fields": dict.fromkeys(seen.fields), "changelog_message": WHY}
     try:
         rows = client.change(DEVICES, [asked], "id,custom_fields,changelog_message", [seen.tag])
-    except AgainError:
+    except NetBoxBusyError:
         return False
     with _shaped(client, DEVICES):
         held = {row["id"]: row["custom_fields"][WISH] for row in rows}

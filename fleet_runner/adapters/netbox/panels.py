@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fleet_runner.adapters.netbox.cables import FRONT, INTERFACE, PANEL, REAR, End, Known, Strand
+from fleet_runner.adapters.netbox.cables import FRONT, INTERFACE, PANEL, REAR, CableWithEnds, End, Known
 from fleet_runner.adapters.netbox.rows import FrontRow, RearRow
 from fleet_runner.core.inventory.consistency import Found, Problem, paired
 from fleet_runner.core.inventory.records import PANEL as SHARED
@@ -30,7 +30,7 @@ class Path:
     """The cables from one interface to another, and what they share with other paths."""
 
     ends: tuple[End, End]
-    strands: tuple[Strand, ...]
+    strands: tuple[CableWithEnds, ...]
     carriers: tuple[str, ...]
 
 
@@ -57,7 +57,7 @@ def panels(fronts: Iterable[FrontRow], rears: Iterable[RearRow]) -> Panels:
     return Panels(behind, {rear: front for front, rear in behind.items()}, positions, device)
 
 
-def follow(strands: Iterable[Strand], inside: Panels, known: Known, nodes: Collection[str]) -> Followed:
+def follow(strands: Iterable[CableWithEnds], inside: Panels, known: Known, nodes: Collection[str]) -> Followed:
     """Return every link that goes through panels; `nodes` are the names of devices whose cord tells of the link."""
     joined = _joined(strands)
     followed = Followed([], [])
@@ -81,12 +81,12 @@ def note(lost: Sequence[Termination]) -> tuple[str, ...]:
     return (f"{text} (first: {first}); they have no designed link: complete or correct the patching in NetBox",)
 
 
-Joined = Mapping[End, list[tuple[Strand, End]]]
+Joined = Mapping[End, list[tuple[CableWithEnds, End]]]
 
 
-def _joined(strands: Iterable[Strand]) -> Joined:
+def _joined(strands: Iterable[CableWithEnds]) -> Joined:
     """Return what each end is joined to by cables that touch a panel; a shuffled one joins nothing that is known."""
-    joined: dict[End, list[tuple[Strand, End]]] = defaultdict(list)
+    joined: dict[End, list[tuple[CableWithEnds, End]]] = defaultdict(list)
     for strand in strands:
         if not any(end.kind in PANEL for end in strand.ends):
             continue
@@ -103,7 +103,7 @@ def _path(start: End, joined: Joined, inside: Panels) -> Path | None:
     """Follow the only way there is; None where it ends, forks or goes round."""
     here: End | None = start
     stack: list[int] = []  # positions of the rear ports passed and not yet left again
-    way: list[Strand] = []
+    way: list[CableWithEnds] = []
     trunks: dict[str, None] = {}
     crossed: dict[str, None] = {}
     seen: set[tuple[End, tuple[int, ...]]] = set()

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from fleet_runner.adapters.netbox.client import Client, Json, Patience
+from fleet_runner.adapters.netbox.client import Client, Json, Timeouts
 from fleet_runner.core.inventory.drift.difference import Kind
-from fleet_runner.core.inventory.drift.tables import Place, Places
+from fleet_runner.core.inventory.drift.tables import ObjectRef, Places
 
 DEVICES, ITEMS, MODULES = "dcim/devices", "dcim/inventory-items", "dcim/modules"
 INTERFACES, MACS = "dcim/interfaces", "dcim/mac-addresses"
@@ -13,14 +13,14 @@ INTERFACES, MACS = "dcim/interfaces", "dcim/mac-addresses"
 TOGETHER = 50
 """Devices that are asked for in one request."""
 
-Found = tuple[tuple[str, Kind, str], Place]
+Found = tuple[tuple[str, Kind, str], ObjectRef]
 
 
-def places(url: str, token: str, names: Collection[str], patience: Patience | None = None) -> Places:
+def places(url: str, token: str, names: Collection[str], patience: Timeouts | None = None) -> Places:
     """Return the place of each value of some devices; a name that a device has twice has none. Raises SourceError."""
     wanted = sorted(names)
     found: list[Found] = []
-    with Client(url, token, patience or Patience()) as client:
+    with Client(url, token, patience or Timeouts()) as client:
         for start in range(0, len(wanted), TOGETHER):
             found += _of(client, wanted[start : start + TOGETHER])
     often = Counter(key for key, _ in found)
@@ -30,15 +30,15 @@ def places(url: str, token: str, names: Collection[str], patience: Patience | No
 def _of(client: Client, names: Sequence[str]) -> Iterator[Found]:
     devices = {row["id"]: row["name"] for row in client.rows(DEVICES, "id,name", name=names) if row["name"] in names}
     for number, name in devices.items():
-        yield (name, Kind.DEVICE, "serial number"), Place(DEVICES, number)
+        yield (name, Kind.DEVICE, "serial number"), ObjectRef(DEVICES, number)
     for row in _rows(client, ITEMS, "name", devices):
-        yield (devices[row["device"]["id"]], Kind.PART, row["name"]), Place(ITEMS, row["id"])
+        yield (devices[row["device"]["id"]], Kind.PART, row["name"]), ObjectRef(ITEMS, row["id"])
     for row in _rows(client, MODULES, "module_bay", devices):
-        yield (devices[row["device"]["id"]], Kind.PART, row["module_bay"]["name"]), Place(MODULES, row["id"])
+        yield (devices[row["device"]["id"]], Kind.PART, row["module_bay"]["name"]), ObjectRef(MODULES, row["id"])
     for row in _rows(client, INTERFACES, "name,primary_mac_address", devices):
         mac = row["primary_mac_address"] or {"id": 0}
-        yield (devices[row["device"]["id"]], Kind.GUID, row["name"]), Place(INTERFACES, row["id"])
-        yield (devices[row["device"]["id"]], Kind.MAC, row["name"]), Place(MACS, mac["id"])
+        yield (devices[row["device"]["id"]], Kind.GUID, row["name"]), ObjectRef(INTERFACES, row["id"])
+        yield (devices[row["device"]["id"]], Kind.MAC, row["name"]), ObjectRef(MACS, mac["id"])
 
 
 def _rows(client: Client, path: str, fields: str, devices: Collection[int]) -> list[Json]:

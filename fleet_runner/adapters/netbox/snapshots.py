@@ -8,7 +8,7 @@ from typing import Any
 from fleet_runner.adapters.netbox import cache, changes
 from fleet_runner.adapters.netbox import lists as reading
 from fleet_runner.adapters.netbox.changes import Mark
-from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Patience
+from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Timeouts
 from fleet_runner.adapters.netbox.lists import Lists
 from fleet_runner.adapters.netbox.rows import Rows
 from fleet_runner.core.base.errors import SourceError
@@ -38,7 +38,7 @@ class Snapshot:
 def snapshot(
     url: str,
     token: str,
-    patience: Patience | None = None,
+    patience: Timeouts | None = None,
     kept: Path | None = None,
     before: Snapshot | None = None,
 ) -> Snapshot:
@@ -46,7 +46,7 @@ def snapshot(
 
     The file is shared by all processes of a machine; without one, everything is read. Raises SourceError.
     """
-    with Client(url, token, patience or Patience()) as client:
+    with Client(url, token, patience or Timeouts()) as client:
         lists = Lists(client)
         if kept is None:
             return _told(lists, reading.everything(lists), None, "everything")
@@ -66,7 +66,7 @@ def snapshot(
 
 def as_kept(url: str, token: str, file: Path) -> Snapshot | None:
     """Return what a file keeps of a NetBox, which is not asked; None where it keeps nothing that can be used."""
-    with Client(url, token, Patience()) as client:
+    with Client(url, token, Timeouts()) as client:
         print_ = cache.fingerprint(client.url, token)
     found = cache.load(file, print_)
     return None if found is None else Snapshot(*found, 0, "as it was kept", of=print_, filed=True)

@@ -35,7 +35,7 @@ LIMITS = Limits(10.0, 20.0, 40.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class OutgoingMessage:
     """A body, its headers, and how patient to be."""
 
     body: bytes
@@ -43,7 +43,7 @@ class Posted:
     limits: Limits = LIMITS
 
 
-def post(name: str, secrets: Secrets, posted: Posted) -> None:
+def post(name: str, secrets: Secrets, posted: OutgoingMessage) -> None:
     """Send a body to a channel's address; TrackerError unless it was taken."""
     host = f"{name}: {urlsplit(secrets.url).hostname}"
     until = time.monotonic() + posted.limits.whole

@@ -6,7 +6,7 @@ import time
 from hashlib import sha256
 
 from fleet_runner.adapters.files.notifications import Secrets
-from fleet_runner.adapters.notifications.posting import Posted, post
+from fleet_runner.adapters.notifications.posting import OutgoingMessage, post
 from fleet_runner.core.tickets.notifications.channel import Channel
 from fleet_runner.core.tickets.notifications.text import Message, document
 
@@ -21,4 +21,4 @@ def send(of: Channel, secrets: Secrets, message: Message) -> None:
         moment = str(int(time.time()))
         signed = hmac.new(secrets.secret, f"{moment}.".encode() + body, sha256).hexdigest()
         headers |= {"X-Fleet-Timestamp": moment, "X-Fleet-Signature": f"sha256={signed}"}
-    post(of.name, secrets, Posted(body, headers))
+    post(of.name, secrets, OutgoingMessage(body, headers))

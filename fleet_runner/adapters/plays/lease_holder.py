@@ -29,7 +29,7 @@ PART = 128 * 1024
 hundred nodes' results at once would keep others who write the same evidence waiting for many seconds."""
 
 
-class Told(Enum):
+class Delivery(Enum):
     """What became of what was brought at the end."""
 
     ALL = "all"
@@ -38,15 +38,15 @@ class Told(Enum):
 
 
 SENTENCES = {
-    Told.ALL: "all of it is in the store",
-    Told.REFUSED: "the store has nothing to do with it any more; nothing was written",
-    Told.LATER: "the store is away; the runner tells it what is left",
+    Delivery.ALL: "all of it is in the store",
+    Delivery.REFUSED: "the store has nothing to do with it any more; nothing was written",
+    Delivery.LATER: "the store is away; the runner tells it what is left",
 }
 
 
-def settle(folder: Path, told: Told, rc: int) -> None:
+def settle(folder: Path, told: Delivery, rc: int) -> None:
     """Remove the folder of a batch that has nothing more to tell; one whose log may be wanted is kept, and marked."""
-    if told is Told.LATER:
+    if told is Delivery.LATER:
         return
     if rc != 0:
         engine.forget_environment(folder)  # its supervisor did, unless it was killed
@@ -65,7 +65,7 @@ def bring(store: Store, batch: str, spool: Path) -> int:
         store.ingest(batch, before, before + heard.used, heard.lines)
 
 
-class Courier:
+class LeaseHolder:
     """Carries for one batch, in a thread of its own while its play runs."""
 
     def __init__(self, folder: Path, spec: Mapping[str, Any], url: str) -> None:
@@ -111,13 +111,13 @@ class Courier:
 
     def deliver(self, rc: int, detail: str, patience: float) -> str:
         """Bring the rest, and how it ended, for so many seconds; leave the folder as that wants it, and say so."""
-        told = self.end(rc, detail, patience) if self._thread.ident else Told.REFUSED
+        told = self.end(rc, detail, patience) if self._thread.ident else Delivery.REFUSED
         self._lease.end()
         self._forget()
         settle(self._folder, told, rc if self._thread.ident else 0)
         return SENTENCES[told]
 
-    def end(self, rc: int, detail: str, patience: float) -> Told:
+    def end(self, rc: int, detail: str, patience: float) -> Delivery:
         """Bring the rest, and how it ended; try for so many seconds where the store is away."""
         self._stop.set()
         if self._thread.is_alive():
@@ -134,11 +134,11 @@ class Courier:
             except StoreError:
                 self._forget()
             else:
-                return Told.ALL if taken else Told.REFUSED
+                return Delivery.ALL if taken else Delivery.REFUSED
             if refused == TRIES:
-                return Told.REFUSED
+                return Delivery.REFUSED
             if time.monotonic() > until:
-                return Told.LATER
+                return Delivery.LATER
             time.sleep(PULSE)
             if self._renew_quietly():
                 refused = 0

@@ -16,7 +16,7 @@ from fleet_runner.adapters.plays import engine, lease, lease_holder, processes
 from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError, FleetError
-from fleet_runner.core.inventory.placement import Offer, Parcel, Taken
+from fleet_runner.core.inventory.placement import BatchSummary, ClaimedBatch, Offer
 from fleet_runner.core.lifecycle.spool import Decoded
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.settings import Settings
@@ -73,7 +73,7 @@ class Leased:
         self.store.forget_parcel(batch_id)
 
 
-def state(parcel: Parcel) -> Look:
+def state(parcel: BatchSummary) -> Look:
     """Tell what became of a batch."""
     if parcel.started_at is None:
         ended = parcel.ended_at is not None
@@ -103,7 +103,7 @@ def carry(settings: Settings, store: Store, runner: str) -> int:
     return len(taken)
 
 
-def _begin(settings: Settings, taken: Taken, at: float, runner: str) -> None:
+def _begin(settings: Settings, taken: ClaimedBatch, at: float, runner: str) -> None:
     offer = taken.offer
     folder = settings.batches_dir / _name(offer.batch, taken.token)
     told = {"token": taken.token, "seconds": settings.lease_seconds, "at": at, "runner": runner}
@@ -182,7 +182,7 @@ def _see_to(folder: Path, batch: str, token: int, store: Store) -> None:
             store.finish_parcel(batch, token, *ended)
         else:
             store.drop_parcel(batch, token)  # nobody will say how it ended: it is lost now, not in half a minute
-    lease_holder.settle(folder, lease_holder.Told.ALL, ended[0] if ended is not None else LOST_RC)
+    lease_holder.settle(folder, lease_holder.Delivery.ALL, ended[0] if ended is not None else LOST_RC)
 
 
 def _is_over(folder: Path, *, mine: bool) -> bool:

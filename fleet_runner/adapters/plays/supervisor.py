@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 from fleet_runner.adapters.plays import batch_folder, lease, processes, watchdog
 
 if TYPE_CHECKING:
-    from fleet_runner.adapters.plays.lease_holder import Courier
+    from fleet_runner.adapters.plays.lease_holder import LeaseHolder
 
 DEADLINE_RC = 124  # as timeout(1) has it
 BROKEN_RC = 125  # the supervisor itself failed, or Ansible was killed
@@ -59,7 +59,7 @@ class Log:
 
 
 @dataclass(slots=True)
-class Watch:
+class Watchdog:
     """Ends a play at its deadline (monotonic), on request, or without a lease: asks first, kills after a while."""
 
     batch: str
@@ -68,7 +68,7 @@ class Watch:
     end: End | None = None
     asked: float = 0.0
     lock: int = -1
-    courier: "Courier | None" = None
+    courier: "LeaseHolder | None" = None
     own: list[int] = field(default_factory=lambda: [os.getpid()])  # this process, and its warden's
 
     def over(self) -> bool:
@@ -107,7 +107,7 @@ def begin(arguments: Sequence[str]) -> int:
 def main(arguments: Sequence[str]) -> int:
     """Carry the batch in the folder `arguments[0]`, unless somebody carries or carried it."""
     folder = Path(arguments[0]).resolve()
-    watch = Watch(folder.name, float("inf"))
+    watch = Watchdog(folder.name, float("inf"))
     signal.signal(signal.SIGTERM, lambda *_: setattr(watch, "stopped", True))
     lock = batch_folder.take(folder)  # held until this process ends
     if lock is None:
@@ -127,7 +127,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _carry(folder: Path, watch: Watch) -> End:
+def _carry(folder: Path, watch: Watchdog) -> End:
     """Run the play and say how it ended; an error of our own is an end with a reason, never a silent death."""
     try:
         spec = json.loads((folder / batch_folder.SPEC).read_text())
@@ -151,18 +151,18 @@ def _carry(folder: Path, watch: Watch) -> End:
     return watch.end
 
 
-def _leased(folder: Path, spec: dict[str, Any], watch: Watch) -> bool:
+def _leased(folder: Path, spec: dict[str, Any], watch: Watchdog) -> bool:
     """Begin a batch that has a lease, which it says; keep in `spec` the nodes whose runs are open."""
     watch.own.append(watchdog.post(folder, watch.lock))
     from fleet_runner import settings  # noqa: PLC0415 - only a batch with a lease needs them, and the warden does not
-    from fleet_runner.adapters.plays.lease_holder import Courier  # noqa: PLC0415 - likewise
+    from fleet_runner.adapters.plays.lease_holder import LeaseHolder  # noqa: PLC0415 - likewise
 
-    watch.courier = Courier(folder, spec, settings.load().store_url)
+    watch.courier = LeaseHolder(folder, spec, settings.load().store_url)
     spec["runs"] = watch.courier.start(spec["runs"])
     return bool(spec["runs"])
 
 
-def _end_all(watch: Watch) -> None:
+def _end_all(watch: Watchdog) -> None:
     """See to it that nothing of the play lives on: `rc` promises that."""
     for one in processes.end(watch.batch, spare=watch.own, grace=watch.left()):
         _say(f"process {one.pid} could not be ended: {one.command}")
@@ -177,7 +177,7 @@ def _ask(batch: str) -> None:
             processes.send(found, batch, signal.SIGTERM)
 
 
-def _wait_out(watch: Watch) -> None:
+def _wait_out(watch: Watchdog) -> None:
     """Let tasks that outlived a killed ansible-playbook finish, until the deadline: one may be flashing."""
     while any(one.pid not in watch.own for one in processes.tagged(watch.batch)) and not watch.over():
         time.sleep(PAUSE)

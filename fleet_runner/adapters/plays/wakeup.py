@@ -38,7 +38,7 @@ def ring(state_dir: Path, name: str = NAME) -> bool:
     return True
 
 
-class Bell:
+class Wakeup:
     """The bell as the process hears it that serves; `ring` rings it from a signal's handler, or a thread."""
 
     def __init__(self, outside: int) -> None:
@@ -65,7 +65,7 @@ class Bell:
 
 
 @contextlib.contextmanager
-def hearing(state_dir: Path, name: str = NAME) -> Iterator[Bell]:
+def hearing(state_dir: Path, name: str = NAME) -> Iterator[Wakeup]:
     """Hang up a bell of a state folder, which must be on a disk of this machine."""
     path = state_dir / name
     try:
@@ -79,7 +79,7 @@ def hearing(state_dir: Path, name: str = NAME) -> Iterator[Bell]:
     if not stat.S_ISFIFO(os.fstat(outside).st_mode):
         os.close(outside)
         raise SettingsError(f"{path}: it is no named pipe; remove it, `fleet-runner serve` makes one")
-    bell = Bell(outside)
+    bell = Wakeup(outside)
     try:
         yield bell
     finally:

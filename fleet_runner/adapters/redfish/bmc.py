@@ -12,7 +12,7 @@ from fleet_runner.adapters.redfish.bulk import gather
 from fleet_runner.adapters.redfish.credential_breaker import Breaker
 from fleet_runner.adapters.redfish.exchange import DroppedError, Limits, Reply
 from fleet_runner.adapters.redfish.resources import Body, Resources
-from fleet_runner.adapters.redfish.wire import ROOT, Wire
+from fleet_runner.adapters.redfish.wire import ROOT, Connection
 from fleet_runner.core.base.errors import BmcError
 
 SYSTEMS = f"{ROOT}/Systems"
@@ -45,7 +45,7 @@ class Bmc:
         limits: Limits | None = None,
         breaker: Breaker | None = None,
     ) -> None:
-        self._wire = Wire(url, (username, password), verify=verify, limits=limits or Limits(), breaker=breaker)
+        self._wire = Connection(url, (username, password), verify=verify, limits=limits or Limits(), breaker=breaker)
         self.resources = Resources(self._wire)
 
     def __enter__(self) -> Self:

@@ -12,7 +12,7 @@ A pattern begins with the URI of a collection, and each word after it goes on fr
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from fleet_runner.adapters.redfish.exchange import DroppedError, SilentError
+from fleet_runner.adapters.redfish.exchange import DroppedError, NoAnswerError
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.core.base.errors import BmcError, BmcRefused
 
@@ -108,7 +108,7 @@ class Gathering:
                 )
             try:
                 self._known[uri] = self._resources.read(uri, missing_ok=True)
-            except (BmcRefused, DroppedError, SilentError):
+            except (BmcRefused, DroppedError, NoAnswerError):
                 raise
             except BmcError as error:
                 self._failed[uri] = error

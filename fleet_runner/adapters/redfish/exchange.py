@@ -146,7 +146,7 @@ class Exchange:
             try:
                 reply = self.once(method, uri, body, headers)
             except DroppedError as error:
-                if last or not (reads or isinstance(error, UnreachedError)) or not self._paused(tried, ""):
+                if last or not (reads or isinstance(error, NoConnectionError)) or not self._paused(tried, ""):
                     raise
             else:
                 passing = reads and reply.status in PASSING
@@ -201,11 +201,11 @@ class DroppedError(BmcError):
     """The connection came to an end without an answer: what was asked may have been done."""
 
 
-class SilentError(BmcError):
+class NoAnswerError(BmcError):
     """There was no answer in time: what was asked may have been done."""
 
 
-class UnreachedError(BmcRefused, DroppedError):
+class NoConnectionError(BmcRefused, DroppedError):
     """There was no connection at all."""
 
 
@@ -254,12 +254,12 @@ def _object(text: bytes) -> dict[str, Any] | None:
 def _kind(error: Exception) -> type[BmcError]:
     """Return how certain it is that the BMC did nothing: it does not know what never reached it."""
     if isinstance(_reason(error), NewConnectionError):
-        return UnreachedError
+        return NoConnectionError
     match error:
         case requests.exceptions.ConnectTimeout():
             return BmcRefused
         case requests.exceptions.ReadTimeout():
-            return SilentError
+            return NoAnswerError
         case requests.exceptions.SSLError():
             return BmcError
         case requests.exceptions.ConnectionError() | requests.exceptions.ChunkedEncodingError():

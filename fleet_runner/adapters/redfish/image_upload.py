@@ -172,7 +172,7 @@ def _post(
     until = time.monotonic() + wanted.seconds  # of all together
     checked = replace(form, sha256=wanted.sha256)
     for _ in range(MOST_REDIRECTS + 1):
-        watch = streamed_post.Watch(wanted.alive, wanted.on_progress, until - time.monotonic())
+        watch = streamed_post.UploadMonitor(wanted.alive, wanted.on_progress, until - time.monotonic())
         reply = streamed_post.post(at.wire.exchange, uri, checked, {**at.wire.headers(), **(more or {})}, watch)
         at.wire.begin()  # the image had a time limit of its own
         if reply.status not in KEEP_METHOD:

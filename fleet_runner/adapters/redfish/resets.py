@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from fleet_runner.adapters.redfish.bmc import Bmc, System, age, dated, moment
-from fleet_runner.adapters.redfish.exchange import DroppedError, SilentError, UnreachedError
+from fleet_runner.adapters.redfish.exchange import DroppedError, NoAnswerError, NoConnectionError
 from fleet_runner.adapters.redfish.resources import Action, Body
-from fleet_runner.core.base.errors import BmcError, BmcRefused, NoWayError
+from fleet_runner.core.base.errors import BmcError, BmcRefused, NotOfferedError
 
 MANAGER_RESET = "Manager.Reset"
 BMC_WAYS = ("GracefulRestart", "ForceRestart")
@@ -35,7 +35,7 @@ OEM = {
 NOT_RESETS = frozenset({MANAGER_RESET, "Manager.ResetToDefaults"})
 
 
-class Way(NamedTuple):
+class ResetAction(NamedTuple):
     """An action, with what it is asked to do."""
 
     action: Action
@@ -47,12 +47,14 @@ def bmc(of: Bmc) -> None:
     uri, manager = _manager(of)
     action = of.resources.actions(manager).get(MANAGER_RESET)
     if action is None:
-        raise NoWayError(f"{of.url}: {uri} offers no reset")
+        raise NotOfferedError(f"{of.url}: {uri} offers no reset")
     allowed = of.resources.allowed(action.body)
     ways = [way for way in BMC_WAYS if way in allowed] if allowed else list(BMC_WAYS)
     if not ways:
-        raise NoWayError(f"{of.url}: {uri} can be reset by {', '.join(allowed)}; expected {' or '.join(BMC_WAYS)}")
-    _first_taken(of, [Way(action, {"ResetType": way}) for way in ways])
+        raise NotOfferedError(
+            f"{of.url}: {uri} can be reset by {', '.join(allowed)}; expected {' or '.join(BMC_WAYS)}"
+        )
+    _first_taken(of, [ResetAction(action, {"ResetType": way}) for way in ways])
 
 
 def host(of: Bmc, alive: Callable[[], None]) -> None:
@@ -82,7 +84,7 @@ def ac_drain(of: Bmc) -> None:
         _ways(of, _others(of, system, set(enclosures)))
     )
     if not ways:
-        raise NoWayError(f"{of.url} offers no way to take all power away over Redfish")
+        raise NotOfferedError(f"{of.url} offers no way to take all power away over Redfish")
     _first_taken(of, ways)
 
 
@@ -114,7 +116,7 @@ def _manager(of: Bmc) -> tuple[str, Body]:
     raise BmcError(f"{of.url}: which of its managers ({', '.join(found) or 'none'}) is the computer's cannot be told")
 
 
-def _first_taken(of: Bmc, ways: list[Way]) -> None:
+def _first_taken(of: Bmc, ways: list[ResetAction]) -> None:
     """Do it in the first way that the BMC takes; each that it refuses did nothing."""
     for way in ways[:-1]:
         with contextlib.suppress(BmcRefused):
@@ -126,9 +128,9 @@ def _restart(of: Bmc, action: Action, body: Body) -> None:
     """Send what makes the BMC itself restart; many do so before they have answered."""
     try:
         of.resources.done(of.resources.wire.ask("POST", action.target, body), action.name)
-    except UnreachedError:
+    except NoConnectionError:
         raise
-    except (DroppedError, SilentError):
+    except (DroppedError, NoAnswerError):
         pass
     of.resources.wire.forget()
 
@@ -144,22 +146,22 @@ def _switch(of: Bmc, wanted: str, alive: Callable[[], None]) -> None:
         time.sleep(PAUSE)
 
 
-def _ways(of: Bmc, bodies: Iterable[Body]) -> Iterator[Way]:
+def _ways(of: Bmc, bodies: Iterable[Body]) -> Iterator[ResetAction]:
     """Return the ways to take all power away that some resources offer, the surest first."""
     actions = [action for body in bodies for action in of.resources.actions(body).values()]
     values = {action.target: of.resources.allowed(action.body) for action in actions if action.name not in NOT_RESETS}
     for word in ALL_POWER:
         for action in actions:
             if word in values.get(action.target, ()):
-                yield Way(action, {"ResetType": word})
+                yield ResetAction(action, {"ResetType": word})
     for action in actions:
         wanted = OEM.get(action.name)
         # What is said in a word of its own is there already.
         if wanted and (not values[action.target] or _virtual(wanted, values[action.target])):
-            yield Way(action, dict(wanted))
+            yield ResetAction(action, dict(wanted))
     for action in actions:
         if action.name == "Chassis.Reset" and "PowerCycle" in values[action.target]:
-            yield Way(action, {"ResetType": "PowerCycle"})
+            yield ResetAction(action, {"ResetType": "PowerCycle"})
 
 
 def _virtual(wanted: Body, allowed: list[str]) -> bool:

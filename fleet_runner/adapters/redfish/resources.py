@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from fleet_runner.adapters.redfish.exchange import Reply, words
-from fleet_runner.adapters.redfish.wire import DONE, ROOT, Wire
+from fleet_runner.adapters.redfish.wire import DONE, ROOT, Connection
 from fleet_runner.core.base.errors import BmcError, BmcRefused
 from fleet_runner.core.base.printable import printable
 
@@ -26,7 +26,7 @@ class Action(NamedTuple):
 class Resources:
     """The resources behind a wire. Nothing here starts the clock of a call."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Connection) -> None:
         self.wire = wire
         self._expand_query: str | None = None
 

@@ -53,7 +53,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class UploadMonitor:
     """Who watches an upload, and the longest it may take.
 
     `alive` is called before each piece, and again and again while the BMC takes nothing or its answer is awaited; it
@@ -88,7 +88,7 @@ def bare(file: Path) -> Form:
     return Form("application/octet-stream", b"", file)
 
 
-def post(exchange: Exchange, uri: str, form: Form, headers: Mapping[str, str], watch: Watch) -> Reply:
+def post(exchange: Exchange, uri: str, form: Form, headers: Mapping[str, str], watch: UploadMonitor) -> Reply:
     """Send a form and return the answer, which may come before its end; it is not sent again, whatever happens.
 
     Raises:
@@ -109,7 +109,7 @@ def post(exchange: Exchange, uri: str, form: Form, headers: Mapping[str, str], w
 class _Sending:
     """One upload under way."""
 
-    def __init__(self, exchange: Exchange, connection: HTTPConnection, watch: Watch, size: int) -> None:
+    def __init__(self, exchange: Exchange, connection: HTTPConnection, watch: UploadMonitor, size: int) -> None:
         self._url = exchange.url
         self._limit = exchange.limits.body_bytes
         self._read_seconds = exchange.limits.read_seconds

@@ -21,7 +21,7 @@ ELSEWHERE = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND, HTTPStatus
 """Answers where there may be no sessions; an address that is none may want a login like any other."""
 
 
-class Wire:
+class Connection:
     """A connection to the BMC at `url`; it logs in when it first must, and logs out when it is closed.
 
     With a breaker, what the BMC refused is known to every process of this machine; else to this object alone.

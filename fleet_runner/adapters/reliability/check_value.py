@@ -11,7 +11,7 @@ from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.cabling.fabrics import FABRIC
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.reliability.check_value import analyse, proposals
-from fleet_runner.core.reliability.check_value.analyse import Worth
+from fleet_runner.core.reliability.check_value.analyse import CheckValue
 from fleet_runner.core.reliability.check_value.limits import LIMITS, Limit, Look
 from fleet_runner.core.reliability.check_value.past import DAY
 from fleet_runner.core.reliability.check_value.proposals import Fleet, Limits
@@ -21,7 +21,7 @@ DAYS = 30
 """Days that are looked back on."""
 
 
-def worth(store: Store, now: float | None = None) -> Worth:
+def worth(store: Store, now: float | None = None) -> CheckValue:
     """Judge the checks by the last 30 days."""
     until = time.time() if now is None else now
     since = until - DAYS * DAY

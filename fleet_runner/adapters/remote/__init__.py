@@ -10,23 +10,34 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from urllib.parse import quote
 
-from fleet_runner.core.access.api import Asked, Ended, Overview, Page, Piece, Queue, Schedules, Standing, Told, Wished
+from fleet_runner.core.access.api import (
+    Ended,
+    EvidenceText,
+    NodeRequest,
+    NodeSummary,
+    Overview,
+    Page,
+    Queue,
+    RequestTaken,
+    Schedules,
+    TicketDetail,
+)
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.firmware.flash import Flash
-from fleet_runner.core.lifecycle.runs import Entry, Node, Run, Stored, Ticket, Wish
+from fleet_runner.core.lifecycle.runs import Entry, IntentKind, Node, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.reliability.forecasts import Analysis
-from fleet_runner.core.reliability.forecasts import Standing as Foreseen
+from fleet_runner.core.reliability.forecasts import StoredForecast as Foreseen
 from fleet_runner.core.reliability.parts.travels import Line
 from fleet_runner.core.reliability.trends.answers import Ahead, Followed
 from fleet_runner.core.tickets.trackers.changes import Change
 
 if TYPE_CHECKING:
-    from fleet_runner.adapters.remote.wire import Wire
-    from fleet_runner.adapters.store import Sought
+    from fleet_runner.adapters.remote.wire import Connection
+    from fleet_runner.adapters.store import ResultFilter
     from fleet_runner.settings import Settings
 
 T = TypeVar("T")
@@ -48,13 +59,13 @@ def reached(settings: "Settings", url: str) -> "Remote":
     from fleet_runner.adapters.remote import reaching, wire  # noqa: PLC0415  httpx is slow to load, and rarely needed
 
     where = reaching.address(url)
-    return Remote(wire.Wire(where, reaching.token(settings), reaching.trust(where, settings.server_ca)))
+    return Remote(wire.Connection(where, reaching.token(settings), reaching.trust(where, settings.server_ca)))
 
 
 class Remote:
     """What is known at a server. FleetError for every method of the Store that has no counterpart there."""
 
-    def __init__(self, wire: "Wire") -> None:
+    def __init__(self, wire: "Connection") -> None:
         self._wire = wire
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -129,7 +140,7 @@ class Remote:
         """Return what an analysis came to last; None where it never ran."""
         return self._wire.get(Analysis, f"/trends/analyses/{quote(name, safe='')}")
 
-    def befell(self, word: str, limit: int) -> tuple[Line, ...]:
+    def part_history(self, word: str, limit: int) -> tuple[Line, ...]:
         """Return the newest of what befell a part, or the parts of a node, oldest first."""
         return self._list(Line, "/trends/parts", of=word, limit=limit)
 
@@ -165,7 +176,9 @@ class Remote:
         del by, now
         return self._end(f"/tickets/{number}/close", {"text": reason})
 
-    def find_results(self, sought: "Sought", *, below: int | None = None, limit: int = 50) -> tuple[Stored, ...]:
+    def find_results(
+        self, sought: "ResultFilter", *, below: int | None = None, limit: int = 50
+    ) -> tuple[Stored, ...]:
         """Return the newest results, newest first, of those with an id below `below`."""
         verdict = sought.verdict.value if sought.verdict is not None else None
         given = {"node": sought.node, "check": sought.check, "verdict": verdict, "since": sought.since}
@@ -182,23 +195,23 @@ class Remote:
         """Return the text a hash names, or None."""
         if not _HASH.fullmatch(digest):
             return None
-        found = self._wire.get(Piece, f"/evidence/{quote(digest, safe='')}")
+        found = self._wire.get(EvidenceText, f"/evidence/{quote(digest, safe='')}")
         return found.text if found is not None else None
 
     def leave_intent(  # noqa: PLR0913  as the Store's
-        self, node: str, wish: Wish, by: str, *, reason: str = "", detail: str = "", now: float
+        self, node: str, wish: IntentKind, by: str, *, reason: str = "", detail: str = "", now: float
     ) -> int:
         """Leave a wish about a node, in the name that the token has; return the wish's id."""
         del by, now
         body = {"wish": wish.value, "reason": reason, "detail": detail}
-        asked = self._wire.confirmed(Asked, f"/nodes/{quote(node, safe='')}/wishes", body)
+        asked = self._wire.confirmed(RequestTaken, f"/nodes/{quote(node, safe='')}/wishes", body)
         if asked is None:
             raise FleetError(f"no node {node!r} at {self._wire.url}; nothing was asked")
         return asked.id
 
     def answer(self, intent: int) -> tuple[bool, str] | None:
         """Return whether a wish was accepted and the sentence that answered it; None while nobody has."""
-        found = self._wire.get(Wished, f"/intents/{intent}")
+        found = self._wire.get(NodeRequest, f"/intents/{intent}")
         return (found.accepted, found.answer) if found is not None and found.accepted is not None else None
 
     def pause_schedule(self, name: str, by: str, reason: str) -> None:
@@ -216,9 +229,9 @@ class Remote:
         """Return how the fleet is looked after now."""
         return self._one(Overview, "/status")
 
-    def standing(self, node: str) -> Standing:
+    def standing(self, node: str) -> NodeSummary:
         """Return what stands of a node, what was tried and what comes next."""
-        return self._one(Standing, f"/nodes/{quote(node, safe='')}/standing")
+        return self._one(NodeSummary, f"/nodes/{quote(node, safe='')}/standing")
 
     def ahead(self, node: str) -> Ahead:
         """Return what is foreseen of a node."""
@@ -232,9 +245,9 @@ class Remote:
         """Return every schedule and how it stands."""
         return self._one(Schedules, "/schedules")
 
-    def ticket_told(self, number: int) -> Told | None:
+    def ticket_told(self, number: int) -> TicketDetail | None:
         """Return a ticket with what happened to it, and where else it is written; None where there is none."""
-        return self._wire.get(Told, f"/tickets/{number}")
+        return self._wire.get(TicketDetail, f"/tickets/{number}")
 
     def _one(self, shape: type[T], path: str) -> T:
         found = self._wire.get(shape, path)

@@ -38,7 +38,7 @@ OK, MULTIPLE, BAD, BROKEN = 200, 300, 400, 500
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, UNCONFIRMED, BUSY = 401, 403, 404, 428, 429
 
 
-class Wire:
+class Connection:
     """A connection to one server. Its token goes there only, and into no message."""
 
     def __init__(self, url: str, token: str, trusted: ssl.SSLContext) -> None:

@@ -4,22 +4,22 @@ from typing import Any, Protocol
 
 from fleet_runner.adapters.schedulers import slurm
 from fleet_runner.core.base.errors import SettingsError
-from fleet_runner.core.lifecycle.scheduler import By, Did
+from fleet_runner.core.lifecycle.scheduler import By, SchedulerOutcome
 from fleet_runner.settings import Settings
 
 
 class Scheduler(Protocol):
     """One scheduler. Whatever it cannot do, or cannot be asked, raises SchedulerError; a name of no node as well."""
 
-    def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> Did:
+    def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> SchedulerOutcome:
         """Have a node given no new work, under a reason with our mark; a drain of somebody else's stays as it is."""
         ...
 
-    def resume(self, node: str, by: By, *, dry: bool = False) -> Did:
+    def resume(self, node: str, by: By, *, dry: bool = False) -> SchedulerOutcome:
         """Undo a drain of ours, and no other."""
         ...
 
-    def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> Did:
+    def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> SchedulerOutcome:
         """End what runs on a node in the scheduler's own way, where it has one, within some time.
 
         With `devices`, only what asks for a device.

@@ -16,7 +16,7 @@ from fleet_runner.core.checks.parsers import kubernetes_node
 from fleet_runner.core.checks.parsers.json_text import json_object, objects
 from fleet_runner.core.checks.parsers.kubernetes_node import CORDONED, MANAGER, TAINT
 from fleet_runner.core.inventory.consistency import show
-from fleet_runner.core.lifecycle.scheduler import By, Did, Seen, holds, lifted, listed, marked, name
+from fleet_runner.core.lifecycle.scheduler import By, SchedulerOutcome, Seen, holds, lifted, listed, marked, name
 
 PATIENCE = (5.0, 20.0)
 """Seconds to connect to the API server, and to wait for each piece of an answer."""
@@ -59,15 +59,17 @@ class Kubernetes:
     def __init__(self, api: Any) -> None:
         self._api = api
 
-    def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> Did:
+    def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> SchedulerOutcome:
         """Taint and cordon a node; its pods stay, and new ones do not come."""
         for _ in range(TRIES):
             raw = self._node(node)
             said, seen = _said(node, raw, [])
             if holds(seen.ours, by) and said["unschedulable"]:
-                return Did(changed=False, told=f"it is drained already: {seen.why}")
+                return SchedulerOutcome(changed=False, told=f"it is drained already: {seen.why}")
             if seen.ours is None and kubernetes_node.is_ours(said):
-                return Did(changed=False, told=f"somebody has changed its reason, left as it is: {seen.why}")
+                return SchedulerOutcome(
+                    changed=False, told=f"somebody has changed its reason, left as it is: {seen.why}"
+                )
             text = seen.why if holds(seen.ours, by) else marked(node, reason, by)
             notes: dict[str, str | None] = {TAINT: text}
             notes |= {} if said["unschedulable"] else {CORDONED: "true"}
@@ -76,17 +78,17 @@ class Kubernetes:
                 if not dry:
                     self._say(node, "True", text)
                 left = ", and cordoned by somebody else, which stays" if said["unschedulable"] else ""
-                return Did(changed=True, told=f"Kubernetes gives it no new pods{left}")
+                return SchedulerOutcome(changed=True, told=f"Kubernetes gives it no new pods{left}")
         raise SchedulerError(f"Kubernetes: node {node} is written by others all the time; it is tried again")
 
-    def resume(self, node: str, by: By, *, dry: bool = False) -> Did:
+    def resume(self, node: str, by: By, *, dry: bool = False) -> SchedulerOutcome:
         """Take our taint away, and the cordon where it is ours."""
         for _ in range(TRIES):
             raw = self._node(node)
             said, seen = _said(node, raw, [])
             if seen.ours not in lifted(by):
                 left = f"is {seen.state} by somebody else, left as it is: {seen.why}"
-                return Did(changed=False, told="it takes work" if seen.takes_work else f"it {left}")
+                return SchedulerOutcome(changed=False, told="it takes work" if seen.takes_work else f"it {left}")
             cordon = said["unschedulable"] and not kubernetes_node.is_cordoned_by_us(said)
             spec: dict[str, Any] = {"taints": _others(raw) or None}
             spec |= {} if cordon or not said["unschedulable"] else {"unschedulable": None}
@@ -94,15 +96,15 @@ class Kubernetes:
                 if not dry:
                     self._say(node, "False", "it serves")
                 left = "somebody else has cordoned it, which stays" if cordon else "Kubernetes may give it pods again"
-                return Did(changed=True, told=left)
+                return SchedulerOutcome(changed=True, told=left)
         raise SchedulerError(f"Kubernetes: node {node} is written by others all the time; it is tried again")
 
-    def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> Did:
+    def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> SchedulerOutcome:
         """Have the pods on a node evicted, and wait until they are gone, or the time is over: say which stay."""
         until = time.monotonic() + seconds
         found = kubernetes_node.standing(self.read(node)["pods"], devices=devices)
         if dry or not found:
-            return Did(changed=bool(found), told=f"{len(found)} pods to evict")
+            return SchedulerOutcome(changed=bool(found), told=f"{len(found)} pods to evict")
         version, left, kept = self._eviction(), found, list[str]()
         while left:
             kept = [pod for pod, ending in left.items() if not ending and not self._evict(pod, version)]
@@ -114,7 +116,7 @@ class Kubernetes:
         told = f"{len(found)} pods were to end"
         told += f"; kept by a disruption budget: {listed(tuple(pod for pod in kept if pod in left))}" if kept else ""
         told += f"; not ended yet: {listed(ends)}" if ends else ""
-        return Did(changed=len(left) < len(found), told=told)
+        return SchedulerOutcome(changed=len(left) < len(found), told=told)
 
     def read(self, node: str) -> dict[str, Any]:
         """Return the node and its pods, without what tenants keep in them."""

@@ -9,7 +9,7 @@ from typing import Any
 from fleet_runner.core.base.errors import EvidenceError, SchedulerError
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.checks.parsers import slurm_node
-from fleet_runner.core.lifecycle.scheduler import By, Did, Seen, holds, lifted, marked, name
+from fleet_runner.core.lifecycle.scheduler import By, SchedulerOutcome, Seen, holds, lifted, marked, name
 
 SECONDS = 25.0
 """For one command: they give up by themselves after some ten (MessageTimeout), or much later."""
@@ -25,33 +25,35 @@ FOREIGN = ("SLURM_", "SQUEUE_", "SCONTROL_", "SINFO_")
 class Slurm:
     """The cluster that this machine's slurm.conf, or SLURM_CONF, names."""
 
-    def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> Did:
+    def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> SchedulerOutcome:
         """Drain a node; jobs that run there go on, and new ones do not come."""
         shown = self._shown(node)
         seen = self._seen(node, shown)
         if holds(seen.ours, by):
-            return Did(changed=False, told=f"it is drained already: {seen.why}")
+            return SchedulerOutcome(changed=False, told=f"it is drained already: {seen.why}")
         if seen.ours is None and not slurm_node.drainable(node, shown):
-            return Did(changed=False, told=f"somebody else has taken it out, left as it is: {seen.why}")
+            return SchedulerOutcome(changed=False, told=f"somebody else has taken it out, left as it is: {seen.why}")
         if not dry:
             _run("scontrol", "update", f"nodename={node}", "state=drain", f"reason={marked(node, reason, by)}")
-        return Did(changed=True, told="Slurm gives it no new work")
+        return SchedulerOutcome(changed=True, told="Slurm gives it no new work")
 
-    def resume(self, node: str, by: By, *, dry: bool = False) -> Did:
+    def resume(self, node: str, by: By, *, dry: bool = False) -> SchedulerOutcome:
         """Return a node that is drained by us; the reason and what a person changed of it decide."""
         seen = self._seen(node, self._shown(node))
         if seen.takes_work:
-            return Did(changed=False, told="it takes work")
+            return SchedulerOutcome(changed=False, told="it takes work")
         if seen.ours not in lifted(by):
-            return Did(changed=False, told=f"it is {seen.state} by somebody else, left as it is: {seen.why}")
+            return SchedulerOutcome(
+                changed=False, told=f"it is {seen.state} by somebody else, left as it is: {seen.why}"
+            )
         if not dry:
             _run("scontrol", "update", f"nodename={node}", "state=resume")
-        return Did(changed=True, told="Slurm may give it work again")
+        return SchedulerOutcome(changed=True, told="Slurm may give it work again")
 
-    def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> Did:
+    def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> SchedulerOutcome:
         """End nothing: Slurm sees the node go, and requeues its jobs, or does not, as they ask for."""
         del node, seconds, devices, dry
-        return Did(changed=False, told="Slurm itself sees what ends with the node")
+        return SchedulerOutcome(changed=False, told="Slurm itself sees what ends with the node")
 
     def read(self, node: str) -> dict[str, Any]:
         """Return what scontrol shows of a node, and the jobs that squeue lists there."""

@@ -16,7 +16,7 @@ from fleet_runner.adapters.store.firmware.facade import FirmwareMethods
 from fleet_runner.adapters.store.lifecycle import decisions, history, intents, nodes, wipes
 from fleet_runner.adapters.store.maintenance.revision import check
 from fleet_runner.adapters.store.results import results as result_records
-from fleet_runner.adapters.store.results.search import SearchMethods, Sought
+from fleet_runner.adapters.store.results.search import ResultFilter, SearchMethods
 from fleet_runner.adapters.store.runs import runs as run_records
 from fleet_runner.adapters.store.runs import spool
 from fleet_runner.adapters.store.runs.facade import RunningMethods
@@ -26,11 +26,11 @@ from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.boot.boots import Boot, BootEvent, Discovered, Identity, Told
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.actions import Decision
-from fleet_runner.core.lifecycle.runs import Entry, Intent, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.lifecycle.runs import Entry, Intent, IntentKind, Node, Outcome, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.spool import Ended, Evidence, Line
 from fleet_runner.core.lifecycle.states import Stage, State
 
-__all__ = ["Sought", "Store"]
+__all__ = ["ResultFilter", "Store"]
 
 
 class Store(
@@ -136,7 +136,7 @@ class Store(
             return decisions.apply(connection, node, decision, now)
 
     def leave_intent(  # noqa: PLR0913  a wish has this many parts, and people leave it from several places
-        self, node: str, wish: Wish, by: str, *, reason: str = "", detail: str = "", now: float
+        self, node: str, wish: IntentKind, by: str, *, reason: str = "", detail: str = "", now: float
     ) -> int:
         """Leave a wish about a node for the reconciler and wake the node; return the wish's id."""
         with self._database.write() as connection:

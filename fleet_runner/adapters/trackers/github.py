@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick, texts
+from fleet_runner.adapters.trackers.wire import Access, SessionTracker, TrackerSession, pick, texts
 from fleet_runner.core.tickets.trackers import draft as telling
 from fleet_runner.core.tickets.trackers import inert
 from fleet_runner.core.tickets.trackers.configuration import Configured
@@ -18,7 +18,7 @@ SLACK = 3600.0
 """Seconds that two clocks may differ."""
 
 
-class GitHub(Wired):
+class GitHub(SessionTracker):
     """One repository. Its list of issues is read from its database, so what was made is found at once."""
 
     settles = 10.0
@@ -29,7 +29,7 @@ class GitHub(Wired):
             "Authorization": f"Bearer {access.token}",
             "X-GitHub-Api-Version": "2022-11-28",
         }
-        self._wire = Wire(of.name, of.url, headers, access)
+        self._wire = TrackerSession(of.name, of.url, headers, access)
         self._issues = f"/repos/{of.project}/issues"
 
     def find(self, draft: Draft, since: float) -> Issue | None:

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick, texts
+from fleet_runner.adapters.trackers.wire import Access, SessionTracker, TrackerSession, pick, texts
 from fleet_runner.core.tickets.trackers import draft as telling
 from fleet_runner.core.tickets.trackers import inert
 from fleet_runner.core.tickets.trackers.configuration import Configured
@@ -16,13 +16,13 @@ TITLE, BODY = 250, 500_000
 PAGE, PAGES = 100, 5
 
 
-class GitLab(Wired):
+class GitLab(SessionTracker):
     """One project. Its search in descriptions is answered from its database."""
 
     settles = 10.0
 
     def __init__(self, of: Configured, access: Access) -> None:
-        self._wire = Wire(of.name, of.url, {"PRIVATE-TOKEN": access.token}, access)
+        self._wire = TrackerSession(of.name, of.url, {"PRIVATE-TOKEN": access.token}, access)
         self._issues = f"/api/v4/projects/{quote(of.project, safe='')}/issues"
 
     def find(self, draft: Draft, since: float) -> Issue | None:

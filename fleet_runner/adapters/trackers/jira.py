@@ -6,7 +6,7 @@ from typing import Any
 
 from fleet_runner.adapters.trackers import transitions
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick
+from fleet_runner.adapters.trackers.wire import Access, SessionTracker, TrackerSession, pick
 from fleet_runner.core.tickets.trackers import draft as telling
 from fleet_runner.core.tickets.trackers import inert
 from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
@@ -21,7 +21,7 @@ HANDS_OFF = "done"
 """Key of the category of statuses in which an issue is closed; the others are `new` and `indeterminate`."""
 
 
-class Jira(Wired):
+class Jira(SessionTracker):
     """One project. With a user the token is an API token of Jira Cloud, without one a personal access token.
 
     The search answers from an index that follows within seconds; so an issue whose making was not answered is not
@@ -35,7 +35,7 @@ class Jira(Wired):
         self._cloud = bool(of.user)
         basic = b64encode(f"{of.user}:{access.token}".encode()).decode()
         headers = {"Authorization": f"Basic {basic}" if self._cloud else f"Bearer {access.token}"}
-        self._wire = Wire(of.name, of.url, headers, access)
+        self._wire = TrackerSession(of.name, of.url, headers, access)
         self._api = "/rest/api/3" if self._cloud else "/rest/api/2"
 
     def find(self, draft: Draft, since: float) -> Issue | None:

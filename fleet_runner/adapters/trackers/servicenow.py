@@ -4,7 +4,7 @@ from base64 import b64encode
 from typing import Any
 
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire, Wired, pick, texts
+from fleet_runner.adapters.trackers.wire import Access, SessionTracker, TrackerSession, pick, texts
 from fleet_runner.core.tickets.trackers import draft as telling
 from fleet_runner.core.tickets.trackers import inert
 from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
@@ -20,7 +20,7 @@ SHUT = frozenset({"6", "7", "8"})
 FIELDS = "sys_id,number,state,correlation_id"
 
 
-class ServiceNow(Wired):
+class ServiceNow(SessionTracker):
     """One table. With a user the token is that user's password, without one an OAuth token."""
 
     settles = 10.0
@@ -29,7 +29,7 @@ class ServiceNow(Wired):
         self._of = of
         basic = b64encode(f"{of.user}:{access.token}".encode()).decode()
         headers = {"Authorization": f"Basic {basic}" if of.user else f"Bearer {access.token}"}
-        self._wire = Wire(of.name, of.url, headers, access)
+        self._wire = TrackerSession(of.name, of.url, headers, access)
         self._table = f"/api/now/table/{of.project}"
 
     def find(self, draft: Draft, since: float) -> Issue | None:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from fleet_runner.adapters.trackers.tracker import Issue
-from fleet_runner.adapters.trackers.wire import Access, Wire, Wired
+from fleet_runner.adapters.trackers.wire import Access, SessionTracker, TrackerSession
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.tickets.trackers.configuration import Configured
 from fleet_runner.core.tickets.trackers.draft import Draft, Update
@@ -17,7 +17,7 @@ from fleet_runner.core.tickets.trackers.draft import Draft, Update
 SECRET = "whsec_"  # noqa: S105  how such a secret begins, not one
 
 
-class Webhook(Wired):
+class Webhook(SessionTracker):
     """One receiver. It holds one ticket for each `key`, and takes each `webhook-id` once.
 
     A line of the outbox has one id however often it is sent, so a receiver that keeps ids sees nothing twice.
@@ -27,7 +27,7 @@ class Webhook(Wired):
 
     def __init__(self, of: Configured, access: Access) -> None:
         self._secret = _key(access.token)
-        self._wire = Wire(of.name, of.url, {"Content-Type": "application/json"}, access)
+        self._wire = TrackerSession(of.name, of.url, {"Content-Type": "application/json"}, access)
 
     def find(self, draft: Draft, since: float) -> Issue | None:
         """Nobody can be asked: a receiver knows a ticket by its key, and may know of one that is closed meanwhile."""

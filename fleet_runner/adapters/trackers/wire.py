@@ -48,7 +48,7 @@ class Access:
     limits: Limits = field(default_factory=Limits)
 
 
-class Wire:
+class TrackerSession:
     """A session with one tracker. Its token goes to that tracker only, and into no message."""
 
     def __init__(self, name: str, url: str, headers: Mapping[str, str], access: Access) -> None:
@@ -199,10 +199,10 @@ def _reason(error: Exception) -> str:
     return printable(str(last))[:SHOWN]
 
 
-class Wired:
+class SessionTracker:
     """A tracker behind one session, which is closed when it is left."""
 
-    _wire: Wire
+    _wire: TrackerSession
 
     def __enter__(self) -> Self:
         return self

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from fleet_runner.adapters.remote import Remote
 from fleet_runner.cli.base.session import whoami
-from fleet_runner.core.access.api import Overview, Queue, Schedules, Standing
+from fleet_runner.core.access.api import NodeSummary, Overview, Queue, Schedules
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.reliability.trends.answers import Ahead
@@ -31,7 +31,7 @@ def overview(settings: "Settings", store: "Store") -> Overview:
     return far.overview() if far is not None else remote_answers.overview(settings, store, time.time())
 
 
-def standing(settings: "Settings", store: "Store", node: Node) -> Standing:
+def standing(settings: "Settings", store: "Store", node: Node) -> NodeSummary:
     """Return what stands of a node, what was tried and what comes next, and why it waits in the queue."""
     far = remote(store)
     return far.standing(node.name) if far is not None else remote_answers.standing(settings, store, node, time.time())

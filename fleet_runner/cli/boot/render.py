@@ -12,14 +12,14 @@ from rich.syntax import Syntax
 
 from fleet_runner import settings
 from fleet_runner.adapters import source
-from fleet_runner.adapters.join.kubernetes import Minter
+from fleet_runner.adapters.join.kubernetes import TokenIssuer
 from fleet_runner.cli.base.session import Exit, console
 from fleet_runner.cli.boot.readiness import said, unset, warn, warn_of_nodes, wrong
 from fleet_runner.cli.boot.show import NodeName
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.boot.boots import Boot, Identity
 from fleet_runner.core.boot.dhcp.reservations import obstacles
-from fleet_runner.core.boot.facts import Facts, Reach, facts
+from fleet_runner.core.boot.facts import BootEndpoint, Facts, facts
 from fleet_runner.core.boot.network import ethernet
 from fleet_runner.core.inventory.records import Device, Fleet, nodes
 from fleet_runner.services.boot import join
@@ -126,7 +126,7 @@ def _facts(chosen: Settings, fleet: Fleet, device: Device) -> Facts:
     mac = next((each.mac for each in ethernet(device.interfaces) if each.mac), "")
     boot = Boot(0, device.name, None, 0.0, 0.0, Identity())
     url = chosen.boot_secure_url or chosen.boot_url or NOWHERE
-    return facts(fleet, device, boot, Reach(url, "0-key-of-the-boot", mac or ""))
+    return facts(fleet, device, boot, BootEndpoint(url, "0-key-of-the-boot", mac or ""))
 
 
 def _cluster(chosen: Settings) -> list[str]:
@@ -134,7 +134,7 @@ def _cluster(chosen: Settings) -> list[str]:
     joining, _ = join.read(chosen.boot_join)
     if joining.kubernetes is None:
         return ["--ask-cluster: boot_join names no Kubernetes cluster that could be asked"]
-    minter = Minter(joining.kubernetes.cluster)
+    minter = TokenIssuer(joining.kubernetes.cluster)
     try:
         minter.mint("a trial", now=time.time(), dry=True)
     except FleetError as error:

@@ -38,7 +38,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="say what would follow, 
 ORDER = tuple(Mode)
 
 
-class Asked(NamedTuple):
+class ModeRequest(NamedTuple):
     """What a command line asks for: where, and for what."""
 
     places: tuple[tuple[Scope, str], ...]
@@ -84,7 +84,7 @@ def _setting(mode: Mode | None, help_text: str) -> None:
         given = {Scope.SITE: site, Scope.RACK: rack, Scope.DEVICE_TYPE: device_type, Scope.TENANT: tenant}
         given |= {Scope.NODE: node}
         named = [(scope, name) for scope, names in given.items() for name in split(names or ())]
-        asked = Asked((*(((Scope.FLEET, ""),) if fleet else ()), *named), tuple(kinds or (None,)))
+        asked = ModeRequest((*(((Scope.FLEET, ""),) if fleet else ()), *named), tuple(kinds or (None,)))
         _say(mode, asked, (by or whoami(), reason.strip()), dry_run=dry_run)
 
     app.command(mode.value if mode is not None else "forget", help=help_text)(command)
@@ -96,7 +96,7 @@ _setting(Mode.OBSERVE, "Let automation only observe at a place: it reads, judges
 _setting(None, "Remove the mode of a place; the mode of the wider place applies again.")
 
 
-def _say(mode: Mode | None, asked: Asked, whose: tuple[str, str], *, dry_run: bool) -> None:
+def _say(mode: Mode | None, asked: ModeRequest, whose: tuple[str, str], *, dry_run: bool) -> None:
     by, reason = whose
     if not asked.places:
         raise FleetError("no place is named; say where: --node, --rack, --device-type, --tenant, --site or --fleet")

@@ -37,7 +37,7 @@ SHOWN = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class KnownFault:
     """A fault with what the store knows of it: its ticket, and which of its devices nobody is sent for."""
 
     fault: Fault
@@ -49,7 +49,7 @@ class Told:
 class Answer:
     """What was asked for: its faults, what of it cannot be told, where that was seen, and whether it is believed."""
 
-    told: tuple[Told, ...]
+    told: tuple[KnownFault, ...]
     untold: tuple[str, ...]
     looked: str
     suspect: bool
@@ -89,7 +89,7 @@ def explain(
         if observed is not None:
             _no_ticket(should, words)
             look_at = at_files(should, observed, wanted)
-            told = tuple(Told(fault) for fault in _chosen(look_at.verdicts, words))
+            told = tuple(KnownFault(fault) for fault in _chosen(look_at.verdicts, words))
             untold = _untold(look_at.verdicts, words)
             found = Answer(told, untold, look_at.label, bool(look_at.verdicts.suspect))
         else:
@@ -129,7 +129,7 @@ def _stored(should: Design, fabrics: Sequence[Fabric], words: str) -> Answer:
             raise FleetError("no sweep of a fabric is stored; fleet-runner cabling check sweeps now")
         rows = {node.name: node for node in store.nodes()}
         tickets = {each.fault: each for each in store.tickets()}
-        told: list[Told] = []
+        told: list[KnownFault] = []
         untold: list[str] = []
         suspect = False
         for fabric, capture in captures:
@@ -138,7 +138,7 @@ def _stored(should: Design, fabrics: Sequence[Fabric], words: str) -> Answer:
             suspect = suspect or bool(verdicts.suspect)
             for fault in _chosen(verdicts, ticket.fault if ticket else words):
                 excuses = excused(fault.subjects, should.fleet, rows).values() if should.fleet else ()
-                told.append(Told(fault, tickets.get(fault.key), tuple(excuses)))
+                told.append(KnownFault(fault, tickets.get(fault.key), tuple(excuses)))
     return Answer(tuple(told), tuple(untold), ", ".join(_when(capture) for _, capture in captures), suspect)
 
 
@@ -216,7 +216,7 @@ def _known(should: Design, words: str) -> None:
     raise FleetError(f"no device {words!r} in the design; name a ticket, a fault's key, a device, or its port too")
 
 
-def _plain(told: Told, places: Places) -> dict[str, Any]:
+def _plain(told: KnownFault, places: Places) -> dict[str, Any]:
     return {
         "fault": plain(told.fault),
         "why": why(told.fault, places),
@@ -226,7 +226,7 @@ def _plain(told: Told, places: Places) -> dict[str, Any]:
     }
 
 
-def _tell(told: Told, places: Places) -> None:
+def _tell(told: KnownFault, places: Places) -> None:
     fault = told.fault
     console.print(Text(said(fault.kind), style="bold red"))
     console.print(indented(fault.message))

@@ -18,8 +18,8 @@ from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Run, Ticket
 from fleet_runner.core.lifecycle.states import Condition
 from fleet_runner.core.lifecycle.view import View
-from fleet_runner.reconcile.lifecycle.view import Outlook
-from fleet_runner.reconcile.loop.context import World, timing
+from fleet_runner.reconcile.lifecycle.view import FleetView
+from fleet_runner.reconcile.loop.context import TickContext, timing
 from fleet_runner.settings import Settings
 
 WORDS: dict[Worth, str] = {
@@ -76,9 +76,9 @@ def _view(settings: Settings, store: Store, row: Node, now: float) -> View:
         errors.print(f"warning: what the source of truth excuses is not known here: {error}", markup=False)
         fleet = Fleet((), {}, {}, {}, (), "")
     known = {fabric.name: fabric for fabric in fabrics(fleet)}
-    world = World(settings, store, reader, fleet=fleet, fabrics=known)
+    world = TickContext(settings, store, reader, fleet=fleet, fabrics=known)
     run = next((each for each in store.open_runs() if each.node == row.name), None)
-    return Outlook(world, fleet).view(row, run, now)
+    return FleetView(world, fleet).view(row, run, now)
 
 
 def _how(view: View, run: Run | None) -> str:

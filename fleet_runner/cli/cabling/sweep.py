@@ -14,11 +14,11 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit, age, opened, whoami
 from fleet_runner.cli.cabling.captures import Capture, of_run, sweeps
 from fleet_runner.cli.cabling.text import note
-from fleet_runner.core.base.errors import FleetError, StoreError, TurnError
+from fleet_runner.core.base.errors import FleetError, NotLeaderError, StoreError
 from fleet_runner.core.cabling.fabrics import Fabric
-from fleet_runner.core.lifecycle.runs import Run, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Run
 from fleet_runner.core.lifecycle.states import Stage
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.leader import one_turn
 from fleet_runner.reconcile.loop.single_instance import served
 from fleet_runner.settings import Settings
@@ -78,14 +78,16 @@ def _leave(store: Store, fabric: Fabric) -> _Sweep:
         raise FleetError(f"no fabric {name!r} in the store yet; fleet-runner tick (or serve) registers it")
     before = max((run.id for run in sweeps(store, name)), default=0)
     reason = "fleet-runner cabling check"
-    wish = store.leave_intent(name, Wish.RUN, whoami(), reason=reason, detail=Stage.FABRIC.value, now=time.time())
+    wish = store.leave_intent(
+        name, IntentKind.RUN, whoami(), reason=reason, detail=Stage.FABRIC.value, now=time.time()
+    )
     return _Sweep(fabric, wish, before, time.monotonic())
 
 
 def _wait(settings: Settings, store: Store, waiting: Sequence[_Sweep], wait: float) -> None:
     """Wait for every sweep's end. Whoever serves does the work; if nobody does, this command ticks."""
     begun = time.monotonic()
-    world: World | None = None
+    world: TickContext | None = None
     while True:
         for each in waiting:
             _look(store, each)
@@ -98,9 +100,9 @@ def _wait(settings: Settings, store: Store, waiting: Sequence[_Sweep], wait: flo
         alone = any(store.answer(each.wish) is None for each in waiting) and now - begun > _patience(settings)
         if world is None and alone:
             note(_why_it_ticks(settings, store))
-            world = World(settings, store, source.Reader(settings))
+            world = TickContext(settings, store, source.Reader(settings))
         if world is not None:
-            with suppress(TurnError), one_turn(world):  # a runner decides again: it answers
+            with suppress(NotLeaderError), one_turn(world):  # a runner decides again: it answers
                 reconcile.tick(world)
         time.sleep(LOOK_AGAIN)
 

@@ -13,14 +13,14 @@ from rich.text import Text
 from fleet_runner.adapters.files.yaml_numbers import edited
 from fleet_runner.adapters.plays import profiles
 from fleet_runner.adapters.reliability.check_value import looked
-from fleet_runner.adapters.store import Sought, Store
+from fleet_runner.adapters.store import ResultFilter, Store
 from fleet_runner.cli.base.session import ByNode, Exit, errors, opened, print_json, span, split
 from fleet_runner.cli.checks import proposed_limits
 from fleet_runner.cli.checks.check import known as known_checks
 from fleet_runner.core.base.errors import FleetError, SettingsError
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.checks import baseline as core
-from fleet_runner.core.checks.baseline import Learned, Margin
+from fleet_runner.core.checks.baseline import LearnedLimit, Margin
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.inventory.profile import Profile
@@ -75,7 +75,7 @@ def baseline(
             core.learn(each, measure, core.samples(measure, results, chosen), profile, margin)
             for name, each in sorted(CHECKS.items())
             if each.measures and check in {"", name}
-            for results in [_results(store, Sought(check=name, since=at))]
+            for results in [_results(store, ResultFilter(check=name, since=at))]
             for measure in each.measures
         ]
         learned += _limits(
@@ -109,19 +109,19 @@ def _named(store: Store, device_type: str, wanted: list[str]) -> tuple[str, ...]
 
 def _good(store: Store, device_type: str, since: float) -> tuple[str, ...]:
     here = [each.name for each in store.nodes() if each.device_type == device_type and each.state is State.PRODUCTION]
-    return core.good(here, _results(store, Sought(verdict=Verdict.FAIL, since=since)))
+    return core.good(here, _results(store, ResultFilter(verdict=Verdict.FAIL, since=since)))
 
 
 def _limits(
     store: Store, wanted: list[Limit], nodes: tuple[str, ...], since: float, how: tuple[Profile, Margin]
-) -> list[Learned]:
+) -> list[LearnedLimit]:
     """Learn the limits of passive checks from looks at these nodes."""
     mine = Fleet({node.name: node.device_type for node in store.nodes() if node.name in nodes}, frozenset(nodes), {})
     looks = looked(store, mine, (since, time.time()), wanted)
     return [limits.learn(limit, looks[limit], *how) for limit in wanted]
 
 
-def _results(store: Store, sought: Sought) -> list[Stored]:
+def _results(store: Store, sought: ResultFilter) -> list[Stored]:
     found: list[Stored] = []
     while len(found) < MOST:
         page = store.find_results(sought, below=found[-1].id if found else None, limit=PAGE)
@@ -152,14 +152,14 @@ def _has_profile(path: Path) -> bool:
     return isinstance(found, dict) and profiles.PROFILE in found
 
 
-def _plain(each: Learned) -> dict[str, Any]:
+def _plain(each: LearnedLimit) -> dict[str, Any]:
     names = ("nodes", "numbers", "median", "deviation", "mark", "now", "outside", "why")
     return {"key": each.measure.mark, "observed": each.measure.observed} | {
         name: getattr(each, name) for name in names
     }
 
 
-def _tell(learned: list[Learned], chosen: tuple[str, ...], difference: str) -> None:
+def _tell(learned: list[LearnedLimit], chosen: tuple[str, ...], difference: str) -> None:
     """Print the difference, for patch to take, and beside it what it was drawn from."""
     told = [each for each in learned if each.mark is not None]
     if told:
@@ -180,7 +180,7 @@ def _tell(learned: list[Learned], chosen: tuple[str, ...], difference: str) -> N
     sys.stdout.write(difference)
 
 
-def _table(told: list[Learned]) -> Table:
+def _table(told: list[LearnedLimit]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("MARK", "NOW", "MEDIAN", "DEVIATION", "OF", "PROPOSED"):
         table.add_column(name, justify="left" if name == "MARK" else "right", overflow="fold")

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fleet_runner.adapters.store import Sought, Store
+from fleet_runner.adapters.store import ResultFilter, Store
 from fleet_runner.cli.base.session import errors, stamp
 from fleet_runner.cli.checks.profiles import against
 from fleet_runner.cli.checks.results import judged
 from fleet_runner.core.base.printable import printable
-from fleet_runner.core.checks.replay import Again, Tally
+from fleet_runner.core.checks.replay import Again, ReplayCounts
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.settings import Settings
 
@@ -21,7 +21,7 @@ NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FlaggedNode:
     """A node that a check would flag, or flag no more: how often, since when, and when it turned out bad then."""
 
     check: str
@@ -39,7 +39,7 @@ class Replayed:
 
     reproduced: int
     seen: int
-    told: tuple[Told, ...]
+    told: tuple[FlaggedNode, ...]
 
 
 def replayed(
@@ -49,28 +49,28 @@ def replayed(
     held = against(settings, store, change)
     kinds = {node.name: node.device_type for node in store.nodes()}
     bad = store.turned_bad(since)
-    tally = Tally()
+    tally = ReplayCounts()
     for check in checks:
         for stored, found in judged(
-            store, Sought(check=check, since=since), held, MOST, settings.cabling_suspect_share
+            store, ResultFilter(check=check, since=since), held, MOST, settings.cabling_suspect_share
         ):
             if kinds.get(stored.node) in change:
                 tally.take(check, found)
     return Replayed(tally.reproduced, tally.seen, tuple(_told(tally.changes, bad)))
 
 
-def _told(changes: Sequence[Again], bad: Mapping[str, Sequence[float]]) -> list[Told]:
+def _told(changes: Sequence[Again], bad: Mapping[str, Sequence[float]]) -> list[FlaggedNode]:
     groups: dict[tuple[str, str, bool], list[Again]] = {}
     for each in changes:
         if (each.before.verdict is Verdict.FAIL) != (each.after.verdict is Verdict.FAIL):
             flagged = each.after.verdict is Verdict.FAIL
             groups.setdefault((each.before.check, each.stored.node, flagged), []).append(each)
-    found: list[Told] = []
+    found: list[FlaggedNode] = []
     for (check, node, flagged), mine in sorted(groups.items()):
         first = min(each.stored.at for each in mine)
         after = next((at for at in bad.get(node, ()) if at >= first), None)
         message = mine[0].after.message if flagged else mine[0].before.message
-        found.append(Told(check, node, flagged, len(mine), first, message, after))
+        found.append(FlaggedNode(check, node, flagged, len(mine), first, message, after))
     return found
 
 
@@ -95,6 +95,6 @@ def tell(found: Replayed, since: str) -> None:
         errors.print(printable(line), markup=False, soft_wrap=True)
 
 
-def _nodes(told: Sequence[Told]) -> str:
+def _nodes(told: Sequence[FlaggedNode]) -> str:
     number = len({each.node for each in told})
     return "1 node" if number == 1 else f"{number} nodes"

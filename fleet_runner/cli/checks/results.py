@@ -11,7 +11,7 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from fleet_runner.adapters.store import Sought, Store
+from fleet_runner.adapters.store import ResultFilter, Store
 from fleet_runner.cli.base.session import age, console, errors, known, opened, print_json, span, stamp
 from fleet_runner.cli.checks.check import known as known_checks
 from fleet_runner.cli.checks.profiles import against
@@ -19,7 +19,7 @@ from fleet_runner.cli.lifecycle.show import VERDICT_COLOURS
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.checks import replay
 from fleet_runner.core.checks.catalogue import CHECKS
-from fleet_runner.core.checks.replay import Again, Setting, Tally
+from fleet_runner.core.checks.replay import Again, ReplayCounts, Setting
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.faults.confirmation import speaks
 from fleet_runner.core.lifecycle.runs import Run, Stored
@@ -82,7 +82,7 @@ def replaying(
     with opened() as (settings, store):
         sought = _sought(store, node, check, since)
         held = against(settings, store, changed)
-        tally = Tally()
+        tally = ReplayCounts()
         looked = time.monotonic()
         oldest = time.time()
         for stored, found in judged(store, sought, held, limit, settings.cabling_suspect_share):
@@ -101,12 +101,12 @@ def replaying(
         _tell(tally, since, limit, oldest)
 
 
-def _sought(store: Store, node: str, check: str, since: str, verdict: Verdict | None = None) -> Sought:
+def _sought(store: Store, node: str, check: str, since: str, verdict: Verdict | None = None) -> ResultFilter:
     if node:
         known(store, node)
     if check:
         known_checks([check])
-    return Sought(node, check, verdict, time.time() - span(since))
+    return ResultFilter(node, check, verdict, time.time() - span(since))
 
 
 def _line(stored: Stored) -> Text:
@@ -117,7 +117,7 @@ def _line(stored: Stored) -> Text:
 
 
 def judged(
-    store: Store, sought: Sought, held: dict[str, Setting], limit: int, suspect: float
+    store: Store, sought: ResultFilter, held: dict[str, Setting], limit: int, suspect: float
 ) -> Iterator[tuple[Stored, Again | replay.Left]]:
     """Yield each result with what comes of it, a page at a time, the newest first."""
     below: int | None = None
@@ -146,11 +146,11 @@ def _before(store: Store, stored: Stored) -> Stored | None:
     check = CHECKS.get(stored.result.check)
     if check is None or not check.remembers or not stored.result.evidence:
         return None
-    earlier = store.find_results(Sought(stored.node, stored.result.check), below=stored.id, limit=LOOKED_BACK)
+    earlier = store.find_results(ResultFilter(stored.node, stored.result.check), below=stored.id, limit=LOOKED_BACK)
     return next((each for each in earlier if speaks(each.result)), None)
 
 
-def _tell(tally: Tally, since: str, limit: int, oldest: float) -> None:
+def _tell(tally: ReplayCounts, since: str, limit: int, oldest: float) -> None:
     groups: dict[tuple[str, str, str], list[Again]] = defaultdict(list)
     for each in tally.changes:
         groups[each.stored.node, each.before.check, each.words].append(each)

@@ -14,7 +14,7 @@ from fleet_runner.cli.base.session import console, errors, opened, print_json, s
 from fleet_runner.core.base.errors import FleetError, SettingsError
 from fleet_runner.core.budgets import disruption_budget
 from fleet_runner.core.faults.rules.rules import Rules
-from fleet_runner.core.faults.simulation.history import Known, Past, past, read, written
+from fleet_runner.core.faults.simulation.history import FleetHistory, Known, past, read, written
 from fleet_runner.core.faults.simulation.machine import REPAIR
 from fleet_runner.core.faults.simulation.outcomes import ASSUMED
 from fleet_runner.core.faults.simulation.simulate import (
@@ -90,7 +90,7 @@ def simulate(
         console.print(sentence, style="dim", markup=False)
 
 
-def _tell(found: Past, rows: tuple[Figure, ...], outcomes: Sequence[Outcome]) -> None:
+def _tell(found: FleetHistory, rows: tuple[Figure, ...], outcomes: Sequence[Outcome]) -> None:
     begins, ends = found.span()
     console.print(
         f"{len(found.nodes)} nodes, {len(found.faults)} faults, {stamp(begins)} to {stamp(ends)} UTC", markup=False
@@ -134,7 +134,7 @@ def _policy(path: Path) -> Rules:
     return checked.rules
 
 
-def _read(path: Path) -> Past:
+def _read(path: Path) -> FleetHistory:
     try:
         with path.open(encoding="utf-8") as file:
             return read(file, str(path))
@@ -143,7 +143,7 @@ def _read(path: Path) -> Past:
         raise FleetError(f"{path}: {why}; --history expects JSON lines, as --save writes them") from error
 
 
-def _stored(seconds: float) -> Past:
+def _stored(seconds: float) -> FleetHistory:
     with opened() as (settings, store):
         fleet = Reader(settings)()
         return past([*_places(fleet), *store.past(time.time() - seconds)])
@@ -153,7 +153,7 @@ def _places(fleet: Fleet) -> list[Known]:
     return [Known(node.name, node.device_type, *disruption_budget.place(fleet, node.name)) for node in nodes(fleet)]
 
 
-def _save(found: Past, path: Path) -> None:
+def _save(found: FleetHistory, path: Path) -> None:
     try:
         with path.open("x", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in written(found))
@@ -161,7 +161,7 @@ def _save(found: Past, path: Path) -> None:
         raise FleetError(f"{path}: {error.strerror}; --save expects a file that is not there yet") from error
 
 
-def _went(found: Past, rules: Rules, settings: Settings) -> Outcome:
+def _went(found: FleetHistory, rules: Rules, settings: Settings) -> Outcome:
     return Simulation(found, rules, limits(settings, rules)).run(_progress())
 
 

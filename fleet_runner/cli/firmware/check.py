@@ -12,7 +12,7 @@ import typer
 
 from fleet_runner import settings
 from fleet_runner.adapters.files import catalogues
-from fleet_runner.adapters.files.catalogues import Slip
+from fleet_runner.adapters.files.catalogues import CatalogueProblem
 from fleet_runner.cli.base.session import Exit, console, errors, print_json
 from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.core.base.errors import FleetError
@@ -80,7 +80,7 @@ def _progress() -> Iterator[Callable[[Path], None]]:
         shown.stop()
 
 
-def _plain(slip: Slip) -> dict[str, object]:
+def _plain(slip: CatalogueProblem) -> dict[str, object]:
     return {"file": str(slip.file), "line": slip.line, "text": slip.text, "grave": slip.grave}
 
 

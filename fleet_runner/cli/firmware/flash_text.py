@@ -11,7 +11,7 @@ from fleet_runner.adapters.store.firmware.power_permits import Leave
 from fleet_runner.cli.base.session import age, stamp
 from fleet_runner.core.checks.catalogue.firmware_update import NAME
 from fleet_runner.core.firmware.activation import NAMES
-from fleet_runner.core.firmware.flash import Flash, Pace, Phase
+from fleet_runner.core.firmware.flash import Flash, FlashTiming, Phase
 from fleet_runner.core.firmware.flash_text import since
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.lifecycle.states import State
@@ -76,7 +76,7 @@ def meaning(flash: Flash) -> str:
 
 def overdue(flash: Flash, now: float) -> bool:
     """Say if a flash has been in its phase for longer than that may take."""
-    pace = Pace()
+    pace = FlashTiming()
     limits = {Phase.INTENDED: pace.send + flash.seconds, Phase.SENT: flash.seconds, Phase.UPDATED: pace.settle}
     return now - since(flash) > limits.get(flash.phase, pace.outage + pace.settle)
 

@@ -8,7 +8,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import known
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.firmware.goals import SETTINGS, VERSIONS
-from fleet_runner.core.firmware.turns import NAMED, Member, Sight, unfit
+from fleet_runner.core.firmware.turns import NAMED, Member, MemberStatus, unfit
 from fleet_runner.core.firmware.waves import plan
 from fleet_runner.core.inventory.records import Fleet, rack_key
 from fleet_runner.core.lifecycle.runs import Node
@@ -18,7 +18,7 @@ from fleet_runner.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NodeFilter:
     """What options name: nodes one by one, racks and sites; nothing means all."""
 
     device_type: str | None = None
@@ -44,7 +44,7 @@ class Selection:
         )
 
 
-def select(settings: Settings, store: Store, wanted: Wanted) -> Selection:
+def select(settings: Settings, store: Store, wanted: NodeFilter) -> Selection:
     """Find the nodes, and hold each against what is known of it.
 
     Raises:
@@ -64,7 +64,7 @@ def select(settings: Settings, store: Store, wanted: Wanted) -> Selection:
     )
 
 
-def _meant(node: Node, fleet: Fleet, wanted: Wanted) -> bool:
+def _meant(node: Node, fleet: Fleet, wanted: NodeFilter) -> bool:
     device = fleet.devices.get(node.name)
     if wanted.racks and (device is None or not {device.rack, _rack(fleet, node.name)} & wanted.racks):
         return False
@@ -73,7 +73,7 @@ def _meant(node: Node, fleet: Fleet, wanted: Wanted) -> bool:
     return wanted.device_type in {None, node.device_type} or node.name in wanted.nodes
 
 
-def _one_type(wanted: Wanted, found: Iterable[Node]) -> str:
+def _one_type(wanted: NodeFilter, found: Iterable[Node]) -> str:
     types = sorted({node.device_type for node in found})
     if len(types) == 1 and wanted.device_type in {None, types[0]}:
         return types[0]
@@ -84,11 +84,11 @@ def _one_type(wanted: Wanted, found: Iterable[Node]) -> str:
     raise FleetError(f"not all of these nodes are of device type {wanted.device_type}: found {', '.join(types)}")
 
 
-def _sights(store: Store, fleet: Fleet, found: Collection[Node], defined: Definition) -> dict[str, Sight]:
+def _sights(store: Store, fleet: Fleet, found: Collection[Node], defined: Definition) -> dict[str, MemberStatus]:
     names = [node.name for node in found]
     versions, settings = store.newest(VERSIONS, names), store.newest(SETTINGS, names)
     return {
-        node.name: Sight(
+        node.name: MemberStatus(
             node,
             fleet.devices[node.name].status if node.name in fleet.devices else None,
             right(defined, versions.get(node.name), settings.get(node.name)),
@@ -97,7 +97,7 @@ def _sights(store: Store, fleet: Fleet, found: Collection[Node], defined: Defini
     }
 
 
-def _detail(name: str, wanted: Wanted) -> str:
+def _detail(name: str, wanted: NodeFilter) -> str:
     return NAMED if name in wanted.nodes else ""
 
 

@@ -20,7 +20,7 @@ from fleet_runner.core.firmware.progress_text import Report
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.reconcile.firmware.driver import BiosMeans, Means, Target, drive, set_bios
+from fleet_runner.reconcile.firmware.driver import BiosContext, DriverContext, Target, drive, set_bios
 
 CODES = {"failed": Exit.NO, "refused": Exit.NO, "unread": Exit.TROUBLE}
 """Exit codes of where firmware or BIOS settings stand, where that is no plan."""
@@ -45,11 +45,13 @@ def plan(
         wanted, attributes = asking.wanted(settings, device)
         target, bmc = _target(row), partial(redfish.opened, settings, url, name=name)
         customer = device.management is Management.CUSTOMER
-        means = Means(store, bmc, wanted, settings.firmware_dir, url=settings.firmware_url, customer=customer)
+        means = DriverContext(store, bmc, wanted, settings.firmware_dir, url=settings.firmware_url, customer=customer)
         now = time.time()
         with explained("the BMC was only asked, and nothing was sent"):
             report = drive(target, means, until=now, check=True)
-            after = set_bios(target, BiosMeans(store, bmc, attributes), until=now, check=True) if attributes else None
+            after = (
+                set_bios(target, BiosContext(store, bmc, attributes), until=now, check=True) if attributes else None
+            )
     if json:
         print_json({"node": name, **report.to_json(), "bios": None if after is None else after.to_json()})
     else:

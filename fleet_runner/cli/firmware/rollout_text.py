@@ -8,18 +8,18 @@ from rich.text import Text
 
 from fleet_runner.cli.base.session import age, stamp
 from fleet_runner.core.base.printable import printable
-from fleet_runner.core.firmware.rollout import Rollout, Standing
+from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus
 from fleet_runner.core.firmware.rollout_text import by_wave, counts, reasons, wave_name
-from fleet_runner.core.firmware.turns import Member, Turn
+from fleet_runner.core.firmware.turns import Member, RolloutStep
 from fleet_runner.core.firmware.waves import NO_WAVE
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.settings import Settings
 
 COLOURS = {
-    Standing.RUNNING: "green",
-    Standing.PAUSED: "yellow",
-    Standing.STOPPED: "red",
-    Standing.DONE: "default",
+    RolloutStatus.RUNNING: "green",
+    RolloutStatus.PAUSED: "yellow",
+    RolloutStatus.STOPPED: "red",
+    RolloutStatus.DONE: "default",
 }
 
 
@@ -27,7 +27,7 @@ def planned(rollout: Rollout, members: Sequence[Member], settings: Settings) -> 
     """Return who would be asked, wave by wave, and who not, with the reason."""
     share = f"{rollout.failed_share:.0%} of the nodes may fail, none of the canary"
     lines = [Text(f"device type {rollout.device_type}: {printable(rollout.reason)}; {share}", style="bold")]
-    for wave, nodes in by_wave(each for each in members if each.turn is Turn.WAITING).items():
+    for wave, nodes in by_wave(each for each in members if each.turn is RolloutStep.WAITING).items():
         lines.append(Text(f"{wave_name(wave)}: {_nodes(nodes)}"))
     lines += _reasons(members)
     at_once = f"{settings.firmware_at_once} nodes at a time, {settings.firmware_at_once_rack} of a rack"
@@ -58,9 +58,9 @@ def shown(rollout: Rollout, members: Sequence[Member], rows: Mapping[str, Node],
     lines += [
         Text(f"failed: {each.node}: {printable(each.detail)}", style="red")
         for each in members
-        if each.turn is Turn.FAILED
+        if each.turn is RolloutStep.FAILED
     ]
-    lines += [_under_way(each, rows, now) for each in members if each.turn is Turn.ASKED]
+    lines += [_under_way(each, rows, now) for each in members if each.turn is RolloutStep.ASKED]
     lines += _reasons(members)
     return Group(head, *(Padding(line, (0, 0, 0, 2)) for line in lines))
 

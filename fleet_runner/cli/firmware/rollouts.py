@@ -9,12 +9,12 @@ import typer
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit, console, errors, opened, print_json, split, whoami
-from fleet_runner.cli.firmware.nodes import Wanted, select
+from fleet_runner.cli.firmware.nodes import NodeFilter, select
 from fleet_runner.cli.firmware.rollout_text import listed, planned, shown
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.firmware.rollout import Rollout, Standing, turned, unturnable
+from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus, turned, unturnable
 from fleet_runner.core.firmware.rollout_text import other
-from fleet_runner.core.firmware.turns import Member, Turn
+from fleet_runner.core.firmware.turns import Member, RolloutStep
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -55,7 +55,7 @@ def start(
     Each node drains, is updated, burned in, and must be back in production before the next wave. Too many failures
     stop the rollout. The disruption budget and the limits of updates at a time hold besides.
     """
-    wanted = Wanted(device_type, *(frozenset(split(each or ())) for each in (nodes, rack, site)))
+    wanted = NodeFilter(device_type, *(frozenset(split(each or ())) for each in (nodes, rack, site)))
     with opened() as (settings, store):
         found = select(settings, store, wanted)
         now = time.time()
@@ -116,26 +116,26 @@ def show(
 @app.command()
 def pause(number: Number, reason: Because, by: By = None, json: Json = False) -> None:
     """Pause a rollout: no new drain, no new flash. Flashes under way finish, drained nodes wait."""
-    _turn(number, Standing.PAUSED, f"paused by {by or whoami()}: {reason}", json=json)
+    _turn(number, RolloutStatus.PAUSED, f"paused by {by or whoami()}: {reason}", json=json)
 
 
 @app.command()
 def resume(number: Number, reason: Because, by: By = None, json: Json = False) -> None:
     """Resume a rollout that is paused or stopped; failures before the stop no longer count."""
-    _turn(number, Standing.RUNNING, f"resumed by {by or whoami()}: {reason}", json=json)
+    _turn(number, RolloutStatus.RUNNING, f"resumed by {by or whoami()}: {reason}", json=json)
 
 
 @app.command()
 def stop(number: Number, reason: Because, by: By = None, json: Json = False) -> None:
     """Stop a rollout: nodes not yet begun keep serving, nodes that have begun are finished."""
-    _turn(number, Standing.STOPPED, f"stopped by {by or whoami()}: {reason}", json=json)
+    _turn(number, RolloutStatus.STOPPED, f"stopped by {by or whoami()}: {reason}", json=json)
 
 
-def _turn(number: int, to: Standing, words: str, *, json: bool) -> None:
+def _turn(number: int, to: RolloutStatus, words: str, *, json: bool) -> None:
     with opened() as (_, store):
         rollout = _known(store, number)
         refused = unturnable(rollout, to)
-        if not refused and to is Standing.RUNNING:
+        if not refused and to is RolloutStatus.RUNNING:
             refused = other(rollout, store.live_rollouts())
         if refused:
             _no(refused)
@@ -155,14 +155,14 @@ def _known(store: Store, number: int) -> Rollout:
 
 
 def _startable(store: Store, rollout: Rollout, members: Iterable[Member]) -> str:
-    if all(each.turn is not Turn.WAITING for each in members):
+    if all(each.turn is not RolloutStep.WAITING for each in members):
         return "there is no node to ask; nothing was started"
     return other(rollout, store.live_rollouts())
 
 
 def _counted(members: Iterable[Member]) -> dict[str, int]:
     counted = Counter(each.turn for each in members)
-    return {turn.value: counted[turn] for turn in Turn}
+    return {turn.value: counted[turn] for turn in RolloutStep}
 
 
 def _no(why: str) -> None:

@@ -2,7 +2,7 @@
 
 from fleet_runner.cli.base.session import explained
 from fleet_runner.cli.lifecycle.intents import By, Nodes, Reason, Wait, ask
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 
 
 def update(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
@@ -13,4 +13,4 @@ def update(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) 
     """
     stays = f"what was asked for stays asked for; until it begins: fleet-runner cancel {' '.join(nodes)}"
     with explained(f"{stays}. An update that has begun goes on, and nothing is cancelled on a BMC"):
-        ask(Wish.FIRMWARE, nodes, reason, by, wait)
+        ask(IntentKind.FIRMWARE, nodes, reason, by, wait)

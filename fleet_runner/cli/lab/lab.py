@@ -133,7 +133,7 @@ def bmc(
     as_json: Annotated[bool, typer.Option("--json", help="Say where they are as JSON.")] = False,
 ) -> None:
     """Emulate BMCs from a captured Redfish tree on 127.0.0.1, until Ctrl-C; they take firmware and settings."""
-    wanted = serving.Wanted(tree, count, port, credentials, rules, seed, speed, tls, as_json)
+    wanted = serving.ServeOptions(tree, count, port, credentials, rules, seed, speed, tls, as_json)
     serving.serve(wanted, typer.echo)
 
 

@@ -16,7 +16,7 @@ from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.budgets.modes import Scope, Where
 from fleet_runner.core.lifecycle import adoption
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.core.lifecycle.view import View
 from fleet_runner.settings import Settings
@@ -28,7 +28,7 @@ SHOWN = 20
 """Nodes that are named with why they are left as they are; JSON has all."""
 
 
-class Fate(NamedTuple):
+class Outcome(NamedTuple):
     """What became of a node, or would: whether it is adopted, None where nobody answered in time, and why."""
 
     node: str
@@ -60,9 +60,9 @@ def adopt(
     with opened() as (settings, store):
         places = {Scope.SITE: site or [], Scope.RACK: rack or []}
         names = _named(settings, store, split(nodes or ()), places, whole=whole)
-        wish = Wish.RUN if dry_run else Wish.ADOPT
-        asked = Wanted(settings, store, wish, by or whoami(), reason, wait)
-        fates: list[Fate] = []
+        wish = IntentKind.RUN if dry_run else IntentKind.ADOPT
+        asked = AdoptionRequest(settings, store, wish, by or whoami(), reason, wait)
+        fates: list[Outcome] = []
         rest = "nodes that were asked for are adopted still; run the same command again for the others"
         with explained(rest), console.status("") as shown:
             for part in _parts(names, batch):
@@ -70,17 +70,17 @@ def adopt(
     _tell(fates, json=json, dry_run=dry_run)
 
 
-class Wanted(NamedTuple):
+class AdoptionRequest(NamedTuple):
     """What is asked for about each node, and for how long the answers are waited for, in seconds."""
 
     settings: Settings
     store: Store
-    wish: Wish
+    wish: IntentKind
     by: str
     reason: str
     wait: float
 
-    def answers(self, names: Sequence[str], shown: Status, done: str) -> Iterator[Fate]:
+    def answers(self, names: Sequence[str], shown: Status, done: str) -> Iterator[Outcome]:
         """Ask for some nodes at once, and give the answers as they come; the last are those without one."""
         left = {name: self._ask(name) for name in names}
         wake.wake(self.settings.state_dir, self.store)
@@ -92,23 +92,25 @@ class Wanted(NamedTuple):
                     del left[name]
             shown.update(f"{done}; {counted(len(left), 'node is', 'nodes are')} looked at")
             if left and time.monotonic() >= until:
-                yield from (Fate(name, None, "not answered yet: does fleet-runner serve run?") for name in left)
+                yield from (Outcome(name, None, "not answered yet: does fleet-runner serve run?") for name in left)
                 return
             time.sleep(LOOK if left else 0)
 
     def _ask(self, name: str) -> int:
-        detail = Stage.SURVEY.value if self.wish is Wish.RUN else ""
+        detail = Stage.SURVEY.value if self.wish is IntentKind.RUN else ""
         return self.store.leave_intent(name, self.wish, self.by, reason=self.reason, detail=detail, now=time.time())
 
-    def _fate(self, name: str, intent: int) -> Fate | None:
+    def _fate(self, name: str, intent: int) -> Outcome | None:
         answer = self.store.answer(intent)
-        if answer is None or (self.wish is Wish.RUN and answer[0] and self.store.open_runs([name])):
+        if answer is None or (self.wish is IntentKind.RUN and answer[0] and self.store.open_runs([name])):
             return None
         accepted, sentence = answer
-        if self.wish is Wish.ADOPT or not accepted:
-            return Fate(name, accepted, sentence)
+        if self.wish is IntentKind.ADOPT or not accepted:
+            return Outcome(name, accepted, sentence)
         reasons = self._reasons(name)
-        return Fate(name, not reasons, f"Would be left as it is: {'; '.join(reasons)}." if reasons else "It serves.")
+        return Outcome(
+            name, not reasons, f"Would be left as it is: {'; '.join(reasons)}." if reasons else "It serves."
+        )
 
     def _reasons(self, name: str) -> tuple[str, ...]:
         """Return why a node would not be adopted, by the survey that just ended."""
@@ -147,7 +149,7 @@ def _parts(names: Sequence[str], most: int) -> Iterator[list[str]]:
         yield part
 
 
-def _tell(fates: Sequence[Fate], *, json: bool, dry_run: bool) -> None:
+def _tell(fates: Sequence[Outcome], *, json: bool, dry_run: bool) -> None:
     adopted = [fate for fate in fates if fate.adopted]
     alone = [fate for fate in fates if fate.adopted is False]
     silent = [fate for fate in fates if fate.adopted is None]

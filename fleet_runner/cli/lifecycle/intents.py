@@ -11,7 +11,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.remote import remote, signed
 from fleet_runner.cli.base.session import ByNode, Exit, console, errors, known, opened, split
 from fleet_runner.core.lifecycle.losses import losses
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.settings import Settings
 
@@ -23,7 +23,7 @@ Wait = Annotated[float, typer.Option("--wait", min=0, help="seconds to wait for 
 ASK_AGAIN = 0.2
 
 
-def _command(wish: Wish, does: str) -> Callable[..., None]:
+def _command(wish: IntentKind, does: str) -> Callable[..., None]:
     """Return a command that leaves a wish for nodes; `does` is its help."""
 
     def leave(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
@@ -34,19 +34,25 @@ def _command(wish: Wish, does: str) -> Callable[..., None]:
 
 
 certify = _command(
-    Wish.CERTIFY, "Confirm that a node is built as designed; its parts, power and cabling are verified next."
+    IntentKind.CERTIFY, "Confirm that a node is built as designed; its parts, power and cabling are verified next."
 )
-hold = _command(Wish.HOLD, "Stop all automation on a node until it is released. A hold has priority over everything.")
+hold = _command(
+    IntentKind.HOLD, "Stop all automation on a node until it is released. A hold has priority over everything."
+)
 maintenance = _command(
-    Wish.MAINTENANCE, "Start planned work on a node: checks go on, and no remedy follows until it is released."
+    IntentKind.MAINTENANCE, "Start planned work on a node: checks go on, and no remedy follows until it is released."
 )
-release = _command(Wish.RELEASE, "End a hold, or planned work if the node is not held.")
-cancel = _command(Wish.CANCEL, "Cancel a pending remedy; the same fault has no consequence until it is gone.")
-reboot = _command(Wish.REBOOT, "Reboot a production node when it is idle, and verify it before it serves again.")
-triage = _command(Wish.TRIAGE, "Take a node out of production when it is idle, for a person to inspect.")
-debug = _command(Wish.DEBUG, "Mark a node in triage as being worked on in place.")
-repaired = _command(Wish.REPAIRED, "Mark a node as repaired; it passes every stage again before production.")
-retry = _command(Wish.RETRY, "Retry what failed: firmware after a firmware failure, Day 0 from triage, debug or RMA.")
+release = _command(IntentKind.RELEASE, "End a hold, or planned work if the node is not held.")
+cancel = _command(IntentKind.CANCEL, "Cancel a pending remedy; the same fault has no consequence until it is gone.")
+reboot = _command(
+    IntentKind.REBOOT, "Reboot a production node when it is idle, and verify it before it serves again."
+)
+triage = _command(IntentKind.TRIAGE, "Take a node out of production when it is idle, for a person to inspect.")
+debug = _command(IntentKind.DEBUG, "Mark a node in triage as being worked on in place.")
+repaired = _command(IntentKind.REPAIRED, "Mark a node as repaired; it passes every stage again before production.")
+retry = _command(
+    IntentKind.RETRY, "Retry what failed: firmware after a firmware failure, Day 0 from triage, debug or RMA."
+)
 
 
 def provision(
@@ -59,7 +65,7 @@ def provision(
     """Start Day 0 of a registered node, even if something may run on it: it is booted over the network."""
     if not yes:
         typer.confirm(f"Boot {', '.join(nodes)} anew? What runs there ends, and nothing on it is kept", abort=True)
-    ask(Wish.PROVISION, nodes, reason, by, wait)
+    ask(IntentKind.PROVISION, nodes, reason, by, wait)
 
 
 def retire(
@@ -75,7 +81,7 @@ def retire(
             lost = [each for name in nodes for each in losses(known(store, name), None, store.tickets(node=name))]
         console.print("\n".join(lost), markup=False, soft_wrap=True)
         typer.confirm(f"Retire {', '.join(nodes)} for good?", abort=True)
-    ask(Wish.RETIRE, nodes, reason, by, wait)
+    ask(IntentKind.RETIRE, nodes, reason, by, wait)
 
 
 def run(
@@ -89,10 +95,10 @@ def run(
 
     health_active tests a node that nobody uses: in production while it is idle, in triage and debug.
     """
-    ask(Wish.RUN, split(nodes), reason, by, wait, detail=stage.value)
+    ask(IntentKind.RUN, split(nodes), reason, by, wait, detail=stage.value)
 
 
-def ask(wish: Wish, nodes: list[str], reason: str, by: str | None, wait: float, *, detail: str = "") -> None:
+def ask(wish: IntentKind, nodes: list[str], reason: str, by: str | None, wait: float, *, detail: str = "") -> None:
     """Leave a wish for each node and wait for the answers."""
     with opened() as (settings, store):
         for name in nodes:

@@ -13,17 +13,17 @@ from fleet_runner import reconcile
 from fleet_runner.adapters.files import notifications, trackers
 from fleet_runner.adapters.plays import engine
 from fleet_runner.adapters.plays.fork_server import keeper
-from fleet_runner.adapters.plays.wakeup import Bell, hearing
+from fleet_runner.adapters.plays.wakeup import Wakeup, hearing
 from fleet_runner.adapters.redfish.credentials import trouble
 from fleet_runner.adapters.source import Reader
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.cli.base.session import Exit, console, errors, opened, print_json
 from fleet_runner.cli.base.shutdown import STDERR, on_signal
-from fleet_runner.core.base.errors import SettingsError, TurnError
+from fleet_runner.core.base.errors import NotLeaderError, SettingsError
 from fleet_runner.reconcile.loop import store_ownership
-from fleet_runner.reconcile.loop.context import Report, World
-from fleet_runner.reconcile.loop.leader import Carrier, one_turn
+from fleet_runner.reconcile.loop.context import Report, TickContext
+from fleet_runner.reconcile.loop.leader import RunnerStatus, one_turn
 from fleet_runner.reconcile.loop.shutdown import leave
 from fleet_runner.reconcile.loop.single_instance import serving
 from fleet_runner.reconcile.schedules.runner import by_the_clock
@@ -45,11 +45,11 @@ def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead o
     reader = _source()
     with opened(create=True) as (settings, store):
         _warn(settings)
-        world = World(settings, store, reader)
+        world = TickContext(settings, store, reader)
         try:
             with one_turn(world):
                 report = reconcile.tick(world)
-        except TurnError as error:
+        except NotLeaderError as error:
             errors.print(f"no: {error}", markup=False, soft_wrap=True)
             raise typer.Exit(Exit.NO) from None
         if json:
@@ -85,7 +85,7 @@ def serve(
             bell.ring()
 
         on_signal(end)
-        world = World(settings, store, reader)
+        world = TickContext(settings, store, reader)
         _say(f"serving {settings.source}; state in {settings.state_dir}; Ctrl-C ends it")
         _warn(settings)
         if others:
@@ -119,7 +119,7 @@ def _warn(settings: Settings) -> None:
         errors.print(f"warning: BMC credentials: {said}", markup=False, soft_wrap=True)
 
 
-def _leave(world: World, seconds: float) -> None:
+def _leave(world: TickContext, seconds: float) -> None:
     _say(f"waiting up to {seconds:.0f} s for plays that are under way")
     asked, left = leave(world.settings, seconds, world.pulse.move)
     _say(f"stopped; {asked} plays were asked to end, {left} did not; the next start takes in what they told")
@@ -152,7 +152,7 @@ def answering(settings: Settings, health: Health) -> Iterator[None]:
 
 
 @contextmanager
-def showing(world: World) -> Iterator[None]:
+def showing(world: TickContext) -> Iterator[None]:
     """Serve pages, the API and metrics, where the settings say so."""
     if not world.settings.web_listen:
         yield
@@ -165,7 +165,7 @@ def showing(world: World) -> Iterator[None]:
 
 
 @contextmanager
-def sending(world: World) -> Iterator[None]:
+def sending(world: TickContext) -> Iterator[None]:
     """Tell trackers of tickets beside the work, where a file names any."""
     if trackers.file(world.settings) is None:
         yield
@@ -177,7 +177,7 @@ def sending(world: World) -> Iterator[None]:
 
 
 @contextmanager
-def notifying(world: World) -> Iterator[None]:
+def notifying(world: TickContext) -> Iterator[None]:
     """Notify people and programs beside the work, where a file names any."""
     if notifications.file(world.settings) is None:
         yield
@@ -189,7 +189,7 @@ def notifying(world: World) -> Iterator[None]:
 
 
 @contextmanager
-def tracing(world: World) -> Iterator[None]:
+def tracing(world: TickContext) -> Iterator[None]:
     """Send traces of stages beside the work, where the settings say where to."""
     if not world.settings.traces_url:
         yield
@@ -201,7 +201,7 @@ def tracing(world: World) -> Iterator[None]:
 
 
 @contextmanager
-def mirroring(world: World) -> Iterator[None]:
+def mirroring(world: TickContext) -> Iterator[None]:
     """Tell the NetBox of nodes beside the work, where the settings say so and there is one."""
     if world.settings.netbox_write_nodes and "://" not in world.settings.source:
         where = f"{origin('netbox_write_nodes')}, and source is the folder {world.settings.source}"
@@ -216,7 +216,7 @@ def mirroring(world: World) -> Iterator[None]:
 
 
 @contextmanager
-def taking(world: World) -> Iterator[None]:
+def taking(world: TickContext) -> Iterator[None]:
     """Take what people ask for in NetBox's pages beside the work, where the settings say so."""
     if not world.settings.netbox_wishes:
         yield
@@ -228,12 +228,12 @@ def taking(world: World) -> Iterator[None]:
 
 
 @contextmanager
-def carrying(world: World, bell: Bell) -> Iterator[None]:
+def carrying(world: TickContext, bell: Wakeup) -> Iterator[None]:
     """Share the work with other runners beside it, where the store is one that they share."""
     if not world.store.shared:
         yield
         return
-    carrier = Carrier(world.settings, world.store, bell.ring)
+    carrier = RunnerStatus(world.settings, world.store, bell.ring)
     carrier.begin()
     world.decides = carrier.decides
     _say(f"runner {carrier.runner.id}; {', '.join(carrier.runner.places) or 'every place'}")

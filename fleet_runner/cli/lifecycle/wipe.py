@@ -13,7 +13,7 @@ from fleet_runner.cli.base.session import Exit, errors, explained, known, opened
 from fleet_runner.cli.lifecycle.intents import By, Nodes, Reason, Wait, ask
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.checks.catalogue.wiped import NAME
-from fleet_runner.core.lifecycle.runs import Node, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node
 from fleet_runner.core.lifecycle.states import Event, Refusal, step
 from fleet_runner.core.lifecycle.wipe import certificate
 from fleet_runner.settings import Settings
@@ -57,7 +57,7 @@ def wipe(
     if not yes:
         typer.confirm(f"Erase all of that on {', '.join(nodes)}, for good?", abort=True)
     with explained(f"what was asked for stays asked for; to stop it: fleet-runner triage {' '.join(nodes)}"):
-        ask(Wish.WIPE, nodes, reason, by, wait)
+        ask(IntentKind.WIPE, nodes, reason, by, wait)
 
 
 def _rows(store: Store, nodes: list[str]) -> list[tuple[str, Node]]:

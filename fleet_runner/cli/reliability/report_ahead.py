@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.reliability.forecasts import Analysis, Kind, Standing
+from fleet_runner.core.reliability.forecasts import Analysis, Kind, StoredForecast
 from fleet_runner.core.reliability.trends import picture_heat, picture_lemons, picture_survival, stored
 from fleet_runner.core.reliability.trends.picture_heat import Table
 
@@ -26,7 +26,7 @@ class Ahead(NamedTuple):
     """What analyses say: their sentences by name, what is foreseen, and the pictures."""
 
     said: dict[str, tuple[str, ...]]
-    foreseen: tuple[Standing, ...] = ()
+    foreseen: tuple[StoredForecast, ...] = ()
     lemons: Markup | None = None
     signals: tuple[str, ...] = ()
     survival: tuple[tuple[str, str, Markup], ...] = ()

@@ -13,7 +13,7 @@ from fleet_runner.core.access.api import Paused, Scheduled
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.inventory.placement import Switch
 from fleet_runner.core.schedules.known import KNOWN
-from fleet_runner.core.schedules.schedule import Whose
+from fleet_runner.core.schedules.schedule import Scope
 from fleet_runner.reconcile.loop.leader import described
 from fleet_runner.reconcile.schedules.runner import run_now
 
@@ -78,7 +78,7 @@ def run(name: Name) -> None:
         if switch is not None:
             console.print(f"{name} is {_paused(switch)}; fleet-runner schedules resume {name}", markup=False)
             raise typer.Exit(Exit.NO)
-        if KNOWN[name].whose is not Whose.FLEET:
+        if KNOWN[name].whose is not Scope.FLEET:
             store.ask_schedule(name)
             console.print(f"{name}: asked for; whoever serves begins it, each {KNOWN[name].whose} at its own moment")
             return

@@ -11,7 +11,7 @@ from fleet_runner.adapters.files import notifications as notification_file
 from fleet_runner.cli.base.session import Exit, age, console, opened, plain, print_json
 from fleet_runner.core.base.errors import FleetError, SettingsError
 from fleet_runner.core.tickets.notifications.channel import Channel
-from fleet_runner.core.tickets.notifications.grouping import Collected, Standing
+from fleet_runner.core.tickets.notifications.grouping import ChannelPosition, Collected
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -88,11 +88,11 @@ def _unusable(of: Channel, beside: Path) -> str:
     return ""
 
 
-def _row(of: Channel, standing: Standing | None) -> dict[str, object]:
+def _row(of: Channel, standing: ChannelPosition | None) -> dict[str, object]:
     return {"name": of.name, "begun": standing is not None, **(plain(standing) if standing is not None else {})}
 
 
-def _words(standing: Standing | None, now: float) -> str:
+def _words(standing: ChannelPosition | None, now: float) -> str:
     if standing is None:
         return "not begun; serve notifies it of what happens from its start on"
     last = f"notified {age(now - standing.told_at)} ago" if standing.told_at is not None else "nothing was sent yet"

@@ -17,7 +17,7 @@ from fleet_runner.core.inventory.identity import machine
 from fleet_runner.core.inventory.netbox.mirror.serials import queued
 from fleet_runner.core.inventory.records import Fleet, Part
 from fleet_runner.core.lifecycle.intents import RECORD
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Event, Refusal, State, step
 from fleet_runner.core.tickets.rma_cases import Case, Replaced, elsewhere, exchanged, pairs, told
 from fleet_runner.settings import Settings
@@ -150,7 +150,7 @@ def close(node: NodeName, *, number: Number = "", reason: Reason = "", by: By = 
         names = ", ".join(each.number for each in left)
         console.print(f"{node}: it stays in {row.state}: {names} open still", markup=False)
     elif row.state is State.RMA:
-        ask(Wish.REPAIRED, [node], reason or f"case {case.number} at {case.vendor} has ended", by, wait)
+        ask(IntentKind.REPAIRED, [node], reason or f"case {case.number} at {case.vendor} has ended", by, wait)
 
 
 @app.command()
@@ -185,7 +185,7 @@ def replaced(
             "the same machine, recorded wrong before" if record else "another machine, which begins anew at onboard"
         )
         typer.confirm(f"{node}: serial {before or 'unknown'} before, {now} now. Is it {what}?", abort=True)
-    ask(Wish.REPLACED, [node], reason, by, wait, detail=RECORD if record else "")
+    ask(IntentKind.REPLACED, [node], reason, by, wait, detail=RECORD if record else "")
 
 
 def _one(store: Store, node: str, number: str) -> Case:

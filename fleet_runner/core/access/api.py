@@ -11,7 +11,7 @@ from fleet_runner.core.budgets.circuit_breaker import Breaker
 from fleet_runner.core.firmware.rollout import Rollout
 from fleet_runner.core.firmware.turns import Member
 from fleet_runner.core.inventory.placement import Switch
-from fleet_runner.core.lifecycle.runs import Node, Ticket, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node, Ticket
 from fleet_runner.core.tickets.trackers.changes import Change
 from fleet_runner.core.tickets.trackers.links import Link
 
@@ -34,7 +34,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestTaken:
     """What was asked for was left; `id` is how its answer is found."""
 
     id: int
@@ -53,12 +53,12 @@ class Unconfirmed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wished:
+class NodeRequest:
     """A wish about a node and its answer. `accepted` is null, and `answer` empty, while nobody has answered it."""
 
     id: int
     node: str
-    wish: Wish
+    wish: IntentKind
     by: str
     at: float
     reason: str = ""
@@ -109,7 +109,7 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class NodeSummary:
     """What stands of a node, what was tried and what comes next, a sentence each; `waits` is why it is in a queue."""
 
     alarms: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Carrier:
+class Runner:
     """Who runs: `silent` is for how many seconds it was not heard of, `used` how many of its `slots` are taken.
 
     `state` is "decides", "runs", "ending", "ended" or "silent"; `places` are those it reaches, all where it is empty.
@@ -193,7 +193,7 @@ class Schedules:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TicketDetail:
     """A ticket, what happened to it, and where else it is written."""
 
     ticket: Ticket
@@ -202,7 +202,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class EvidenceText:
     """A piece of evidence: the text as it was read, and its SHA-256 in hex."""
 
     hash: str
@@ -254,7 +254,7 @@ class Happening:
 
 
 @dataclass(frozen=True, slots=True)
-class Mine:
+class TenantNode:
     """A tenant's own node in plain words.
 
     `kind` is "serving", "planned" (it serves, and something is to be done), "out" or "ended"; `since` is when that

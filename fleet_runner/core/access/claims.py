@@ -15,7 +15,7 @@ RANK = (Role.OPERATOR, Role.TECHNICIAN, Role.VIEWER, Role.TENANT)
 """Who is several things is the first of them."""
 
 
-class Meaning(NamedTuple):
+class ClaimValue(NamedTuple):
     """A value of the claim, and what it makes of somebody."""
 
     value: str
@@ -23,12 +23,12 @@ class Meaning(NamedTuple):
     tenant: str = ""
 
 
-def meanings(text: str) -> tuple[Meaning, ...]:
+def meanings(text: str) -> tuple[ClaimValue, ...]:
     """Return what "fleet-ops=operator, dc=technician, acme=tenant:Acme" says, or raise ValueError."""
     return tuple(_meaning(each.strip()) for each in text.split(",") if each.strip())
 
 
-def judged(claims: Mapping[str, Any], claim: str, known: tuple[Meaning, ...]) -> Who | str:
+def judged(claims: Mapping[str, Any], claim: str, known: tuple[ClaimValue, ...]) -> Who | str:
     """Return who somebody is, or in a sentence why nobody who may see anything."""
     name = next((found for each in NAMES if (found := _name(claims.get(each)))), "")
     if not name:
@@ -53,10 +53,10 @@ def _name(said: object) -> str:
     return said if isinstance(said, str) and said.isprintable() and said.strip() and len(said) <= LONGEST else ""
 
 
-def _meaning(text: str) -> Meaning:
+def _meaning(text: str) -> ClaimValue:
     value, _, word = (part.strip() for part in text.rpartition("="))
     role, _, tenant = (part.strip() for part in word.partition(":"))
     known = {each.value: each for each in RANK}
     if not value or role not in known or (known[role] is Role.TENANT) is not bool(tenant):
         raise ValueError(f"found {text!r}, expected a value and what it means: dc=technician, acme=tenant:Acme")
-    return Meaning(value, known[role], tenant)
+    return ClaimValue(value, known[role], tenant)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage
 
 
@@ -37,16 +37,16 @@ RIGHTS: Mapping[Role, frozenset[Right]] = {
     Role.INGEST: frozenset(),
 }
 
-MENDING = frozenset({Wish.CERTIFY, Wish.REPAIRED, Wish.RUN})
+MENDING = frozenset({IntentKind.CERTIFY, IntentKind.REPAIRED, IntentKind.RUN})
 """Wishes of those who work with their hands; a run proves that something is done, where its stage only looks."""
 
 LOOKS = frozenset({Stage.VERIFY, Stage.HEALTH_PASSIVE, Stage.HEALTH_ACTIVE, Stage.CABLING, Stage.FABRIC})
 """Stages that change nothing of a node; tests (health_active) run on one that is idle or at hand alone."""
 
 
-def needed(wish: Wish, stage: str = "") -> Right:
+def needed(wish: IntentKind, stage: str = "") -> Right:
     """Return the right that a wish about a node needs; `stage` is of a run: others flash, reboot or erase anew."""
-    if wish is Wish.RUN and stage and stage not in LOOKS:
+    if wish is IntentKind.RUN and stage and stage not in LOOKS:
         return Right.STEER
     return Right.MEND if wish in MENDING else Right.STEER
 
@@ -80,7 +80,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AuditLine:
     """One line of the audit log: who asked what, from where, and what came of it (an HTTP status)."""
 
     at: float

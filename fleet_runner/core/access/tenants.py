@@ -110,7 +110,7 @@ UNDER = (
 """What people do to a node, whatever its state: in a few words, and in a sentence."""
 
 
-class Standing(NamedTuple):
+class NodeForTenant(NamedTuple):
     """A node as its tenant reads of it.
 
     `kind` is "serving", "planned" (it serves, and something is to be done), "out" or "ended". `since` is when that
@@ -125,14 +125,14 @@ class Standing(NamedTuple):
     back_by: float | None = None
 
 
-class Happened(NamedTuple):
+class TenantEvent(NamedTuple):
     """What happened at a moment, in a sentence."""
 
     at: float
     sentence: str
 
 
-def standing(node: Node, moves: Sequence[Entry]) -> Standing:
+def standing(node: Node, moves: Sequence[Entry]) -> NodeForTenant:
     """Return how a node is told; `moves` are its transitions, oldest first, as far back as is looked."""
     said = SAID[node.state]
     under = tuple(words for condition, _, words in UNDER if condition in node.conditions)
@@ -142,24 +142,26 @@ def standing(node: Node, moves: Sequence[Entry]) -> Standing:
     deadline = STATES[node.state].deadline
     back = node.since + deadline if node.state in REMEDIED and deadline is not None and not under else None
     kind = "ended" if node.state in ENDED | FABRICS else "out"
-    return Standing(said.word, kind, node.since if kind == "ended" else since, (said.now, *under), said.next, back)
+    return NodeForTenant(
+        said.word, kind, node.since if kind == "ended" else since, (said.now, *under), said.next, back
+    )
 
 
-def _serving(node: Node, said: Said, under: tuple[str, ...]) -> Standing:
+def _serving(node: Node, said: Said, under: tuple[str, ...]) -> NodeForTenant:
     held = node.conditions
     pending = held.get(Condition.PENDING)
     if pending is not None:
         what = PLANNED.get(pending.detail, "it is repaired")
         more = f"It goes on with the work that runs on it; when that has ended, {what}."
-        return Standing("serving, work is planned", "planned", pending.since, (said.now, *under), more)
+        return NodeForTenant("serving, work is planned", "planned", pending.since, (said.now, *under), more)
     for condition, word, _ in UNDER:
         if condition in held:
-            return Standing(f"serving, {word}", "planned", held[condition].since, (said.now, *under), "")
+            return NodeForTenant(f"serving, {word}", "planned", held[condition].since, (said.now, *under), "")
     kept = held.get(Condition.DRAINING) or held.get(Condition.CORDONED)
     if kept is not None:
         words = (said.now, "It takes no new work for now; what runs on it goes on.")
-        return Standing("serving, no new work", "planned", kept.since, words, "")
-    return Standing(said.word, "serving", node.since, (said.now,), said.next)
+        return NodeForTenant("serving, no new work", "planned", kept.since, words, "")
+    return NodeForTenant(said.word, "serving", node.since, (said.now,), said.next)
 
 
 def _left(moves: Sequence[Entry]) -> float | None:
@@ -167,9 +169,9 @@ def _left(moves: Sequence[Entry]) -> float | None:
     return next((move.at for move in reversed(moves) if move.state in SERVING and move.to not in SERVING), None)
 
 
-def happened(moves: Iterable[Entry]) -> tuple[Happened, ...]:
+def happened(moves: Iterable[Entry]) -> tuple[TenantEvent, ...]:
     """Return what happened to a node, the newest first."""
-    told = [Happened(move.at, sentence) for move in moves if (sentence := _sentence(move))]
+    told = [TenantEvent(move.at, sentence) for move in moves if (sentence := _sentence(move))]
     return tuple(reversed(told))
 
 

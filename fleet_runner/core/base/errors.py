@@ -16,7 +16,7 @@ class SourceError(FleetError):
     """The source of truth cannot be read, or contradicts itself."""
 
 
-class SourceAwayError(SourceError):
+class SourceUnavailableError(SourceError):
     """The source of truth gives no answer now; what it said before may be as true as ever."""
 
 
@@ -32,7 +32,7 @@ class NoStoreError(StoreError):
     """There is no store yet: nothing was ever written down."""
 
 
-class TurnError(StoreError):
+class NotLeaderError(StoreError):
     """Another runner decides for the fleet, where what is due is decided; nothing is wrong."""
 
 
@@ -48,7 +48,7 @@ class BmcRefused(BmcError):  # noqa: N818  it is an answer, and not always an er
     """It is certain that a BMC did not take what it was asked to do: it said so, or was never reached."""
 
 
-class NoWayError(BmcRefused):
+class NotOfferedError(BmcRefused):
     """A BMC offers no way at all to do what it was asked to; asking again changes nothing."""
 
 

@@ -47,7 +47,7 @@ CONSOLE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BootRequest:
     """Who asks, and when. `script_by` is the address that the boot's script went to, "" where it went to none yet.
 
     `leased` are the addresses that DHCP servers told of for this boot. `proof` is whether BMCs must prove boots.
@@ -73,7 +73,7 @@ class Denied:
         return STATUS[self.code]
 
 
-def script(node: str, boot: Boot | None, said: Identity, asked: Asked) -> Denied | None:
+def script(node: str, boot: Boot | None, said: Identity, asked: BootRequest) -> Denied | None:
     """Whether a machine that is a node may have the script with its kernel."""
     if boot is None or boot.closed_at is not None:
         return unarmed(node)
@@ -97,12 +97,12 @@ def unarmed(node: str) -> Denied:
     return Denied("unarmed", f"{node} asks for a boot, but is not armed for one")
 
 
-def document(boot: Boot, asked: Asked, what: str) -> Denied | None:
+def document(boot: Boot, asked: BootRequest, what: str) -> Denied | None:
     """Whether a machine may have what holds no secrets: an image, or any document but user-data."""
     return _over(boot, asked, what, late=boot.claimed_at is None) or _place(boot, asked, what, asked.script_by)
 
 
-def secrets(boot: Boot, asked: Asked) -> Denied | None:
+def secrets(boot: Boot, asked: BootRequest) -> Denied | None:
     """Whether a machine may have user-data, as far as can be told before the claim."""
     if boot.closed_at is None and boot.claimed_at is not None:
         return claimed(boot)
@@ -115,7 +115,7 @@ def claimed(boot: Boot) -> Denied:
     return Denied("claimed", f"{boot.node}: user-data of boot {boot.id} is asked for again; it was given once{by}")
 
 
-def phone_home(boot: Boot, asked: Asked) -> Denied | None:
+def phone_home(boot: Boot, asked: BootRequest) -> Denied | None:
     """Whether a node may tell that it is done; whoever has told it once may tell it again."""
     told = Milestone.PHONE_HOME in boot.reached
     if boot.closed_at is not None and not told:
@@ -125,7 +125,7 @@ def phone_home(boot: Boot, asked: Asked) -> Denied | None:
     return _place(boot, asked, "phone-home", asked.script_by)
 
 
-def _over(boot: Boot, asked: Asked, what: str, *, late: bool) -> Denied | None:
+def _over(boot: Boot, asked: BootRequest, what: str, *, late: bool) -> Denied | None:
     if boot.closed_at is not None:
         return _closed(boot, what)
     if late and asked.now >= boot.expires_at:
@@ -137,7 +137,7 @@ def _closed(boot: Boot, what: str) -> Denied:
     return Denied("closed", f"{boot.node}: {what} of boot {boot.id}, but that is over: {boot.closed_because}")
 
 
-def _place(boot: Boot, asked: Asked, what: str, script_by: str) -> Denied | None:
+def _place(boot: Boot, asked: BootRequest, what: str, script_by: str) -> Denied | None:
     """Hold where a request comes from against where the boot is at home.
 
     That is the address which proved the boot, where BMCs prove boots; else the address that the script went to, and

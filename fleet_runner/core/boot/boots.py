@@ -138,14 +138,14 @@ class Discovered:
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
+class Heartbeat:
     """A part of the boot path lives: "boot" for a boot service, "dhcp" for a DHCP server that tells of its leases."""
 
     who: str
     at: float
 
 
-Told = Reached | Leased | Proved | Claim | PhonedHome | Refused | Discovered | Beat
+Told = Reached | Leased | Proved | Claim | PhonedHome | Refused | Discovered | Heartbeat
 """What the boot service tells the store; many go into one transaction."""
 
 

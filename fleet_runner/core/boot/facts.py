@@ -24,7 +24,7 @@ class Facts:
     network: Mapping[str, Any]
 
 
-class Reach(NamedTuple):
+class BootEndpoint(NamedTuple):
     """How a booting node reaches the boot service: its base URL, the boot's key, and the MAC address it asked with.
 
     `url` is "https://10.0.0.1:8443" or the like; `mac` is "" where it is not known.
@@ -40,7 +40,7 @@ def instance_id(boot: Boot) -> str:
     return f"{boot.node}-{boot.id}"
 
 
-def facts(fleet: Fleet, device: Device, boot: Boot, reach: Reach) -> Facts:
+def facts(fleet: Fleet, device: Device, boot: Boot, reach: BootEndpoint) -> Facts:
     """Return what the templates of one boot may use."""
     base = reach.url.rstrip("/")
     return Facts(

@@ -37,7 +37,7 @@ class Want(NamedTuple):
     codes: tuple[str, ...]
 
 
-class Asked(NamedTuple):
+class Disruption(NamedTuple):
     """What automation is about to do to a serving node: `anew` where it was not pending before.
 
     `may_try` says that its remedy can show whether it helps, so that it may be the trial.
@@ -66,7 +66,7 @@ class Breaker:
         return self.opened_at + self.pause
 
 
-def asked(view: View, actions: Collection[Action]) -> Asked | None:
+def asked(view: View, actions: Collection[Action]) -> Disruption | None:
     """Return what a decision's actions do to take a serving node out by themselves; None where they do not.
 
     What a person asked for passes; so does everything that brings a node back.
@@ -74,11 +74,11 @@ def asked(view: View, actions: Collection[Action]) -> Asked | None:
     begun = next((each for each in actions if isinstance(each, SetCondition) and _is_ours(each)), None)
     if begun is not None:
         anew = view.node.conditions.get(Condition.PENDING) is None
-        return Asked(anew, Remedy(begun.held.detail) in LADDER)
+        return Disruption(anew, Remedy(begun.held.detail) in LADDER)
     pending = view.node.conditions.get(Condition.PENDING)
     if pending is None or not is_automatic(pending) or not (leaves(actions) or _drains(view, actions)):
         return None
-    return Asked(anew=False, may_try=number(pending.by) is None and Remedy(pending.detail) in LADDER)
+    return Disruption(anew=False, may_try=number(pending.by) is None and Remedy(pending.detail) in LADDER)
 
 
 def leaves(actions: Iterable[Action]) -> bool:

@@ -36,7 +36,7 @@ class Scope(StrEnum):
     FLEET = "fleet"
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a node belongs; "" where nobody says. Racks and domains carry their site: two sites may have an A03."""
 
     rack: str = ""
@@ -51,7 +51,7 @@ class Out(NamedTuple):
     """
 
     node: str
-    place: Place
+    place: Location
     where: str
     until: float | None
 
@@ -100,16 +100,16 @@ class Use(NamedTuple):
     total: int
 
 
-def place(fleet: Fleet, node: str) -> Place:
+def place(fleet: Fleet, node: str) -> Location:
     """Return where a node belongs. Its failure domain is what its context says, else the location of its rack."""
     device = fleet.devices.get(node)
     if device is None:
-        return Place()
+        return Location()
     key = rack_key(device.site, device.rack) if device.rack else ""
     rack = fleet.racks.get(key)
     named = device.context.get(DOMAIN)
     domain = named if isinstance(named, str) and named else (rack.location or "" if rack is not None else "")
-    return Place(key, rack_key(device.site, domain) if domain else "", device.tenant or "")
+    return Location(key, rack_key(device.site, domain) if domain else "", device.tenant or "")
 
 
 def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -> Usage:
@@ -133,7 +133,7 @@ def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -
     return Usage(serving, tuple(out), tuple(pending))
 
 
-def waiting(node: Node, where: Place) -> list[Out]:
+def waiting(node: Node, where: Location) -> list[Out]:
     """Return how a serving node counts that takes no new work for a remedy of the runner's own; of others nothing."""
     held = node.conditions.get(Condition.PENDING)
     if held is None or held.by != RUNNER:
@@ -141,13 +141,13 @@ def waiting(node: Node, where: Place) -> list[Out]:
     return [Out(node.name, where, f"cordoned, {held.detail} pending", None)]
 
 
-def cordons(usage: Usage, where: Place, limits: Limits) -> Grant:
+def cordons(usage: Usage, where: Location, limits: Limits) -> Grant:
     """Say whether one more node of a place may take no new work: those that do not already count as out here."""
     granted = grant(reduce(take, usage.pending, usage), where, limits)
     return granted if granted.allowed else Grant(allowed=False, sentence=f"not cordoned yet, {granted.sentence}")
 
 
-def grant(usage: Usage, where: Place, limits: Limits) -> Grant:
+def grant(usage: Usage, where: Location, limits: Limits) -> Grant:
     """Say whether one more node of a place may leave service."""
     asked = (use_of(usage, scope, name, limits) for scope, name in scopes(where))
     spent = next(filter(_is_spent, asked), None)
@@ -180,7 +180,7 @@ def take(usage: Usage, out: Out) -> Usage:
     return Usage(Counter(usage.serving) - Counter(scopes(out.place)), (*usage.out, out), left)
 
 
-def scopes(where: Place) -> list[tuple[Scope, str]]:
+def scopes(where: Location) -> list[tuple[Scope, str]]:
     """Return the budgets that a node of a place counts in, the narrowest first."""
     named = [(Scope.RACK, where.rack), (Scope.DOMAIN, where.domain), (Scope.TENANT, where.tenant)]
     return [*((scope, name) for scope, name in named if name), (Scope.FLEET, "")]

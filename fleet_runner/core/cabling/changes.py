@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.diff import diff
-from fleet_runner.core.cabling.links import Link, Port, TakenError, matching
+from fleet_runner.core.cabling.links import Link, Port, PortTakenError, matching
 from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Add, Move, Remove, plan
 
@@ -69,7 +69,7 @@ def _matching(links: Iterable[Link]) -> dict[Port, Port]:
     """Leave loopback plugs out: they join nothing."""
     try:
         return matching(each for each in links if each.a != each.b)
-    except TakenError as error:
+    except PortTakenError as error:
         raise EvidenceError(str(error)) from error
 
 

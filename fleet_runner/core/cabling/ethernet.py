@@ -27,7 +27,7 @@ Captures = Mapping[str, Iterable[Neighbour]]
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class BelievedLinks:
     """Links that may be believed, and those that another port contradicts."""
 
     links: frozenset[Link]
@@ -81,7 +81,7 @@ def _strangers(heard: Iterable[Link], designed: Iterable[Link], known: Names) ->
     return {far.device: FabricPort(far.device, 0, "", "") for _, far in met if far.device not in known.spoken}
 
 
-def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> Heard:
+def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> BelievedLinks:
     """Return what the captures tell together."""
     mine = {port: each for each in designed for port in each}
     told: dict[Port, Link] = {}
@@ -94,7 +94,7 @@ def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Map
     single = set(told.values()) - both
     claims = Counter(port for each in single for port in each)
     believed = {each for each in single if not any(port in taken or claims[port] > 1 for port in each)}
-    return Heard(frozenset(both | believed), frozenset(single - believed))
+    return BelievedLinks(frozenset(both | believed), frozenset(single - believed))
 
 
 def _tellings(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fleet_runner.core.cabling.adapters import New
 from fleet_runner.core.cabling.explain import SHOWN, Fault, Kind, Places, digest, some
-from fleet_runner.core.cabling.identity import Ring, Settled
+from fleet_runner.core.cabling.identity import Cycle, Settled
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.plan import Action, Exchange, Record, Restore, renamed
 
@@ -51,7 +51,7 @@ def _by_device(settled: Settled, there: Iterable[Link]) -> dict[str, list[Link]]
     return links
 
 
-def _exchanged(ring: Ring, links: tuple[Link, ...], found: Found, places: Places) -> Fault:
+def _exchanged(ring: Cycle, links: tuple[Link, ...], found: Found, places: Places) -> Fault:
     """Serials come first: exchanged devices, their exchanged cables and their exchanged names look the same."""
     devices = ring.devices
     empty = () if ring.closed else found.empty.get(devices[0], ())
@@ -77,7 +77,7 @@ def _key(devices: tuple[str, ...]) -> str:
     return f"cabling/exchanged/{'+'.join(names) if len(names) <= SHOWN else f'{names[0]}/{digest(names)}'}"
 
 
-def _misnamed(ring: Ring, links: tuple[Link, ...], found: Found, places: Places) -> Fault:
+def _misnamed(ring: Cycle, links: tuple[Link, ...], found: Found, places: Places) -> Fault:
     """Devices that answer by each other's name: their cables are right, and no hand is needed at the fabric."""
     answers = some(
         (f"where {places.device(place)} belongs {device} answers" for device, place in ring.places.items()), "; "
@@ -95,7 +95,7 @@ def _misnamed(ring: Ring, links: tuple[Link, ...], found: Found, places: Places)
     return Fault(Kind.EXCHANGED, _key(ring.devices), message, steps, (), ports, links, links)
 
 
-def _who(ring: Ring) -> str:
+def _who(ring: Cycle) -> str:
     *others, last = ring.devices
     if not ring.closed:
         steps = zip(others, ring.devices[1:], strict=True)
@@ -106,14 +106,14 @@ def _who(ring: Ring) -> str:
     return f"{some(others)} and {last} stand each in the next one's place, {last} in that of {others[0]}."
 
 
-def _proof(ring: Ring, certain: frozenset[str]) -> str:
+def _proof(ring: Cycle, certain: frozenset[str]) -> str:
     known = sorted(certain.intersection(ring.devices))
     if not known:
         return " No GUID of theirs is known: their names alone may be exchanged, too."
     return f" Known GUIDs are seen of {some(known)}: names alone are not exchanged."
 
 
-def _read_the_serial_first(ring: Ring, places: Places) -> tuple[str, ...]:
+def _read_the_serial_first(ring: Cycle, places: Places) -> tuple[str, ...]:
     standing = zip(ring.devices, (*ring.devices[1:], ring.devices[0]), strict=True)
     seen = [(device, place) for device, place in standing if ring.closed or device != ring.devices[-1]]
     where = some((f"where {places.device(place)} belongs {device} answers" for device, place in seen), "; ")

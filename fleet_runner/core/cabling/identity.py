@@ -24,7 +24,7 @@ CLEAR = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class Cycle:
     """Known devices, each in the next one's place; the last in the first's if `closed`, else it is seen nowhere.
 
     `named`: they stand in their own places, as known GUIDs tell, and only their names are the next one's.
@@ -49,7 +49,7 @@ class Settled:
     """
 
     links: Mapping[Link, str]
-    rings: tuple[Ring, ...]
+    rings: tuple[Cycle, ...]
     switches: tuple[New, ...]
     adapters: tuple[New, ...]
     nameless: frozenset[str] = frozenset()
@@ -208,7 +208,7 @@ def _anchored(
 
 
 def _standing(
-    expected: Mapping[Port, Port], seen: Bound, strangers: Mapping[str, str], rings: Iterable[Ring]
+    expected: Mapping[Port, Port], seen: Bound, strangers: Mapping[str, str], rings: Iterable[Cycle]
 ) -> dict[Port, Port]:
     """Return the ports of devices by the place in which each stands; strangers tell theirs by number."""
     places = {device: place for ring in rings if not ring.named for device, place in ring.places.items()}
@@ -224,7 +224,7 @@ def _standing(
     return ports
 
 
-def _renamed(wrong: Iterable[Link], seen: Bound, rings: Iterable[Ring]) -> dict[Port, Port]:
+def _renamed(wrong: Iterable[Link], seen: Bound, rings: Iterable[Cycle]) -> dict[Port, Port]:
     """Return the ports that are told by another device's name, by their own one's: what GUIDs tell stays."""
     places = {device: place for ring in rings if ring.named for device, place in ring.places.items()}
     named = {port for joined in wrong for port in joined if port.device in places} - seen.certain
@@ -246,12 +246,12 @@ def _new_switch(seen: Bound, device: str, place: str) -> New:
     return New(port, known.get(port, ""), seen.strangers[device].guid)
 
 
-def _rings(places: Mapping[str, str], anchored: frozenset[str], told: KeysView[Pair]) -> tuple[Ring, ...]:
+def _rings(places: Mapping[str, str], anchored: frozenset[str], told: KeysView[Pair]) -> tuple[Cycle, ...]:
     """Return each chain of devices in the next one's place, from where nobody stands, or round a cycle.
 
     Devices that are `anchored`, or `told` by their GUIDs to have another's name, have exchanged their names only.
     """
-    rings: list[Ring] = []
+    rings: list[Cycle] = []
     left = dict(places)
     for start in (*sorted(places.keys() - set(places.values())), *sorted(places)):
         devices: list[str] = []
@@ -261,7 +261,7 @@ def _rings(places: Mapping[str, str], anchored: frozenset[str], told: KeysView[P
             device = left.pop(device)
         if not devices:
             continue
-        ring = Ring(tuple(devices), closed=True) if device == start else Ring((*devices, device), closed=False)
+        ring = Cycle(tuple(devices), closed=True) if device == start else Cycle((*devices, device), closed=False)
         sure = not told.isdisjoint(ring.places.items())
         anchor = not anchored.isdisjoint(devices)
         if ring.closed or sure or not anchor:

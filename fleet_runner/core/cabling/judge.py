@@ -8,7 +8,7 @@ from fleet_runner.core.cabling import suspect
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, degraded_fault
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import settle
-from fleet_runner.core.cabling.links import Link, Port, TakenError, link, matching
+from fleet_runner.core.cabling.links import Link, Port, PortTakenError, link, matching
 from fleet_runner.core.cabling.names import Bound, Names, bind
 from fleet_runner.core.cabling.rates import degraded
 from fleet_runner.core.cabling.silence import mute, unheard
@@ -72,7 +72,7 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
         strangers = observed.strangers.keys() - observed.nameless
         concerned = concerning(others, expected, strangers, suspect.limit(count, share))
         ends = matching([*there, *concerned])
-    except TakenError as error:
+    except PortTakenError as error:
         raise EvidenceError(str(error)) from error
     unbound = tuple(sorted(others.difference(concerned)))
     silent = unheard(expected, ends, places.servers)
@@ -94,7 +94,7 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
     apart = {device for ring in settled.rings if not ring.named for device in ring.devices}
     matched = sum(not apart & {a.device, b.device} for a, b in there) if apart else len(there)
     touches = sum(fault.touches for fault in plugged if fault.kind is not Kind.UNPLANNED)
-    tally = suspect.Tally(count, matched, len(absent), len(unbound), wrong, touches)
+    tally = suspect.Counts(count, matched, len(absent), len(unbound), wrong, touches)
     return Verdicts(faults, matched, count, unbound, doubts, silent, suspect.doubt_of_all(tally, share), absent)
 
 

@@ -20,7 +20,7 @@ def link(one: Port, other: Port) -> Link:
     return Link(one, other) if one <= other else Link(other, one)
 
 
-class TakenError(ValueError):
+class PortTakenError(ValueError):
     """A port stands in two links: that is no design and no observation."""
 
     def __init__(self, port: Port, first: Port, second: Port) -> None:
@@ -36,5 +36,5 @@ def matching(links: Iterable[Link]) -> dict[Port, Port]:
             ends[b] = a
         elif ends.get(a) != b:
             port, far = (a, b) if a in ends else (b, a)
-            raise TakenError(port, ends.get(port, far), far)
+            raise PortTakenError(port, ends.get(port, far), far)
     return ends

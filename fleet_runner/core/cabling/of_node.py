@@ -16,7 +16,7 @@ NAMED = 4
 """Ports that a finding names; where it has so many, others may be concerned, too."""
 
 
-class Stand(StrEnum):
+class LinkStatus(StrEnum):
     """What is known of a link."""
 
     AS_DESIGNED = "as designed"
@@ -24,7 +24,7 @@ class Stand(StrEnum):
     NOT_KNOWN = "not known"
 
 
-class Wire(NamedTuple):
+class NodeCable(NamedTuple):
     """A designed cable of a node: its own port, the far end, where that is, and what was seen.
 
     `result` is the id of the result that says so, None where there is none.
@@ -34,13 +34,13 @@ class Wire(NamedTuple):
     far: Termination
     place: str
     label: str
-    stand: Stand
+    stand: LinkStatus
     said: str
     at: float | None = None
     result: int | None = None
 
 
-def wires(fleet: Fleet, node: str, latest: Iterable[Stored]) -> tuple[Wire, ...]:
+def wires(fleet: Fleet, node: str, latest: Iterable[Stored]) -> tuple[NodeCable, ...]:
     """Return the links of a node in the order of its ports, as far as the source of truth knows it."""
     newest = {stored.result.check: stored for stored in latest}
     device = fleet.devices.get(node)
@@ -57,36 +57,38 @@ def _own(cables: Iterable[Cable], node: str) -> Iterator[tuple[Cable, Terminatio
 
 def _wire(
     fleet: Fleet, cable: Cable, mine: Termination, ports: Mapping[str, Interface], newest: Mapping[str, Stored]
-) -> Wire:
+) -> NodeCable:
     far = cable.b if mine == cable.a else cable.a
     port = ports.get(mine.interface)
     place = fleet.place(far.device)
     if cable.status != CONNECTED:
-        return Wire(mine.interface, far, place, cable.label, Stand.NOT_KNOWN, f"The cable is {cable.status}.")
+        return NodeCable(
+            mine.interface, far, place, cable.label, LinkStatus.NOT_KNOWN, f"The cable is {cable.status}."
+        )
     if port is None or port.mgmt_only:
         said = "Nobody looks at it: the node's own system does not see this port."
-        return Wire(mine.interface, far, place, cable.label, Stand.NOT_KNOWN, said)
+        return NodeCable(mine.interface, far, place, cable.label, LinkStatus.NOT_KNOWN, said)
     stored = newest.get(INFINIBAND if infiniband(port.kind) else ETHERNET)
     if stored is None:
         said = "No check of its cabling has been answered yet."
-        return Wire(mine.interface, far, place, cable.label, Stand.NOT_KNOWN, said)
+        return NodeCable(mine.interface, far, place, cable.label, LinkStatus.NOT_KNOWN, said)
     stand, said = _seen(stored, mine, far)
-    return Wire(mine.interface, far, place, cable.label, stand, said, stored.at, stored.id)
+    return NodeCable(mine.interface, far, place, cable.label, stand, said, stored.at, stored.id)
 
 
-def _seen(stored: Stored, mine: Termination, far: Termination) -> tuple[Stand, str]:
+def _seen(stored: Stored, mine: Termination, far: Termination) -> tuple[LinkStatus, str]:
     """Return what a check saw of a link. A port that nobody can tell of is not known, also where others fail."""
     result = stored.result
     finding = next((each for each in result.findings if _names(each, mine, far)), None)
     if finding is not None:
-        return Stand.DIFFERS, finding.message
+        return LinkStatus.DIFFERS, finding.message
     told = "designed" in result.observed
     if result.verdict is Verdict.SKIPPED or not told:
-        return Stand.NOT_KNOWN, result.message
+        return LinkStatus.NOT_KNOWN, result.message
     if _unsure(result.observed, mine, far):
         said = result.message if result.verdict is Verdict.UNKNOWN else "Nothing was heard of it."
-        return Stand.NOT_KNOWN, said
-    return Stand.AS_DESIGNED, f"{mine} is joined with {far}."
+        return LinkStatus.NOT_KNOWN, said
+    return LinkStatus.AS_DESIGNED, f"{mine} is joined with {far}."
 
 
 def _names(finding: Finding, mine: Termination, far: Termination) -> bool:

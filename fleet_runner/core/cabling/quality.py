@@ -84,7 +84,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Worn:
+class BadLink:
     """A link that is bad. `first` is the side whose port shows it, or shows it most."""
 
     kinds: tuple[Kind, ...]
@@ -168,7 +168,7 @@ def flapping(known: Iterable[Downs], now: float) -> str:
     return ""
 
 
-def worn(sides: tuple[Side, Side], known: Iterable[Downs], window: Window) -> Worn | None:
+def worn(sides: tuple[Side, Side], known: Iterable[Downs], window: Window) -> BadLink | None:
     """Judge one link from the errors that both of its ends counted in a window, and its downs of the last day."""
     other, first = sorted(sides, key=lambda side: (side.grown.symbol or 0, side.grown.downed or 0))
     said: dict[Kind, str] = {}
@@ -180,7 +180,7 @@ def worn(sides: tuple[Side, Side], known: Iterable[Downs], window: Window) -> Wo
     if not said:
         return None
     message = f"The link {first.port} to {other.port} {' and '.join(said.values())}."
-    return Worn(tuple(said), message, first, other)
+    return BadLink(tuple(said), message, first, other)
 
 
 def key(ports: Iterable[Port]) -> str:

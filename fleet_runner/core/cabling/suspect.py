@@ -28,7 +28,7 @@ def touches_limit(designed: int, share: float = SHARE) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Counts:
     """How many links and faults there are.
 
     `matched` counts the designed links that are there, `absent` those that certainly are not, `unknown` the seen ones
@@ -44,7 +44,7 @@ class Tally:
     touches: int = 0
 
 
-def doubt_of_all(it: Tally, share: float = SHARE) -> str:
+def doubt_of_all(it: Counts, share: float = SHARE) -> str:
     """Return why no fault should be believed, in a sentence; "" if they may be."""
     if it.unknown > it.matched:
         return (

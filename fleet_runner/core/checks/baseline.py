@@ -44,7 +44,7 @@ class Margin:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedLimit:
     """What one measure came to. `mark` is None where it cannot be told, and `why` says why.
 
     `outside` are the nodes with a number that the mark would refuse: they may not be as good as they are thought to
@@ -106,7 +106,7 @@ def values(observed: object, path: str) -> Iterator[float]:
         yield from values(observed[name], rest)
 
 
-def learn(check: Check, measure: Measure, found: Samples, profile: Profile, margin: Margin) -> Learned:
+def learn(check: Check, measure: Measure, found: Samples, profile: Profile, margin: Margin) -> LearnedLimit:
     """Propose a mark for a measure from what nodes reached; why not, where there are too few of them."""
     every = [value for mine in found.values() for value in mine]
     now = next(values(profile, measure.mark), None)
@@ -115,7 +115,7 @@ def learn(check: Check, measure: Measure, found: Samples, profile: Profile, marg
             f"{len(every)} numbers of {len(found)} nodes, expected at least {FEWEST_NUMBERS} of {FEWEST_NODES}; "
             "run the test on more of them"
         )
-        return Learned(check.name, measure, len(found), len(every), now=now, why=why)
+        return LearnedLimit(check.name, measure, len(found), len(every), now=now, why=why)
     usual = median(every)
     deviation = median(abs(value - usual) for value in every)
     if deviation > MOST_SPREAD * usual:
@@ -123,12 +123,12 @@ def learn(check: Check, measure: Measure, found: Samples, profile: Profile, marg
             f"the median is {usual:.4g} and the median deviation {deviation:.4g}, expected at most "
             f"{MOST_SPREAD:.0%} of it; these nodes are not alike, name those that are"
         )
-        return Learned(check.name, measure, len(found), len(every), usual, deviation, now=now, why=why)
+        return LearnedLimit(check.name, measure, len(found), len(every), usual, deviation, now=now, why=why)
     mark = _mark(usual, deviation, margin, higher=measure.higher)
     outside = tuple(
         node for node, mine in found.items() if any(_misses(value, mark, measure.higher) for value in mine)
     )
-    return Learned(check.name, measure, len(found), len(every), usual, deviation, mark, now, outside)
+    return LearnedLimit(check.name, measure, len(found), len(every), usual, deviation, mark, now, outside)
 
 
 def _mark(usual: float, deviation: float, margin: Margin, *, higher: bool) -> float:
@@ -144,6 +144,6 @@ def _misses(value: float, mark: float, higher: bool) -> bool:  # noqa: FBT001  i
     return value < mark if higher else value > mark
 
 
-def changes(learned: Sequence[Learned]) -> dict[str, float]:
+def changes(learned: Sequence[LearnedLimit]) -> dict[str, float]:
     """Return the marks that would change, by their keys in the profile."""
     return {each.measure.mark: each.mark for each in learned if each.mark is not None and each.mark != each.now}

@@ -68,7 +68,7 @@ class Again:
 
 
 @dataclass(slots=True)
-class Tally:
+class ReplayCounts:
     """What came of all results so far; of those that stay as they are, only the number."""
 
     reproduced: int = 0

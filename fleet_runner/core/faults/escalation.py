@@ -30,14 +30,16 @@ class Attempt:
     because: str = ""
 
 
-class Rung(NamedTuple):
+class NextRemedy(NamedTuple):
     """The remedy to try now; `sentence` says what was tried before it, "" where nothing was."""
 
     remedy: Remedy
     sentence: str = ""
 
 
-def climb(first: Remedy, faults: Collection[str], attempts: Iterable[Attempt], rules: Rules, now: float) -> Rung:
+def climb(
+    first: Remedy, faults: Collection[str], attempts: Iterable[Attempt], rules: Rules, now: float
+) -> NextRemedy:
     """Return the mildest remedy, from `first` on, that was not tried for any of these faults yet.
 
     A node that was booted within FRESH, for whatever fault, is not reset: oci-hpc counts boots, not why they
@@ -47,7 +49,7 @@ def climb(first: Remedy, faults: Collection[str], attempts: Iterable[Attempt], r
     a remedy was tried as often as its cap allows, for whatever fault.
     """
     if first not in LADDER:
-        return Rung(first)
+        return NextRemedy(first)
     known = sorted(attempts, key=lambda attempt: attempt.at)
     tried = [each for each in known if each.at > now - rules.memory and not set(faults).isdisjoint(each.faults)]
     told = " ".join(_told(each) for each in tried)
@@ -58,13 +60,13 @@ def climb(first: Remedy, faults: Collection[str], attempts: Iterable[Attempt], r
         told = f"{told} A RESET is left out after the {booted.remedy} at {_moment(booted.at)}.".lstrip()
         left = left[1:]
     if not left:
-        return Rung(Remedy.TRIAGE, f"{told} Nothing harder is left to try: a person decides.".lstrip())
+        return NextRemedy(Remedy.TRIAGE, f"{told} Nothing harder is left to try: a person decides.".lstrip())
     cap = rules.caps[left[0]]
     spent = sum(each.remedy is left[0] and each.at > now - cap.within for each in known)
     if spent >= cap.most:
         times = f"{spent} of at most {cap.most} times in {cap.within / 3600:g} h"
-        return Rung(Remedy.TRIAGE, f"{told} {left[0]} was tried {times}: a person decides.".lstrip())
-    return Rung(left[0], f"{told} {left[0]} comes next." if told else "")
+        return NextRemedy(Remedy.TRIAGE, f"{told} {left[0]} was tried {times}: a person decides.".lstrip())
+    return NextRemedy(left[0], f"{told} {left[0]} comes next." if told else "")
 
 
 def recurring(faults: Collection[str], attempts: Iterable[Attempt], rules: Rules, now: float) -> tuple[Attempt, ...]:

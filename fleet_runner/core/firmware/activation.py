@@ -21,7 +21,7 @@ would send it a second time. After `AGAIN` more resets than asked for, a person 
 """
 
 from fleet_runner.core.firmware.catalogue import Activate
-from fleet_runner.core.firmware.flash import Act, Conclude, End, Flash, Pace, Reset, Seen, Wait
+from fleet_runner.core.firmware.flash import Act, Conclude, End, Flash, FlashTiming, Reset, Seen, Wait
 from fleet_runner.core.firmware.flash_events import (
     MOST_IDS,
     at_work,
@@ -48,7 +48,7 @@ NAMES = {
 }
 
 
-def decide(flash: Flash, seen: Seen, pace: Pace) -> Act:
+def decide(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     """Return what to do next about a flash whose image is written."""
     if silent(seen):
         return silence(seen, pace, _since(flash))
@@ -59,7 +59,7 @@ def decide(flash: Flash, seen: Seen, pace: Pace) -> Act:
     return _verify(flash, seen, pace)
 
 
-def _goes_on(flash: Flash, seen: Seen, pace: Pace) -> str:
+def _goes_on(flash: Flash, seen: Seen, pace: FlashTiming) -> str:
     """Return what a reset that was written down is still waited for; "" once it is over, or was never done."""
     age = elapsed(flash, seen, _since(flash))
     if age < pace.stable * pace.poll:
@@ -71,13 +71,13 @@ def _goes_on(flash: Flash, seen: Seen, pace: Pace) -> str:
     return "" if back or age >= pace.outage else f"{_named(flash)} is under way, or the BMC has yet to begin it."
 
 
-def _reset(flash: Flash, seen: Seen, pace: Pace) -> Act:
+def _reset(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     if busy := at_work(flash, seen):
         return Wait(f"No reset while the BMC is busy with {busy}.", pace.poll)
     return Reset(flash.activate, flash.activations + 1)
 
 
-def _verify(flash: Flash, seen: Seen, pace: Pace) -> Act:
+def _verify(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     if seen.versions is None or seen.stable < pace.stable:
         return unread(seen, pace)
     if not off(flash, seen):
@@ -95,7 +95,7 @@ def _verify(flash: Flash, seen: Seen, pace: Pace) -> Act:
     return Conclude(End.FAILED, f"{_story(flash)}{where(flash, seen)}.")
 
 
-def _taken(flash: Flash, seen: Seen, pace: Pace) -> int:
+def _taken(flash: Flash, seen: Seen, pace: FlashTiming) -> int:
     """Return how many resets were certainly done: those that the BMC answered well; or one, if it started since.
 
     A start of the BMC proves a reset of the BMC, whoever asked for it, but not that all power was away; nor anything

@@ -10,7 +10,7 @@ from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.json_text import json_object, number
 
 
-class Stand(StrEnum):
+class SettingStatus(StrEnum):
     """Where they stand when the task is over."""
 
     SETTLED = "settled"  # every one is in force
@@ -22,7 +22,7 @@ class Stand(StrEnum):
     UNREAD = "unread"  # the BMC does not say what has to be known
 
 
-GOING_ON = frozenset({Stand.SETTLED, Stand.WAITING, Stand.PLANNED})
+GOING_ON = frozenset({SettingStatus.SETTLED, SettingStatus.WAITING, SettingStatus.PLANNED})
 """Where the play goes on: to the reset, if one is needed, and to the question if all are in force."""
 
 
@@ -33,7 +33,7 @@ class Report:
     `since` is the moment (epoch seconds) from which a reset of the host counts, None where none is needed.
     """
 
-    stand: Stand
+    stand: SettingStatus
     message: str
     request: Mapping[str, Any] | None = None
     since: float | None = None
@@ -57,7 +57,7 @@ def parse(text: str, what: str) -> Report:
     raw = json_object(text, what)
     try:
         return Report(
-            stand=Stand(raw["state"]),
+            stand=SettingStatus(raw["state"]),
             message=str(raw["message"]),
             request=None if raw["request"] is None else dict(raw["request"]),
             since=number(raw["since"]),

@@ -119,7 +119,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class FlashTiming:
     """How patient a flash is, in seconds; `stable` is a count of looks.
 
     `poll` between two looks; `settle`, how long a version must stay wrong before that is believed; `send`, the

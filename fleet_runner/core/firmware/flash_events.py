@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from fleet_runner.core.base.printable import printable
-from fleet_runner.core.firmware.flash import Flash, Pace, Seen, Task, TaskEnd, Wait
+from fleet_runner.core.firmware.flash import Flash, FlashTiming, Seen, Task, TaskEnd, Wait
 from fleet_runner.core.firmware.task_owner import CLOCK, anothers
 from fleet_runner.core.firmware.unobserved import unwatched
 
@@ -38,14 +38,14 @@ def silent(seen: Seen) -> bool:
     return seen.versions is None and seen.tasks is None and seen.task is None
 
 
-def legible(seen: Seen, pace: Pace) -> bool:
+def legible(seen: Seen, pace: FlashTiming) -> bool:
     """Say if the versions were read often enough, or cannot be because the host is off while the BMC answers."""
     if seen.versions is None:
         return seen.tasks is not None and seen.power == "Off"
     return seen.stable >= pace.stable
 
 
-def beside(flash: Flash, seen: Seen, pace: Pace) -> Wait | None:
+def beside(flash: Flash, seen: Seen, pace: FlashTiming) -> Wait | None:
     """Wait for a task that runs and is not known to be the flash's, and say what it may be; None where none does."""
     if not (others := running(new(flash, seen))):
         return None
@@ -53,7 +53,7 @@ def beside(flash: Flash, seen: Seen, pace: Pace) -> Wait | None:
     return Wait(f"The BMC is busy with {named(others[0])}, {why}.", pace.poll)
 
 
-def right(flash: Flash, seen: Seen, pace: Pace) -> bool:
+def right(flash: Flash, seen: Seen, pace: FlashTiming) -> bool:
     """Say if every version is the target's, in enough looks in a row."""
     return seen.versions is not None and seen.stable >= pace.stable and not off(flash, seen)
 
@@ -118,12 +118,12 @@ def _set_forward(flash: Flash, seen: Seen) -> float:
     return moved if moved > CLOCK and (now or 0.0) < flash.intended_at - CLOCK else 0.0
 
 
-def clock(pace: Pace) -> float:
+def clock(pace: FlashTiming) -> float:
     """Return by how many seconds two tellings of a BMC's start may differ and still be of one start."""
     return min(CLOCK, pace.poll)
 
 
-def silence(seen: Seen, pace: Pace, since: float) -> Wait:
+def silence(seen: Seen, pace: FlashTiming, since: float) -> Wait:
     """Wait for a BMC that says nothing, and say since when at the latest it should have spoken."""
     said = cut(seen.trouble).rstrip(".") or "it does not answer"
     long = seen.at - since > pace.outage
@@ -131,7 +131,7 @@ def silence(seen: Seen, pace: Pace, since: float) -> Wait:
     return Wait(f"Nothing can be known or done until the BMC answers: {said}.{more}", pace.poll)
 
 
-def unread(seen: Seen, pace: Pace) -> Wait:
+def unread(seen: Seen, pace: FlashTiming) -> Wait:
     """Wait for versions that were not read yet, or not often enough."""
     if seen.versions is None:
         said = cut(seen.trouble).rstrip(".") or "the BMC does not tell them"

@@ -53,8 +53,8 @@ from fleet_runner.core.firmware.flash import (
     Conclude,
     End,
     Flash,
+    FlashTiming,
     Mark,
-    Pace,
     Phase,
     Seen,
     Send,
@@ -81,7 +81,7 @@ from fleet_runner.core.firmware.flash_events import (
 )
 
 
-def decide(flash: Flash, seen: Seen, pace: Pace) -> Act:
+def decide(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     """Return what to do next about an open flash."""
     if flash.phase is Phase.INTENDED:
         return _intended(flash, seen, pace)
@@ -90,7 +90,7 @@ def decide(flash: Flash, seen: Seen, pace: Pace) -> Act:
     return activation.decide(flash, seen, pace)
 
 
-def _intended(flash: Flash, seen: Seen, pace: Pace) -> Act:
+def _intended(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     if silent(seen):
         return silence(seen, pace, flash.intended_at)
     if mine := task_owner.own(flash, new(flash, seen)):
@@ -107,7 +107,7 @@ def _intended(flash: Flash, seen: Seen, pace: Pace) -> Act:
     return _unanswered(flash, seen, pace)
 
 
-def _unanswered(flash: Flash, seen: Seen, pace: Pace) -> Act:
+def _unanswered(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     """Go by what the BMC shows now that it is at rest, and nothing of the image can be on its way any more."""
     if right(flash, seen, pace):
         return Mark(Phase.UPDATED, "The versions are right, so the BMC took the image and is done with it.")
@@ -129,11 +129,11 @@ def _may_be(flash: Flash, task: Task) -> bool:
     return task_owner.is_update(task) and not task_owner.anothers(flash, task)
 
 
-def _updating(pace: Pace) -> Wait:
+def _updating(pace: FlashTiming) -> Wait:
     return Wait("The BMC says that an update goes on.", pace.poll)
 
 
-def _untaken(flash: Flash, seen: Seen, pace: Pace) -> bool:
+def _untaken(flash: Flash, seen: Seen, pace: FlashTiming) -> bool:
     """Say if it is certain that the BMC never took the image: none of its tasks is new."""
     changed = new(flash, seen) or (seen.versions is not None and not unchanged(flash, seen))
     if seen.tasks is None or changed or set(flash.tasks_before) - seen.tasks.keys():
@@ -141,13 +141,13 @@ def _untaken(flash: Flash, seen: Seen, pace: Pace) -> bool:
     return any(task_owner.is_update(task) for task in seen.tasks.values()) and _same_start(flash, seen, pace)
 
 
-def _same_start(flash: Flash, seen: Seen, pace: Pace) -> bool:
+def _same_start(flash: Flash, seen: Seen, pace: FlashTiming) -> bool:
     """Say if the BMC last started when it had as the flash was written down, and no clock was set since."""
     before, now = flash.bmc_reset_before, seen.bmc_reset_at
     return before is not None and now is not None and abs(now - before) <= clock(pace)
 
 
-def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
+def _sent(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     task = seen.task or (seen.tasks or {}).get(flash.task)
     if task and not _reused(flash, seen, pace, task):
         return _told(flash, seen, pace, task)
@@ -162,14 +162,14 @@ def _sent(flash: Flash, seen: Seen, pace: Pace) -> Act:
     return _untold(flash, seen, pace) if legible(seen, pace) else unread(seen, pace)
 
 
-def _reused(flash: Flash, seen: Seen, pace: Pace, task: Task) -> bool:
+def _reused(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> bool:
     """Say if a BMC that may have restarted has given the flash's address to somebody else's task, which has ended."""
     if task.state is TaskEnd.RUNNING or _same_start(flash, seen, pace):
         return False
     return bool(task_owner.anothers(flash, task))
 
 
-def _untold(flash: Flash, seen: Seen, pace: Pace) -> Act:
+def _untold(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     """Go by the versions alone: no task tells of the image, not any more or never."""
     if right(flash, seen, pace):
         return Mark(Phase.UPDATED, "The versions are right.")
@@ -181,7 +181,7 @@ def _untold(flash: Flash, seen: Seen, pace: Pace) -> Act:
     return Mark(Phase.UPDATED, "No task tells of the image, and it should be written by now.")
 
 
-def _restarted(flash: Flash, seen: Seen, pace: Pace) -> bool:
+def _restarted(flash: Flash, seen: Seen, pace: FlashTiming) -> bool:
     """Say if the BMC is seen to have started since it took the image."""
     return started(seen) > _sent_at(flash) + clock(pace)
 
@@ -190,7 +190,7 @@ def _sent_at(flash: Flash) -> float:
     return flash.intended_at if flash.sent_at is None else flash.sent_at
 
 
-def _told(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
+def _told(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> Act:
     """Go by what the flash's own task says."""
     if task.state is TaskEnd.RUNNING:
         late = elapsed(flash, seen, _sent_at(flash)) > flash.seconds
@@ -201,7 +201,7 @@ def _told(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
     return _failed(flash, seen, pace, task)
 
 
-def _failed(flash: Flash, seen: Seen, pace: Pace, task: Task) -> Act:
+def _failed(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> Act:
     if busy := at_work(flash, seen):
         return Wait(f"The BMC's task failed, and it is busy with {busy}.", pace.poll)
     if not legible(seen, pace):

@@ -19,7 +19,7 @@ MINUTE = 60.0
 TWO_MINUTES = 2 * MINUTE
 
 
-class Stand(StrEnum):
+class FirmwareStatus(StrEnum):
     """Where a node's firmware stands when a visit ends."""
 
     DONE = "done"  # every component is on a version that is right
@@ -38,7 +38,7 @@ class Report:
     `rebooted` that the host was reset, or switched on or off, since the node came into its state.
     """
 
-    stand: Stand
+    stand: FirmwareStatus
     message: str
     steps: tuple[Mapping[str, Any], ...] = ()
     flash: Mapping[str, Any] | None = None
@@ -69,7 +69,7 @@ def parse(text: str, what: str) -> Report:
     raw = json_object(text, what)
     try:
         return Report(
-            stand=Stand(raw["state"]),
+            stand=FirmwareStatus(raw["state"]),
             message=str(raw["message"]),
             steps=tuple(dict(step) for step in raw["steps"]),
             flash=None if raw["flash"] is None else dict(raw["flash"]),

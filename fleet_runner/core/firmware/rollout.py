@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from fleet_runner.core.firmware.turns import Member, Sight, Turn, judge, later, unfit
+from fleet_runner.core.firmware.turns import Member, MemberStatus, RolloutStep, judge, later, unfit
 
 _NAME = re.compile(r"rollout (\d{1,18})", re.ASCII)
 
 
-class Standing(StrEnum):
+class RolloutStatus(StrEnum):
     """Where a rollout as a whole stands."""
 
     RUNNING = "running"
@@ -25,7 +25,7 @@ class Standing(StrEnum):
     DONE = "done"  # every node of it is done, failed or skipped
 
 
-GOING_ON = frozenset({Standing.RUNNING, Standing.PAUSED})
+GOING_ON = frozenset({RolloutStatus.RUNNING, RolloutStatus.PAUSED})
 """Rollouts that may still ask; a device type has at most one."""
 
 
@@ -47,7 +47,7 @@ class Rollout:
     canary: int
     wave: int
     failed_share: float
-    standing: Standing = Standing.RUNNING
+    standing: RolloutStatus = RolloutStatus.RUNNING
     detail: str = ""
     changed_at: float = 0.0
     counts_from: float = 0.0
@@ -63,7 +63,7 @@ class Rollout:
 class Course:
     """Where a rollout stands now, and that up to `room` more nodes may be asked, as part of `wave`."""
 
-    standing: Standing
+    standing: RolloutStatus
     detail: str
     wave: int = 0
     room: int = 0
@@ -75,11 +75,13 @@ def number(by: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def judged(rollout: Rollout, asked: Iterable[Member], sights: Mapping[str, Sight], now: float) -> tuple[Member, ...]:
+def judged(
+    rollout: Rollout, asked: Iterable[Member], sights: Mapping[str, MemberStatus], now: float
+) -> tuple[Member, ...]:
     """Return those of the members that were asked whose turn has ended by now, or was given back, as they are now."""
-    off = rollout.standing is Standing.STOPPED
+    off = rollout.standing is RolloutStatus.STOPPED
     found = (judge(each, sights[each.node], rollout.name, called_off=off) for each in asked)
-    return tuple(replace(each, changed_at=now) for each in found if each.turn is not Turn.ASKED)
+    return tuple(replace(each, changed_at=now) for each in found if each.turn is not RolloutStep.ASKED)
 
 
 def course(rollout: Rollout, members: Iterable[Member]) -> Course:
@@ -92,12 +94,12 @@ def course(rollout: Rollout, members: Iterable[Member]) -> Course:
         return Course(rollout.standing, rollout.detail)
     tally = _Tally.of(rollout, members)
     if not tally.out and not tally.left:
-        return Course(Standing.DONE, tally.words())
-    if rollout.standing is Standing.PAUSED:
+        return Course(RolloutStatus.DONE, tally.words())
+    if rollout.standing is RolloutStatus.PAUSED:
         return Course(rollout.standing, rollout.detail)
     broken = tally.broken(rollout)
     if broken:
-        return Course(Standing.STOPPED, broken)
+        return Course(RolloutStatus.STOPPED, broken)
     return Course(rollout.standing, rollout.detail, *tally.room(rollout))
 
 
@@ -106,7 +108,7 @@ def size(rollout: Rollout, wave: int) -> int:
     return rollout.canary if wave == 0 else rollout.wave
 
 
-def choose(course: Course, waiting: Iterable[Member], sights: Mapping[str, Sight]) -> tuple[Member, ...]:
+def choose(course: Course, waiting: Iterable[Member], sights: Mapping[str, MemberStatus]) -> tuple[Member, ...]:
     """Return the waiting members whose turn it is now, asked or skipped; the others go on waiting.
 
     They are taken in the order given; those of which there is no sight are left out. `changed_at` is the caller's.
@@ -121,44 +123,46 @@ def choose(course: Course, waiting: Iterable[Member], sights: Mapping[str, Sight
             continue
         reason = unfit(member, sight)
         if reason:
-            chosen.append(replace(member, turn=Turn.SKIPPED, detail=reason))
+            chosen.append(replace(member, turn=RolloutStep.SKIPPED, detail=reason))
         elif not later(sight):
-            chosen.append(replace(member, turn=Turn.ASKED, wave=course.wave))
+            chosen.append(replace(member, turn=RolloutStep.ASKED, wave=course.wave))
             room -= 1
     return tuple(chosen)
 
 
 def in_order(members: Iterable[Member]) -> Sequence[Member]:
     """Return the members that wait, in the order of their turns."""
-    return sorted((each for each in members if each.turn is Turn.WAITING), key=lambda each: (each.wave, each.node))
+    return sorted(
+        (each for each in members if each.turn is RolloutStep.WAITING), key=lambda each: (each.wave, each.node)
+    )
 
 
-def turned(rollout: Rollout, to: Standing, words: str, now: float) -> Rollout:
+def turned(rollout: Rollout, to: RolloutStatus, words: str, now: float) -> Rollout:
     """Return a rollout that somebody or something has brought to another standing; `words` say who and why.
 
     Resuming one that was stopped forgives what failed until then.
     """
-    forgives = rollout.standing is Standing.STOPPED and to is Standing.RUNNING
+    forgives = rollout.standing is RolloutStatus.STOPPED and to is RolloutStatus.RUNNING
     counts_from = now if forgives else rollout.counts_from
     return replace(rollout, standing=to, detail=words, changed_at=now, counts_from=counts_from)
 
 
-def unturnable(rollout: Rollout, to: Standing) -> str:
+def unturnable(rollout: Rollout, to: RolloutStatus) -> str:
     """Say why a person cannot bring a rollout to a standing; "" where he can."""
     if rollout.standing in _FROM[to]:
         return ""
-    known = " or ".join(standing.value for standing in Standing if standing in _FROM[to])
+    known = " or ".join(standing.value for standing in RolloutStatus if standing in _FROM[to])
     return f"{rollout.name} is {rollout.standing}; it must be {known} to be {_WORDS[to]}"
 
 
-_FROM: dict[Standing, frozenset[Standing]] = {
-    Standing.PAUSED: frozenset({Standing.RUNNING}),
-    Standing.RUNNING: frozenset({Standing.PAUSED, Standing.STOPPED}),
-    Standing.STOPPED: GOING_ON,
+_FROM: dict[RolloutStatus, frozenset[RolloutStatus]] = {
+    RolloutStatus.PAUSED: frozenset({RolloutStatus.RUNNING}),
+    RolloutStatus.RUNNING: frozenset({RolloutStatus.PAUSED, RolloutStatus.STOPPED}),
+    RolloutStatus.STOPPED: GOING_ON,
 }
 """From where a person brings a rollout to each standing."""
 
-_WORDS = {Standing.PAUSED: "paused", Standing.RUNNING: "resumed", Standing.STOPPED: "stopped"}
+_WORDS = {RolloutStatus.PAUSED: "paused", RolloutStatus.RUNNING: "resumed", RolloutStatus.STOPPED: "stopped"}
 
 
 def refusal(rollout: Rollout, *, begun: bool) -> str:
@@ -166,7 +170,7 @@ def refusal(rollout: Rollout, *, begun: bool) -> str:
 
     A stopped rollout's nodes that have `begun` their stay in `firmware` are brought to its end.
     """
-    held = rollout.standing is Standing.PAUSED or (rollout.standing is Standing.STOPPED and not begun)
+    held = rollout.standing is RolloutStatus.PAUSED or (rollout.standing is RolloutStatus.STOPPED and not begun)
     return f"{rollout.name} is {rollout.detail}" if held else ""
 
 
@@ -186,17 +190,17 @@ class _Tally:
     @classmethod
     def of(cls, rollout: Rollout, members: Iterable[Member]) -> "_Tally":
         rows = list(members)
-        counted = {turn: [each for each in rows if each.turn is turn] for turn in Turn}
-        failed = tuple(each for each in counted[Turn.FAILED] if each.changed_at >= rollout.counts_from)
-        asked = [*counted[Turn.ASKED], *counted[Turn.DONE], *failed]
-        wave = max((each.wave for each in (*asked, *counted[Turn.FAILED])), default=0)
+        counted = {turn: [each for each in rows if each.turn is turn] for turn in RolloutStep}
+        failed = tuple(each for each in counted[RolloutStep.FAILED] if each.changed_at >= rollout.counts_from)
+        asked = [*counted[RolloutStep.ASKED], *counted[RolloutStep.DONE], *failed]
+        wave = max((each.wave for each in (*asked, *counted[RolloutStep.FAILED])), default=0)
         return cls(
-            done=len(counted[Turn.DONE]),
+            done=len(counted[RolloutStep.DONE]),
             failed=failed,
-            forgiven=len(counted[Turn.FAILED]) - len(failed),
-            skipped=len(counted[Turn.SKIPPED]),
-            out=len(counted[Turn.ASKED]),
-            left=len(counted[Turn.WAITING]),
+            forgiven=len(counted[RolloutStep.FAILED]) - len(failed),
+            skipped=len(counted[RolloutStep.SKIPPED]),
+            out=len(counted[RolloutStep.ASKED]),
+            left=len(counted[RolloutStep.WAITING]),
             wave=wave,
             taken=sum(each.wave == wave for each in asked),
         )

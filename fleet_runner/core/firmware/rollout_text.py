@@ -3,15 +3,15 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-from fleet_runner.core.firmware.rollout import GOING_ON, Rollout, Standing, course
-from fleet_runner.core.firmware.turns import Member, Turn
+from fleet_runner.core.firmware.rollout import GOING_ON, Rollout, RolloutStatus, course
+from fleet_runner.core.firmware.turns import Member, RolloutStep
 
 WORDS = {
-    Turn.DONE: "done",
-    Turn.FAILED: "failed",
-    Turn.ASKED: "out",
-    Turn.WAITING: "waiting",
-    Turn.SKIPPED: "skipped",
+    RolloutStep.DONE: "done",
+    RolloutStep.FAILED: "failed",
+    RolloutStep.ASKED: "out",
+    RolloutStep.WAITING: "waiting",
+    RolloutStep.SKIPPED: "skipped",
 }
 """How far a node is, in a word; in this order they are counted."""
 
@@ -22,7 +22,7 @@ def counted(members: Iterable[Member]) -> dict[str, int]:
     return {word: found[turn] for turn, word in WORDS.items()}
 
 
-def tally(found: Mapping[Turn, int]) -> str:
+def tally(found: Mapping[RolloutStep, int]) -> str:
     """Return "3 done, 1 out, 12 waiting"."""
     return ", ".join(f"{found[turn]} {word}" for turn, word in WORDS.items() if found.get(turn)) or "no nodes"
 
@@ -49,7 +49,7 @@ def reasons(members: Iterable[Member]) -> dict[str, list[Member]]:
     """Return the members that are skipped, by the reason for it."""
     why: dict[str, list[Member]] = defaultdict(list)
     for each in members:
-        if each.turn is Turn.SKIPPED:
+        if each.turn is RolloutStep.SKIPPED:
             why[each.detail].append(each)
     return {reason: why[reason] for reason in sorted(why)}
 
@@ -65,17 +65,17 @@ def other(rollout: Rollout, live: Iterable[Rollout]) -> str:
 def waits(rollout: Rollout, members: Iterable[Member]) -> str:
     """Say what the nodes wait for whose turn has not come; "" where none waits."""
     rows = list(members)
-    if all(each.turn is not Turn.WAITING for each in rows):
+    if all(each.turn is not RolloutStep.WAITING for each in rows):
         return ""
-    if rollout.standing is not Standing.RUNNING:
+    if rollout.standing is not RolloutStatus.RUNNING:
         return f"It is {rollout.standing}: no node is asked until it is resumed."
     found = course(rollout, rows)
-    if found.standing is not Standing.RUNNING:
+    if found.standing is not RolloutStatus.RUNNING:
         return f"It will be {found.detail}."
     begin = "The canary" if found.wave == 0 else f"Wave {found.wave}"
     if found.room:
         return f"{begin} has room for {found.room} more; who comes next and is fit is asked."
-    failed = sum(each.turn is Turn.FAILED and each.changed_at >= rollout.counts_from for each in rows)
-    if failed > rollout.failed_share * (failed + sum(each.turn is Turn.DONE for each in rows)):
+    failed = sum(each.turn is RolloutStep.FAILED and each.changed_at >= rollout.counts_from for each in rows)
+    if failed > rollout.failed_share * (failed + sum(each.turn is RolloutStep.DONE for each in rows)):
         return "As many failed as may; the nodes that are out have to end well before more are asked."
     return f"{begin} is full; the next one opens when none of its nodes is out any more."

@@ -15,7 +15,7 @@ from fleet_runner.core.lifecycle.runs import Entry, Node
 from fleet_runner.core.lifecycle.states import Condition, State
 
 
-class Turn(StrEnum):
+class RolloutStep(StrEnum):
     """How far a node of a rollout is."""
 
     WAITING = "waiting"  # its turn has not come
@@ -47,14 +47,14 @@ class Member:
 
     node: str
     wave: int
-    turn: Turn = Turn.WAITING
+    turn: RolloutStep = RolloutStep.WAITING
     detail: str = ""
     changed_at: float = 0.0
     intent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class MemberStatus:
     """What is known about a member now.
 
     `status` is its status in the source of truth, None where that does not know it. `right` says that everything is
@@ -70,7 +70,7 @@ class Sight:
     flashes: tuple[Flash, ...] = ()
 
 
-def unfit(member: Member, sight: Sight) -> str:
+def unfit(member: Member, sight: MemberStatus) -> str:
     """Say why a node whose turn comes is skipped; "" where it is not."""
     node = sight.node
     absent = _absent(sight)
@@ -85,12 +85,12 @@ def unfit(member: Member, sight: Sight) -> str:
     return "everything is on its target already" if sight.right else ""
 
 
-def later(sight: Sight) -> bool:
+def later(sight: MemberStatus) -> bool:
     """Whether a node's turn comes when it is back from where it is, or rid of the remedy that is pending."""
     return sight.node.state in LATER or Condition.PENDING in sight.node.conditions
 
 
-def judge(member: Member, sight: Sight, asker: str, *, called_off: bool = False) -> Member:
+def judge(member: Member, sight: MemberStatus, asker: str, *, called_off: bool = False) -> Member:
     """Return a member that was asked as it is now. `asker` is the rollout's name ("rollout 3").
 
     With `called_off` (the rollout was stopped) one that has not begun waits for its turn again.
@@ -100,9 +100,9 @@ def judge(member: Member, sight: Sight, asker: str, *, called_off: bool = False)
         return _begun(member, sight, came)
     skipped = _absent(sight) or _refused(sight, asker)
     if skipped:
-        return replace(member, turn=Turn.SKIPPED, detail=skipped)
+        return replace(member, turn=RolloutStep.SKIPPED, detail=skipped)
     if called_off:
-        return replace(member, turn=Turn.WAITING, intent=None)
+        return replace(member, turn=RolloutStep.WAITING, intent=None)
     return member
 
 
@@ -124,7 +124,7 @@ def spoiled(flashes: Iterable[Flash], *, finished: bool) -> str:
     return f"{worst.component} failed: {worst.detail}" if finished and worst is not None else ""
 
 
-def _absent(sight: Sight) -> str:
+def _absent(sight: MemberStatus) -> str:
     """Say why nothing may be begun on a node, wherever it is."""
     node = sight.node
     if node.state is State.RETIRED:
@@ -139,7 +139,7 @@ def _absent(sight: Sight) -> str:
     return "it is in maintenance" if Condition.MAINTENANCE in node.conditions else ""
 
 
-def _refused(sight: Sight, asker: str) -> str:
+def _refused(sight: MemberStatus, asker: str) -> str:
     """Say why the update of a node that was asked, and has not begun, will not be; "" where it still may."""
     if sight.answer is None:
         return ""
@@ -156,16 +156,16 @@ def _refused(sight: Sight, asker: str) -> str:
     return "its update was cancelled before it began"
 
 
-def _begun(member: Member, sight: Sight, came: int) -> Member:
+def _begun(member: Member, sight: MemberStatus, came: int) -> Member:
     """Judge a node whose update began with the move number `came`."""
     gone = next((move for move in sight.moves[came:] if move.to not in UNDER_WAY), None)
     passed = any(move.to is State.BURN_IN for move in sight.moves[came:])
     if gone is not None and gone.to is not State.PRODUCTION:
-        return replace(member, turn=Turn.FAILED, detail=f"it went to {gone.to}: {gone.sentence}")
+        return replace(member, turn=RolloutStep.FAILED, detail=f"it went to {gone.to}: {gone.sentence}")
     wrong = spoiled(sight.flashes, finished=passed)
     if wrong:
-        return replace(member, turn=Turn.FAILED, detail=wrong)
-    return member if gone is None else replace(member, turn=Turn.DONE, detail="")
+        return replace(member, turn=RolloutStep.FAILED, detail=wrong)
+    return member if gone is None else replace(member, turn=RolloutStep.DONE, detail="")
 
 
 def _versions(versions: Iterable[str]) -> str:

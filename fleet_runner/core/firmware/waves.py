@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain, zip_longest
 
-from fleet_runner.core.firmware.turns import Member, Turn
+from fleet_runner.core.firmware.turns import Member, RolloutStep
 
 NO_WAVE = -1
 """The wave of a node that is skipped from the beginning."""
@@ -17,7 +17,7 @@ def plan(racks: Mapping[str, str], skipped: Mapping[str, str], canary: int, wave
     """
     order = spread(racks)
     asked = [Member(node, 0 if at < canary else 1 + (at - canary) // wave) for at, node in enumerate(order)]
-    return (*asked, *(Member(node, NO_WAVE, Turn.SKIPPED, why) for node, why in sorted(skipped.items())))
+    return (*asked, *(Member(node, NO_WAVE, RolloutStep.SKIPPED, why) for node, why in sorted(skipped.items())))
 
 
 def spread(racks: Mapping[str, str]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ LETTERS: Mapping[State, str] = {state: word[0] for state, word in KINDS.items()}
 CABLING = "cabling/"
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a node stands and whose it is; "" where the source of truth does not say."""
 
     site: str = ""
@@ -45,7 +45,7 @@ class Place(NamedTuple):
     tenant: str = ""
 
 
-NOWHERE = Place()
+NOWHERE = Location()
 """Of a node that the source of truth does not know."""
 
 
@@ -53,20 +53,20 @@ class Plan(NamedTuple):
     """A rack with the names of its nodes, the highest unit first; `number` counts the racks of a fleet."""
 
     number: int
-    place: Place
+    place: Location
     names: tuple[str, ...]
 
 
-class Spot(NamedTuple):
+class NodeTile(NamedTuple):
     """A node as it is drawn: `marks` are keys of MARKS, `codes` those of its open tickets and alarms."""
 
     node: Node
-    place: Place
+    place: Location
     marks: tuple[str, ...]
     codes: frozenset[str]
 
 
-class Wanted(NamedTuple):
+class FloorFilter(NamedTuple):
     """Which nodes are to be shown; what is empty narrows nothing. `condition` is a key of MARKS, or `in_use`."""
 
     site: str = ""
@@ -82,7 +82,7 @@ class Shown(NamedTuple):
     """A rack with those of its nodes that are wanted."""
 
     plan: Plan
-    spots: tuple[Spot, ...]
+    spots: tuple[NodeTile, ...]
 
     @property
     def letters(self) -> list[str]:
@@ -114,42 +114,42 @@ class Site(NamedTuple):
     rows: tuple[Row, ...]
 
 
-def letter(spot: Spot) -> str:
+def letter(spot: NodeTile) -> str:
     """Return the letter a node is drawn by among thousands."""
     small = LETTERS[spot.node.state]
     return small.upper() if spot.marks else small
 
 
-def places(fleet: Fleet) -> dict[str, Place]:
+def places(fleet: Fleet) -> dict[str, Location]:
     """Return where every node of the source of truth is."""
     return {name: place(fleet, device) for name, device in fleet.devices.items() if device.role in NODE_ROLES}
 
 
-def place(fleet: Fleet, device: Device) -> Place:
+def place(fleet: Fleet, device: Device) -> Location:
     """Return where a device is."""
     rack = fleet.racks.get(f"{device.site}/{device.rack}") if device.rack else None
     location = rack.location or "" if rack is not None else ""
-    return Place(device.site, location, device.rack or "", device.position, device.tenant or "")
+    return Location(device.site, location, device.rack or "", device.position, device.tenant or "")
 
 
-def plans(known: Mapping[str, Place], names: Iterable[str]) -> tuple[Plan, ...]:
+def plans(known: Mapping[str, Location], names: Iterable[str]) -> tuple[Plan, ...]:
     """Return the racks that some nodes stand in, in the order of their names; without a rack those come last.
 
     Within a rack the highest unit is first, as it hangs there.
     """
     placed = {name: known.get(name, NOWHERE) for name in names}
-    order: dict[Place, list[str]] = {}
+    order: dict[Location, list[str]] = {}
     for name, where in placed.items():
         order.setdefault(where._replace(unit=None, tenant=""), []).append(name)
     racks = sorted(order, key=lambda rack: (not rack.site, _key(rack)))
     return tuple(Plan(number, rack, _hung(order[rack], placed)) for number, rack in enumerate(racks))
 
 
-def _key(rack: Place) -> tuple[object, ...]:
+def _key(rack: Location) -> tuple[object, ...]:
     return natural(rack.site), not rack.rack, natural(rack.location), natural(rack.rack)
 
 
-def _hung(names: Iterable[str], placed: Mapping[str, Place]) -> tuple[str, ...]:
+def _hung(names: Iterable[str], placed: Mapping[str, Location]) -> tuple[str, ...]:
     units = ((placed[name].unit, natural(name), name) for name in names)
     return tuple(name for *_, name in sorted(units, key=lambda each: (each[0] is None, -(each[0] or 0.0), each[1])))
 
@@ -175,23 +175,23 @@ def faults(tickets: Iterable[Ticket], alarms: Iterable[Alarm]) -> dict[str, dict
 
 
 def spots(
-    nodes: Iterable[Node], known: Mapping[str, Place], wrong: Mapping[str, Mapping[str, set[str]]]
-) -> dict[str, Spot]:
+    nodes: Iterable[Node], known: Mapping[str, Location], wrong: Mapping[str, Mapping[str, set[str]]]
+) -> dict[str, NodeTile]:
     """Return every node as it is drawn, by name."""
     return {node.name: _spot(node, known.get(node.name, NOWHERE), wrong.get(node.name)) for node in nodes}
 
 
-def _spot(node: Node, where: Place, wrong: Mapping[str, set[str]] | None) -> Spot:
+def _spot(node: Node, where: Location, wrong: Mapping[str, set[str]] | None) -> NodeTile:
     if not wrong and not node.conditions and not node.waiting.startswith("UNKNOWN"):
-        return Spot(node, where, (), frozenset())
+        return NodeTile(node, where, (), frozenset())
     holds = {*node.conditions, *(wrong or ())}
     if node.waiting.startswith("UNKNOWN"):
         holds.add(UNKNOWN)
     codes = frozenset[str]().union(*(wrong or {}).values())
-    return Spot(node, where, tuple(mark for mark in MARKS if mark in holds), codes)
+    return NodeTile(node, where, tuple(mark for mark in MARKS if mark in holds), codes)
 
 
-def is_wanted(spot: Spot, wanted: Wanted) -> bool:
+def is_wanted(spot: NodeTile, wanted: FloorFilter) -> bool:
     """Whether a node is to be shown."""
     at = spot.place
     return (
@@ -205,9 +205,9 @@ def is_wanted(spot: Spot, wanted: Wanted) -> bool:
     )
 
 
-def laid_out(racks: Iterable[Plan], drawn: Mapping[str, Spot], wanted: Wanted) -> tuple[Site, ...]:
+def laid_out(racks: Iterable[Plan], drawn: Mapping[str, NodeTile], wanted: FloorFilter) -> tuple[Site, ...]:
     """Return the sites with their rows and racks, as far as anything in them is wanted."""
-    every = wanted == Wanted()
+    every = wanted == FloorFilter()
     shown = [
         Shown(rack, found)
         for rack in racks
@@ -222,7 +222,7 @@ def _rows(racks: Sequence[Shown]) -> tuple[Row, ...]:
     return tuple(Row(name, tuple(mine)) for name, mine in rows)
 
 
-def counts(drawn: Iterable[Spot]) -> dict[State, int]:
+def counts(drawn: Iterable[NodeTile]) -> dict[State, int]:
     """Return how many nodes are in each state, in the order of the states; those that none is in are left out."""
     found = Counter(spot.node.state for spot in drawn)
     return {state: found[state] for state in State if state in found}

@@ -19,7 +19,7 @@ UUID_KEY = "system_uuid"
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class DesignedMachine:
     """What the source of truth says of a node's machine, as it is compared; "" and no MACs where it says nothing.
 
     `bmc` is the BMC's address without its mask; `macs` are those of all interfaces, the BMC's too.
@@ -45,7 +45,7 @@ class Refused:
     """Why nothing is done to a node; `machine` is the one that the source gives it now, if only that changed."""
 
     sentence: str
-    machine: Machine | None = None
+    machine: DesignedMachine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ class Comparison:
     refused: Mapping[str, Refused] = field(default_factory=dict[str, Refused])
 
 
-def machine(device: Device) -> Machine:
+def machine(device: Device) -> DesignedMachine:
     """Return what a record says of its machine; placeholders that firmware leaves are no serial numbers."""
-    return Machine(
+    return DesignedMachine(
         serial(device.serial or "").upper(),
         uuid(str(device.context.get(UUID_KEY) or "")),
         (device.oob_address or "").partition("/")[0].lower(),
@@ -66,14 +66,16 @@ def machine(device: Device) -> Machine:
     )
 
 
-def merged(known: Machine, said: Machine) -> Machine:
+def merged(known: DesignedMachine, said: DesignedMachine) -> DesignedMachine:
     """Return what is known of a machine after the source was read again: what it no longer says is kept."""
-    return Machine(
+    return DesignedMachine(
         known.serial or said.serial, said.uuid or known.uuid, said.bmc or known.bmc, said.macs or known.macs
     )
 
 
-def compare(known: Mapping[str, Machine], devices: Iterable[Device], taken: Container[str] = ()) -> Comparison:
+def compare(
+    known: Mapping[str, DesignedMachine], devices: Iterable[Device], taken: Container[str] = ()
+) -> Comparison:
     """Compare the machines of the known nodes with the source's devices, of one reading of the whole source.
 
     `taken` are names that no machine can be given, such as those of retired nodes.
@@ -115,7 +117,7 @@ def retold(said: Any, names: Mapping[str, str]) -> Any:
     return said
 
 
-def _clashes(said: Mapping[str, Machine]) -> dict[str, Refused]:
+def _clashes(said: Mapping[str, DesignedMachine]) -> dict[str, Refused]:
     """Refuse records that claim one machine: the same serial number, UUID, BMC address or MAC address."""
     first: dict[str, str] = {}
     twice: set[str] = set()
@@ -135,14 +137,14 @@ def _clashes(said: Mapping[str, Machine]) -> dict[str, Refused]:
     return found
 
 
-def _words(found: Machine) -> list[str]:
+def _words(found: DesignedMachine) -> list[str]:
     """Return what tells a machine from every other one, in words that are its keys as well."""
     said = (("serial", found.serial), ("system UUID", found.uuid), ("BMC address", found.bmc))
     return [f"{kind} {value}" for kind, value in said if value] + [f"MAC address {mac}" for mac in sorted(found.macs)]
 
 
 def _moves(
-    known: Mapping[str, Machine], said: Mapping[str, Machine], clashes: Mapping[str, Refused]
+    known: Mapping[str, DesignedMachine], said: Mapping[str, DesignedMachine], clashes: Mapping[str, Refused]
 ) -> dict[str, str]:
     """Return the new name of each machine whose old one is gone, or another machine's, if just one fits it."""
     gone = {name for name in known if name not in said or not _is_same(known[name], said[name])}
@@ -157,7 +159,10 @@ def _moves(
 
 
 def _closed(
-    moves: dict[str, str], known: Mapping[str, Machine], said: Mapping[str, Machine], taken: Container[str]
+    moves: dict[str, str],
+    known: Mapping[str, DesignedMachine],
+    said: Mapping[str, DesignedMachine],
+    taken: Container[str],
 ) -> dict[str, str]:
     """Return the moves whose new name is free, and whose old name is gone or another's, once all are made."""
     while True:
@@ -172,7 +177,9 @@ def _closed(
         moves = kept
 
 
-def _unclear(known: Mapping[str, Machine], said: Mapping[str, Machine], clear: set[str]) -> dict[str, Refused]:
+def _unclear(
+    known: Mapping[str, DesignedMachine], said: Mapping[str, DesignedMachine], clear: set[str]
+) -> dict[str, Refused]:
     """Refuse what the evidence does not settle: another serial number under a name, or a machine of another node."""
     left = sorted(said.keys() - clear)
     places = _places(known) if known and not known.keys() >= set(left) else {}
@@ -189,14 +196,14 @@ def _unclear(known: Mapping[str, Machine], said: Mapping[str, Machine], clear: s
     return found
 
 
-def _replaced(name: str, known: Machine, said: Machine) -> str:
+def _replaced(name: str, known: DesignedMachine, said: DesignedMachine) -> str:
     return (
         f"its serial was {known.serial}, the source of truth says {said.serial} now; nothing is done to it until the"
         f" source is corrected, or a person says that the chassis was replaced: fleet-runner rma replaced {name}"
     )
 
 
-def _unsettled(others: list[str], said: Machine, known: Machine) -> str:
+def _unsettled(others: list[str], said: DesignedMachine, known: DesignedMachine) -> str:
     shared = next(words for words in _words(said) if words in _words(known))
     return (
         f"it may be the machine of {' or '.join(others)}, which has the same {shared}, and the source of truth does"
@@ -204,7 +211,7 @@ def _unsettled(others: list[str], said: Machine, known: Machine) -> str:
     )
 
 
-def _places(machines: Mapping[str, Machine]) -> dict[str, list[str]]:
+def _places(machines: Mapping[str, DesignedMachine]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, each in machines.items():
         for words in _words(each):
@@ -212,14 +219,14 @@ def _places(machines: Mapping[str, Machine]) -> dict[str, list[str]]:
     return found
 
 
-def _is_same(known: Machine, said: Machine) -> bool:
+def _is_same(known: DesignedMachine, said: DesignedMachine) -> bool:
     """Whether a name is still the same machine's; without serial numbers, all else together says that it is not."""
     if known.serial and said.serial:
         return known.serial == said.serial
     return not (known.bmc and said.bmc and known.bmc != said.bmc and _are_other(known.macs, said.macs))
 
 
-def _is_moved(known: Machine, there: Machine | None, said: Machine) -> bool:
+def _is_moved(known: DesignedMachine, there: DesignedMachine | None, said: DesignedMachine) -> bool:
     """Whether a known machine is the one of another name now; `there` is what its own name is now, if anything."""
     if there is not None and _stayed(known, there):
         return False
@@ -232,14 +239,14 @@ def _is_moved(known: Machine, there: Machine | None, said: Machine) -> bool:
     return sum(bool(one) and one == other for one, other in pairs) + len(known.macs & said.macs) > 1
 
 
-def _stayed(known: Machine, there: Machine) -> bool:
+def _stayed(known: DesignedMachine, there: DesignedMachine) -> bool:
     """Whether all but its serial number is still at the old name: then the number was changed, not the name."""
     if known.macs and there.macs:
         return bool(known.macs & there.macs)
     return bool(known.bmc) and known.bmc == there.bmc
 
 
-def _may_be(known: Machine, said: Machine) -> bool:
+def _may_be(known: DesignedMachine, said: DesignedMachine) -> bool:
     """Whether a new record may be a known machine, of which something agrees: two serial numbers settle it."""
     if known.serial and said.serial:
         return known.serial == said.serial
@@ -250,7 +257,7 @@ def _are_other(known: frozenset[str], said: frozenset[str]) -> bool:
     return bool(known and said) and not known & said
 
 
-def _evidence(known: Machine, said: Machine) -> str:
+def _evidence(known: DesignedMachine, said: DesignedMachine) -> str:
     """Say by what a machine was known again."""
     if known.serial and known.serial == said.serial:
         return f"same serial {known.serial}"

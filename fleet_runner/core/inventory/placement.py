@@ -55,7 +55,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ClaimedBatch:
     """A batch that a runner took; `token` is another one each time that it is taken."""
 
     offer: Offer
@@ -63,7 +63,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class BatchSummary:
     """A batch between runners, as people see it.
 
     `runner` is "" while nobody has it, `left` how many seconds its lease has left; `read_at` is when it was read, by
@@ -143,7 +143,7 @@ def resumable(paused: Switch) -> str:
     return f"{words[0].upper()}{words[1:]}. To go on: fleet-runner queue resume"
 
 
-def waits(parcel: Parcel, able: Sequence[Runner], paused: Switch | None) -> str:
+def waits(parcel: BatchSummary, able: Sequence[Runner], paused: Switch | None) -> str:
     """Say why nobody has taken a batch, of those who may."""
     if paused is not None:
         return stopped(paused)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.inventory.identity import Machine
+from fleet_runner.core.inventory.identity import DesignedMachine
 from fleet_runner.core.lifecycle.runs import Held
 from fleet_runner.core.lifecycle.states import Condition, Stage, Transition
 
@@ -103,7 +103,7 @@ class EndAttempt:
 class Identify:
     """The node is this machine from now on; `sentence` says who said so, and what changed."""
 
-    machine: Machine
+    machine: DesignedMachine
     by: str
     sentence: str
 

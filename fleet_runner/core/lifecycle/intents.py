@@ -12,7 +12,7 @@ from fleet_runner.core.lifecycle import adoption
 from fleet_runner.core.lifecycle.actions import Action, Answer, ClearCondition, Identify, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle.idle import idle
 from fleet_runner.core.lifecycle.pending import clear, pend, waive
-from fleet_runner.core.lifecycle.runs import WISH_EVENTS, Held, Intent, Wish
+from fleet_runner.core.lifecycle.runs import WISH_EVENTS, Held, Intent, IntentKind
 from fleet_runner.core.lifecycle.states import FABRICS, SERVING, STATES, Condition, Event, Refusal, Stage, State, step
 from fleet_runner.core.lifecycle.view import View
 
@@ -40,11 +40,11 @@ def answer(view: View, newest: float) -> tuple[Action, ...]:
     at `newest` (epoch seconds) or before says nothing about now.
     """
     for intent in view.intents:
-        aside = view.run is None or (view.run.stage in ASIDE and intent.wish is not Wish.RUN)
+        aside = view.run is None or (view.run.stage in ASIDE and intent.wish is not IntentKind.RUN)
         if aside or intent.wish in _AT_ONCE:
             if view.refused is not None and not _is_harmless(view, intent):
                 return _no(intent, f"It is not settled which machine it is: {view.refused.sentence}.")
-            if intent.wish is Wish.RUN:
+            if intent.wish is IntentKind.RUN:
                 return _run(view, intent, newest)
             return _ANSWERS.get(intent.wish, _event)(view, intent)
     return ()
@@ -139,9 +139,9 @@ def _replaced(view: View, intent: Intent) -> tuple[Action, ...]:
 
 def _is_harmless(view: View, intent: Intent) -> bool:
     """Whether a wish about a node of which nobody knows which machine it is makes nothing happen to any machine."""
-    if intent.wish is Wish.RUN:
+    if intent.wish is IntentKind.RUN:
         return any(stage.value == intent.detail for stage in READING)
-    if intent.wish is Wish.TRIAGE:
+    if intent.wish is IntentKind.TRIAGE:
         return view.node.state not in SERVING
     return intent.wish in _OF_RECORDS
 
@@ -219,23 +219,24 @@ def _tests(view: View) -> frozenset[Stage]:
 
 
 _OF_RECORDS = frozenset({
-    Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL, Wish.DEBUG, Wish.RMA, Wish.REPLACED, Wish.RETIRE,
+    IntentKind.HOLD, IntentKind.MAINTENANCE, IntentKind.RELEASE, IntentKind.CANCEL, IntentKind.DEBUG, IntentKind.RMA,
+    IntentKind.REPLACED, IntentKind.RETIRE,
 })  # fmt: skip
 """Wishes that change what is known of a node, and nothing at any machine."""
 
-_AT_ONCE = frozenset({Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL})
+_AT_ONCE = frozenset({IntentKind.HOLD, IntentKind.MAINTENANCE, IntentKind.RELEASE, IntentKind.CANCEL})
 """Wishes that do not wait for an open run to end."""
 
-_ANSWERS: dict[Wish, Callable[[View, Intent], tuple[Action, ...]]] = {
-    Wish.ADOPT: _adopt,
-    Wish.HOLD: _hold,
-    Wish.MAINTENANCE: _maintain,
-    Wish.RELEASE: _release,
-    Wish.REBOOT: _reboot,
-    Wish.TRIAGE: _triage,
-    Wish.WIPE: _wipe,
-    Wish.FIRMWARE: _firmware,
-    Wish.CANCEL: _cancel,
-    Wish.REPLACED: _replaced,
+_ANSWERS: dict[IntentKind, Callable[[View, Intent], tuple[Action, ...]]] = {
+    IntentKind.ADOPT: _adopt,
+    IntentKind.HOLD: _hold,
+    IntentKind.MAINTENANCE: _maintain,
+    IntentKind.RELEASE: _release,
+    IntentKind.REBOOT: _reboot,
+    IntentKind.TRIAGE: _triage,
+    IntentKind.WIPE: _wipe,
+    IntentKind.FIRMWARE: _firmware,
+    IntentKind.CANCEL: _cancel,
+    IntentKind.REPLACED: _replaced,
 }
 """How each wish is answered; the others are events of the lifecycle."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from fleet_runner.core.lifecycle.runs import Node, Run, Ticket, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node, Run, Ticket
 from fleet_runner.core.lifecycle.states import SERVING, Condition
 
-FOR_GOOD = frozenset({Wish.RETIRE, Wish.WIPE})
+FOR_GOOD = frozenset({IntentKind.RETIRE, IntentKind.WIPE})
 """Wishes that cannot be undone."""
 
 

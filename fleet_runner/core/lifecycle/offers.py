@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fleet_runner.core.lifecycle.intents import AT_HAND, READ_ONLY
-from fleet_runner.core.lifecycle.runs import WISH_EVENTS, Node, Wish
+from fleet_runner.core.lifecycle.runs import WISH_EVENTS, IntentKind, Node
 from fleet_runner.core.lifecycle.states import (
     ENDED,
     FABRICS,
@@ -33,36 +33,36 @@ class Row:
     sure: str = ""
 
 
-ROWS: Mapping[Wish, Row] = {
-    Wish.ADOPT: Row("Adopt", "Already in service: it is taken into production as it is, if it matches the design."),
-    Wish.PROVISION: Row("Provision", "Day 0: it is booted over the network, whatever runs on it.",
+ROWS: Mapping[IntentKind, Row] = {
+    IntentKind.ADOPT: Row("Adopt", "Already in service: taken into production as it is, if it matches the design."),
+    IntentKind.PROVISION: Row("Provision", "Day 0: it is booted over the network, whatever runs on it.",
                         "What runs on it ends, and nothing on it is kept."),
-    Wish.CERTIFY: Row("Certify", "It is built as designed: parts, power and cabling are verified next."),
-    Wish.REPAIRED: Row("Repaired", "It is repaired, and passes every stage again; certify it next."),
-    Wish.HOLD: Row("Hold", "Nothing moves it until it is released. A hold has priority over all automation."),
-    Wish.RELEASE: Row("Release", "The hold ends, or else the planned work: automation continues."),
-    Wish.MAINTENANCE: Row("Maintenance", "Planned work begins: checks go on, and no remedy follows."),
-    Wish.CANCEL: Row("Cancel the remedy",
+    IntentKind.CERTIFY: Row("Certify", "It is built as designed: parts, power and cabling are verified next."),
+    IntentKind.REPAIRED: Row("Repaired", "It is repaired, and passes every stage again; certify it next."),
+    IntentKind.HOLD: Row("Hold", "Nothing moves it until it is released. A hold has priority over all automation."),
+    IntentKind.RELEASE: Row("Release", "The hold ends, or else the planned work: automation continues."),
+    IntentKind.MAINTENANCE: Row("Maintenance", "Planned work begins: checks go on, and no remedy follows."),
+    IntentKind.CANCEL: Row("Cancel the remedy",
                      "The pending remedy is cancelled; the same fault triggers none until it is gone."),
-    Wish.RUN: Row("Run a stage", "The stage starts now. Most of them only read."),
-    Wish.DEBUG: Row("Debug", "A person works on it in place."),
-    Wish.RMA: Row("RMA", "The node, or a part of it, goes back to its vendor under a case number.",
+    IntentKind.RUN: Row("Run a stage", "The stage starts now. Most of them only read."),
+    IntentKind.DEBUG: Row("Debug", "A person works on it in place."),
+    IntentKind.RMA: Row("RMA", "The node, or a part of it, goes back to its vendor under a case number.",
                   "It stays out of service until it is marked as repaired; then it passes every stage again."),
-    Wish.RETRY: Row("Retry", "What failed is retried.",
+    IntentKind.RETRY: Row("Retry", "What failed is retried.",
                     "From triage, debug or rma, Day 0 begins again: a network boot, which ends what runs on it."),
-    Wish.REBOOT: Row("Reboot", "It is power-cycled when it is idle, and verified before it serves again.",
+    IntentKind.REBOOT: Row("Reboot", "It is power-cycled when it is idle, and verified before it serves again.",
                      "It is out of service until it has been verified."),
-    Wish.TRIAGE: Row("Triage", "It is taken out of service for a person to inspect; from production when it is idle.",
+    IntentKind.TRIAGE: Row("Triage", "Taken out of service for a person to inspect; from production when it is idle.",
                      "It is taken from its tenant, or its current stage is given up; a person must bring it back."),
-    Wish.RETIRE: Row("Retire", "It is removed from the fleet; its history is kept.",
+    IntentKind.RETIRE: Row("Retire", "It is removed from the fleet; its history is kept.",
                      "This cannot be undone: no request for this node is accepted any more."),
 }  # fmt: skip
 """In the order in which they are offered: what is asked for most comes first."""
 
-ELSEWHERE: Mapping[Wish, str] = {
-    Wish.WIPE: "fleet-runner wipe {node} shows on the server's machine what would be lost, then asks",
-    Wish.FIRMWARE: "fleet-runner firmware update {node} on the server's machine brings its firmware to its pins",
-    Wish.REPLACED: "fleet-runner rma replaced {node} on the server's machine confirms that another machine is it now",
+ELSEWHERE: Mapping[IntentKind, str] = {
+    IntentKind.WIPE: "fleet-runner wipe {node} shows on the server's machine what would be lost, then asks",
+    IntentKind.FIRMWARE: "fleet-runner firmware update {node} on the server's machine flashes the pinned versions",
+    IntentKind.REPLACED: "fleet-runner rma replaced {node} on the server's machine confirms the new machine",
 }
 """Wishes that a page does not take, and how they are asked for."""
 
@@ -71,7 +71,7 @@ ELSEWHERE: Mapping[Wish, str] = {
 class Offer:
     """A wish that applies now; `stages` are those that `run` may name."""
 
-    wish: Wish
+    wish: IntentKind
     row: Row
     stages: tuple[Stage, ...] = ()
 
@@ -81,7 +81,7 @@ def offers(node: Node) -> tuple[Offer, ...]:
     if node.state in ENDED | FABRICS:
         return ()
     return tuple(
-        Offer(wish, row, stages(node.state) if wish is Wish.RUN else ())
+        Offer(wish, row, stages(node.state) if wish is IntentKind.RUN else ())
         for wish, row in ROWS.items()
         if applies(node, wish)
     )
@@ -92,20 +92,20 @@ def elsewhere(node: Node) -> tuple[str, ...]:
     return tuple(said.format(node=node.name) for wish, said in ELSEWHERE.items() if applies(node, wish))
 
 
-def applies(node: Node, wish: Wish) -> bool:
+def applies(node: Node, wish: IntentKind) -> bool:
     """Whether a wish can lead to anything as the node is."""
     held, planned = Condition.HELD in node.conditions, Condition.MAINTENANCE in node.conditions
     serving = node.state is State.PRODUCTION
     said = {
-        Wish.RUN: True,
-        Wish.HOLD: not held,
-        Wish.MAINTENANCE: not planned,
-        Wish.RELEASE: held or planned,
-        Wish.CANCEL: Condition.PENDING in node.conditions,
-        Wish.REBOOT: serving,
-        Wish.FIRMWARE: serving,
-        Wish.REPLACED: False,  # what a node waits for says when, and names the command
-        Wish.TRIAGE: serving or _moves(node, Event.TRIAGE_NEEDED),
+        IntentKind.RUN: True,
+        IntentKind.HOLD: not held,
+        IntentKind.MAINTENANCE: not planned,
+        IntentKind.RELEASE: held or planned,
+        IntentKind.CANCEL: Condition.PENDING in node.conditions,
+        IntentKind.REBOOT: serving,
+        IntentKind.FIRMWARE: serving,
+        IntentKind.REPLACED: False,  # what a node waits for says when, and names the command
+        IntentKind.TRIAGE: serving or _moves(node, Event.TRIAGE_NEEDED),
     }
     return said[wish] if wish in said else _moves(node, WISH_EVENTS[wish])
 

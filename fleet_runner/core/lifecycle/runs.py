@@ -77,7 +77,7 @@ class Run:
     task: str = ""
 
 
-class Wish(StrEnum):
+class IntentKind(StrEnum):
     """What a person (or a webhook for one) may ask of the reconciler."""
 
     ADOPT = "adopt"  # take it into production as it is
@@ -100,17 +100,17 @@ class Wish(StrEnum):
     RUN = "run"  # run a stage now; `detail` names it
 
 
-WISH_EVENTS: dict[Wish, Event] = {
-    Wish.ADOPT: Event.ADOPTED,
-    Wish.PROVISION: Event.START,
-    Wish.CERTIFY: Event.CERTIFIED,
-    Wish.RETIRE: Event.RETIRE,
-    Wish.RETRY: Event.RETRY,
-    Wish.DEBUG: Event.DEBUG,
-    Wish.RMA: Event.RMA,
-    Wish.REPAIRED: Event.REPAIRED,
-    Wish.REPLACED: Event.REPLACED,
-    Wish.WIPE: Event.WIPE,
+WISH_EVENTS: dict[IntentKind, Event] = {
+    IntentKind.ADOPT: Event.ADOPTED,
+    IntentKind.PROVISION: Event.START,
+    IntentKind.CERTIFY: Event.CERTIFIED,
+    IntentKind.RETIRE: Event.RETIRE,
+    IntentKind.RETRY: Event.RETRY,
+    IntentKind.DEBUG: Event.DEBUG,
+    IntentKind.RMA: Event.RMA,
+    IntentKind.REPAIRED: Event.REPAIRED,
+    IntentKind.REPLACED: Event.REPLACED,
+    IntentKind.WIPE: Event.WIPE,
 }
 """Wishes that are events of the lifecycle; the others set conditions or start runs."""
 
@@ -121,7 +121,7 @@ class Intent:
 
     id: int
     node: str
-    wish: Wish
+    wish: IntentKind
     by: str
     at: float
     reason: str = ""

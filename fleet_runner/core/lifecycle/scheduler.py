@@ -27,7 +27,7 @@ class By(StrEnum):
     PERSON = "fleet-runner, by hand"
 
 
-class Did(NamedTuple):
+class SchedulerOutcome(NamedTuple):
     """What became of a drain, a resume or evictions: whether anything changed, and what a person should know."""
 
     changed: bool

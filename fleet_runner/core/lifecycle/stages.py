@@ -2,7 +2,7 @@
 
 from fleet_runner.core.checks.progress import standing
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.faults.escalation import Attempt, Rung, climb, going_on
+from fleet_runner.core.faults.escalation import Attempt, NextRemedy, climb, going_on
 from fleet_runner.core.firmware.unobserved import gaps, unwatched
 from fleet_runner.core.lifecycle.actions import Decision, OpenRun
 from fleet_runner.core.lifecycle.outcomes import OURS, is_own
@@ -80,7 +80,7 @@ def _waits(view: View, last: Run, tries: int) -> str:
     return told if tries == 0 else f"UNKNOWN after {often}, tried again soon: {told}"
 
 
-def climb_on(view: View, failed: Attempt, now: float) -> Rung:
+def climb_on(view: View, failed: Attempt, now: float) -> NextRemedy:
     """Return what comes after a reset that did not help: a reboot or harder, as the ladder and its caps have it."""
     return climb(Remedy.REBOOT, failed.faults, view.attempts, view.rules, now)
 

@@ -89,7 +89,7 @@ class Stage(StrEnum):
     CHECK = "check"
 
 
-class Place(NamedTuple):
+class StateRow(NamedTuple):
     """One row of the table of states.
 
     `stages` are run in this order; `deadline` (seconds) is the longest a node may stay, `attempts` how often a
@@ -104,40 +104,40 @@ class Place(NamedTuple):
     also: str = ""
 
 
-STATES: dict[State, Place] = {
-    State.REGISTERED: Place("In the source of truth; it is only observed, and nothing has been changed on it."),
-    State.PROVISION: Place(
+STATES: dict[State, StateRow] = {
+    State.REGISTERED: StateRow("In the source of truth; it is only observed, and nothing has been changed on it."),
+    State.PROVISION: StateRow(
         "Day 0: it boots over the network and reports in.", (Stage.PROVISION,), 1 * HOUR, 3, also="Day 0"
     ),
-    State.ONBOARD: Place("A technician inspects, cables and certifies it.", also="onboard"),
-    State.VERIFY: Place(
+    State.ONBOARD: StateRow("A technician inspects, cables and certifies it.", also="onboard"),
+    State.VERIFY: StateRow(
         "Parts, power and cabling are compared with the design.", (Stage.VERIFY,), 2 * HOUR, 5, also="seatrial"
     ),
-    State.FIRMWARE: Place(
+    State.FIRMWARE: StateRow(
         "Every firmware component is updated to its pinned version.", (Stage.FIRMWARE,), 6 * HOUR, 3, also="zap"
     ),
-    State.FIRMWARE_FAILED: Place("No power action until a person understands what happened.", also="zap fail"),
-    State.BURN_IN: Place("One to two days of full load.", (Stage.BURN_IN,), 52 * HOUR, 20, also="test"),
-    State.PRODUCTION: Place("In service for tenants; passive checks monitor it.", also="production"),
-    State.RESET: Place(
+    State.FIRMWARE_FAILED: StateRow("No power action until a person understands what happened.", also="zap fail"),
+    State.BURN_IN: StateRow("One to two days of full load.", (Stage.BURN_IN,), 52 * HOUR, 20, also="test"),
+    State.PRODUCTION: StateRow("In service for tenants; passive checks monitor it.", also="production"),
+    State.RESET: StateRow(
         "GPUs reset or a service restarted, then verified before it serves again.",
         (Stage.RESET, Stage.VERIFY),
         1 * HOUR,
         3,
     ),
-    State.REBOOT: Place(
+    State.REBOOT: StateRow(
         "Power-cycled, then verified before it serves again.",
         (Stage.REBOOT, Stage.VERIFY),
         2 * HOUR,
         5,
         also="reboot",
     ),
-    State.TRIAGE: Place("Out of service; a person decides what to do.", also="triage"),
-    State.DEBUG: Place("A person works on it in place.", also="debug"),
-    State.RMA: Place("The node, or a part of it, is with the vendor.", also="RMA"),
-    State.WIPE: Place("Disks are erased and the TPM is cleared.", (Stage.WIPE,), 24 * HOUR, 5),
-    State.RETIRED: Place("Removed from the fleet; its history is kept."),
-    State.WATCHED: Place("A fabric, not a node: its cabling is checked on a schedule."),
+    State.TRIAGE: StateRow("Out of service; a person decides what to do.", also="triage"),
+    State.DEBUG: StateRow("A person works on it in place.", also="debug"),
+    State.RMA: StateRow("The node, or a part of it, is with the vendor.", also="RMA"),
+    State.WIPE: StateRow("Disks are erased and the TPM is cleared.", (Stage.WIPE,), 24 * HOUR, 5),
+    State.RETIRED: StateRow("Removed from the fleet; its history is kept."),
+    State.WATCHED: StateRow("A fabric, not a node: its cabling is checked on a schedule."),
 }
 
 MOVING = frozenset(state for state, place in STATES.items() if place.stages)
@@ -279,7 +279,7 @@ TRANSITIONS: dict[tuple[State, Event], Transition] = {
 }
 
 
-class Work(NamedTuple):
+class StageRow(NamedTuple):
     """One row of the table of stages. `deadline` (seconds) ends a run that outlives it.
 
     A run whose end nobody saw is asked again; `why` says why that ruins nothing.
@@ -290,34 +290,34 @@ class Work(NamedTuple):
     why: str
 
 
-STAGES: dict[Stage, Work] = {
-    Stage.SURVEY: Work("Read what is there from the BMC, the scheduler and the node.", 10 * MINUTE, "It only reads."),
-    Stage.PROVISION: Work("Boot over the network; follow each milestone until the node reports in.", 40 * MINUTE,
+STAGES: dict[Stage, StageRow] = {
+    Stage.SURVEY: StageRow("Read what the BMC, the scheduler and the node say.", 10 * MINUTE, "It only reads."),
+    Stage.PROVISION: StageRow("Boot over the network; follow each milestone until the node reports in.", 40 * MINUTE,
                           "An empty node loses nothing by one more boot."),
-    Stage.VERIFY: Work("Compare parts, power and cabling with the design.", 20 * MINUTE, "It only reads."),
-    Stage.FIRMWARE: Work("Update firmware to its pinned versions.", 6 * HOUR,
+    Stage.VERIFY: StageRow("Compare parts, power and cabling with the design.", 20 * MINUTE, "It only reads."),
+    Stage.FIRMWARE: StageRow("Update firmware to its pinned versions.", 6 * HOUR,
                          "A flash is recorded before it is sent, and the BMC is asked for its result."),
-    Stage.BURN_IN: Work("Start the tests, one after the other, or read their progress.", 30 * MINUTE,
+    Stage.BURN_IN: StageRow("Start the tests, one after the other, or read their progress.", 30 * MINUTE,
                         "The tests are found again on the node by the stay that they belong to."),
-    Stage.RESET: Work("Reset the GPUs of an idle node, or restart the service that failed.", 15 * MINUTE,
+    Stage.RESET: StageRow("Reset the GPUs of an idle node, or restart the service that failed.", 15 * MINUTE,
                       "The role first reads what was reset since the stay began."),
-    Stage.REBOOT: Work("Power-cycle the node once and wait for it.", 40 * MINUTE,
+    Stage.REBOOT: StageRow("Power-cycle the node once and wait for it.", 40 * MINUTE,
                        "The role first asks the BMC and the armed boot what has happened."),
-    Stage.DRAIN: Work("Accept no new jobs, and wait for the running ones.", 10 * MINUTE,
+    Stage.DRAIN: StageRow("Accept no new jobs, and wait for the running ones.", 10 * MINUTE,
                       "Cordoning twice has the same effect as once."),
-    Stage.RESUME: Work("Let the scheduler use it again, if fleet-runner had drained it.", 10 * MINUTE,
+    Stage.RESUME: StageRow("Let the scheduler use it again, if fleet-runner had drained it.", 10 * MINUTE,
                        "What fleet-runner did not drain is left as it is."),
-    Stage.COLLECT: Work("Collect logs and evidence of a node that left production, for whoever inspects it.",
+    Stage.COLLECT: StageRow("Collect logs and evidence of a node that left production, for whoever inspects it.",
                         20 * MINUTE, "It only reads."),
-    Stage.WIPE: Work("Erase every disk of the node, clear its TPM, and store the evidence.", 30 * MINUTE,
+    Stage.WIPE: StageRow("Erase every disk of the node, clear its TPM, and store the evidence.", 30 * MINUTE,
                      "What each device is doing, or did, is read from it and from the node's log first."),
-    Stage.HEALTH_PASSIVE: Work("Check a node without disturbing it.", 10 * MINUTE, "It only reads."),
-    Stage.HEALTH_ACTIVE: Work("Start tests on an idle node, or read their progress; they stop at once for a job.",
+    Stage.HEALTH_PASSIVE: StageRow("Check a node without disturbing it.", 10 * MINUTE, "It only reads."),
+    Stage.HEALTH_ACTIVE: StageRow("Start tests on an idle node, or read their progress; they stop at once for a job.",
                               20 * MINUTE, "The tests are found again on the node by their round."),
-    Stage.CABLING: Work("Compare a node's links with the design, and read power, firmware and logs from its BMC.",
+    Stage.CABLING: StageRow("Compare a node's links with the design, and read power, firmware and logs from its BMC.",
                         10 * MINUTE, "It only reads."),
-    Stage.FABRIC: Work("Compare every link of an InfiniBand fabric with the design.", 20 * MINUTE, "It only reads."),
-    Stage.CHECK: Work("Run checks that a person requested, now.", 10 * MINUTE, "It only reads."),
+    Stage.FABRIC: StageRow("Compare an InfiniBand fabric's links with the design.", 20 * MINUTE, "It only reads."),
+    Stage.CHECK: StageRow("Run checks that a person requested, now.", 10 * MINUTE, "It only reads."),
 }  # fmt: skip
 
 

@@ -65,7 +65,7 @@ class Foresight:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StoredForecast:
     """A foresight as it is stored: since when it is seen, when it was seen last, and when it was seen no more."""
 
     id: int
@@ -79,8 +79,8 @@ class Standing:
 class Foreseen:
     """What a night changed: what is foreseen since then, and what is not any more."""
 
-    begun: tuple[Standing, ...]
-    ended: tuple[Standing, ...]
+    begun: tuple[StoredForecast, ...]
+    ended: tuple[StoredForecast, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fleet_runner.core.lifecycle.states import FABRICS, SERVING, Stage, State
-from fleet_runner.core.schedules.schedule import Schedule, Whose, schedule
+from fleet_runner.core.schedules.schedule import Schedule, Scope, schedule
 from fleet_runner.core.schedules.sweep import Sweep
 
 
@@ -19,7 +19,7 @@ class Known(NamedTuple):
     `stages` are what nodes, and fabrics, run by it, with the states in which they do; `must` says it has to come.
     """
 
-    whose: Whose
+    whose: Scope
     default: str
     meaning: str
     stages: Mapping[Stage, frozenset[State]] = MappingProxyType({})
@@ -28,25 +28,25 @@ class Known(NamedTuple):
 
 KNOWN = {
     "passive": Known(
-        Whose.NODE,
+        Scope.NODE,
         "every 5min",
         "passive sweep of each node in production",
         {Stage.HEALTH_PASSIVE: SERVING},
         must=True,
     ),
     "active": Known(
-        Whose.NODE, "every 1h", "active tests of each idle node in production", {Stage.HEALTH_ACTIVE: SERVING}
+        Scope.NODE, "every 1h", "active tests of each idle node in production", {Stage.HEALTH_ACTIVE: SERVING}
     ),
     "cabling": Known(
-        Whose.NODE,
+        Scope.NODE,
         "every 4h",
         "cabling of each fabric, and of each node in production",
         {Stage.CABLING: SERVING, Stage.FABRIC: FABRICS},
         must=True,
     ),
-    "source": Known(Whose.RUNNER, "every 30s", "the source of truth is read", must=True),
-    "trend": Known(Whose.FLEET, "41 2 * * *; jitter 1h", "what is stored is looked at for what it foretells"),
-    "retention": Known(Whose.FLEET, "17 3 * * *; jitter 1h", "what is too old or too much is taken from the store"),
+    "source": Known(Scope.RUNNER, "every 30s", "the source of truth is read", must=True),
+    "trend": Known(Scope.FLEET, "41 2 * * *; jitter 1h", "what is stored is looked at for what it foretells"),
+    "retention": Known(Scope.FLEET, "17 3 * * *; jitter 1h", "what is too old or too much is taken from the store"),
 }
 """By name."""
 
@@ -60,5 +60,5 @@ def parsed(name: str, text: str) -> Schedule:
     return found
 
 
-SWEEPS = {name: Sweep(parsed(name, known.default)) for name, known in KNOWN.items() if known.whose is Whose.NODE}
+SWEEPS = {name: Sweep(parsed(name, known.default)) for name, known in KNOWN.items() if known.whose is Scope.NODE}
 """The sweeps as they are unless settings say otherwise."""

@@ -19,7 +19,7 @@ STEADY = frozenset({Verdict.PASS, Verdict.SKIPPED})
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class RetentionLimits:
     """How long things are kept, in days, and how many bytes evidence may have; 0: without an end."""
 
     evidence_days: float
@@ -109,7 +109,9 @@ def since(now: float, days: float) -> float:
     return now - days * DAY if days > 0 else 0.0
 
 
-def bodies(oldest: Iterable[Body], rests: Container[str], keep: Keep, over: int, now: float) -> tuple[Body, ...]:
+def bodies(
+    oldest: Iterable[Body], rests: Container[str], keep: RetentionLimits, over: int, now: float
+) -> tuple[Body, ...]:
     """Return which pieces of evidence go, of some in the order of their age.
 
     `rests` are those that something still rests on; `over` is by how many bytes there is too much in all.

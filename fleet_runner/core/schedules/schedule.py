@@ -18,7 +18,7 @@ _EXACT = 1024
 _JITTER = "jitter "
 
 
-class Whose(StrEnum):
+class Scope(StrEnum):
     """Whose moments a schedule's are."""
 
     NODE = "node"  # each node has its own
@@ -66,7 +66,7 @@ class Schedule:
 
 
 @lru_cache(maxsize=256)
-def schedule(name: str, text: str, whose: Whose = Whose.FLEET) -> Schedule:
+def schedule(name: str, text: str, whose: Scope = Scope.FLEET) -> Schedule:
     """Return what a setting means, such as "17 3 * * *; Europe/Berlin; jitter 1h; skip".
 
     First its moments; then, in any order, a time zone (else UTC), what it is spread over (else nothing, and for nodes
@@ -94,7 +94,7 @@ def schedule(name: str, text: str, whose: Whose = Whose.FLEET) -> Schedule:
     return Schedule(name, " ".join(moments.split()), times, zone, seconds, missed)
 
 
-def _spread(times: Times, whose: Whose) -> float:
-    if whose is not Whose.NODE or isinstance(times, Never):
+def _spread(times: Times, whose: Scope) -> float:
+    if whose is not Scope.NODE or isinstance(times, Never):
         return 0.0
     return min(times.pause, LONGEST_SPREAD)

@@ -10,7 +10,7 @@ CATCHING_UP = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SweepHistory:
     """What happened to a schedule lately.
 
     Since when runners have been there without a gap, when somebody asked for it, and who paused it and why, "" where
@@ -22,7 +22,7 @@ class Standing:
     paused: str = ""
 
 
-AWAKE = Standing()
+AWAKE = SweepHistory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Sweep:
     """A schedule that each node keeps for itself, and how it stands."""
 
     schedule: Schedule
-    standing: Standing = AWAKE
+    standing: SweepHistory = AWAKE
 
     @property
     def pause(self) -> float:

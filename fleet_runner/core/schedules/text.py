@@ -3,7 +3,7 @@
 import re
 
 from fleet_runner.core.base.durations import age
-from fleet_runner.core.schedules.schedule import Missed, Schedule, Whose
+from fleet_runner.core.schedules.schedule import Missed, Schedule, Scope
 from fleet_runner.core.schedules.times import Cron, Every
 
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
@@ -24,9 +24,9 @@ FORMS = (
 """Forms of cron, and how each is said."""
 
 WHOSE = {
-    Whose.NODE: "each node at its own moment",
-    Whose.RUNNER: "each runner for itself",
-    Whose.FLEET: "one runner for the fleet",
+    Scope.NODE: "each node at its own moment",
+    Scope.RUNNER: "each runner for itself",
+    Scope.FLEET: "one runner for the fleet",
 }
 
 MISSED = {
@@ -35,7 +35,7 @@ MISSED = {
 }
 
 
-def words(schedule: Schedule, whose: Whose) -> str:
+def words(schedule: Schedule, whose: Scope) -> str:
     """Return when a schedule comes, over what it is spread, whose it is, and what becomes of missed moments."""
     if schedule.is_off:
         return "never"

@@ -1,6 +1,6 @@
 """A BMC emulator: a captured Redfish tree that lives, with updates, resets, BIOS settings, and faults by rule.
 
-    from fleet_runner.lab.redfish import Durations, Emulator, Habits, images, load
+    from fleet_runner.lab.redfish import Durations, Emulator, BmcBehaviour, images, load
 
     tree = load(Path("dgx_h100.json.gz"))  # {URI: body}, or a folder of a DMTF mockup; read once, shared by many
     with Emulator(tree, credentials=("admin", "secret"), pace=Durations.quick(), rules=[…], seed=1, on=hear) as bmc:
@@ -11,7 +11,7 @@
 All emulators of a process live on one thread; 200 of them are cheap. `on` hears each event on that thread before
 anything of it can be seen from outside: it may kill a client, but must not talk to an emulator, nor wait for one.
 
-`behind=` takes a `Behind`: a machine of another making, whose power and boots the BMC then shows and switches.
+`behind=` takes a `BackingMachine`: one of another making, whose power and boots the BMC then shows and switches.
 
 Events (`event.kind`, `event.at`, `event["detail"]`):
     request         method, uri
@@ -44,21 +44,21 @@ Rules (a list of dicts, or a YAML file of them; checked at once, RulesError says
 """
 
 from fleet_runner.lab.redfish import images
-from fleet_runner.lab.redfish.behind import Behind
+from fleet_runner.lab.redfish.behind import BackingMachine
 from fleet_runner.lab.redfish.emulator import Emulator
 from fleet_runner.lab.redfish.events import Event
-from fleet_runner.lab.redfish.pace import Durations, Habits
+from fleet_runner.lab.redfish.pace import BmcBehaviour, Durations
 from fleet_runner.lab.redfish.rules import FAULTS, Rule, RulesError
 from fleet_runner.lab.redfish.trees import Tree, TreeError, load
 from fleet_runner.lab.redfish.updates import Update
 
 __all__ = [
     "FAULTS",
-    "Behind",
+    "BackingMachine",
+    "BmcBehaviour",
     "Durations",
     "Emulator",
     "Event",
-    "Habits",
     "Rule",
     "RulesError",
     "Tree",

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.lab.redfish.serving import Wanted, faults, serve
+from fleet_runner.lab.redfish.serving import ServeOptions, faults, serve
 from fleet_runner.lab.redfish.trees import OUR_OWN
 
 
@@ -30,7 +30,7 @@ def main() -> int:
         sys.stdout.write(f"{faults()}\n")
         return 0
     tls = given.pop("tls")
-    wanted = Wanted(**{"as_json": given.pop("json"), "tls": (tls[0], tls[1]) if tls else None, **given})
+    wanted = ServeOptions(**{"as_json": given.pop("json"), "tls": (tls[0], tls[1]) if tls else None, **given})
     try:
         serve(wanted, lambda text: print(text, flush=True))  # noqa: T201  this is its output
     except FleetError as error:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet_runner.lab.redfish.actions import Actions
-from fleet_runner.lab.redfish.bodies import Bodies
+from fleet_runner.lab.redfish.bodies import Resources
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.eventing import Eventing
 from fleet_runner.lab.redfish.gate import Gate
@@ -36,7 +36,7 @@ class Answers:
     def __init__(
         self,
         chip: Chip,
-        bodies: Bodies,
+        bodies: Resources,
         parts: tuple[Gate, Tasks, Host, Restarts, Updates, Eventing],
         actions: Actions,
     ) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 
-class Behind(Protocol):
+class BackingMachine(Protocol):
     """A machine of somebody else's making, which a BMC shows and switches; all methods are asked often."""
 
     def answers(self) -> bool:

@@ -20,7 +20,7 @@ from fleet_runner.lab.redfish.updates import Updates
 Make = Callable[[str], Body | None]
 
 
-class Bodies:
+class Resources:
     """Every resource of one BMC."""
 
     def __init__(self, chip: Chip, parts: tuple[Gate, Tasks, Firmware, Host, Restarts, Updates, Eventing]) -> None:

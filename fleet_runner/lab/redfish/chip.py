@@ -6,9 +6,9 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-from fleet_runner.lab.redfish.behind import Behind
+from fleet_runner.lab.redfish.behind import BackingMachine
 from fleet_runner.lab.redfish.events import Event, Log
-from fleet_runner.lab.redfish.pace import Durations, Habits
+from fleet_runner.lab.redfish.pace import BmcBehaviour, Durations
 from fleet_runner.lab.redfish.rules import Rules
 from fleet_runner.lab.redfish.trees import Tree
 
@@ -19,10 +19,10 @@ class Chip:
 
     tree: Tree
     pace: Durations
-    habits: Habits
+    habits: BmcBehaviour
     rules: Rules
     log: Log
-    behind: Behind | None = None
+    behind: BackingMachine | None = None
     work: set[asyncio.Task[None]] = field(default_factory=set)
 
     def emit(self, kind: str, **details: Any) -> Event:

@@ -8,16 +8,16 @@ from typing import Any, Self
 from fleet_runner.lab.redfish import floor
 from fleet_runner.lab.redfish.actions import Actions
 from fleet_runner.lab.redfish.answers import Answers
-from fleet_runner.lab.redfish.behind import Behind
+from fleet_runner.lab.redfish.behind import BackingMachine
 from fleet_runner.lab.redfish.bios import bioses
-from fleet_runner.lab.redfish.bodies import Bodies
+from fleet_runner.lab.redfish.bodies import Resources
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.eventing import Eventing
 from fleet_runner.lab.redfish.events import Event, Log
 from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.gate import Gate
 from fleet_runner.lab.redfish.host import Host
-from fleet_runner.lab.redfish.pace import Durations, Habits
+from fleet_runner.lab.redfish.pace import BmcBehaviour, Durations
 from fleet_runner.lab.redfish.restarts import Restarts
 from fleet_runner.lab.redfish.rules import Rules
 from fleet_runner.lab.redfish.tasks import Tasks
@@ -36,20 +36,20 @@ class Emulator:
         *,
         credentials: Credentials,
         pace: Durations | None = None,
-        habits: Habits | None = None,
+        habits: BmcBehaviour | None = None,
         rules: Iterable[Any] = (),
         seed: int = 0,
         on: Callable[[Event], None] | None = None,
         changes: Mapping[str, Mapping[str, Any] | None] | None = None,
         port: int = 0,
         tls: ssl.SSLContext | None = None,
-        behind: Behind | None = None,
+        behind: BackingMachine | None = None,
     ) -> None:
         known = tree if isinstance(tree, Tree) else load(tree) if isinstance(tree, Path) else Tree(dict(tree))
         self.tree = known.changed(changes) if changes else known
         self._tls = tls is not None
         log = Log(on)
-        self._chip = Chip(self.tree, pace or Durations(), habits or Habits(), Rules(rules, seed), log, behind)
+        self._chip = Chip(self.tree, pace or Durations(), habits or BmcBehaviour(), Rules(rules, seed), log, behind)
         self._gate = Gate(self._chip, _pair(credentials))
         self._tasks = Tasks(self.tree, self._chip.habits)
         self._firmware = Firmware(self._chip)
@@ -63,7 +63,7 @@ class Emulator:
         self._restarts.interrupt = self._updates.interrupt
         self._updates.restart = self._restarts.restart
         self._updates.host_on = lambda: self._host.state == "On"
-        self._bodies = Bodies(self._chip, (*parts, self._restarts, self._updates, self._eventing))
+        self._bodies = Resources(self._chip, (*parts, self._restarts, self._updates, self._eventing))
         actions = Actions(self._chip, self._host, self._restarts, self._tasks)
         served = (self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing)
         self._answers = Answers(self._chip, self._bodies, served, actions)

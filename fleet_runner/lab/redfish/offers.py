@@ -15,7 +15,7 @@ NOT_RUNNING = ("Backup_*", "Golden_*", "Staging_*", "Previous-*", "Capsule_*")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class UpdateRequest:
     """An image that was read in whole, and what is asked for; no targets means all that the image is for.
 
     `oem` are the parameters of a vendor's own part of the form, None where it has none.
@@ -27,7 +27,7 @@ class Wish:
     oem: Mapping[str, Any] | None = None
 
 
-async def receive(request: Request, service: Mapping[str, Any]) -> Wish:
+async def receive(request: Request, service: Mapping[str, Any]) -> UpdateRequest:
     """Read an image from a request, bare or as multipart, without keeping it."""
     most = service.get("MaxImageSizeBytes")
     if isinstance(most, int) and (request.sending.length or 0) > most + multipart.MOST_PART_BYTES:
@@ -38,22 +38,22 @@ async def receive(request: Request, service: Mapping[str, Any]) -> Wish:
         async for chunk in request.sending.chunks():
             file.add(chunk)
         options = service.get("HttpPushUriOptions") or {}
-        return Wish(file, tuple(service.get("HttpPushUriTargets") or ()), bool(options.get("ForceUpdate")))
+        return UpdateRequest(file, tuple(service.get("HttpPushUriTargets") or ()), bool(options.get("ForceUpdate")))
     parts = await multipart.parse(request.sending.chunks(), between)
     if parts is None:
         raise Refused(400, "the multipart body does not end", "MalformedMultipart")
     if parts.file is None:
         raise Refused(400, "the part UpdateFile is missing", "ActionParameterMissing")
     if "sessionKey" in parts.small:  # HPE's own form, which says nothing of targets
-        return Wish(parts.file)
+        return UpdateRequest(parts.file)
     if "UpdateParameters" not in parts.small:
         raise Refused(400, "the part UpdateParameters is missing", "ActionParameterMissing")
     said = _parameters(parts.small, "UpdateParameters")
     oem = _parameters(parts.small, "OemParameters") if "OemParameters" in parts.small else None
-    return Wish(parts.file, targets_of(said), bool(said.get("ForceUpdate")), oem)
+    return UpdateRequest(parts.file, targets_of(said), bool(said.get("ForceUpdate")), oem)
 
 
-def typed(wish: Wish, entries: Iterable[str], image_types: Mapping[str, str]) -> None:
+def typed(wish: UpdateRequest, entries: Iterable[str], image_types: Mapping[str, str]) -> None:
     """Raise Refused where a BMC that has to be told what kind of image it is was told another, or nothing."""
     if image_types and wish.oem is None:
         raise Refused(400, "the part OemParameters is missing", "ActionParameterMissing")
@@ -62,7 +62,7 @@ def typed(wish: Wish, entries: Iterable[str], image_types: Mapping[str, str]) ->
         raise Refused(400, f"the ImageType is not {' or '.join(sorted(wanted))}", "ActionParameterNotSupported")
 
 
-def examine(tree: Tree, wish: Wish, gone: Sequence[str]) -> dict[str, str]:
+def examine(tree: Tree, wish: UpdateRequest, gone: Sequence[str]) -> dict[str, str]:
     """Return what the wish would write, {inventory id: version}; raise Refused where it cannot be granted.
 
     `gone` are globs of what cannot be reached now.

@@ -75,7 +75,7 @@ class Durations:
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class BmcBehaviour:
     """What kind of BMC it is.
 
     `activation` goes before ACTIVATION: {glob over inventory ids: how, or (how, times)}. `sessions` is the most that

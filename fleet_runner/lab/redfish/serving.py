@@ -29,7 +29,7 @@ class ServingError(FleetError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ServeOptions:
     """What was asked for; without a tree our own small one, without credentials made-up ones in a file of their own.
 
     `port` is the first of `count`; 0 takes whichever are free. `tls` are the files of a certificate and its key.
@@ -46,7 +46,7 @@ class Wanted:
     as_json: bool = False
 
 
-def serve(wanted: Wanted, say: Callable[[str], None]) -> None:
+def serve(wanted: ServeOptions, say: Callable[[str], None]) -> None:
     """Start emulators, say where they are, and stop them at SIGINT or SIGTERM."""
     # Blocked before the emulators' thread starts, which inherits that: the signal then waits for sigwait.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
@@ -68,7 +68,7 @@ def faults() -> str:
     )
 
 
-def _emulators(wanted: Wanted, user: tuple[str, str]) -> Iterator[Emulator]:
+def _emulators(wanted: ServeOptions, user: tuple[str, str]) -> Iterator[Emulator]:
     if wanted.count < 1 or not 0 <= wanted.port <= MOST_PORT + 1 - wanted.count:
         raise ServingError(f"{wanted.count} BMCs from port {wanted.port} on are not possible; choose others")
     if wanted.speed <= 0:

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from fleet_runner.lab.redfish.pace import Habits
+from fleet_runner.lab.redfish.pace import BmcBehaviour
 from fleet_runner.lab.redfish.trees import Body, Tree
 
 ENDED = ("Completed", "Exception", "Killed", "Cancelled")
@@ -47,7 +47,7 @@ class Task:
 class Tasks:
     """All tasks: those of the tree, and new ones; the oldest ended ones go when there are too many."""
 
-    def __init__(self, tree: Tree, habits: Habits) -> None:
+    def __init__(self, tree: Tree, habits: BmcBehaviour) -> None:
         self._tree = tree
         self._habits = habits
         self._old = [uri for uri in tree.members(tree.tasks) if uri in tree.bodies]

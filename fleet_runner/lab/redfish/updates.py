@@ -10,7 +10,7 @@ from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.fetch import FetchError, fetch
 from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.gate import Gate
-from fleet_runner.lab.redfish.offers import Wish
+from fleet_runner.lab.redfish.offers import UpdateRequest
 from fleet_runner.lab.redfish.rules import Options
 from fleet_runner.lab.redfish.tasks import Task, Tasks
 from fleet_runner.lab.redfish.trees import clean
@@ -103,7 +103,7 @@ class Updates:
                 update.work.cancel()
             self._fail(update, why)
 
-    def _take(self, wish: Wish, image_types: Mapping[str, str]) -> Reply:
+    def _take(self, wish: UpdateRequest, image_types: Mapping[str, str]) -> Reply:
         """Take an image that was read in whole, or raise Refused."""
         try:
             versions = self._examine(wish)
@@ -148,7 +148,7 @@ class Updates:
         """Fetch the image of an update, and write it where it is good."""
         try:
             file = await fetch(url)
-            wish = Wish(file, *asked)
+            wish = UpdateRequest(file, *asked)
             update.sha256, update.size = file.digest.hexdigest(), file.size
             self._chip.emit("upload_done", bytes=file.size, sha256=update.sha256)
             update.versions = self._examine(wish)
@@ -224,7 +224,7 @@ class Updates:
         if task is not None:
             task.end("Exception", "Critical", "Update.1.0.ApplyFailed", f"The update failed: {why}.")
 
-    def _examine(self, wish: Wish) -> dict[str, str]:
+    def _examine(self, wish: UpdateRequest) -> dict[str, str]:
         """Return what would be written; raise Refused where that cannot be."""
         targets = tuple(map(self._named, wish.targets))
         gone = () if self.host_on() else self._chip.habits.host_side

@@ -23,11 +23,11 @@ from fleet_runner.core.inventory.records import Fleet, rack_key
 from fleet_runner.core.lifecycle.actions import Action, Decision, Move, OpenRun
 from fleet_runner.core.lifecycle.decisions import decide, withhold
 from fleet_runner.core.lifecycle.pending import is_automatic
-from fleet_runner.core.lifecycle.runs import Node, Run, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node, Run
 from fleet_runner.core.lifecycle.states import HOUR, REMEDIED, STATES, Condition, Event, Stage, State
 from fleet_runner.core.lifecycle.view import RUNNER, View
 from fleet_runner.reconcile.lifecycle.batches import AGAIN, NO_ROOM, Batches
-from fleet_runner.reconcile.loop.context import World, timing
+from fleet_runner.reconcile.loop.context import TickContext, timing
 from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
@@ -44,14 +44,14 @@ class Cost(Enum):
 
 
 @dataclass(slots=True)
-class Purse:
+class Allowance:
     """The disruption budget, the slots for firmware and the plays that may begin, during one tick.
 
     A rollout counts what other automation has out; other automation does not count a rollout's nodes, so that no
     update keeps a fault from being healed.
     """
 
-    world: World
+    world: TickContext
     fleet: Fleet
     usage: disruption_budget.Usage | None = None
     rolled: tuple[disruption_budget.Out, ...] | None = None
@@ -108,9 +108,9 @@ class Purse:
         A node that may not leave service is looked at on: what is wrong with it may be gone before it may.
         """
         retry = now + self.world.settings.retry_seconds
-        held, asked = self._held(decision), any(each.wish is Wish.RUN for each in view.intents)
+        held, asked = self._held(decision), any(each.wish is IntentKind.RUN for each in view.intents)
         if held:  # a wish for a run waits, and those that came after it do not
-            view = replace(view, intents=tuple(each for each in view.intents if each.wish is not Wish.RUN))
+            view = replace(view, intents=tuple(each for each in view.intents if each.wish is not IntentKind.RUN))
             decision = decide(view, timing(self.world.settings, self.world.standings), now)
         if crowded := self._crowded(decision, now):
             return withhold(decision, crowded, retry)

@@ -10,13 +10,13 @@ from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.cabling.cable_status import connected
 from fleet_runner.core.cabling.sweeps import CABLING
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.reconcile.loop.context import Report, World
+from fleet_runner.reconcile.loop.context import Report, TickContext
 from fleet_runner.reconcile.loop.store_ownership import Outward
 
 log = structlog.get_logger()
 
 
-def tell_source(world: World, fleet: Fleet, report: Report) -> None:
+def tell_source(world: TickContext, fleet: Fleet, report: Report) -> None:
     """Call cables connected that were planned and that a sweep closed in this tick saw; never stops the tick."""
     outward = Outward(world)
     if not report.swept or not source.may_be_told(world.settings) or not outward.anything():

@@ -10,15 +10,15 @@ from threading import Event
 
 import structlog
 
-from fleet_runner.adapters.plays.wakeup import Bell
+from fleet_runner.adapters.plays.wakeup import Wakeup
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun
 from fleet_runner.core.lifecycle.decisions import decide
-from fleet_runner.reconcile.budgets.allowance import Purse
+from fleet_runner.reconcile.budgets.allowance import Allowance
 from fleet_runner.reconcile.lifecycle.apply import carry_out
-from fleet_runner.reconcile.lifecycle.view import Outlook
-from fleet_runner.reconcile.loop.context import Report, World, timing
+from fleet_runner.reconcile.lifecycle.view import FleetView
+from fleet_runner.reconcile.loop.context import Report, TickContext, timing
 from fleet_runner.reconcile.loop.single_instance import alone
 
 log = structlog.get_logger()
@@ -36,7 +36,7 @@ _WITHIN_A_TICK = nullcontext()
 class Attention:
     """Whoever serves, hearing its bell between two steps; `rung` until somebody has taken a whole look."""
 
-    def __init__(self, world: World, bell: Bell) -> None:
+    def __init__(self, world: TickContext, bell: Wakeup) -> None:
         self._world = world
         self._bell = bell
         self._again = 0.0
@@ -83,13 +83,13 @@ class Attention:
         self._again = ended + max(ended - began, LEAST_REST)
 
 
-def press(world: World, fleet: Fleet, report: Report) -> bool:
+def press(world: TickContext, fleet: Fleet, report: Report) -> bool:
     """Decide for some nodes of which alarms told what takes them no time; return whether others wait."""
     found = world.store.pressing(AT_ONCE)
     if not found:
         return False
     now = time.time()
-    purse, outlook = Purse(world, fleet), Outlook(world, fleet)
+    purse, outlook = Allowance(world, fleet), FleetView(world, fleet)
     purse.open(now)
     running = {run.node: run for run in world.store.open_runs(node.name for node in found)}
     decided = 0

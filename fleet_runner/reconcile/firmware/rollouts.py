@@ -12,12 +12,21 @@ import structlog
 from fleet_runner.adapters.store.firmware.rollouts import News
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.firmware.goals import SETTINGS, VERSIONS, reached, settled
-from fleet_runner.core.firmware.rollout import Course, Rollout, Standing, choose, course, in_order, judged, turned
-from fleet_runner.core.firmware.turns import Member, Sight, Turn
+from fleet_runner.core.firmware.rollout import (
+    Course,
+    Rollout,
+    RolloutStatus,
+    choose,
+    course,
+    in_order,
+    judged,
+    turned,
+)
+from fleet_runner.core.firmware.turns import Member, MemberStatus, RolloutStep
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Stored
 from fleet_runner.reconcile.firmware.catalogues import Definition
-from fleet_runner.reconcile.loop.context import Report, World
+from fleet_runner.reconcile.loop.context import Report, TickContext
 
 log = structlog.get_logger()
 
@@ -27,7 +36,7 @@ AT_ONCE = 200
 _NOTHING = News(None, (), ())
 
 
-def roll(world: World, fleet: Fleet, now: float, report: Report) -> None:
+def roll(world: TickContext, fleet: Fleet, now: float, report: Report) -> None:
     """Take every rollout one step on."""
     for rollout in world.store.live_rollouts():
         try:
@@ -40,7 +49,7 @@ def roll(world: World, fleet: Fleet, now: float, report: Report) -> None:
 def _roll(look: "_Look", rollout: Rollout, now: float) -> list[str]:
     store = look.world.store
     members = store.rollout_members(rollout.id)
-    asked = [each for each in members if each.turn is Turn.ASKED]
+    asked = [each for each in members if each.turn is RolloutStep.ASKED]
     ended = {each.node: each for each in judged(rollout, asked, look.sights(asked, store.news(asked)), now)}
     members = tuple(ended.get(each.node, each) for each in members)
     said = course(rollout, members)
@@ -62,7 +71,7 @@ def _chosen(look: "_Look", rollout: Rollout, said: Course, members: Iterable[Mem
     waiting = in_order(members)
     for start in range(0, len(waiting), AT_ONCE):
         some = waiting[start : start + AT_ONCE]
-        room = said.room - sum(each.turn is Turn.ASKED for each in chosen)
+        room = said.room - sum(each.turn is RolloutStep.ASKED for each in chosen)
         if room <= 0:
             break
         chosen += choose(replace(said, room=room), some, look.sights(some, {}, defined))
@@ -71,15 +80,15 @@ def _chosen(look: "_Look", rollout: Rollout, said: Course, members: Iterable[Mem
 
 def _told(rollout: Rollout, changed: Rollout, turns: Iterable[Member]) -> list[str]:
     """Return what happened, in sentences."""
-    words = {Turn.ASKED: "asked", Turn.DONE: "done", Turn.WAITING: "given back"}
+    words = {RolloutStep.ASKED: "asked", RolloutStep.DONE: "done", RolloutStep.WAITING: "given back"}
     said = [f"{rollout.name}: {each.node} is {words[each.turn]}" for each in turns if each.turn in words]
     said += [
         f"{rollout.name}: {each.node} {each.turn}: {each.detail}"
         for each in turns
-        if each.turn in {Turn.FAILED, Turn.SKIPPED}
+        if each.turn in {RolloutStep.FAILED, RolloutStep.SKIPPED}
     ]
     if changed is not rollout:
-        ended = f"done: {changed.detail}" if changed.standing is Standing.DONE else changed.detail
+        ended = f"done: {changed.detail}" if changed.standing is RolloutStatus.DONE else changed.detail
         said.append(f"{rollout.name} is {ended}")
     return said
 
@@ -88,19 +97,19 @@ def _told(rollout: Rollout, changed: Rollout, turns: Iterable[Member]) -> list[s
 class _Look:
     """What a tick sees of nodes, some of them at a time."""
 
-    world: World
+    world: TickContext
     fleet: Fleet
 
     def sights(
         self, members: Iterable[Member], news: Mapping[str, News], defined: Definition | None = None
-    ) -> dict[str, Sight]:
+    ) -> dict[str, MemberStatus]:
         """Return what is known of each member's node; what it has already, only against a definition."""
         store = self.world.store
         names = [each.node for each in members]
         versions = store.newest(VERSIONS, names) if defined is not None else {}
         settings = store.newest(SETTINGS, names) if defined is not None else {}
         return {
-            node.name: Sight(
+            node.name: MemberStatus(
                 node,
                 self._status(node),
                 defined is not None and right(defined, versions.get(node.name), settings.get(node.name)),

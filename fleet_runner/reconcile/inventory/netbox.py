@@ -8,12 +8,12 @@ from fleet_runner.adapters import source
 from fleet_runner.adapters.netbox.cable_status import QUICK
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
-from fleet_runner.reconcile.inventory.netbox_mirror.fields import FieldsTeller
-from fleet_runner.reconcile.inventory.netbox_mirror.journal import JournalTeller
-from fleet_runner.reconcile.inventory.netbox_mirror.serials import SerialsTeller
-from fleet_runner.reconcile.inventory.netbox_mirror.writer import Teller
+from fleet_runner.reconcile.inventory.netbox_mirror.fields import FieldsMirror
+from fleet_runner.reconcile.inventory.netbox_mirror.journal import JournalMirror
+from fleet_runner.reconcile.inventory.netbox_mirror.serials import SerialsMirror
+from fleet_runner.reconcile.inventory.netbox_mirror.writer import Mirror
 from fleet_runner.reconcile.loop.store_ownership import Outward
-from fleet_runner.reconcile.loop.survive import unhurt
+from fleet_runner.reconcile.loop.survive import errors_logged
 from fleet_runner.settings import Settings
 
 PULSE = 5.0
@@ -33,10 +33,10 @@ def url(settings: Settings) -> str:
     return settings.source.rstrip("/")
 
 
-def tellers(settings: Settings, store: Store) -> tuple[FieldsTeller, JournalTeller, SerialsTeller]:
+def tellers(settings: Settings, store: Store) -> tuple[FieldsMirror, JournalMirror, SerialsMirror]:
     """Return what tells the NetBox of the settings: of states, of history, of serial numbers."""
     common = (store, url(settings), lambda: session(settings), store.clock)
-    return FieldsTeller(*common), JournalTeller(*common), SerialsTeller(*common)
+    return FieldsMirror(*common), JournalMirror(*common), SerialsMirror(*common)
 
 
 @contextmanager
@@ -55,12 +55,12 @@ def mirroring(settings: Settings, store: Store, may: Outward) -> Iterator[None]:
         thread.join(GRACE)
 
 
-def _tell(given: Sequence[Teller], stop: Event, may: Outward) -> None:
+def _tell(given: Sequence[Mirror], stop: Event, may: Outward) -> None:
     """Let each teller tell what is due, again and again; what one fails at keeps no other one back."""
     while not stop.is_set():
         for teller in given:
             if not may.anything():
                 break
-            with unhurt(stop, "a NetBox was told nothing", of=teller.name):
+            with errors_logged(stop, "a NetBox was told nothing", of=teller.name):
                 teller.visit()
         stop.wait(PULSE)

@@ -19,12 +19,12 @@ import structlog
 from fleet_runner.adapters.netbox import node_fields, page_intents
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, RefusedError
 from fleet_runner.adapters.netbox.page_intents import Seen
-from fleet_runner.adapters.plays.wakeup import WISHES, Bell, hearing, ring
+from fleet_runner.adapters.plays.wakeup import WISHES, Wakeup, hearing, ring
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SettingsError, SourceError, StoreError
 from fleet_runner.core.inventory.netbox.page_intents import (
-    Asked,
     Page,
+    PageIntent,
     asked,
     mark,
     overwritten,
@@ -36,7 +36,7 @@ from fleet_runner.core.inventory.records import NODE_ROLES
 from fleet_runner.core.tickets.trackers.backoff import pause
 from fleet_runner.reconcile.inventory.netbox import session, url
 from fleet_runner.reconcile.inventory.netbox_mirror.fields import absent
-from fleet_runner.reconcile.loop.survive import unhurt
+from fleet_runner.reconcile.loop.survive import errors_logged
 from fleet_runner.settings import Settings, origin
 
 log = structlog.get_logger()
@@ -77,7 +77,7 @@ class Stuck(NamedTuple):
 
 
 @dataclass(slots=True)
-class Taker:
+class PageIntentReader:
     """What takes wishes. `opened` opens a session, `wake` has the reconciler look, `now` is the store's clock."""
 
     store: Store
@@ -158,7 +158,7 @@ class Taker:
                 taken += self._lost(client, each.page, wish)
         return taken, again
 
-    def _take(self, page: Page, wish: Asked) -> bool:
+    def _take(self, page: Page, wish: PageIntent) -> bool:
         """Leave a wish for the reconciler, or refuse it; False where it was taken before."""
         node = self.store.node(page.name) if page.role in NODE_ROLES else None
         why = refusal(page, node)
@@ -169,7 +169,7 @@ class Taker:
         self.wake()
         return True
 
-    def _lost(self, client: Client, page: Page, wish: Asked) -> bool:
+    def _lost(self, client: Client, page: Page, wish: PageIntent) -> bool:
         """Take the wish that was set between reading the page and emptying it, where NetBox let that happen."""
         later = overwritten(page, wish, page_intents.changes(client, page.device))
         return later is not None and self._take(replace(page, wish=later.wish), later)
@@ -192,7 +192,7 @@ class Taker:
         self.trouble = trouble
 
 
-def taker(settings: Settings, store: Store) -> Taker:
+def taker(settings: Settings, store: Store) -> PageIntentReader:
     """Return what takes wishes from the NetBox of the settings; SettingsError where they cannot be meant."""
     if "://" not in settings.source:
         text = f"netbox_wishes is on, {origin('netbox_wishes')}, and source is the folder {settings.source}"
@@ -200,7 +200,9 @@ def taker(settings: Settings, store: Store) -> Taker:
     if not settings.netbox_write_nodes:
         text = f"netbox_wishes is on, {origin('netbox_wishes')}, and nobody who asks would be answered"
         raise SettingsError(f"{text}; set netbox_write_nodes, too: it writes the answers into NetBox's journal")
-    return Taker(store, url(settings), lambda: session(settings), partial(ring, settings.state_dir), store.clock)
+    return PageIntentReader(
+        store, url(settings), lambda: session(settings), partial(ring, settings.state_dir), store.clock
+    )
 
 
 @contextmanager
@@ -220,10 +222,10 @@ def taking(settings: Settings, store: Store) -> Iterator[None]:
                 store.leave_tracker(NAME, given.holder)
 
 
-def _keep(given: Taker, bell: Bell, stop: Event) -> None:
+def _keep(given: PageIntentReader, bell: Wakeup, stop: Event) -> None:
     rung = False
     while not stop.is_set():
-        with unhurt(stop, "wishes in NetBox's pages wait"):
+        with errors_logged(stop, "wishes in NetBox's pages wait"):
             given.visit(rung=rung)
         stop.wait(REST)
         rung = bell.wait(EVERY)

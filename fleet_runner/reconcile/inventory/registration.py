@@ -6,12 +6,12 @@ import structlog
 
 from fleet_runner.core.inventory.identity import Refused, Renamed, compare, groups
 from fleet_runner.core.inventory.records import Fleet, nodes
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 
 log = structlog.get_logger()
 
 
-def register(world: World, fleet: Fleet, now: float) -> None:
+def register(world: TickContext, fleet: Fleet, now: float) -> None:
     """Have the store know every node of a source that changed, or that another runner may have read otherwise.
 
     A node that is to be renamed while something works on it is renamed by a later tick; nothing begins until then.
@@ -31,7 +31,7 @@ def register(world: World, fleet: Fleet, now: float) -> None:
     world.registered = "" if later else fleet.revision
 
 
-def _rename(world: World, renamed: tuple[Renamed, ...], now: float) -> list[Renamed]:
+def _rename(world: TickContext, renamed: tuple[Renamed, ...], now: float) -> list[Renamed]:
     """Rename what nothing works on; return what is renamed later."""
     later: list[Renamed] = []
     for group in groups(renamed):
@@ -49,7 +49,7 @@ def _waits(renamed: Renamed) -> Refused:
     )
 
 
-def _tell(world: World, refused: Mapping[str, Refused]) -> None:
+def _tell(world: TickContext, refused: Mapping[str, Refused]) -> None:
     """Have nodes be decided anew that are refused now, or no longer, and say it once."""
     changed = [name for name in refused.keys() | world.refused.keys() if refused.get(name) != world.refused.get(name)]
     world.store.wake(changed)

@@ -15,11 +15,11 @@ from fleet_runner.core.lifecycle.decisions import decide
 from fleet_runner.core.lifecycle.runs import Node, Outcome, Run
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.lifecycle.view import View
-from fleet_runner.reconcile.budgets.allowance import Purse
+from fleet_runner.reconcile.budgets.allowance import Allowance
 from fleet_runner.reconcile.lifecycle.batches import NOBODY
 from fleet_runner.reconcile.lifecycle.run_variables import payload
-from fleet_runner.reconcile.lifecycle.view import Outlook
-from fleet_runner.reconcile.loop.context import Report, World, timing
+from fleet_runner.reconcile.lifecycle.view import FleetView
+from fleet_runner.reconcile.loop.context import Report, TickContext, timing
 
 log = structlog.get_logger()
 
@@ -28,14 +28,14 @@ ROUNDS = 5
 
 
 def act(
-    world: World, fleet: Fleet, clock: Callable[[], float], report: Report, between: Callable[[Report], None]
+    world: TickContext, fleet: Fleet, clock: Callable[[], float], report: Report, between: Callable[[Report], None]
 ) -> None:
     """Decide for every node that is due until none is, then start what was opened, a stage in one batch.
 
     `between` is called between two steps: what cannot wait is done there. `clock` is asked for each node anew, after
     what is known of it was read: an answer from before a decision must not look as if it came after.
     """
-    purse, outlook = Purse(world, fleet), Outlook(world, fleet)
+    purse, outlook = Allowance(world, fleet), FleetView(world, fleet)
     purse.open(clock())
     runners = living(world.store.runners(), world.settings.lease_seconds) if world.store.shared else None
     opened: dict[str, list[Run]] = defaultdict(list)
@@ -64,7 +64,7 @@ def act(
         report.started += 1
 
 
-def _due(purse: Purse, now: float) -> tuple[Node, ...]:
+def _due(purse: Allowance, now: float) -> tuple[Node, ...]:
     """Return the nodes to decide for: before all others those that waited for room for a play, and have it now."""
     store, line = purse.world.store, purse.in_line()
     found = {node.name: node for node in store.some(line) if node.state is not State.RETIRED}
@@ -74,7 +74,7 @@ def _due(purse: Purse, now: float) -> tuple[Node, ...]:
     return (*first, *(node for node in store.due(now) if node.name not in found))
 
 
-def carry_out(purse: Purse, view: View, decision: Decision, now: float, report: Report) -> tuple[Run, ...]:
+def carry_out(purse: Allowance, view: View, decision: Decision, now: float, report: Report) -> tuple[Run, ...]:
     """Write a decision, and what it says, down; return the runs that it opened."""
     world, node = purse.world, view.node
     try:
@@ -92,7 +92,7 @@ def carry_out(purse: Purse, view: View, decision: Decision, now: float, report: 
     return runs
 
 
-def _told(world: World, node: Node, decision: Decision, now: float) -> list[str]:
+def _told(world: TickContext, node: Node, decision: Decision, now: float) -> list[str]:
     """Return what the history says of tickets that this decision opened, opened again or closed."""
     about = sum(isinstance(action, OpenTicket | CloseTicket) for action in decision.actions)
     if not about:
@@ -100,12 +100,12 @@ def _told(world: World, node: Node, decision: Decision, now: float) -> list[str]
     return [entry.sentence for entry in world.store.history(node.name, about, "ticket") if entry.at == now]
 
 
-def _batch(outlook: Outlook, runs: list[Run], now: float) -> Batch:
+def _batch(outlook: FleetView, runs: list[Run], now: float) -> Batch:
     places = sorted({outlook.where(run.node) for run in runs})
     return Batch(runs[0].batch, runs[0].stage, payload(outlook, runs, now), tuple(places))
 
 
-def _launch(world: World, outlook: Outlook, runs: list[Run], now: float) -> None:
+def _launch(world: TickContext, outlook: FleetView, runs: list[Run], now: float) -> None:
     """Hand runs to the engine; that one cannot be started is the controller's trouble and counts against no node."""
     try:
         world.engine.launch(world.settings, _batch(outlook, runs, now))

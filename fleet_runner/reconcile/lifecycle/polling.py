@@ -14,7 +14,7 @@ from fleet_runner.core.inventory.placement import apart, living
 from fleet_runner.core.lifecycle import outcomes
 from fleet_runner.core.lifecycle.runs import Outcome, Run
 from fleet_runner.core.lifecycle.states import STAGES, Stage
-from fleet_runner.reconcile.loop.context import Report, World
+from fleet_runner.reconcile.loop.context import Report, TickContext
 
 log = structlog.get_logger()
 
@@ -28,7 +28,7 @@ LATE = 1.2
 """How far past its deadline a batch is ended from outside; its supervisor should have done so at 1.0."""
 
 
-def poll(world: World, now: float, report: Report, between: Callable[[Report], None]) -> None:
+def poll(world: TickContext, now: float, report: Report, between: Callable[[Report], None]) -> None:
     """Take in what running batches have said, and close the runs of those that are over; see `act` for `between`."""
     if world.store.shared:
         world.store.lapse_parcels()
@@ -52,7 +52,7 @@ def poll(world: World, now: float, report: Report, between: Callable[[Report], N
             log.info("batch looked at again at the next tick", batch=batch, why=str(error))
 
 
-def _divided(world: World, offered: list[str]) -> dict[str, Look]:
+def _divided(world: TickContext, offered: list[str]) -> dict[str, Look]:
     """Return as dropped what only several runners reach together: its nodes are offered apart when decided anew."""
     if not offered:
         return {}
@@ -62,7 +62,7 @@ def _divided(world: World, offered: list[str]) -> dict[str, Look]:
     return {batch: Look(BatchState.DROPPED, detail=why) for batch, why in whys.items()}
 
 
-def _poll_batch(world: World, look: Look, runs: list[Run], now: float, report: Report) -> None:
+def _poll_batch(world: TickContext, look: Look, runs: list[Run], now: float, report: Report) -> None:
     batch = runs[0].batch
     age = now - runs[0].opened_at if look.age is None else look.age
     match look.state:
@@ -90,7 +90,7 @@ def _poll_batch(world: World, look: Look, runs: list[Run], now: float, report: R
             pass
 
 
-def _close_some(world: World, look: Look, runs: list[Run], now: float, report: Report) -> None:
+def _close_some(world: TickContext, look: Look, runs: list[Run], now: float, report: Report) -> None:
     """Close the runs of nodes that are through: they are decided, however long others of their batch take.
 
     The last ones wait for the batch's own end, which looks after what it leaves behind.
@@ -105,7 +105,7 @@ def _close_some(world: World, look: Look, runs: list[Run], now: float, report: R
     report.swept += [run for run in over if run.stage is Stage.FABRIC]
 
 
-def _ingest(world: World, batch: str) -> None:
+def _ingest(world: TickContext, batch: str) -> None:
     while True:
         before = world.store.offset(batch)
         heard = world.engine.spool(world.settings, batch, before)
@@ -116,12 +116,12 @@ def _ingest(world: World, batch: str) -> None:
         world.store.ingest(batch, before, before + heard.used, heard.lines)
 
 
-def _close(world: World, look: Look, run: Run, now: float) -> None:
+def _close(world: TickContext, look: Look, run: Run, now: float) -> None:
     outcome, detail = _outcome(world, look, run)
     world.store.close_run(run, outcome, detail, now)
 
 
-def _outcome(world: World, look: Look, run: Run) -> tuple[Outcome, str]:
+def _outcome(world: TickContext, look: Look, run: Run) -> tuple[Outcome, str]:
     ended = world.store.ended(run.id)
     if ended is None and look.state is BatchState.LOST:
         return Outcome.LOST, look.detail

@@ -15,7 +15,7 @@ from fleet_runner.core.lifecycle.preflight import decision
 from fleet_runner.core.lifecycle.runs import Node, Run
 from fleet_runner.core.lifecycle.states import STAGES, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import RUNNER
-from fleet_runner.reconcile.lifecycle.view import DAY, Outlook
+from fleet_runner.reconcile.lifecycle.view import DAY, FleetView
 
 LATELY = 2 * DAY
 """Seconds for which it is remembered that a node was upset: longer than any check looks back."""
@@ -31,7 +31,7 @@ UNSTEADY = frozenset(State) - STEADY
 Told = dict[str, dict[str, Any]]
 
 
-def payload(outlook: Outlook, runs: Iterable[Run], now: float) -> Told:
+def payload(outlook: FleetView, runs: Iterable[Run], now: float) -> Told:
     """Return what each node's play is told.
 
     `run`, `fence`, `since` (when the node came to its state) and `opened_at`; `before`, what its checks that
@@ -93,7 +93,7 @@ def _began(store: Store, run: Run, since: float) -> float:
     return at
 
 
-def _may_start(outlook: Outlook, run: Run) -> str:
+def _may_start(outlook: FleetView, run: Run) -> str:
     """Say why no flash may begin on a node, one that is under way aside; "" where one may."""
     allowed = outlook.modes(run.node)
     if not allowed.acts(Kind.FIRMWARE):
@@ -102,7 +102,7 @@ def _may_start(outlook: Outlook, run: Run) -> str:
     return refusal(rollout, begun=True) if rollout is not None else ""
 
 
-def _members(outlook: Outlook, row: Node) -> dict[str, Node]:
+def _members(outlook: FleetView, row: Node) -> dict[str, Node]:
     """Return the nodes whose links a run of a node, or of a fabric, looks at."""
     fabric = outlook.world.fabrics.get(row.name)
     if fabric is None:

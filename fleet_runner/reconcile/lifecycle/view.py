@@ -13,7 +13,7 @@ from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.confirmation import is_slow, touches
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.rules.rules import Rules
-from fleet_runner.core.firmware.rollout import Rollout, Standing, number
+from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus, number
 from fleet_runner.core.firmware.turns import NAMED
 from fleet_runner.core.inventory.identity import Refused
 from fleet_runner.core.inventory.placement import place
@@ -23,7 +23,7 @@ from fleet_runner.core.lifecycle.stages import BY_HAND
 from fleet_runner.core.lifecycle.states import FABRICS, MOVING, REMEDIED, SERVING, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import View
 from fleet_runner.core.tickets.node_tickets import ONE_EYE
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 
 DAY = 86_400.0
 
@@ -35,10 +35,10 @@ LOOKED_BACK = 20
 
 
 @dataclass(slots=True)
-class Outlook:
+class FleetView:
     """The world as one tick sees it. Every node is read only where a fabric is due, or a node's cabling is wrong."""
 
-    world: World
+    world: TickContext
     fleet: Fleet
     known: Mapping[str, Node] | None = None
     tested: dict[str, bool] = field(default_factory=dict[str, bool])
@@ -164,9 +164,9 @@ class Outlook:
         """Return until when the rollout that brought a node to `firmware` was paused, or is."""
         rollout = self.world.store.asking(node.name) if node.state is State.FIRMWARE else None
         match rollout.standing if rollout is not None else None:
-            case Standing.PAUSED:
+            case RolloutStatus.PAUSED:
                 return now
-            case Standing.RUNNING if rollout is not None:
+            case RolloutStatus.RUNNING if rollout is not None:
                 return rollout.changed_at
             case _:
                 return 0.0
@@ -181,7 +181,7 @@ class Outlook:
         if asking is not None and asking.id == named:
             return self._disowned(node, asking)
         rollout = self.world.store.rollout(named)
-        if rollout is not None and rollout.standing is Standing.STOPPED:
+        if rollout is not None and rollout.standing is RolloutStatus.STOPPED:
             return f"{rollout.name} is {rollout.detail}"
         return f"rollout {named} asks for it no more"
 

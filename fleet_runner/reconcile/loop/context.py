@@ -18,12 +18,12 @@ from fleet_runner.core.lifecycle.runs import Run
 from fleet_runner.core.lifecycle.spool import Decoded
 from fleet_runner.core.lifecycle.view import Timing
 from fleet_runner.core.schedules.known import SWEEPS
-from fleet_runner.core.schedules.sweep import AWAKE, Standing, Sweep
+from fleet_runner.core.schedules.sweep import AWAKE, Sweep, SweepHistory
 from fleet_runner.reconcile.checks.tested_types import ActiveTests
 from fleet_runner.reconcile.faults.policy import Policy
 from fleet_runner.reconcile.firmware.catalogues import Catalogues
 from fleet_runner.reconcile.lifecycle.batches import in_line
-from fleet_runner.reconcile.loop.liveness import Heard, Pulse
+from fleet_runner.reconcile.loop.liveness import Heartbeat, LastHeard
 from fleet_runner.settings import Settings
 
 
@@ -49,7 +49,7 @@ class Engine(Protocol):
 
 
 @dataclass(slots=True)
-class World:
+class TickContext:
     """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet` and `fabrics`.
 
     Where other machines write the store, too, batches are offered to all of them, and one machine `decides`; `heard`
@@ -66,13 +66,13 @@ class World:
     fleet: Fleet | None = None
     fabrics: Mapping[str, Fabric] = field(default_factory=dict[str, Fabric])
     fleet_read_at: float = 0.0
-    standings: Mapping[str, Standing] = field(default_factory=dict[str, Standing])
+    standings: Mapping[str, SweepHistory] = field(default_factory=dict[str, SweepHistory])
     catalogues: Catalogues = field(default_factory=Catalogues)
     active: ActiveTests = field(default_factory=ActiveTests)
     policy: Policy = field(default_factory=Policy)
-    pulse: Pulse = field(default_factory=Pulse)
+    pulse: Heartbeat = field(default_factory=Heartbeat)
     decides: Callable[[], bool] = field(default=lambda: True)
-    heard: Heard | None = None
+    heard: LastHeard | None = None
     registered: str = ""
     unaccepted: str | None = None
     identity: Identity | None = None
@@ -95,7 +95,7 @@ class World:
         return Where.of(self.fleet, name) if self.fleet is not None else Where(name)
 
 
-def source_due(world: World, now: float) -> float:
+def source_due(world: TickContext, now: float) -> float:
     """Return when the source of truth is read again."""
     sweep = Sweep(world.settings.schedule("source"), world.standings.get("source", AWAKE))
     return sweep.due(world.settings.runner_name, world.fleet_read_at, now)
@@ -112,7 +112,7 @@ class Report:
     swept: list[Run] = field(default_factory=list[Run])
 
 
-def timing(settings: Settings, standings: Mapping[str, Standing] = MappingProxyType({})) -> Timing:
+def timing(settings: Settings, standings: Mapping[str, SweepHistory] = MappingProxyType({})) -> Timing:
     """Return the runner's patience as the settings have it, and how its schedules stand."""
     sweeps = {name: Sweep(settings.schedule(name), standings.get(name, AWAKE)) for name in SWEEPS}
     return Timing(

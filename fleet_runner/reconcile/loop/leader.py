@@ -14,10 +14,10 @@ from fleet_runner.adapters.plays import batch_folder, lease, lease_renewal, leas
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.engine.database import LOOK, TURN
 from fleet_runner.core.base import durations
-from fleet_runner.core.base.errors import FleetError, SettingsError, StoreError, TurnError
+from fleet_runner.core.base.errors import FleetError, NotLeaderError, SettingsError, StoreError
 from fleet_runner.core.inventory.placement import Runner, patterns
-from fleet_runner.reconcile.loop.context import World
-from fleet_runner.reconcile.loop.liveness import Heard
+from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.liveness import LastHeard
 from fleet_runner.reconcile.loop.single_instance import served
 from fleet_runner.settings import Settings
 
@@ -33,12 +33,12 @@ GRACE = 5.0
 """Seconds that a thread is given at the end."""
 
 
-class Carrier:
+class RunnerStatus:
     """One runner, as the others know it. `ring` has this process look."""
 
     def __init__(self, settings: Settings, store: Store, ring: Callable[[], object]) -> None:
         self.runner = described(settings)
-        self.heard = Heard(lease.ticks)
+        self.heard = LastHeard(lease.ticks)
         self._settings, self._store, self._ring = settings, store, ring
         self._until = 0.0
         self._stop, self._look = Event(), Event()
@@ -151,7 +151,7 @@ class Carrier:
 
 
 @contextmanager
-def one_turn(world: World) -> Iterator[None]:
+def one_turn(world: TickContext) -> Iterator[None]:
     """Have a command decide once, and carry what there is room for, where no runner does; with SQLite it just may.
 
     Where this machine's runner waits for its turn, that one carries: two would share one name, and its slots.
@@ -163,11 +163,11 @@ def one_turn(world: World) -> Iterator[None]:
     if not store.shared:
         yield
         return
-    carrier = Carrier(settings, store, lambda: None)
+    carrier = RunnerStatus(settings, store, lambda: None)
     name = f"{carrier.runner.id}.{os.getpid()}"
     if not store.take_turn(name, settings.lease_seconds):
         store.ring()
-        raise TurnError(_who_decides(store, settings.lease_seconds))
+        raise NotLeaderError(_who_decides(store, settings.lease_seconds))
     carries = not served(settings)
     with ExitStack() as known:
         try:

@@ -28,7 +28,7 @@ class Steady:
         return by if abs(by) >= JUMP else 0.0
 
 
-class Heard:
+class LastHeard:
     """When the other runners last heard of this one."""
 
     def __init__(self, steady: Callable[[], float] = since_boot) -> None:
@@ -45,7 +45,7 @@ class Heard:
         return max(0.0, self._steady() - self._at)
 
 
-class Pulse:
+class Heartbeat:
     """One loop's signs of life. `clock` never jumps, whatever happens to the time of day."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from fleet_runner.adapters.files import trackers
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access import api
-from fleet_runner.core.access.api import Batch, Overview, Paused, Queue, Scheduled, Schedules, Standing, paused
+from fleet_runner.core.access.api import Batch, NodeSummary, Overview, Paused, Queue, Scheduled, Schedules, paused
 from fleet_runner.core.budgets import modes
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.reliability.trends import of_node
@@ -47,9 +47,9 @@ def mode(settings: Settings, store: Store) -> str:
     return f"Observing everywhere: {why}." if why else modes.told(modes.standing(store.modes()))
 
 
-def standing(settings: Settings, store: Store, node: Node, now: float) -> Standing:
+def standing(settings: Settings, store: Store, node: Node, now: float) -> NodeSummary:
     """Return what stands of a node, what was tried and what comes next, and why it waits in the queue."""
-    return Standing(
+    return NodeSummary(
         tuple(alarm_lines(settings, store, node, now)),
         tuple(remedies(settings, store, node, now)),
         queueing.queued(settings, store).get(node.name),

@@ -11,7 +11,7 @@ from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.budgets import modes
 from fleet_runner.core.budgets.modes import Mode, Setting
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
@@ -37,13 +37,13 @@ def refused(settings: Settings, store: Store) -> str:
     return refusal(store.identity(), remembered, settings.source, line_at)
 
 
-def is_strange(world: World, now: float) -> bool:
+def is_strange(world: TickContext, now: float) -> bool:
     """Whether the store may be another fleet's, or an older one: then its rows are left as they are."""
     _look(world, now)
     return bool(world.unaccepted) and world.store.identity() is not None
 
 
-def _look(world: World, now: float) -> None:
+def _look(world: TickContext, now: float) -> None:
     """Find out whether the store is this fleet's; a new one becomes it. Once it is, it is not asked again.
 
     One that is empty, and should not be, is filled again, and nothing is done by it.
@@ -58,7 +58,7 @@ def _look(world: World, now: float) -> None:
     world.unaccepted = why
 
 
-def remember(world: World) -> None:
+def remember(world: TickContext) -> None:
     """Remember how far the store's history has come, where that is news."""
     if world.unaccepted != "":
         return
@@ -80,7 +80,7 @@ def remember(world: World) -> None:
 class Outward:
     """Of which nodes and fabrics a NetBox is told: none that is only observed, none by a store nobody accepted."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TickContext) -> None:
         self._world = world
         self._said: tuple[Setting, ...] = ()
         self._fleet: Fleet | None = None

@@ -12,7 +12,7 @@ log = structlog.get_logger()
 
 
 @contextmanager
-def unhurt(stop: Event, sentence: str, **about: str) -> Iterator[None]:
+def errors_logged(stop: Event, sentence: str, **about: str) -> Iterator[None]:
     """Log an error of the block instead of raising it; after `stop` was set it is the end, and nothing is said."""
     try:
         yield

@@ -13,7 +13,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.traces import Send, sender
 from fleet_runner.core.lifecycle.runs import Run
 from fleet_runner.core.lifecycle.traces import Span, Times, spans
-from fleet_runner.reconcile.loop.survive import unhurt
+from fleet_runner.reconcile.loop.survive import errors_logged
 from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
@@ -125,6 +125,6 @@ def _follow(found: Tracing, stop: Event) -> None:
     over = False
     while not over:
         over = stop.is_set()  # what ended last is told, too
-        with unhurt(stop, "no run was traced"):
+        with errors_logged(stop, "no run was traced"):
             found.visit()
         stop.wait(PULSE)

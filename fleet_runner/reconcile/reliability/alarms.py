@@ -18,9 +18,9 @@ from fleet_runner.adapters.store.faults.alarms import Known, key
 from fleet_runner.core.faults.rules.effect import Following
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
-from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
 from fleet_runner.core.faults.signals.signal import Signal, Source
-from fleet_runner.core.reliability.forecasts import DRIFTS, PREFIX, Kind, Standing
+from fleet_runner.core.reliability.forecasts import DRIFTS, PREFIX, Kind, StoredForecast
 
 NODES = 200
 """Nodes whose alarms are written in one transaction."""
@@ -40,10 +40,10 @@ Place = tuple[str, str]
 
 
 def foretell(
-    store: Store, rules: Rules, found: Sequence[Standing], now: float, go_on: Callable[[], None]
+    store: Store, rules: Rules, found: Sequence[StoredForecast], now: float, go_on: Callable[[], None]
 ) -> frozenset[str]:
     """Make alarms agree with what stands; return the nodes for which something is to be decided anew."""
-    told: dict[str, list[Standing]] = defaultdict(list)
+    told: dict[str, list[StoredForecast]] = defaultdict(list)
     for each in found:
         told[each.what.node].append(each)
     standing = {alarm.node for alarm in store.standing_alarms() if alarm.source is Source.FORESIGHT}
@@ -55,11 +55,11 @@ def foretell(
 
 
 def _judged(
-    known: Iterable[Known], told: Mapping[str, Sequence[Standing]], rules: Rules, now: float
+    known: Iterable[Known], told: Mapping[str, Sequence[StoredForecast]], rules: Rules, now: float
 ) -> Iterator[Alarm]:
     """Tell each node's alarms what is seen of it now, and take back what is seen no more."""
     for node in known:
-        desk = Desk.of(node.standing, partial(_following, rules, node.device_type))
+        desk = AlarmEngine.of(node.standing, partial(_following, rules, node.device_type))
         signals = tuple(_signals(node, told.get(node.name, ()), now))
         changed = {key(alarm): alarm for alarm in desk.hear(signals, now).changed}
         changed |= {key(alarm): alarm for alarm in desk.unstored(now)}
@@ -71,14 +71,14 @@ def _following(rules: Rules, device_type: str, node: str, code: str) -> Followin
     return rules.of(device_type, code)
 
 
-def _is_news(each: Standing, since: float, now: float) -> bool:
+def _is_news(each: StoredForecast, since: float, now: float) -> bool:
     """Whether something foreseen says anything of a node as it is since it came to its state."""
     newest = max(each.first_at, each.what.numbers.get("last_at") or 0.0)
     again = AGAIN.get(each.what.kind, math.inf) * each.what.numbers.get("step_days", 1)
     return newest >= since or now >= since + again
 
 
-def _signals(node: Known, found: Sequence[Standing], now: float) -> Iterator[Signal]:
+def _signals(node: Known, found: Sequence[StoredForecast], now: float) -> Iterator[Signal]:
     """Say of each component and kind what is foreseen, in one sentence however many metrics say so."""
     seen: dict[Place, list[str]] = defaultdict(list)
     news: set[Place] = {(alarm.code, alarm.component) for alarm in node.standing}

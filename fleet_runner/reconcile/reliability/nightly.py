@@ -30,10 +30,10 @@ from fleet_runner.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fleet_runner.core.reliability.trends.analyse import Given, Looked
+    from fleet_runner.core.reliability.trends.analyse import Given, MetricAnalysis
     from fleet_runner.core.reliability.trends.heat import Seen
     from fleet_runner.core.reliability.trends.metrics import Metric
-    from fleet_runner.core.reliability.trends.peers import Place
+    from fleet_runner.core.reliability.trends.peers import Location
 
 log = structlog.get_logger()
 
@@ -54,7 +54,7 @@ MOST = 100_000
 Progress = Callable[[str], None]
 
 
-class Told(Protocol):
+class AnalysisOutcome(Protocol):
     """What an analysis came to."""
 
     def to_json(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Night:
             log.exception("an analysis failed", analysis=name)
             self._failed(name, f"{type(error).__name__}; this runner's log says more")
 
-    def keep(self, name: str, came_to: Told, began: float) -> None:
+    def keep(self, name: str, came_to: AnalysisOutcome, began: float) -> None:
         """Keep what an analysis came to; `began` is by the monotonic clock."""
         self.store.keep_analysis(name, came_to.to_json(), self.now, round(time.monotonic() - began, 3))
 
@@ -174,7 +174,7 @@ def _trends(night: Night, fleet: Fleet | None) -> None:
     from fleet_runner.core.reliability.trends.metrics import METRICS  # noqa: PLC0415  as above
 
     began = time.monotonic()
-    drifts: list[Looked] = []
+    drifts: list[MetricAnalysis] = []
     heats: list[Seen] = []
     with night.alone("drift"):
         stays, where, held = night.store.stays_by_id(), _places(night.store, fleet), _profiles(night)
@@ -194,10 +194,10 @@ def _trends(night: Night, fleet: Fleet | None) -> None:
         night.foresee(DRIFTS, drift.foresights())
     if not {"drift", "heat"} & night.broken.keys():
         with night.alone("heat"):
-            night.keep("heat", heat.Heat(tuple(heats)), began)
+            night.keep("heat", heat.HeatMap(tuple(heats)), began)
 
 
-def _drift(night: Night, given: "Given", stood: tuple[Foresight, ...], before: frozenset[str]) -> "Looked":
+def _drift(night: Night, given: "Given", stood: tuple[Foresight, ...], before: frozenset[str]) -> "MetricAnalysis":
     """Look at a metric in days, and at those of its series in weeks that come too seldom for that.
 
     `before` are the device types whose series were looked at in weeks the last time.
@@ -281,13 +281,13 @@ def _alarms(night: Night) -> None:
         wake(night.settings.state_dir, night.store)
 
 
-def _places(store: Store, fleet: Fleet | None) -> "Mapping[str, Place]":
+def _places(store: Store, fleet: Fleet | None) -> "Mapping[str, Location]":
     """Return where nodes are; without the source of truth only of which device type the store knows them."""
     from fleet_runner.core.reliability.trends import peers  # noqa: PLC0415  it needs numpy
 
     if fleet is not None:
         return peers.places_of(fleet)
-    return {name: peers.Place(kind) for name, kind in store.node_types().items()}
+    return {name: peers.Location(kind) for name, kind in store.node_types().items()}
 
 
 def _profiles(night: Night) -> dict[str, dict[str, Any]]:

@@ -17,7 +17,7 @@ NAME = "retention"
 """The schedule that it goes by."""
 
 
-class Tidying:
+class LocalRetention:
     """What a runner does of retention each time that another one has done the store's part of it."""
 
     def __init__(self, settings: Settings, store: Store, runner: str) -> None:

@@ -12,7 +12,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.maintenance.pruning import AGED, TRENDS
 from fleet_runner.core.lifecycle.states import SERVING
 from fleet_runner.core.schedules import retention
-from fleet_runner.core.schedules.retention import DAY, Keep, Pruned
+from fleet_runner.core.schedules.retention import DAY, Pruned, RetentionLimits
 from fleet_runner.settings import Settings
 
 SECONDS = 60.0
@@ -28,12 +28,12 @@ BUNDLES = "bundles"
 
 
 @dataclass(slots=True)
-class Work:
+class RetentionWork:
     """One call's work: on what, by which rules, at which moment, until when, or only counted (`dry`)."""
 
     settings: Settings
     store: Store
-    keep: Keep
+    keep: RetentionLimits
     now: float
     until: float
     dry: bool
@@ -55,7 +55,7 @@ def prune(settings: Settings, store: Store, now: float, *, seconds: float = SECO
 def pruned(settings: Settings, store: Store, now: float, *, seconds: float = SECONDS, dry: bool = False) -> Pruned:
     """Do the same, or with `dry` only count; return how much went, or would go."""
     clock = time.monotonic()
-    work = Work(settings, store, keeping(settings), now, clock + seconds, dry, clock)
+    work = RetentionWork(settings, store, keeping(settings), now, clock + seconds, dry, clock)
     done = Pruned()
     for part in (_aged, _evidence, _sweeps, _folders):
         done += part(work)
@@ -67,12 +67,12 @@ def pruned(settings: Settings, store: Store, now: float, *, seconds: float = SEC
 def tidied(settings: Settings, store: Store, now: float) -> Pruned:
     """Remove the folders of this machine that are too old, to the last; return how much went."""
     clock = time.monotonic()
-    return _folders(Work(settings, store, keeping(settings), now, float("inf"), dry=False, last=clock))
+    return _folders(RetentionWork(settings, store, keeping(settings), now, float("inf"), dry=False, last=clock))
 
 
-def keeping(settings: Settings) -> Keep:
+def keeping(settings: Settings) -> RetentionLimits:
     """Return what the settings say of it."""
-    return Keep(
+    return RetentionLimits(
         settings.keep_evidence_days,
         settings.keep_evidence_bytes,
         settings.keep_sweeps_days,
@@ -83,7 +83,7 @@ def keeping(settings: Settings) -> Keep:
     )
 
 
-def _aged(work: Work) -> Pruned:
+def _aged(work: RetentionWork) -> Pruned:
     done, keep = Pruned(), work.keep
     kept = dict.fromkeys(TRENDS, keep.trend_days) | {"asked": keep.audit_days}
     for what in AGED:
@@ -102,7 +102,7 @@ def _plus(done: Pruned, what: str, count: int) -> Pruned:
     return replace(done, **{what: getattr(done, what) + count})
 
 
-def _evidence(work: Work) -> Pruned:
+def _evidence(work: RetentionWork) -> Pruned:
     store, keep = work.store, work.keep
     over = store.bytes_of_evidence() - keep.evidence_bytes if keep.evidence_bytes else 0
     cutoff = retention.since(work.now, keep.evidence_days)
@@ -121,7 +121,7 @@ def _evidence(work: Work) -> Pruned:
     return done
 
 
-def _sweeps(work: Work) -> Pruned:
+def _sweeps(work: RetentionWork) -> Pruned:
     done, until = Pruned(), retention.since(work.now, work.keep.sweeps_days)
     while (found := work.store.unthinned(until)) is not None:
         day, names = found
@@ -136,7 +136,7 @@ def _sweeps(work: Work) -> Pruned:
     return done
 
 
-def _folders(work: Work) -> Pruned:
+def _folders(work: RetentionWork) -> Pruned:
     """Remove folders of batches that are over, and bundles but for the newest of each node that may need it."""
     above, bundles = work.settings.batches_dir, work.settings.state_dir / BUNDLES
     running = frozenset(run.batch for run in work.store.open_runs())

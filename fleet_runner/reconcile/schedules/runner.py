@@ -20,13 +20,13 @@ from fleet_runner.core.inventory.placement import Switch
 from fleet_runner.core.schedules.firing import Outcome, Row, step
 from fleet_runner.core.schedules.known import KNOWN, SWEEPS
 from fleet_runner.core.schedules.retention import Pruned
-from fleet_runner.core.schedules.schedule import Whose
-from fleet_runner.core.schedules.sweep import Standing
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.core.schedules.schedule import Scope
+from fleet_runner.core.schedules.sweep import SweepHistory
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.leader import described
 from fleet_runner.reconcile.reliability import nightly
 from fleet_runner.reconcile.schedules import cleanup, retention
-from fleet_runner.reconcile.schedules.cleanup import Tidying
+from fleet_runner.reconcile.schedules.cleanup import LocalRetention
 from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
@@ -93,7 +93,7 @@ class Firing:
             raise ConflictError(f"schedule {self.row.name}: its lease is over; another runner takes it up")
 
 
-class Clockwork:
+class ScheduleRunner:
     """The jobs of the fleet, as one runner sees to them; `wake` ends the pause of whoever looks."""
 
     def __init__(self, settings: Settings, store: Store, runner: str, jobs: Mapping[str, Job] = JOBS) -> None:
@@ -195,7 +195,7 @@ class Clockwork:
 def run_now(settings: Settings, store: Store, name: str, runner: str, jobs: Mapping[str, Job] = JOBS) -> Row:
     """Have a job of the fleet done now, here or by the runner that is sooner; return how it ended."""
     store.ask_schedule(name)
-    clockwork = Clockwork(settings, store, runner, {name: jobs[name]})
+    clockwork = ScheduleRunner(settings, store, runner, {name: jobs[name]})
     try:
         while True:
             pause = min(clockwork.look(), 1.0)
@@ -208,16 +208,16 @@ def run_now(settings: Settings, store: Store, name: str, runner: str, jobs: Mapp
         clockwork.end()
 
 
-def standings(rows: Mapping[str, Row], off: Mapping[str, Switch]) -> dict[str, Standing]:
+def standings(rows: Mapping[str, Row], off: Mapping[str, Switch]) -> dict[str, SweepHistory]:
     """Return how the schedules stand that nodes and runners keep for themselves."""
     return {
-        name: Standing(
+        name: SweepHistory(
             awake_since=(row.began_at or 0.0) if name in SWEEPS else 0.0,
             asked_at=row.asked_at or 0.0,
             paused=f"paused by {off[name].by}: {off[name].reason}" if name in off else "",
         )
         for name, known in KNOWN.items()
-        if known.whose is not Whose.FLEET
+        if known.whose is not Scope.FLEET
         for row in (rows.get(name, Row(name)),)
     }
 
@@ -225,13 +225,13 @@ def standings(rows: Mapping[str, Row], off: Mapping[str, Switch]) -> dict[str, S
 class Beside:
     """What a runner that serves does about schedules: its sweeps as people set them, and the fleet's jobs."""
 
-    def __init__(self, world: World, jobs: Mapping[str, Job] = JOBS) -> None:
+    def __init__(self, world: TickContext, jobs: Mapping[str, Job] = JOBS) -> None:
         self.world = world
-        self.clockwork = Clockwork(world.settings, world.store, described(world.settings).id, jobs)
+        self.clockwork = ScheduleRunner(world.settings, world.store, described(world.settings).id, jobs)
         self.seen_at = -SEEN
         self.wanted: dict[str, tuple[float | None, bool]] | None = None
         self.read_at = world.fleet_read_at
-        self.tidying = Tidying(world.settings, world.store, self.clockwork.runner)
+        self.tidying = LocalRetention(world.settings, world.store, self.clockwork.runner)
 
     def look(self) -> float:
         """Look once; return the seconds after which to look again."""
@@ -262,7 +262,7 @@ class Beside:
 
 
 @contextmanager
-def by_the_clock(world: World, jobs: Mapping[str, Job] = JOBS) -> Iterator[None]:
+def by_the_clock(world: TickContext, jobs: Mapping[str, Job] = JOBS) -> Iterator[None]:
     """See to the schedules for as long as it is open."""
     beside, stop = Beside(world, jobs), Event()
     pause = _look(beside)  # before the first tick: what was missed is known then

@@ -10,7 +10,7 @@ from fleet_runner.core.inventory.placement import Switch
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.schedules.firing import GRACE, Row
 from fleet_runner.core.schedules.known import KNOWN
-from fleet_runner.core.schedules.schedule import Schedule, Whose
+from fleet_runner.core.schedules.schedule import Schedule, Scope
 from fleet_runner.core.schedules.sweep import Sweep
 from fleet_runner.reconcile.schedules.runner import standings
 from fleet_runner.settings import Settings
@@ -54,13 +54,13 @@ def _coming(
     schedule, row = settings.schedule(name), rows.get(name, Row(name))
     last = row.ended_at if not row.is_running else row.began_at
     begin = Coming(schedule, row, off.get(name), last, how(row, now), None)
-    if KNOWN[name].whose is Whose.NODE:
+    if KNOWN[name].whose is Scope.NODE:
         return _sweep(store, begin, Sweep(schedule, standings(rows, off)[name]))
     return begin._replace(next_at=_next(settings, schedule, row, now))
 
 
 def _next(settings: Settings, schedule: Schedule, row: Row, now: float) -> float | None:
-    if KNOWN[schedule.name].whose is Whose.RUNNER:
+    if KNOWN[schedule.name].whose is Scope.RUNNER:
         due = schedule.next(settings.runner_name, row.ended_at or now)
     else:
         due = row.due_at if row.plan == schedule.plan else schedule.next(settings.source, now)

@@ -24,11 +24,11 @@ from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Entry
 from fleet_runner.core.tickets.notifications import grouping
 from fleet_runner.core.tickets.notifications.channel import Channel, Filters, concerns, left_alone
-from fleet_runner.core.tickets.notifications.grouping import HOUR, Collected, Letter, Standing, collect
-from fleet_runner.core.tickets.notifications.lines import Line, Place, line
+from fleet_runner.core.tickets.notifications.grouping import HOUR, ChannelPosition, Collected, DueMessage, collect
+from fleet_runner.core.tickets.notifications.lines import Line, Location, line
 from fleet_runner.core.tickets.notifications.text import Message
 from fleet_runner.core.tickets.trackers.backoff import MOST_ASKED, Kind, TrackerError, pause
-from fleet_runner.reconcile.loop.survive import unhurt
+from fleet_runner.reconcile.loop.survive import errors_logged
 from fleet_runner.settings import Settings
 
 PULSE = 5.0
@@ -92,7 +92,7 @@ class Notifier:
         finally:
             self.store.leave_channel(self.of.name, self.holder)
 
-    def _news(self, standing: Standing) -> bool:
+    def _news(self, standing: ChannelPosition) -> bool:
         """Whether there is something to do: a message is due, or lines that concern nobody are to be passed over."""
         seen = self._look(standing)
         return self._due(standing, seen) is not None or (not seen.all.total and seen.line > standing.told)
@@ -115,14 +115,14 @@ class Notifier:
             )
         return 0
 
-    def _due(self, standing: Standing, seen: Seen) -> Letter | None:
+    def _due(self, standing: ChannelPosition, seen: Seen) -> DueMessage | None:
         """Return what is to be told now: in quiet hours what is urgent, else all."""
         alone = left_alone(self.of, self.now())
         waiting = seen.pressing if alone else seen.all
         due = grouping.due(self.of, standing, waiting, self.now())
-        return Letter(seen.line, alone, waiting) if due else None
+        return DueMessage(seen.line, alone, waiting) if due else None
 
-    def _look(self, standing: Standing) -> Seen:
+    def _look(self, standing: ChannelPosition) -> Seen:
         """Read on in the journal from where this process is, or from where the channel is if others told it."""
         seen = self._seen
         if seen is None or (seen.told, seen.urgent) != (standing.told, standing.urgent):
@@ -130,13 +130,13 @@ class Notifier:
         self._seen = self._read(seen, self.store.newest_line(seen.line))
         return self._seen
 
-    def _again(self, standing: Standing) -> int:
+    def _again(self, standing: ChannelPosition) -> int:
         """Send the message that may have gone out, of the same lines; none, if they concern the channel no more."""
         seen = Seen(standing.told, standing.urgent, standing.told)
         while seen.line < standing.asked:
             seen = self._read(seen, standing.asked)
         lines = seen.pressing if standing.asked_urgent else seen.all
-        letter = Letter(standing.asked, standing.asked_urgent, lines)
+        letter = DueMessage(standing.asked, standing.asked_urgent, lines)
         if lines.total:
             return self._send(standing, letter)
         self.store.write_channel(self.holder, replace(self._told(standing, letter, over=False), sent=standing.sent))
@@ -165,10 +165,10 @@ class Notifier:
         mine = [(each, at) for each, at in zip(news, places, strict=True) if concerns(self.of.filters, each, at)]
         return [(each, self._urgent(self.of.urgent, each, at)) for each, at in mine]
 
-    def _urgent(self, urgent: Filters, each: Line, at: Place) -> bool:
+    def _urgent(self, urgent: Filters, each: Line, at: Location) -> bool:
         return self.of.quiet is not None and concerns(urgent, each, at)
 
-    def _send(self, standing: Standing, letter: Letter) -> int:
+    def _send(self, standing: ChannelPosition, letter: DueMessage) -> int:
         away = standing.away_at if grouping.was_away(standing, letter.lines) else None
         message = Message(grouping.key(standing, letter), self.of.name, letter.lines, self.web, away, letter.urgent)
         try:
@@ -182,10 +182,10 @@ class Notifier:
         self.store.write_channel(self.holder, self._told(standing, letter, over=away is not None))
         return 1
 
-    def _told(self, standing: Standing, letter: Letter, *, over: bool) -> Standing:
+    def _told(self, standing: ChannelPosition, letter: DueMessage, *, over: bool) -> ChannelPosition:
         now = self.now()
         hour = floor(now / HOUR)
-        return Standing(
+        return ChannelPosition(
             standing.name,
             told=standing.told if letter.urgent else letter.last,
             urgent=max(standing.urgent, letter.last),
@@ -195,7 +195,7 @@ class Notifier:
             away_at=None if over or not standing.tries else standing.away_at,
         )
 
-    def _failed(self, standing: Standing, error: Exception, *, never: bool) -> None:
+    def _failed(self, standing: ChannelPosition, error: Exception, *, never: bool) -> None:
         after = error.after if isinstance(error, TrackerError) else None
         failed = replace(
             standing,
@@ -238,7 +238,7 @@ def notifying(settings: Settings, store: Store, fleet: Callable[[], Fleet | None
 
 def _tell(notifier: Notifier, stop: Event) -> None:
     while not stop.is_set():
-        with unhurt(stop, "a channel was told nothing", channel=notifier.of.name):
+        with errors_logged(stop, "a channel was told nothing", channel=notifier.of.name):
             notifier.visit()
         stop.wait(PULSE)
 
@@ -248,7 +248,7 @@ def _needs_places(of: Channel) -> bool:
     return any(each.sites or each.tenants for each in filters)
 
 
-def _place(node: str, types: dict[str, str], fleet: Fleet | None) -> Place:
+def _place(node: str, types: dict[str, str], fleet: Fleet | None) -> Location:
     device = fleet.devices.get(node) if fleet is not None else None
     known = types.get(node, "")
-    return Place(device.site, known, device.tenant or "") if device is not None else Place(device_type=known)
+    return Location(device.site, known, device.tenant or "") if device is not None else Location(device_type=known)

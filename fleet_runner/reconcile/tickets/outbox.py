@@ -46,7 +46,7 @@ def shaped(name: str) -> Iterator[None]:
 
 
 @dataclass(slots=True)
-class Sender:
+class OutboxSender:
     """What tells one tracker. `beside` is the folder to which its files are relative; `opened` opens a session.
 
     `now` is the clock that all who share the store agree on.

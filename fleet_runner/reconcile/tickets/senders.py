@@ -9,8 +9,8 @@ from fleet_runner.adapters import trackers
 from fleet_runner.adapters.files import trackers as tracker_file
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.reconcile.loop.survive import unhurt
-from fleet_runner.reconcile.tickets.outbox import Sender
+from fleet_runner.reconcile.loop.survive import errors_logged
+from fleet_runner.reconcile.tickets.outbox import OutboxSender
 from fleet_runner.settings import Settings
 
 PULSE = 5.0
@@ -20,11 +20,11 @@ GRACE = 5.0
 """Seconds that a request under way is given at the end; what it leaves undone is found again."""
 
 
-def senders(settings: Settings, store: Store) -> list[Sender]:
+def senders(settings: Settings, store: Store) -> list[OutboxSender]:
     """Return what tells each configured tracker; SettingsError where their list cannot be meant."""
     path = tracker_file.file(settings)
     beside = path.parent if path else Path()
-    return [Sender(of, store, beside, trackers.opened, store.clock) for of in tracker_file.trackers(settings)]
+    return [OutboxSender(of, store, beside, trackers.opened, store.clock) for of in tracker_file.trackers(settings)]
 
 
 @contextmanager
@@ -45,9 +45,9 @@ def sending(settings: Settings, store: Store, fleet: Callable[[], Fleet | None])
             thread.join(GRACE)
 
 
-def _send(sender: Sender, fleet: Callable[[], Fleet | None], stop: Event) -> None:
+def _send(sender: OutboxSender, fleet: Callable[[], Fleet | None], stop: Event) -> None:
     while not stop.is_set():
-        with unhurt(stop, "a tracker was told nothing", tracker=sender.of.name):
+        with errors_logged(stop, "a tracker was told nothing", tracker=sender.of.name):
             known = fleet()
             if known is not None:
                 sender.visit(known)

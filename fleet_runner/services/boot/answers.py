@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import structlog
 
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.boot.answers import Asked, Denied
+from fleet_runner.core.boot.answers import BootRequest, Denied
 from fleet_runner.core.boot.boots import Boot, Identity, Milestone, Reached, Refused
-from fleet_runner.core.boot.facts import Facts, Reach, facts
+from fleet_runner.core.boot.facts import BootEndpoint, Facts, facts
 from fleet_runner.core.boot.identity import Doubt, who
 from fleet_runner.services.boot.documents import Documents
 from fleet_runner.services.boot.images import Images
@@ -32,11 +32,11 @@ MOST_QUIET = 20_000
 LIFTED = frozenset({"address", "unproved", "unclaimed"})
 """Denials that end with a lease, a script, a proof or a claim, perhaps at another boot service."""
 
-Judge = Callable[[Boot, Asked], Denied | None]
+Judge = Callable[[Boot, BootRequest], Denied | None]
 
 
 @dataclass(slots=True)
-class Desk:
+class BootContext:
     """The parts of a boot service that answers need. `clock` gives seconds since the epoch; `steady` is never set."""
 
     settings: Settings
@@ -69,10 +69,10 @@ class Desk:
         boot = await self.ledger.read(boot.id) or boot
         return boot, judge(boot, self._asked(boot, session, request))
 
-    def _asked(self, boot: Boot, session: Session, request: Request) -> Asked:
+    def _asked(self, boot: Boot, session: Session, request: Request) -> BootRequest:
         script_by = boot.sources.get(Milestone.SCRIPT, "")
         proof = self.settings.boot_proof == "bmc"
-        return Asked(request.source, self.clock(), script_by, session.leased | boot.leased, proof)
+        return BootRequest(request.source, self.clock(), script_by, session.leased | boot.leased, proof)
 
     def who(self, said: Identity) -> str | Doubt | None:
         """Return the node that a machine is, by the source of truth or by what an armed boot expects."""
@@ -112,7 +112,7 @@ class Desk:
         if device is None:
             raise FleetError(f"{boot.node} has left the source of truth")
         url = self.settings.boot_secure_url or self.settings.boot_url
-        return facts(fleet, device, boot, Reach(url, key, mac))
+        return facts(fleet, device, boot, BootEndpoint(url, key, mac))
 
     def reached(self, session: Session, milestone: Milestone, source: str, detail: str = "") -> None:
         """Tell the store once that a boot came to a milestone."""

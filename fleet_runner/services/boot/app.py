@@ -7,7 +7,7 @@ import structlog
 
 from fleet_runner.core.base.errors import FleetError, StoreError
 from fleet_runner.services.boot import files, ipxe, leases, seeds
-from fleet_runner.services.boot.answers import Desk
+from fleet_runner.services.boot.answers import BootContext
 from fleet_runner.services.http.requests import (
     JSON,
     Answer,
@@ -36,10 +36,10 @@ class Route(NamedTuple):
     """The methods of a path, and what answers it: whole, or as an application of its own."""
 
     methods: tuple[str, ...]
-    answer: Callable[[Desk, Request], Awaitable[Answer | App]]
+    answer: Callable[[BootContext, Request], Awaitable[Answer | App]]
 
 
-async def health(desk: Desk, request: Request) -> Answer:
+async def health(desk: BootContext, request: Request) -> Answer:
     """Say whether boots can be served; why not stays in the log."""
     del request
     store, source = not desk.ledger.trouble, not desk.known.trouble
@@ -60,7 +60,7 @@ ROUTES = {
 """Everything that is served."""
 
 
-def application(desk: Desk) -> App:
+def application(desk: BootContext) -> App:
     """Return the application that answers from a desk."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,7 +75,7 @@ def application(desk: Desk) -> App:
     return app
 
 
-async def _answered(desk: Desk, scope: Scope, receive: Receive) -> Answer | App:
+async def _answered(desk: BootContext, scope: Scope, receive: Receive) -> Answer | App:
     """Find who answers; whatever goes wrong is an answer."""
     path: str = scope["path"]
     first, *parts = path.removeprefix("/").split("/")
@@ -111,7 +111,7 @@ def _route(scope: Scope, first: str, parts: list[str]) -> Route:
     return route
 
 
-def _limited(desk: Desk, source: str) -> Answer:
+def _limited(desk: BootContext, source: str) -> Answer:
     if desk.fresh("", "limited", source):
         log.warning("refused", code="limited", why="one address asks too much", source=source)
     return Answer(429, b"too many requests\n", headers=((b"retry-after", b"5"),))

@@ -38,7 +38,7 @@ PXE, HTTP = "Pxe", "UefiHttp"
 """Redfish's words for the two ways to boot from a network."""
 
 
-class Wanted(NamedTuple):
+class BootToArm(NamedTuple):
     """A boot that may be armed: of which node, who is expected, from where, for how long, with a nonce or without."""
 
     node: str
@@ -103,7 +103,7 @@ def served(store: Store, now: float) -> None:
 def wanted(  # noqa: PLR0913  who, by what, how and for how long
     settings: Settings, device: Mapping[str, Any], told: Mapping[str, Any], target: str, *,
     limits: Mapping[Milestone, float] = progress.LIMITS, loader: str = LOADER,
-) -> Wanted:  # fmt: skip
+) -> BootToArm:  # fmt: skip
     """Return the boot of a device (`fleet_device`) whose BMC tells its System resource; nothing is armed yet.
 
     With `boot_proof` bmc it is always a UEFI HTTP boot, because only that carries the nonce. It stays armed for as
@@ -127,10 +127,10 @@ def wanted(  # noqa: PLR0913  who, by what, how and for how long
     proof = settings.boot_proof == "bmc"
     seconds = max(settings.boot_armed_seconds, sum(limits[each] for each in FETCHED_BY) + FETCH_SECONDS)
     loaders = f"{settings.boot_url.rstrip('/')}/loader"
-    return Wanted(node, who, HTTP if proof else target, seconds, loaders, loader, proof)
+    return BootToArm(node, who, HTTP if proof else target, seconds, loaders, loader, proof)
 
 
-def arm(store: Store, boot: Wanted, *, run: int | None, now: float) -> Armed:
+def arm(store: Store, boot: BootToArm, *, run: int | None, now: float) -> Armed:
     """Arm a boot: from now on whoever proves to be its node may have its data, so nothing else may run on that."""
     nonce = secrets.token_hex(NONCE_BYTES) if boot.proof else ""
     digest = sha256(nonce.encode()).hexdigest() if nonce else ""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from fleet_runner.adapters.join import munge
-from fleet_runner.adapters.join.kubernetes import Cluster, Patience
+from fleet_runner.adapters.join.kubernetes import Cluster, Timeouts
 from fleet_runner.core.base.errors import DocumentError, FleetError, JoinError
 from fleet_runner.core.boot.facts import Facts
 from fleet_runner.services.boot import join
@@ -43,7 +43,7 @@ class Documents:
     setting names: all of them FleetErrors, and none of them quotes a secret.
     """
 
-    def __init__(self, settings: Settings, patience: Patience | None = None) -> None:
+    def __init__(self, settings: Settings, patience: Timeouts | None = None) -> None:
         self._templates = Templates(settings.boot_templates)
         self._ssh_keys = Kept(lambda: authorized_keys(settings.boot_authorized_keys))
         self._joining = Kept(lambda: join.read(settings.boot_join))

@@ -15,7 +15,7 @@ from fleet_runner.core.boot import answers
 from fleet_runner.core.boot.answers import Denied
 from fleet_runner.core.boot.boots import Boot, Milestone, Proved
 from fleet_runner.core.boot.form import fields
-from fleet_runner.services.boot.answers import Desk, log
+from fleet_runner.services.boot.answers import BootContext, log
 from fleet_runner.services.http.requests import (
     Answer,
     App,
@@ -60,7 +60,7 @@ class _File(FileResponse):
             _File.under_way -= 1
 
 
-async def image(desk: Desk, request: Request) -> Answer | App:
+async def image(desk: BootContext, request: Request) -> Answer | App:
     """Return a file of an image to a boot that is under way: /image/<image>/<file>?boot=<key>."""
     if len(request.parts) != IMAGE_AND_NAME:
         raise Unanswerable(404, "expected /image/<image>/<file>")
@@ -82,7 +82,7 @@ async def image(desk: Desk, request: Request) -> Answer | App:
     return await _sent(path, f'"{checksum}"', request)
 
 
-async def loader(desk: Desk, request: Request) -> Answer | App:
+async def loader(desk: BootContext, request: Request) -> Answer | App:
     """Return one of iPXE's files: /loader/<file>, or /loader/<nonce>/<file> where the BMC proves who boots."""
     *nonce, name = request.parts or ("",)
     if len(nonce) >= NONCE_AND_NAME or not _NAME.fullmatch(name):
@@ -99,7 +99,7 @@ async def loader(desk: Desk, request: Request) -> Answer | App:
     return await _sent(path, "", request)
 
 
-async def _proved(desk: Desk, nonce: str, request: Request) -> Answer | None:
+async def _proved(desk: BootContext, nonce: str, request: Request) -> Answer | None:
     """Note that the machine at an address knows what only a BMC was given; a refusal where it does not."""
     boot = await _nonced(desk, nonce)
     if boot is None:
@@ -120,7 +120,7 @@ async def _proved(desk: Desk, nonce: str, request: Request) -> Answer | None:
     return desk.refuse(boot, denied, request)
 
 
-async def _nonced(desk: Desk, nonce: str) -> Boot | None:
+async def _nonced(desk: BootContext, nonce: str) -> Boot | None:
     """Return the open boot that a nonce was made for."""
     if not _NONCE.fullmatch(nonce):
         return None

@@ -3,9 +3,9 @@
 import asyncio
 
 from fleet_runner.core.base.errors import StoreError
-from fleet_runner.core.boot.boots import Beat
+from fleet_runner.core.boot.boots import Heartbeat
 from fleet_runner.core.boot.progress import STARTED
-from fleet_runner.services.boot.answers import Desk
+from fleet_runner.services.boot.answers import BootContext
 
 BEAT_SECONDS = 20.0
 """Pause between two signs of life."""
@@ -14,7 +14,7 @@ AWAY_SECONDS = 60.0
 """Between two signs of life that reach the store: after longer, it was away."""
 
 
-async def beat(desk: Desk, pause: float = BEAT_SECONDS) -> None:
+async def beat(desk: BootContext, pause: float = BEAT_SECONDS) -> None:
     """Tell the store that this service lives, and first that it serves (again), until cancelled."""
     away = True
     while True:
@@ -24,10 +24,10 @@ async def beat(desk: Desk, pause: float = BEAT_SECONDS) -> None:
         away = away or desk.clock() - now > AWAY_SECONDS
 
 
-async def _told(desk: Desk, now: float, names: tuple[str, ...]) -> bool:
+async def _told(desk: BootContext, now: float, names: tuple[str, ...]) -> bool:
     try:
         for name in names:
-            await desk.ledger.tell(Beat(name, now))
+            await desk.ledger.tell(Heartbeat(name, now))
     except StoreError:
         return False  # the ledger has logged it
     return True

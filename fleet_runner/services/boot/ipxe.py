@@ -11,7 +11,7 @@ from fleet_runner.core.boot.boots import Boot, Discovered, Identity, Milestone, 
 from fleet_runner.core.boot.form import fields
 from fleet_runner.core.boot.identity import Doubt, serial, uuid
 from fleet_runner.core.inventory.addresses import mac
-from fleet_runner.services.boot.answers import Desk
+from fleet_runner.services.boot.answers import BootContext
 from fleet_runner.services.boot.sessions import Made, Session
 from fleet_runner.services.http.requests import Answer, Request, Unanswerable
 
@@ -24,13 +24,13 @@ TRIES = 3
 """Times that a script is judged: more than one only where something happens to its boot in between."""
 
 
-async def first(desk: Desk, request: Request) -> Answer:
+async def first(desk: BootContext, request: Request) -> Answer:
     """Return the script that every machine gets."""
     del request
     return Answer(200, ipxe.first(desk.url))
 
 
-async def script(desk: Desk, request: Request) -> Answer:
+async def script(desk: BootContext, request: Request) -> Answer:
     """Return a machine's own script: the one that boots it, or the one that says why it waits."""
     says = {name: " ".join(printable(value).split())[:LONGEST] for name, value in fields(request.query).items()}
     said = _identity(says)
@@ -47,7 +47,7 @@ async def script(desk: Desk, request: Request) -> Answer:
             return await _script_of(desk, request, node, said)
 
 
-async def _script_of(desk: Desk, request: Request, node: str, said: Identity) -> Answer:
+async def _script_of(desk: BootContext, request: Request, node: str, said: Identity) -> Answer:
     """Return the script of a node's boot, once it is durable that this boot is open and whom its script goes to.
 
     What the store takes no news of is over, or was begun by somebody else, both a moment ago: it is judged again.
@@ -73,13 +73,13 @@ async def _script_of(desk: Desk, request: Request, node: str, said: Identity) ->
     return _refused(desk, request, node, answers.unarmed(node))
 
 
-async def _begun(desk: Desk, request: Request, boot: Boot, session: Session) -> bool:
+async def _begun(desk: BootContext, request: Request, boot: Boot, session: Session) -> bool:
     """Whether the store knows that the script goes to this address."""
     reached = Reached(boot.id, Milestone.SCRIPT, desk.clock(), request.source, session.mac)
     return Milestone.SCRIPT in boot.reached or await desk.ledger.tell(reached)
 
 
-async def booting(desk: Desk, boot: Boot, key: str, made: Made) -> bytes:
+async def booting(desk: BootContext, boot: Boot, key: str, made: Made) -> bytes:
     """Return the script that boots a node; its config context may name another image, and add kernel arguments."""
     context = made.facts.context
     network = desk.document("network-config", made)
@@ -102,7 +102,7 @@ def _identity(says: dict[str, str]) -> Identity:
     return Identity(frozenset({found} if found else ()), says.get("serial", ""), says.get("uuid", ""))
 
 
-def _discovered(desk: Desk, request: Request, said: Identity, says: dict[str, str]) -> Answer:
+def _discovered(desk: BootContext, request: Request, said: Identity, says: dict[str, str]) -> Answer:
     """Write down a machine that nobody knows."""
     name = next(iter(said.macs), "")
     if name:
@@ -113,11 +113,11 @@ def _discovered(desk: Desk, request: Request, said: Identity, says: dict[str, st
     return _waits(desk, "unknown")
 
 
-def _refused(desk: Desk, request: Request, node: str, denied: Denied, boot: Boot | None = None) -> Answer:
+def _refused(desk: BootContext, request: Request, node: str, denied: Denied, boot: Boot | None = None) -> Answer:
     desk.refused(node, denied, request.source, boot.id if boot else None)
     return _waits(desk, denied.code)
 
 
-def _waits(desk: Desk, code: str) -> Answer:
+def _waits(desk: BootContext, code: str) -> Answer:
     """Return the waiting script with 200: iPXE does not read what comes with anything else."""
     return Answer(200, ipxe.waits(CONSOLE[code], desk.url))

@@ -4,9 +4,9 @@ import hmac
 import json
 from typing import Any
 
-from fleet_runner.core.boot.boots import Beat, Identity, Leased, Milestone
+from fleet_runner.core.boot.boots import Heartbeat, Identity, Leased, Milestone
 from fleet_runner.core.inventory.addresses import ip, mac
-from fleet_runner.services.boot.answers import Desk, log
+from fleet_runner.services.boot.answers import BootContext, log
 from fleet_runner.services.http.requests import Answer, Request, Unanswerable
 
 MOST_BODY = 4 * 1024
@@ -17,26 +17,26 @@ MOST_ADDRESSES = 8
 BEARER = b"Bearer "
 
 
-def trusted(desk: Desk, request: Request) -> bool:
+def trusted(desk: BootContext, request: Request) -> bool:
     """Whether a request has the token of DHCP servers."""
     told = request.header(b"authorization")
     return bool(desk.dhcp_token) and hmac.compare_digest(told, BEARER + desk.dhcp_token)
 
 
-async def lease(desk: Desk, request: Request) -> Answer:
+async def lease(desk: BootContext, request: Request) -> Answer:
     """Take a lease: the boot of the node with this MAC address has an address, and a DHCP server lives."""
     if not trusted(desk, request):
         if desk.fresh("", "dhcp", request.source):
             log.warning("refused", code="dhcp", why="a lease was told without the token", source=request.source)
         raise Unanswerable(401, "expected the bearer token of boot_dhcp_token")
     event, hardware, address = _read(await request.body(MOST_BODY))
-    desk.ledger.note(Beat("dhcp", desk.clock()))
+    desk.ledger.note(Heartbeat("dhcp", desk.clock()))
     if event == "lease":
         await _leased(desk, hardware, address)
     return Answer(200, b"")
 
 
-async def _leased(desk: Desk, hardware: str, address: str) -> None:
+async def _leased(desk: BootContext, hardware: str, address: str) -> None:
     found, now = desk.who(Identity(frozenset({hardware}))), desk.clock()
     boot = await desk.ledger.boot_of(found, now) if isinstance(found, str) else None
     if boot is None:

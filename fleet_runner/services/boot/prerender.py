@@ -6,7 +6,7 @@ import contextlib
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.boot.boots import Boot, Milestone
 from fleet_runner.services.boot import ipxe
-from fleet_runner.services.boot.answers import Desk
+from fleet_runner.services.boot.answers import BootContext
 from fleet_runner.services.boot.documents import PLAIN
 from fleet_runner.services.boot.sessions import Origin
 
@@ -20,7 +20,7 @@ MOST_MACS = 4
 """A node that may ask with more MAC addresses is not prepared: for each of them it is told another network."""
 
 
-async def prepare(desk: Desk, pause: float = PAUSE_SECONDS) -> None:
+async def prepare(desk: BootContext, pause: float = PAUSE_SECONDS) -> None:
     """Make scripts and documents of armed boots, and again when what they rest on changes, until cancelled.
 
     This decides nothing: who asks is judged as ever, and what has changed since is made anew. Secrets are not made.
@@ -40,7 +40,7 @@ async def prepare(desk: Desk, pause: float = PAUSE_SECONDS) -> None:
                     until = loop.time() + SLICE_SECONDS
 
 
-async def _prepared(desk: Desk, boot: Boot, origin: Origin) -> None:
+async def _prepared(desk: BootContext, boot: Boot, origin: Origin) -> None:
     """Make what one boot is going to ask for, unless that was tried before from the same origin."""
     if len(boot.expected.macs) > MOST_MACS:
         return

@@ -28,7 +28,7 @@ class _Wait(NamedTuple):
 
 
 @dataclass(slots=True)
-class Watch:
+class BootWatch:
     """A boot that is looked at until it is over.
 
     How long it waits is counted by `clock`, from when it was first seen to wait: the boot service's clock, by which

@@ -6,7 +6,7 @@ from fleet_runner.core.boot.answers import Denied
 from fleet_runner.core.boot.boots import Boot, Claim, Milestone, PhonedHome
 from fleet_runner.core.boot.facts import instance_id
 from fleet_runner.core.boot.form import ABSENT, PhonedForm, phoned
-from fleet_runner.services.boot.answers import Desk, log
+from fleet_runner.services.boot.answers import BootContext, log
 from fleet_runner.services.boot.documents import PLAIN
 from fleet_runner.services.boot.sessions import Session
 from fleet_runner.services.http.requests import YAML, Answer, Request, Unanswerable, refusal
@@ -17,7 +17,7 @@ MOST_BODY = 64 * 1024
 KEY_AND_NAME = 2
 
 
-async def seed(desk: Desk, request: Request) -> Answer:
+async def seed(desk: BootContext, request: Request) -> Answer:
     """Return a document of a boot: /seed/<key>/<document>."""
     if len(request.parts) != KEY_AND_NAME:
         raise Unanswerable(404, "expected /seed/<key>/<document>")
@@ -42,7 +42,7 @@ async def seed(desk: Desk, request: Request) -> Answer:
     return Answer(200, body, YAML)
 
 
-async def _secrets(desk: Desk, request: Request, boot: Boot, session: Session) -> Answer:
+async def _secrets(desk: BootContext, request: Request, boot: Boot, session: Session) -> Answer:
     """Give user-data, if this is who may have it, and has not had it."""
     plain = desk.plain(boot, request, "user-data")
     if plain is not None:
@@ -59,7 +59,7 @@ async def _secrets(desk: Desk, request: Request, boot: Boot, session: Session) -
             return desk.refuse(now, _trouble(error), request)
 
 
-async def _claimed(desk: Desk, request: Request, boot: Boot, session: Session) -> Answer:
+async def _claimed(desk: BootContext, request: Request, boot: Boot, session: Session) -> Answer:
     """Render and mint, then claim, then answer: what fails claims nothing, and what comes second is revoked."""
     filled = await desk.documents.user_data(desk.made(boot, session).facts)
     given = False
@@ -74,7 +74,7 @@ async def _claimed(desk: Desk, request: Request, boot: Boot, session: Session) -
     return Answer(200, filled.body, YAML)
 
 
-async def phone_home(desk: Desk, request: Request) -> Answer:
+async def phone_home(desk: BootContext, request: Request) -> Answer:
     """Take what cloud-init tells when it is done: /phone-home/<key>; told again, it changes nothing."""
     if len(request.parts) != 1:
         raise Unanswerable(404, "expected /phone-home/<key>")
@@ -96,7 +96,7 @@ async def phone_home(desk: Desk, request: Request) -> Answer:
     return Answer(200, b"")
 
 
-def _unreadable(desk: Desk, request: Request, boot: Boot, form: PhonedForm | str) -> Answer:
+def _unreadable(desk: BootContext, request: Request, boot: Boot, form: PhonedForm | str) -> Answer:
     why = (
         form if isinstance(form, str) else f"found instance {form.instance_id!r:.80}, expected {instance_id(boot)!r}"
     )

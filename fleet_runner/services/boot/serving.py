@@ -16,7 +16,7 @@ import uvloop
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.services.boot.answers import Desk
+from fleet_runner.services.boot.answers import BootContext
 from fleet_runner.services.boot.app import application
 from fleet_runner.services.boot.documents import Documents
 from fleet_runner.services.boot.heartbeat import beat
@@ -83,7 +83,7 @@ def listeners(settings: Settings) -> Iterator[Listeners]:
             yield Listeners(plain, (secure, secured))
 
 
-async def serve(desk: Desk, listening: Listeners, stop: asyncio.Event, tell: Told) -> None:
+async def serve(desk: BootContext, listening: Listeners, stop: asyncio.Event, tell: Told) -> None:
     """Answer from a desk until told to stop, and then until what is under way is answered."""
     settings, app = desk.settings, application(desk)
     servers = [(Server(app), listening.plain)]
@@ -96,14 +96,14 @@ async def serve(desk: Desk, listening: Listeners, stop: asyncio.Event, tell: Tol
 
 
 @asynccontextmanager
-async def desk_of(settings: Settings, store: Store, read: Callable[[], Fleet]) -> AsyncIterator[Desk]:
+async def desk_of(settings: Settings, store: Store, read: Callable[[], Fleet]) -> AsyncIterator[BootContext]:
     """Make what answers are made from, and keep it fresh for as long as it is open."""
     key = secret(settings.state_dir)
     known, documents = Known(read), Documents(settings)
     async with Ledger(store) as ledger:
         sessions = Sessions(key)
         images = Images(settings.images_dir)
-        desk = Desk(settings, ledger, known, documents, images, sessions, token(settings.boot_dhcp_token))
+        desk = BootContext(settings, ledger, known, documents, images, sessions, token(settings.boot_dhcp_token))
         pause = NETBOX_SECONDS if "://" in settings.source else FOLDER_SECONDS
         tasks = (known.keep(pause), desk.tend(TEND_SECONDS), beat(desk), prepare(desk))
         work = [asyncio.create_task(each) for each in tasks]

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import structlog
 
-from fleet_runner.adapters.join.kubernetes import Cluster, Minter, Patience, Token
+from fleet_runner.adapters.join.kubernetes import Cluster, Timeouts, Token, TokenIssuer
 from fleet_runner.core.base.errors import FleetError, JoinError
 
 log = structlog.get_logger()
@@ -20,10 +20,10 @@ WAITING = 512
 class Tokens:
     """Mints for one cluster at a time; when `boot_join` names another, for that one from then on."""
 
-    def __init__(self, patience: Patience | None = None) -> None:
-        self._patience = patience or Patience()
+    def __init__(self, patience: Timeouts | None = None) -> None:
+        self._patience = patience or Timeouts()
         self._threads = ThreadPoolExecutor(self._patience.calls, thread_name_prefix="tokens")
-        self._minter: tuple[Cluster, Minter] | None = None
+        self._minter: tuple[Cluster, TokenIssuer] | None = None
         self._under_way = 0
 
     async def mint(self, cluster: Cluster, reason: str, now: float) -> Token:
@@ -52,7 +52,7 @@ class Tokens:
         finally:
             self._under_way -= 1
 
-    def _minter_of(self, cluster: Cluster) -> Minter:
+    def _minter_of(self, cluster: Cluster) -> TokenIssuer:
         if self._minter is None or self._minter[0] != cluster:
-            self._minter = (cluster, Minter(cluster, self._patience))
+            self._minter = (cluster, TokenIssuer(cluster, self._patience))
         return self._minter[1]

@@ -11,7 +11,7 @@ from fleet_runner.adapters.redfish.credentials import trouble
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.schedules.health import Alive, Part, heard
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 
 log = structlog.get_logger()
 
@@ -68,7 +68,7 @@ class StoreLook:
 class Health:
     """What a runner says of itself. `listener` gives a sentence where signals are not taken as the settings say."""
 
-    def __init__(self, world: World, stop: Event, listener: Callable[[], str]) -> None:
+    def __init__(self, world: TickContext, stop: Event, listener: Callable[[], str]) -> None:
         self._world = world
         self._stop = stop
         self._listener = listener

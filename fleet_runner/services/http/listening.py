@@ -24,7 +24,7 @@ LAST_PORT = 65_535
 _LISTEN = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]]+)):([0-9]{1,5})", re.ASCII)
 
 
-class Place(NamedTuple):
+class ListenAddress(NamedTuple):
     """An address of this machine, or a name of it, and a port."""
 
     host: str
@@ -41,15 +41,15 @@ class Place(NamedTuple):
         return loopback(self.host)
 
 
-def place(listen: str) -> Place | None:
+def place(listen: str) -> ListenAddress | None:
     """Return what "127.0.0.1:8480" or "[::1]:8480" says, None where it says nothing."""
     found = _LISTEN.fullmatch(listen)
     if found is None or int(found[3]) > LAST_PORT:
         return None
-    return Place(found[1] or found[2], int(found[3]))
+    return ListenAddress(found[1] or found[2], int(found[3]))
 
 
-def placed(listen: str, name: str) -> Place:
+def placed(listen: str, name: str) -> ListenAddress:
     """Return what a setting says, or raise SettingsError."""
     found = place(listen)
     if found is None:

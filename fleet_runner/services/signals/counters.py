@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Mapping
 from threading import Lock
 
-from fleet_runner.adapters.store.faults.signal_counters import Heard
+from fleet_runner.adapters.store.faults.signal_counters import SignalCount
 
 LISTENER = "listener"
 """The source under which listeners themselves are counted: each by where it listens, again and again."""
@@ -28,7 +28,7 @@ class Counts:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._counted: dict[tuple[str, str], Heard] = {}
+        self._counted: dict[tuple[str, str], SignalCount] = {}
 
     def add(self, source: str, what: str, at: float, count: int = 1, detail: str = "") -> None:
         """Count something; of the details the last is kept."""
@@ -38,15 +38,15 @@ class Counts:
             before = self._counted.get((source, what))
             total = count + (before.count if before else 0)
             said = detail[:LONGEST] or (before.detail if before else "")
-            self._counted[source, what] = Heard(source, what, total, at, said)
+            self._counted[source, what] = SignalCount(source, what, total, at, said)
 
-    def take(self) -> Mapping[tuple[str, str], Heard]:
+    def take(self) -> Mapping[tuple[str, str], SignalCount]:
         """Return what was counted, and begin anew."""
         with self._lock:
             found, self._counted = self._counted, {}
             return found
 
-    def give_back(self, counted: Mapping[tuple[str, str], Heard]) -> None:
+    def give_back(self, counted: Mapping[tuple[str, str], SignalCount]) -> None:
         """Count again what could not be written."""
         for (source, what), each in counted.items():
             self.add(source, what, each.last_at, each.count, each.detail)

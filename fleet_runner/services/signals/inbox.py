@@ -23,7 +23,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class Delivery:
     """What came at once from one sender: texts of one kind, as they were sent.
 
     `kind` is a way in (see `doors`); `node` is whom it is about, where that is known from outside; `token` is None
@@ -57,7 +57,7 @@ class Bounds:
     batch: int = 256 * 1024
 
 
-class FullError(Exception):
+class InboxFullError(Exception):
     """There is no room for a parcel; `alone` where there is for those of other senders."""
 
     def __init__(self, *, alone: bool) -> None:
@@ -70,13 +70,13 @@ class Inbox:
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self._bounds = bounds or Bounds()
-        self._lanes: OrderedDict[str, deque[Parcel]] = OrderedDict()
+        self._lanes: OrderedDict[str, deque[Delivery]] = OrderedDict()
         self._sizes: dict[str, int] = {}
         self._size = self._parcels = 0
         self._changed = Condition()
         self._closed = False
 
-    def put(self, parcel: Parcel) -> None:
+    def put(self, parcel: Delivery) -> None:
         """Have a parcel wait.
 
         Raises:
@@ -85,21 +85,21 @@ class Inbox:
         with self._changed:
             mine = self._sizes.get(parcel.sender, 0)
             if self._closed or self._size + parcel.size > self._bounds.all:
-                raise FullError(alone=False)
+                raise InboxFullError(alone=False)
             if mine and mine + parcel.size > self._bounds.one:
-                raise FullError(alone=True)
+                raise InboxFullError(alone=True)
             self._lanes.setdefault(parcel.sender, deque()).append(parcel)
             self._sizes[parcel.sender] = mine + parcel.size
             self._size += parcel.size
             self._parcels += 1
             self._changed.notify_all()
 
-    def take(self, seconds: float) -> list[Parcel]:
+    def take(self, seconds: float) -> list[Delivery]:
         """Return what is next, one of each lane in turn, after so many seconds at the latest; [] for nothing."""
         with self._changed:
             if not self._lanes and not self._closed:
                 self._changed.wait(seconds)
-            found: list[Parcel] = []
+            found: list[Delivery] = []
             size = 0
             while self._lanes and size < self._bounds.batch:
                 parcel = self._next()
@@ -118,7 +118,7 @@ class Inbox:
             self._closed = True
             self._changed.notify_all()
 
-    def _next(self) -> Parcel:
+    def _next(self) -> Delivery:
         sender, lane = self._lanes.popitem(last=False)
         parcel = lane.popleft()
         self._size -= parcel.size

@@ -7,7 +7,7 @@ from fleet_runner.core.faults.signals.signal import Source
 KIB = 1024
 
 
-class Door(NamedTuple):
+class SignalInput(NamedTuple):
     """Whose signals come this way, and the most bytes of one body."""
 
     source: Source
@@ -18,11 +18,11 @@ SYSLOG = "syslog"
 """The way in of syslog's messages, which has ports of its own."""
 
 DOORS = {
-    "log": Door(Source.KERNEL, 1024 * KIB),
-    SYSLOG: Door(Source.KERNEL, 8 * KIB),
-    "alertmanager": Door(Source.ALERT, 1024 * KIB),
-    "redfish": Door(Source.REDFISH, 256 * KIB),
-    "fabric": Door(Source.FABRIC, 1024 * KIB),
-    "": Door(Source.OPERATOR, 256 * KIB),
+    "log": SignalInput(Source.KERNEL, 1024 * KIB),
+    SYSLOG: SignalInput(Source.KERNEL, 8 * KIB),
+    "alertmanager": SignalInput(Source.ALERT, 1024 * KIB),
+    "redfish": SignalInput(Source.REDFISH, 256 * KIB),
+    "fabric": SignalInput(Source.FABRIC, 1024 * KIB),
+    "": SignalInput(Source.OPERATOR, 256 * KIB),
 }
 """By what stands behind /signals/ in the address; "" is our own form."""

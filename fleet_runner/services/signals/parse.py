@@ -12,7 +12,7 @@ from fleet_runner.core.faults.signals.kernel import Line
 from fleet_runner.core.faults.signals.places import Places
 from fleet_runner.core.faults.signals.signal import Signal
 from fleet_runner.core.faults.signals.speakers import ANOTHER, NO_RELAY, Speakers
-from fleet_runner.services.signals.inbox import Parcel
+from fleet_runner.services.signals.inbox import Delivery
 from fleet_runner.services.signals.inputs import SYSLOG
 
 UNREADABLE, STRANGER, OTHERS = "refused: unreadable", "refused: no such node", "refused: token of others"
@@ -35,7 +35,7 @@ class Opened:
     `why` is the sentence for its sender, "" where nothing was refused.
     """
 
-    parcel: Parcel
+    parcel: Delivery
     signals: tuple[Signal, ...] = ()
     refused: Mapping[str, int] = field(default_factory=dict[str, int])
     details: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -51,7 +51,7 @@ OWN_LOGS = frozenset({"log", SYSLOG})
 """Ways in whose lines a machine tells of itself, whatever it calls itself."""
 
 
-def opened(parcel: Parcel, places: Places, speakers: Speakers) -> Opened:
+def opened(parcel: Delivery, places: Places, speakers: Speakers) -> Opened:
     """Return what a parcel tells, as far as its sender may; without proof of the sender nothing is authenticated."""
     refused: Counter[str] = Counter()
     details: dict[str, str] = {}
@@ -81,17 +81,17 @@ def opened(parcel: Parcel, places: Places, speakers: Speakers) -> Opened:
     return Opened(parcel, mine, refused, details, why)
 
 
-def _text(parcel: Parcel) -> str:
+def _text(parcel: Delivery) -> str:
     """Return the text of a parcel that has one."""
     return parcel.texts[0].decode("utf-8", "replace")
 
 
-def _log(parcel: Parcel) -> Read:
+def _log(parcel: Delivery) -> Read:
     lines, bad = json_lines.read(_text(parcel), parcel.node, parcel.at)
     return Read(kernel.read(lines, parcel.at), bad)
 
 
-def _syslog(parcel: Parcel) -> Read:
+def _syslog(parcel: Delivery) -> Read:
     lines: list[Line] = []
     bad = 0
     for message in parcel.texts:
@@ -104,23 +104,23 @@ def _syslog(parcel: Parcel) -> Read:
     return Read(kernel.read(lines, parcel.at), bad)
 
 
-def _alertmanager(parcel: Parcel) -> Read:
+def _alertmanager(parcel: Delivery) -> Read:
     return Read(alertmanager.read(_text(parcel), parcel.at))
 
 
-def _redfish(parcel: Parcel) -> Read:
+def _redfish(parcel: Delivery) -> Read:
     return Read(redfish.read(_text(parcel), parcel.at, parcel.node))
 
 
-def _fabric(parcel: Parcel) -> Read:
+def _fabric(parcel: Delivery) -> Read:
     return Read(fabric.read(_text(parcel), parcel.at))
 
 
-def _told(parcel: Parcel) -> Read:
+def _told(parcel: Delivery) -> Read:
     return Read(told.read(_text(parcel), parcel.at))
 
 
-READERS: Mapping[str, Callable[[Parcel], Read]] = {
+READERS: Mapping[str, Callable[[Delivery], Read]] = {
     "log": _log,
     SYSLOG: _syslog,
     "alertmanager": _alertmanager,

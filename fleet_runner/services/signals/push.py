@@ -12,8 +12,8 @@ from fleet_runner.services.http.admission import Admission, shown
 from fleet_runner.services.http.limits import Limits
 from fleet_runner.services.http.requests import JSON, Answer, Request, Unanswerable, refusal
 from fleet_runner.services.signals.counters import Counts
-from fleet_runner.services.signals.inbox import FullError, Inbox, Outcome, Parcel
-from fleet_runner.services.signals.inputs import DOORS, Door
+from fleet_runner.services.signals.inbox import Delivery, Inbox, InboxFullError, Outcome
+from fleet_runner.services.signals.inputs import DOORS, SignalInput
 
 PER_SECOND, BURST = 100.0, 500.0
 """Requests of one address: a shipper that gathers lines sends a few a second, a hall's BMCs one each."""
@@ -91,17 +91,17 @@ async def _admitted(reception: Reception, request: Request, way: str, node: str)
     return holder, body if body is not None else await request.body(door.most)
 
 
-def _may(holder: Token, door: Door, node: str) -> None:
+def _may(holder: Token, door: SignalInput, node: str) -> None:
     if not holder.speaks_for(door.source) or (node and not holder.speaks_of(node)):
         raise Refused(HTTPStatus.FORBIDDEN, "token of others", "this token is not good for these signals")
 
 
-Made = Callable[[bytes, float, Callable[[Outcome], None]], Parcel]
+Made = Callable[[bytes, float, Callable[[Outcome], None]], Delivery]
 
 
 def _parcel(request: Request, way: str, node: str, holder: Token) -> Made:
-    def made(body: bytes, at: float, answer: Callable[[Outcome], None]) -> Parcel:
-        return Parcel(way, request.source, (body,), at, answer, holder, node)
+    def made(body: bytes, at: float, answer: Callable[[Outcome], None]) -> Delivery:
+        return Delivery(way, request.source, (body,), at, answer, holder, node)
 
     return made
 
@@ -123,7 +123,7 @@ async def _judged(reception: Reception, made: Made, body: bytes, now: float) -> 
         reception.inbox.put(made(body, now, answer))
         async with asyncio.timeout(ANSWER_SECONDS):
             found = await outcome
-    except FullError as full:
+    except InboxFullError as full:
         status = HTTPStatus.TOO_MANY_REQUESTS if full.alone else HTTPStatus.SERVICE_UNAVAILABLE
         raise Refused(status, "no room", f"{full}; send it again") from full
     except TimeoutError:

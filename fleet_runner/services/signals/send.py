@@ -8,7 +8,7 @@ from fleet_runner.adapters.store.faults.alarms import Known
 from fleet_runner.core.faults.rules.effect import Following
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
-from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
 from fleet_runner.core.faults.signals.memory import Outcome
 from fleet_runner.core.faults.signals.signal import Signal
 
@@ -19,7 +19,7 @@ def send(store: Store, rules: Rules, signal: Signal, now: float) -> Outcome:
 
     def judge(known: tuple[Known, ...]) -> Iterator[Alarm]:
         for node in known:
-            desk = Desk.of(node.standing, partial(_following, rules, node.device_type))
+            desk = AlarmEngine.of(node.standing, partial(_following, rules, node.device_type))
             heard = desk.hear([signal], now)
             became.extend(heard.outcomes)
             yield from heard.changed

@@ -27,7 +27,7 @@ from fleet_runner.services.signals.netbox import Hook
 from fleet_runner.services.signals.push import Reception
 from fleet_runner.services.signals.senders import Roll
 from fleet_runner.services.signals.syslog import Senders, networks, receiving
-from fleet_runner.services.signals.worker import Around, Worker
+from fleet_runner.services.signals.worker import Worker, WorkerContext
 from fleet_runner.settings import Settings
 
 Read = Callable[[], Fleet]
@@ -74,7 +74,7 @@ class Listening:
         self.counts = Counts()
         self.roll = Roll(store, read, networks(settings.signals_relays, "signals_relays"))
         self.worker = Worker(
-            Around(
+            WorkerContext(
                 store,
                 self.inbox,
                 self.counts,

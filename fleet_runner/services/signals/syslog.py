@@ -15,7 +15,7 @@ from fleet_runner.core.faults.signals.syslog import LARGEST, frames
 from fleet_runner.services.http.listening import BACKLOG, placed, unusable
 from fleet_runner.services.http.requests import MAPPED
 from fleet_runner.services.signals.counters import Counts
-from fleet_runner.services.signals.inbox import FullError, Inbox, Outcome, Parcel
+from fleet_runner.services.signals.inbox import Delivery, Inbox, InboxFullError, Outcome
 from fleet_runner.services.signals.inputs import DOORS, SYSLOG
 
 SOURCE = DOORS[SYSLOG].source
@@ -71,7 +71,7 @@ class Senders:
 
     def put(self, address: str, messages: tuple[bytes, ...]) -> None:
         """Have messages wait to be judged, or raise FullError."""
-        self.inbox.put(Parcel(SYSLOG, address, messages, self.clock(), _nobody))
+        self.inbox.put(Delivery(SYSLOG, address, messages, self.clock(), _nobody))
 
 
 class Datagrams(asyncio.DatagramProtocol):
@@ -90,7 +90,7 @@ class Datagrams(asyncio.DatagramProtocol):
             return
         try:
             self._senders.put(address, (data,))
-        except FullError:
+        except InboxFullError:
             self._senders.refused("no room, lost", address)
 
 
@@ -172,7 +172,7 @@ async def _put(senders: Senders, address: str, messages: tuple[bytes, ...]) -> N
     while True:
         try:
             senders.put(address, messages)
-        except FullError:
+        except InboxFullError:
             if not held_back:
                 senders.counts.add(SOURCE, "held back", senders.clock(), 1, f"syslog from {address}")
             held_back = True

@@ -19,12 +19,12 @@ from fleet_runner.core.base.errors import FleetError, StoreError, UnwritableErro
 from fleet_runner.core.faults.rules.effect import Following
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
-from fleet_runner.core.faults.signals.alarm_engine import Desk
-from fleet_runner.core.faults.signals.lags import Lags
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
+from fleet_runner.core.faults.signals.lags import ClockLags
 from fleet_runner.core.faults.signals.memory import Outcome as Became
 from fleet_runner.core.faults.signals.speakers import NO_RELAY
 from fleet_runner.services.signals.counters import Counts, trouble
-from fleet_runner.services.signals.inbox import Inbox, Outcome, Parcel
+from fleet_runner.services.signals.inbox import Delivery, Inbox, Outcome
 from fleet_runner.services.signals.inputs import DOORS
 from fleet_runner.services.signals.parse import STRANGER, Opened, opened
 from fleet_runner.services.signals.senders import Roll
@@ -57,11 +57,11 @@ REASONS = {
 UNKNOWN = frozenset({STRANGER, NO_RELAY})
 """Refusals for which the fleet is read again: a node may be new."""
 
-Work = Callable[[Sequence[Parcel]], None]
+Work = Callable[[Sequence[Delivery]], None]
 
 
 @dataclass(slots=True)
-class Around:
+class WorkerContext:
     """What the worker works with: where things come from, and who is told."""
 
     store: Store
@@ -84,13 +84,13 @@ class Judged:
 class Worker:
     """Judges until it is told to stop. `trouble` is why nothing can be written, "" where it can."""
 
-    def __init__(self, around: Around) -> None:
+    def __init__(self, around: WorkerContext) -> None:
         self._around = around
-        self._desk: Desk | None = None
+        self._desk: AlarmEngine | None = None
         self._rules: Rules | None = None
-        self._lags = Lags()
+        self._lags = ClockLags()
         self._used: dict[int, float] = {}
-        self._held: Sequence[Parcel] = ()
+        self._held: Sequence[Delivery] = ()
         self._counted_at = 0.0
         self.trouble = ""
 
@@ -103,7 +103,7 @@ class Worker:
                 return
         self._done((), self.end)
 
-    def work(self, parcels: Sequence[Parcel]) -> None:
+    def work(self, parcels: Sequence[Delivery]) -> None:
         """Judge parcels, write what became of their alarms, and answer.
 
         Raises:
@@ -118,7 +118,7 @@ class Worker:
         for each in batch:
             self._settle(each, now)
 
-    def tend(self, parcels: Sequence[Parcel] = ()) -> None:
+    def tend(self, parcels: Sequence[Delivery] = ()) -> None:
         """Do what time alone asks for: alarms that come to count or clear, and the counters."""
         del parcels
         now = self._around.clock()
@@ -128,7 +128,7 @@ class Worker:
         if now >= self._counted_at + COUNTED_SECONDS:
             self._count(now)
 
-    def end(self, parcels: Sequence[Parcel] = ()) -> None:
+    def end(self, parcels: Sequence[Delivery] = ()) -> None:
         """Write what is only known here: counts of alarms that go on, and the counters."""
         del parcels
         now = self._around.clock()
@@ -136,7 +136,7 @@ class Worker:
         self._change(desk, desk.unstored(now), now)
         self._count(now)
 
-    def _done(self, parcels: Sequence[Parcel], work: Work) -> bool:
+    def _done(self, parcels: Sequence[Delivery], work: Work) -> bool:
         """Do it; where it cannot be done, have senders come again, and say why once.
 
         What fails for its own sake is found by doing each parcel's part alone: it costs no other sender its turn.
@@ -156,7 +156,7 @@ class Worker:
         self.trouble = ""
         return True
 
-    def _alone(self, parcels: Sequence[Parcel], work: Work, error: Exception, status: HTTPStatus) -> bool:
+    def _alone(self, parcels: Sequence[Delivery], work: Work, error: Exception, status: HTTPStatus) -> bool:
         """Do each parcel's part of what failed by itself; refuse one that was alone already."""
         if len(parcels) > 1:
             done = [self._done((parcel,), work) for parcel in parcels]
@@ -167,7 +167,7 @@ class Worker:
             parcel.answer(Outcome(status, "this could not be judged"))
         return True
 
-    def _put_off(self, parcels: Sequence[Parcel]) -> None:
+    def _put_off(self, parcels: Sequence[Delivery]) -> None:
         """Have senders that can come again do so; keep what syslog sent, and try it again."""
         said = Outcome(HTTPStatus.SERVICE_UNAVAILABLE, "it cannot be written now; send it again")
         for parcel in parcels:
@@ -175,12 +175,12 @@ class Worker:
                 parcel.answer(said)
         self._held = [*self._held, *(parcel for parcel in parcels if parcel.token is None)]
 
-    def _ready(self, now: float) -> Desk:
+    def _ready(self, now: float) -> AlarmEngine:
         """Return the desk; it begins again from the store where the rules changed, or a write failed."""
         rules = self._around.rules()
         if self._desk is None or rules is not self._rules:
             self._rules = rules
-            self._desk = Desk.of(self._around.store.standing_alarms(now - LATELY), self._following)
+            self._desk = AlarmEngine.of(self._around.store.standing_alarms(now - LATELY), self._following)
         return self._desk
 
     def _following(self, node: str, code: str) -> Following:
@@ -196,7 +196,9 @@ class Worker:
         if woken:
             self._around.ring()
 
-    def _judge(self, desk: Desk, batch: Sequence[Judged], known: tuple[Known, ...], now: float) -> Iterator[Alarm]:
+    def _judge(
+        self, desk: AlarmEngine, batch: Sequence[Judged], known: tuple[Known, ...], now: float
+    ) -> Iterator[Alarm]:
         """Have the desk hear a batch; yield the alarms that changed."""
         desk.learn(((each.name, each.standing) for each in known), now)
         since = {each.name: each.since for each in known}
@@ -207,7 +209,7 @@ class Worker:
             each.became[Became.LATE] += len(each.opened.signals) - len(fresh)
             yield from found.changed
 
-    def _change(self, desk: Desk, changed: Sequence[Alarm], now: float) -> None:
+    def _change(self, desk: AlarmEngine, changed: Sequence[Alarm], now: float) -> None:
         """Write alarms that changed without a signal; what somebody else cleared stays so.
 
         What somebody else heard more of stands on, though it was silent here. It is looked at with its node held, so

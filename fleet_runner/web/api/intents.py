@@ -7,11 +7,11 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
-from fleet_runner.core.access.api import Asked, Unconfirmed, Wished
+from fleet_runner.core.access.api import NodeRequest, RequestTaken, Unconfirmed
 from fleet_runner.core.access.roles import Who, needed
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.lifecycle.losses import FOR_GOOD, losses
-from fleet_runner.core.lifecycle.runs import Node, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.web import confirmation
 from fleet_runner.web.access import Mends, Sees
@@ -23,10 +23,10 @@ from fleet_runner.web.site import Here, Site
 router = APIRouter(tags=["wishes"], responses=REFUSALS | NOT_FOUND)
 
 ELSEWHERE = {
-    Wish.WIPE: "fleet-runner wipe on the server's machine shows first what would be lost",
-    Wish.RMA: "fleet-runner rma open on the server's machine keeps the vendor's case with it",
-    Wish.REPLACED: "fleet-runner rma replaced on the server's machine confirms that another machine stands there",
-    Wish.FIRMWARE: "fleet-runner firmware update on the server's machine shows first what would be changed",
+    IntentKind.WIPE: "fleet-runner wipe on the server's machine shows first what would be lost",
+    IntentKind.RMA: "fleet-runner rma open on the server's machine keeps the vendor's case with it",
+    IntentKind.REPLACED: "fleet-runner rma replaced on the server's machine confirms the new machine",
+    IntentKind.FIRMWARE: "fleet-runner firmware update on the server's machine shows first what would be changed",
 }
 """What is not asked for here, and how it is."""
 
@@ -39,13 +39,13 @@ Words = Annotated[
 ]
 
 
-class Wanted(BaseModel):
+class IntentBody(BaseModel):
     """What is wanted of a node; `detail` names the stage of `run`, and is empty for all others.
 
     `confirm` is that of the first answer, where it was 428.
     """
 
-    wish: Wish
+    wish: IntentKind
     reason: Words = ""
     detail: Annotated[str, Field(max_length=100, pattern=r"^[a-z_]*$")] = ""
     confirm: Annotated[str, Field(max_length=100, pattern=r"^[0-9a-f.]*$")] = ""
@@ -55,10 +55,10 @@ class Wanted(BaseModel):
     "/nodes/{name}/wishes",
     status_code=202,
     operation_id="leave_wish",
-    response_model=Asked,
+    response_model=RequestTaken,
     responses=CONFLICT | UNCONFIRMED,
 )
-def leave(request: Request, here: Here, who: Mends, name: Name, wanted: Wanted) -> Asked | JSONResponse:
+def leave(request: Request, here: Here, who: Mends, name: Name, wanted: IntentBody) -> RequestTaken | JSONResponse:
     """Leave a wish, which the reconciler answers; technicians may certify, call repaired, and run what only looks.
 
     What cannot be undone (retire) is left by the second request, which shows the token of the first answer.
@@ -73,28 +73,28 @@ def leave(request: Request, here: Here, who: Mends, name: Name, wanted: Wanted) 
         raise HTTPException(409, f"{name} is retired: nothing can be asked of it; its history stays readable")
     if wanted.wish in FOR_GOOD and not confirmation.holds(here, who, row, wanted.wish, wanted.confirm):
         return JSONResponse(asdict(_unconfirmed(here, who, row, wanted.wish)), 428)
-    return Asked(left(here, who, name, (wanted.wish, wanted.detail), printable(wanted.reason.strip())))
+    return RequestTaken(left(here, who, name, (wanted.wish, wanted.detail), printable(wanted.reason.strip())))
 
 
-def _unconfirmed(here: Site, who: Who, row: Node, wish: Wish) -> Unconfirmed:
+def _unconfirmed(here: Site, who: Who, row: Node, wish: IntentKind) -> Unconfirmed:
     said = f"{wish} cannot be undone; nothing was asked yet: send it again within some minutes with `confirm`"
     runs = here.store.open_runs([row.name])
     lost = losses(row, runs[0] if runs else None, here.store.tickets(node=row.name))
     return Unconfirmed(said, lost, confirmation.given(here, who, row, wish))
 
 
-def _unfit(wanted: Wanted) -> None:
+def _unfit(wanted: IntentBody) -> None:
     """Refuse what is not asked for here, and a stage that is none."""
     if wanted.wish in ELSEWHERE:
         raise HTTPException(409, f"{wanted.wish} is not asked for here: {ELSEWHERE[wanted.wish]}")
-    if (wanted.wish is Wish.RUN) is not bool(wanted.detail):
+    if (wanted.wish is IntentKind.RUN) is not bool(wanted.detail):
         raise HTTPException(422, "body.detail: it names the stage of `run`, and is empty for all other wishes")
     if wanted.detail and wanted.detail not in set(Stage):
         raise HTTPException(422, f"body.detail: expected a stage: {', '.join(Stage)}")
 
 
 @router.get("/intents/{number}", operation_id="get_intent")
-def answer(here: Here, _: Sees, number: Number) -> Wished:
+def answer(here: Here, _: Sees, number: Number) -> NodeRequest:
     """Return a wish and its answer: `accepted` is null while nobody has answered."""
     found = here.store.wished(number)
     if found is None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from fleet_runner.core.access.api import Page, Standing
+from fleet_runner.core.access.api import NodeSummary, Page
 from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.signals.alarm import Alarm
@@ -152,7 +152,7 @@ def intents(here: Here, _: Sees, name: Name) -> tuple[Intent, ...]:
 
 
 @one.get("/standing", operation_id="get_standing_of_node")
-def standing(here: Here, _: Sees, name: Name) -> Standing:
+def standing(here: Here, _: Sees, name: Name) -> NodeSummary:
     """Say what stands, what was tried and what comes next by the fleet's policy, and why it waits in the queue."""
     return remote_answers.standing(here.settings, here.store, known(here, name), here.clock())
 

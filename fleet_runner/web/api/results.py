@@ -5,8 +5,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from fleet_runner.adapters.store import Sought
-from fleet_runner.core.access.api import Page, Piece
+from fleet_runner.adapters.store import ResultFilter
+from fleet_runner.core.access.api import EvidenceText, Page
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.runs import Stored
 from fleet_runner.web.access import Sees
@@ -44,7 +44,7 @@ def find(  # noqa: PLR0913  a query has as many parameters as it narrows by
     cursor: Cursor = "",
 ) -> Page[Stored]:
     """Find results, the newest first."""
-    sought = Sought(node, check, verdict, since)
+    sought = ResultFilter(node, check, verdict, since)
     found = here.store.find_results(sought, below=numbered(cursor), limit=limit + 1)
     return page_of(found, limit, lambda stored: stored.id)
 
@@ -65,9 +65,9 @@ def one(here: Here, _: Sees, number: Number) -> Stored:
 
 
 @router.get("/evidence/{digest}", operation_id="get_evidence", responses=NOT_FOUND)
-def evidence(here: Here, _: Sees, digest: Hash) -> Piece:
+def evidence(here: Here, _: Sees, digest: Hash) -> EvidenceText:
     """Return a piece of evidence as it was read; 404 where the hash names none, or more than one."""
     text = here.store.evidence(digest)
     if text is None:
         raise missing(f"evidence {digest}, or there are several")
-    return Piece(sha256(text.encode()).hexdigest(), text)
+    return EvidenceText(sha256(text.encode()).hexdigest(), text)

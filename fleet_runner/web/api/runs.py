@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from fleet_runner.adapters.store.runs.past import SoughtRuns
-from fleet_runner.core.access.api import Carrier, Page, Queue
+from fleet_runner.core.access.api import Page, Queue, Runner
 from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.firmware.flash import Flash
@@ -75,11 +75,11 @@ def queue(here: Here, _: Sees) -> Queue:
 
 
 @router.get("/runners", operation_id="list_runners")
-def runners(here: Here, _: Sees) -> tuple[Carrier, ...]:
+def runners(here: Here, _: Sees) -> tuple[Runner, ...]:
     """List who runs."""
     decides = queueing.deciding(here.settings, here.store)
     return tuple(
-        Carrier(**asdict(each), state=queueing.standing(each, decides, here.settings.lease_seconds))
+        Runner(**asdict(each), state=queueing.standing(each, decides, here.settings.lease_seconds))
         for each in queueing.runners(here.settings, here.store)
     )
 

@@ -20,7 +20,7 @@ router = APIRouter(tags=["schedules"], responses=REFUSALS)
 Known = Annotated[str, Path(max_length=40, pattern="^[a-z_]+$", description=f"a schedule: {', '.join(KNOWN)}")]
 
 
-class Because(BaseModel):
+class OffReason(BaseModel):
     """Why something is switched off."""
 
     reason: Annotated[
@@ -44,7 +44,7 @@ def every(here: Here, _: Sees) -> Schedules:
 
 
 @router.post("/schedules/{name}/pause", operation_id="pause_schedule", responses=NOT_FOUND)
-def pause(here: Here, who: Steers, name: Known, because: Because) -> Ended:
+def pause(here: Here, who: Steers, name: Known, because: OffReason) -> Ended:
     """Have nothing begin by it until it is resumed; what runs goes on to its end."""
     _check(name)
     here.store.pause_schedule(name, who.name, printable(because.reason.strip()))

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, Field
 
-from fleet_runner.core.access.api import Ended, Page, Told
+from fleet_runner.core.access.api import Ended, Page, TicketDetail
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.lifecycle.runs import Ticket
@@ -56,9 +56,9 @@ def every(
 
 
 @router.get("/tickets/{number}", operation_id="get_ticket", responses=NOT_FOUND)
-def one(here: Here, _: Sees, number: Number) -> Told:
+def one(here: Here, _: Sees, number: Number) -> TicketDetail:
     """Return a ticket with what happened to it, and where else it is written."""
-    return Told(_known(here, number), here.store.ticket_changes(number), _links(here, number))
+    return TicketDetail(_known(here, number), here.store.ticket_changes(number), _links(here, number))
 
 
 @router.post("/tickets/{number}/notes", operation_id="note_ticket", responses=NOT_FOUND)

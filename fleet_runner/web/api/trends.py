@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from fleet_runner.adapters.reliability import lemons
-from fleet_runner.core.reliability.forecasts import Analysis, Standing
+from fleet_runner.core.reliability.forecasts import Analysis, StoredForecast
 from fleet_runner.core.reliability.parts.travels import Line
 from fleet_runner.core.reliability.trends.answers import Followed
 from fleet_runner.core.reliability.trends.metrics import BY_NAME
@@ -40,7 +40,7 @@ def every(
     node: Narrow = "",
     ended: Annotated[bool, Query(description="also what is not foreseen any more")] = False,
     limit: Newest = 200,
-) -> tuple[Standing, ...]:
+) -> tuple[StoredForecast, ...]:
     """List what is foreseen, the newest first."""
     return here.store.foresights(node=node, standing=not ended, limit=limit)
 
@@ -55,7 +55,7 @@ def analysis(here: Here, _: Sees, name: Made) -> Analysis:
 
 
 @router.get("/trends/parts", operation_id="get_history_of_part")
-def befell(here: Here, _: Sees, of: Of, limit: Newest = 200) -> tuple[Line, ...]:
+def part_history(here: Here, _: Sees, of: Of, limit: Newest = 200) -> tuple[Line, ...]:
     """Return what befell a part wherever it was, or the parts of a node, oldest first."""
     return lemons.history(here.store, of)[-limit:]
 

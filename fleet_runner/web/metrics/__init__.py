@@ -6,7 +6,7 @@ from prometheus_client.exposition import choose_encoder
 
 from fleet_runner.services.http.requests import App
 from fleet_runner.web.access import Scrapes
-from fleet_runner.web.metrics.requests import Asked
+from fleet_runner.web.metrics.requests import RequestCounter
 from fleet_runner.web.metrics.scrape import Gathering
 from fleet_runner.web.site import Site
 
@@ -17,7 +17,7 @@ class Meter:
     """What an application is measured with: a registry of its own."""
 
     def __init__(self, here: Site) -> None:
-        self.asked = Asked(here.steady)
+        self.asked = RequestCounter(here.steady)
         self.registry = CollectorRegistry()
         self.registry.register(Gathering(here, self.asked))
         ProcessCollector(registry=self.registry)

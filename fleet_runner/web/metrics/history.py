@@ -7,7 +7,7 @@ from threading import Event, Lock, Thread
 import structlog
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.reliability.metrics import STRETCH, Took, Tops
+from fleet_runner.adapters.store.reliability.metrics import STRETCH, Took, Watermarks
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.lifecycle.metrics import RUN_BOUNDS, Moves, Spread
 
@@ -17,14 +17,14 @@ PATIENCE = 1.0
 """Seconds for which a scrape waits for what is new; after that it tells what was counted before."""
 
 
-NOTHING = Tops(0, 0, 0)
+NOTHING = Watermarks(0, 0, 0)
 
 
 @dataclass(slots=True)
 class Counts:
     """What was counted up to some ids; `still` are the runs below that were open then."""
 
-    at: Tops = NOTHING
+    at: Watermarks = NOTHING
     moves: Moves = field(default_factory=Moves)
     runs: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     seconds: dict[str, Spread] = field(default_factory=dict[str, Spread])
@@ -85,7 +85,7 @@ class Counted:
         with self.lock:
             self._counts, self._whole = Counts(), False
 
-    def _stretch(self, tops: Tops) -> None:
+    def _stretch(self, tops: Watermarks) -> None:
         at = self._counts.at
         steps = self._store.steps(at.journal, tops.journal)
         runs = self._store.stretch(at.runs, tops.runs)
@@ -95,4 +95,4 @@ class Counted:
             self._counts.took(runs.took)
             self._counts.still |= runs.still
             self._counts.verdicts.update(verdicts)
-            self._counts.at = Tops(*(min(here + STRETCH, top) for here, top in zip(at, tops, strict=True)))
+            self._counts.at = Watermarks(*(min(here + STRETCH, top) for here, top in zip(at, tops, strict=True)))

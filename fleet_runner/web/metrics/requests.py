@@ -7,7 +7,7 @@ from typing import Any
 
 from fleet_runner.core.lifecycle.metrics import OTHER, Spread
 from fleet_runner.services.http.requests import App, Message, Receive, Scope, Send
-from fleet_runner.web.metrics.samples import Sheet
+from fleet_runner.web.metrics.samples import ScrapeSamples
 
 BOUNDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Seconds that answers are told apart by."""
@@ -20,7 +20,7 @@ NONE = "none"
 STREAM = b"text/event-stream"
 
 
-class Asked:
+class RequestCounter:
     """Counts around an application."""
 
     def __init__(self, steady: Callable[[], float]) -> None:
@@ -56,7 +56,7 @@ class Asked:
 
         return counted
 
-    def tell(self, sheet: Sheet) -> None:
+    def tell(self, sheet: ScrapeSamples) -> None:
         """Put what was counted into a sheet."""
         with self._lock:
             for (route, method, status), count in self._requests.items():

@@ -10,7 +10,7 @@ from fleet_runner.core.lifecycle.metrics import Spread
 from fleet_runner.web.metrics.table import METRICS, Kind, Metric
 
 
-class Sheet:
+class ScrapeSamples:
     """The values of one scrape."""
 
     def __init__(self) -> None:

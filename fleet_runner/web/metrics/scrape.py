@@ -7,7 +7,7 @@ from threading import Lock
 
 from prometheus_client.metrics_core import Metric as Family
 
-from fleet_runner.adapters.store.reliability.fleet_metrics import Glance
+from fleet_runner.adapters.store.reliability.fleet_metrics import FleetGauges
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.verdicts import Remedy
@@ -18,8 +18,8 @@ from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.reconcile.faults.policy import Policy
 from fleet_runner.web.metrics import work
 from fleet_runner.web.metrics.history import Counted
-from fleet_runner.web.metrics.requests import Asked
-from fleet_runner.web.metrics.samples import Sheet
+from fleet_runner.web.metrics.requests import RequestCounter
+from fleet_runner.web.metrics.samples import ScrapeSamples
 from fleet_runner.web.site import Site
 
 PLACES = 50
@@ -35,7 +35,7 @@ UNKNOWN = "unknown"
 class Gathering:
     """What a registry collects from."""
 
-    def __init__(self, here: Site, asked: Asked) -> None:
+    def __init__(self, here: Site, asked: RequestCounter) -> None:
         self.here, self.asked = here, asked
         self.counted = Counted(here.store, here.stop)
         self.policy = Policy()
@@ -50,7 +50,7 @@ class Gathering:
     def collect(self) -> Iterator[Family]:
         """Return every metric. Raises a StoreError where the store cannot be read."""
         with self._one:
-            sheet = Sheet()
+            sheet = ScrapeSamples()
             totals = self.counted.totals()
             with self.here.store.one_moment():
                 self._now(sheet)
@@ -62,7 +62,7 @@ class Gathering:
             work.loop(sheet, self.here)
             return sheet.families()
 
-    def _now(self, sheet: Sheet) -> None:
+    def _now(self, sheet: ScrapeSamples) -> None:
         here, now = self.here, self.here.clock()
         glance, fleet = here.store.glance(now), here.fleet()
         sheet.put("fleet_info", 1, version=version("fleet-runner"))
@@ -75,14 +75,14 @@ class Gathering:
         _beside(sheet, here, glance, now)
         self._walked(sheet, now)
 
-    def _budget(self, sheet: Sheet, glance: Glance, now: float) -> None:
+    def _budget(self, sheet: ScrapeSamples, glance: FleetGauges, now: float) -> None:
         try:
             rules = self.policy.rules(self.here.settings)
         except FleetError:  # a policy that cannot be used is told where it is used; here a gap says enough
             return
         work.budgets(sheet, self.here, rules, (glance, now))
 
-    def _walked(self, sheet: Sheet, now: float) -> None:
+    def _walked(self, sheet: ScrapeSamples, now: float) -> None:
         """Tell what takes a walk through a whole table, at most once a minute."""
         if self.here.steady() - self._slow_at >= SLOW_SECONDS:
             self._slow = self.here.store.oldest_answers(), self.here.store.bytes_of_evidence()
@@ -97,7 +97,7 @@ class Gathering:
         sheet.put("fleet_store_evidence_limit_bytes", self.here.settings.keep_evidence_bytes)
 
 
-def _nodes(sheet: Sheet, glance: Glance, fleet: Fleet | None) -> None:
+def _nodes(sheet: ScrapeSamples, glance: FleetGauges, fleet: Fleet | None) -> None:
     """Count nodes; each place that there is has every state, so that none vanishes when its last node leaves it."""
     devices = fleet.devices if fleet is not None else {}
     counted: Counter[tuple[str, ...]] = Counter()
@@ -116,7 +116,7 @@ def _nodes(sheet: Sheet, glance: Glance, fleet: Fleet | None) -> None:
         sheet.put("fleet_nodes", count, state=state, site=where[0], device_type=where[1])
 
 
-def _ages(sheet: Sheet, glance: Glance, now: float) -> None:
+def _ages(sheet: ScrapeSamples, glance: FleetGauges, now: float) -> None:
     found: dict[str, list[float]] = {state.value: [] for state in State}
     for _, _, state, since in glance.nodes:
         found[state].append(now - since)
@@ -129,7 +129,7 @@ def _ages(sheet: Sheet, glance: Glance, now: float) -> None:
     sheet.put("fleet_nodes_due", glance.due)
 
 
-def _beside(sheet: Sheet, here: Site, glance: Glance, now: float) -> None:
+def _beside(sheet: ScrapeSamples, here: Site, glance: FleetGauges, now: float) -> None:
     remedies = Counter(remedy for remedy, _ in glance.tickets)
     for remedy in (*Remedy, OTHER):
         sheet.put("fleet_tickets_open", remedies.pop(remedy, 0), remedy=remedy)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from fleet_runner.adapters.store.faults.signal_counters import Heard
-from fleet_runner.adapters.store.reliability.fleet_metrics import Glance
+from fleet_runner.adapters.store.faults.signal_counters import SignalCount
+from fleet_runner.adapters.store.reliability.fleet_metrics import FleetGauges
 from fleet_runner.core.budgets import disruption_budget
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.verdicts import Verdict
@@ -20,7 +20,7 @@ from fleet_runner.reconcile.budgets import allowance
 from fleet_runner.reconcile.lifecycle import queue as queueing
 from fleet_runner.reconcile.lifecycle.batches import in_line
 from fleet_runner.web.metrics.history import Counts
-from fleet_runner.web.metrics.samples import Sheet
+from fleet_runner.web.metrics.samples import ScrapeSamples
 from fleet_runner.web.site import Site
 
 MOST = 50
@@ -41,7 +41,7 @@ CAUSES = ("reset_needed", "reboot_needed", "triage_needed", "firmware_needed")
 """The events that take a node out of production and may bring it back."""
 
 
-def history(sheet: Sheet, totals: Counts) -> None:
+def history(sheet: ScrapeSamples, totals: Counts) -> None:
     """Tell what was counted of the history."""
     for (state, event, to), count in totals.moves.transitions.items():
         sheet.put("fleet_transitions", count, from_=state, event=event, to=to)
@@ -64,7 +64,7 @@ def history(sheet: Sheet, totals: Counts) -> None:
         sheet.put("fleet_check_results", count, check=check if check in CHECKS else OTHER, verdict=said)
 
 
-def queue(sheet: Sheet, here: Site, glance: Glance, now: float) -> None:
+def queue(sheet: ScrapeSamples, here: Site, glance: FleetGauges, now: float) -> None:
     """Tell of open runs, of batches between runners, and of who runs."""
     store, found = here.store, {stage: (count, oldest) for stage, count, oldest in glance.runs}
     for stage in Stage:
@@ -91,7 +91,7 @@ def queue(sheet: Sheet, here: Site, glance: Glance, now: float) -> None:
     sheet.put("fleet_deciding", any(each.id == decides for each in runners))
 
 
-def schedules(sheet: Sheet, here: Site) -> None:
+def schedules(sheet: ScrapeSamples, here: Site) -> None:
     """Tell of what runs by the clock for the whole fleet; the sweeps of nodes are seen by the ages of answers."""
     now, rows, paused = here.store.schedules()
     for name in KNOWN.keys() & rows.keys():
@@ -104,13 +104,13 @@ def schedules(sheet: Sheet, here: Site) -> None:
             sheet.put("fleet_schedule_ended_seconds", max(0.0, now - row.ended_at), schedule=name)
 
 
-def budgets(sheet: Sheet, here: Site, rules: Rules, seen: tuple[Glance, float]) -> None:
+def budgets(sheet: ScrapeSamples, here: Site, rules: Rules, seen: tuple[FleetGauges, float]) -> None:
     """Tell what automation may have out of the fleet, and has; `seen` is what stands in the store, and the moment."""
     glance, now = seen
     triaged = here.store.triaged(now - disruption_budget.RECENT)
     serving = sum(state in SERVING for _, _, state, _ in glance.nodes)
     out = tuple(
-        disruption_budget.Out(name, disruption_budget.Place(), state, None)
+        disruption_budget.Out(name, disruption_budget.Location(), state, None)
         for name, _, state, _ in glance.nodes
         if state in REMEDIED or (name in triaged and state not in SERVING)
     )
@@ -123,7 +123,7 @@ def budgets(sheet: Sheet, here: Site, rules: Rules, seen: tuple[Glance, float]) 
     sheet.put("fleet_breaker_open", here.store.breaker() is not None)
 
 
-def signals(sheet: Sheet, heard: Iterable[Heard], now: float) -> None:
+def signals(sheet: ScrapeSamples, heard: Iterable[SignalCount], now: float) -> None:
     """Tell what was heard. Words that quote whoever sent something are told as one."""
     listeners = 0
     for each in heard:
@@ -137,7 +137,7 @@ def signals(sheet: Sheet, heard: Iterable[Heard], now: float) -> None:
     sheet.put("fleet_listeners", listeners)
 
 
-def loop(sheet: Sheet, here: Site) -> None:
+def loop(sheet: ScrapeSamples, here: Site) -> None:
     """Tell how the runner's loop goes, where it is this process's."""
     pulse = here.pulse
     if pulse is None:

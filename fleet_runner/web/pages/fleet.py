@@ -11,7 +11,7 @@ from markupsafe import Markup
 from fleet_runner.core.base.natural_order import natural
 from fleet_runner.core.inventory import floor
 from fleet_runner.core.inventory.elevation import elevation
-from fleet_runner.core.inventory.floor import MARKS, Spot, Wanted
+from fleet_runner.core.inventory.floor import MARKS, FloorFilter, NodeTile
 from fleet_runner.core.lifecycle import days
 from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.core.lifecycle.waits import waits
@@ -120,16 +120,16 @@ def _rack_of(look: Look, place: str) -> tuple[str, str]:
     return next((each for each in known if "/".join(each) == place), (site, rack))
 
 
-def _wanted(request: Request) -> Wanted:
+def _wanted(request: Request) -> FloorFilter:
     """Return what a request asks for; a field of the form that is left empty narrows nothing."""
-    given = {name: request.query_params.get(name, "").strip()[:200] for name in Wanted._fields}
-    return Wanted(**given)
+    given = {name: request.query_params.get(name, "").strip()[:200] for name in FloorFilter._fields}
+    return FloorFilter(**given)
 
 
 Options = list[tuple[str, str]]
 
 
-def _sieve(look: Look, wanted: Wanted) -> list[tuple[str, str, Options, str]]:
+def _sieve(look: Look, wanted: FloorFilter) -> list[tuple[str, str, Options, str]]:
     """Return the fields of the form: name, label, what may be chosen, and what stands for anything."""
     kinds = [(kind, f"any that is {kind}") for kind in KINDS]
     states = [(state.value, state.value) for state in State if state is not State.WATCHED]
@@ -156,11 +156,11 @@ def _with(options: Options, value: str) -> Options:
     return options if known else [*options, (value, f"{value} (none is)")]
 
 
-def _query(wanted: Wanted) -> str:
+def _query(wanted: FloorFilter) -> str:
     return urlencode({name: value for name, value in wanted._asdict().items() if value})
 
 
-def _floor(known: Floor, look: Look, wanted: Wanted) -> Markup:
+def _floor(known: Floor, look: Look, wanted: FloorFilter) -> Markup:
     """Return the racks as HTML, which is the same for everybody."""
 
     def draw() -> str:
@@ -183,16 +183,16 @@ def _floor(known: Floor, look: Look, wanted: Wanted) -> Markup:
     return Markup(known.picture(look, wanted, draw))  # noqa: S704  a template's own, which has escaped it
 
 
-def label(spot: Spot) -> str:
+def label(spot: NodeTile) -> str:
     """Return a node in words: "gpu-00012, U21, production, a ticket is open"."""
     unit = f"U{spot.place.unit:g}" if spot.place.unit is not None else "unit unknown"
     return ", ".join([spot.node.name, unit, spot.node.state, *(MARKS[mark][1] for mark in spot.marks)])
 
 
-def _said(known: Floor, look: Look, here: Site, wanted: Wanted) -> dict[str, Any]:
+def _said(known: Floor, look: Look, here: Site, wanted: FloorFilter) -> dict[str, Any]:
     """Return what stands beside the racks. Of what waits and runs, and in counts, only nodes that are wanted."""
     told = known.say(here)
-    everything = wanted == Wanted()
+    everything = wanted == FloorFilter()
     spots = [spot for spot in look.spots.values() if everything or floor.is_wanted(spot, wanted)]
     names = look.spots.keys() if everything else {spot.node.name for spot in spots}
     runs = [run for run in look.runs if run.node in names or everything]

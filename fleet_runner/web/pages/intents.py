@@ -11,7 +11,7 @@ from fleet_runner.core.access.roles import Who, needed
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.lifecycle.losses import FOR_GOOD, losses
 from fleet_runner.core.lifecycle.offers import ELSEWHERE, ROWS, applies, stages
-from fleet_runner.core.lifecycle.runs import Node, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node
 from fleet_runner.core.lifecycle.states import ENDED, FABRICS, Stage
 from fleet_runner.core.tickets.rma_cases import LONGEST as LONGEST_NUMBER
 from fleet_runner.core.tickets.rma_cases import Case
@@ -33,10 +33,10 @@ Words = Annotated[str, Field(max_length=LONGEST, pattern=r"^[^\x00]*$"), Sound]
 Short = Annotated[str, Field(max_length=LONGEST_NUMBER, pattern=r"^[^\x00]*$"), Sound]
 
 
-class Wanted(BaseModel):
+class IntentForm(BaseModel):
     """What a form asks for; `stage` is of a run, `vendor` and `case` are of an RMA."""
 
-    wish: Wish
+    wish: IntentKind
     reason: Words = ""
     stage: Short = ""
     vendor: Short = ""
@@ -46,7 +46,7 @@ class Wanted(BaseModel):
 
 
 @router.get("/nodes/{name}/wishes/{wish}")
-def confirm(request: Request, here: Here, who: Mends, name: Name, wish: Wish) -> HTMLResponse:
+def confirm(request: Request, here: Here, who: Mends, name: Name, wish: IntentKind) -> HTMLResponse:
     """Say what a wish would do, before it is left."""
     row = known(here, name)
     _allowed(who, wish)
@@ -64,7 +64,7 @@ def confirm(request: Request, here: Here, who: Mends, name: Name, wish: Wish) ->
 
 
 @router.post("/nodes/{name}/wishes")
-def ask(request: Request, here: Here, who: Mends, name: Name, wanted: Annotated[Wanted, Form()]) -> Response:
+def ask(request: Request, here: Here, who: Mends, name: Name, wanted: Annotated[IntentForm, Form()]) -> Response:
     """Leave a wish and lead back to the node; what costs something is asked once more before."""
     row, wish = known(here, name), wanted.wish
     note_of(request.scope).detail = wish.value
@@ -73,21 +73,21 @@ def ask(request: Request, here: Here, who: Mends, name: Name, wanted: Annotated[
     unsure = wish in FOR_GOOD and not confirmation.holds(here, who, row, wish, wanted.confirm)
     if unsure or (ROWS[wish].sure and not wanted.sure):
         return RedirectResponse(f"/nodes/{quote(name, safe='')}/wishes/{wish.value}", 303)
-    if wish is Wish.RMA:
+    if wish is IntentKind.RMA:
         number = _send_back(here, who, row, wanted)
     else:
-        detail = _stage(row, wanted.stage) if wish is Wish.RUN else ""
+        detail = _stage(row, wanted.stage) if wish is IntentKind.RUN else ""
         number = leave(here, who, name, (wish, detail), _plain(wanted.reason))
     return RedirectResponse(f"/nodes/{quote(name, safe='')}?asked={number}", 303)
 
 
-def _allowed(who: Who, wish: Wish, stage: str = "") -> None:
+def _allowed(who: Who, wish: IntentKind, stage: str = "") -> None:
     right = needed(wish, stage)
     if not who.may(right):
         raise HTTPException(403, f"a {who.role.value} may not do this; it needs the right to {right.value}")
 
 
-def _fit(row: Node, wish: Wish) -> None:
+def _fit(row: Node, wish: IntentKind) -> None:
     """Refuse what no page takes, and what is asked of a node that has left."""
     if row.state in FABRICS:
         raise HTTPException(409, f"{row.name} is a fabric; fleet-runner on the server's machine asks things of it")
@@ -105,12 +105,12 @@ def _stage(row: Node, stage: str) -> str:
     return Stage(stage).value
 
 
-def _send_back(here: Site, who: Who, row: Node, wanted: Wanted) -> int:
+def _send_back(here: Site, who: Who, row: Node, wanted: IntentForm) -> int:
     """Open a case at a vendor, without which nothing goes there, and leave the wish; return its id."""
     vendor, number, reason = _plain(wanted.vendor), _plain(wanted.case), _plain(wanted.reason)
     if not vendor or not number:
         raise HTTPException(409, "a case needs the vendor's name and its number; go back and say both")
-    if not applies(row, Wish.RMA):
+    if not applies(row, IntentKind.RMA):
         raise HTTPException(409, f"{row.name} cannot go to its vendor from {row.state}; triage or debug comes before")
     case = Case(0, row.name, vendor, number, who.name, here.clock(), because=reason)
     wish = here.store.send_back(case, reason or f"case {number} at {vendor}")

@@ -17,7 +17,7 @@ DRAWN, LISTED, FAULTY = 20, 100, 50
 """Nodes that are drawn and told of, and places and parts that fail again and again."""
 
 
-class Told(NamedTuple):
+class LemonRow(NamedTuple):
     """A node: its score, whether triage is suggested, and each line that it comes from."""
 
     node: str
@@ -56,9 +56,9 @@ def lemons(request: Request, here: Here, who: Sees) -> HTMLResponse:
     )
 
 
-def _nodes(told: stored.Body) -> list[Told]:
+def _nodes(told: stored.Body) -> list[LemonRow]:
     return [
-        Told(
+        LemonRow(
             str(each["node"]),
             stored.number(each, "points") or 0.0,
             bool(each.get("suggested")),

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fleet_runner.core.access.roles import Role, Session, Who
 from fleet_runner.services.http.requests import source_of
-from fleet_runner.web.access import Asker, admitted, cookie, digest, ours, secure
+from fleet_runner.web.access import Asker, admitted, cookie, digest, same_origin, secure
 from fleet_runner.web.audit import NOBODY, note_of
 from fleet_runner.web.rendering import HOME, page
 from fleet_runner.web.site import Here, Site, site
@@ -40,7 +40,7 @@ async def login(
     next: Annotated[str, Form(max_length=512)] = "",  # noqa: A002  as above
 ) -> Response:
     """Begin a session for whoever shows a token that is good."""
-    ours(request)
+    same_origin(request)
     to = next if own(next) else ""
     if (answer := tired(request)) is not None:
         return answer

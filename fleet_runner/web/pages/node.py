@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
 from fleet_runner.adapters.plays import profiles
-from fleet_runner.core.access.api import Wished
+from fleet_runner.core.access.api import NodeRequest
 from fleet_runner.core.access.roles import Who, needed
 from fleet_runner.core.base.errors import EvidenceError, SettingsError
 from fleet_runner.core.base.suggestions import alike
@@ -24,7 +24,7 @@ from fleet_runner.core.firmware.pinned import NAME, pinned
 from fleet_runner.core.lifecycle.journey import journey, stays
 from fleet_runner.core.lifecycle.journey_diagram import drawing
 from fleet_runner.core.lifecycle.offers import elsewhere, offers, stages
-from fleet_runner.core.lifecycle.runs import Node, Stored, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Node, Stored
 from fleet_runner.core.lifecycle.states import FABRICS, Stage
 from fleet_runner.core.lifecycle.timeline import FILTERS, cursor, shown
 from fleet_runner.reconcile.faults.remedies import remedies
@@ -46,7 +46,7 @@ LARGEST_INVENTORY = 4_000_000
 """Characters of a firmware inventory that is held against the pins for a page."""
 
 
-class Asked(BaseModel):
+class NodeQuery(BaseModel):
     """What the address asks for: the wish that somebody just left, and which lines of the past."""
 
     asked: int = Field(0, ge=0, le=2**62)
@@ -55,7 +55,7 @@ class Asked(BaseModel):
 
 
 @router.get("/nodes/{name}")
-def node(request: Request, here: Here, who: Sees, name: Name, wanted: Annotated[Asked, Query()]) -> Response:
+def node(request: Request, here: Here, who: Sees, name: Name, wanted: Annotated[NodeQuery, Query()]) -> Response:
     """Show a node; while it waits for an answer, a page that is open asks for that part alone."""
     wishes = _wishes(here, name, wanted.asked)  # before the node: once it is answered the page asks no more
     row = known(here, name)
@@ -83,13 +83,13 @@ def known(here: Site, name: str) -> Node:
 
 def runnable(who: Who, row: Node) -> tuple[Stage, ...]:
     """Return the stages that somebody may run on a node as it is."""
-    return tuple(each for each in stages(row.state) if who.may(needed(Wish.RUN, each)))
+    return tuple(each for each in stages(row.state) if who.may(needed(IntentKind.RUN, each)))
 
 
-def _wishes(here: Site, name: str, asked: int) -> list[Wished]:
+def _wishes(here: Site, name: str, asked: int) -> list[NodeRequest]:
     """Return what is asked for and not answered, and the wish that this page was led to by, answered or not."""
     pending = [
-        Wished(each.id, each.node, each.wish, each.by, each.at, each.reason, each.detail)
+        NodeRequest(each.id, each.node, each.wish, each.by, each.at, each.reason, each.detail)
         for each in here.store.intents(name)
     ]
     mine = here.store.wished(asked) if asked and asked not in {each.id for each in pending} else None

@@ -37,7 +37,7 @@ LASTS = 600.0
 AWAY = "The provider cannot be used now; the log says why. A token still logs you in."
 
 
-class Flight(NamedTuple):
+class LoginAttempt(NamedTuple):
     """A login under way, as the browser keeps it; it is signed, so that nobody makes one up for somebody else."""
 
     state: str
@@ -85,7 +85,7 @@ def login(request: Request, here: Here, next: Annotated[str, Query(max_length=51
     if (tried := tired(request)) is not None:
         return tried
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-    flight = Flight(state, nonce, verifier, next if own(next) else "", here.clock() + LASTS)
+    flight = LoginAttempt(state, nonce, verifier, next if own(next) else "", here.clock() + LASTS)
     try:
         asked = provider(request, here)
         where = asked.place("authorization_endpoint")
@@ -163,15 +163,15 @@ def _seal(text: bytes, secret: str) -> str:
     return hmac.new(secret.encode(), b"login\0" + text, sha256).hexdigest()
 
 
-def _sealed(flight: Flight, secret: str) -> str:
+def _sealed(flight: LoginAttempt, secret: str) -> str:
     text = urlsafe_b64encode(json.dumps(flight).encode())
     return f"{text.decode()}.{_seal(text, secret)}"
 
 
-def _opened(sealed: str, secret: str, now: float) -> Flight | None:
+def _opened(sealed: str, secret: str, now: float) -> LoginAttempt | None:
     """Return a login that is under way, None where the cookie is none of ours or too old."""
     text, _, seal = sealed.partition(".")
     if not hmac.compare_digest(seal.encode(), _seal(text.encode(), secret).encode()):
         return None
-    found = Flight(*json.loads(urlsafe_b64decode(text)))
+    found = LoginAttempt(*json.loads(urlsafe_b64decode(text)))
     return found if now < found.until else None

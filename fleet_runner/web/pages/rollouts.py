@@ -10,14 +10,14 @@ from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.firmware.flash_text import what
-from fleet_runner.core.firmware.rollout import Rollout, Standing, turned, unturnable
+from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus, turned, unturnable
 from fleet_runner.core.firmware.rollout_text import by_wave, counted, other, reasons, tally, waits, wave_name
-from fleet_runner.core.firmware.turns import Member, Turn
+from fleet_runner.core.firmware.turns import Member, RolloutStep
 from fleet_runner.core.firmware.waves import NO_WAVE
 from fleet_runner.core.lifecycle.runs import Node, Run
 from fleet_runner.web.access import Sees, Steers
 from fleet_runner.web.intents import wake
-from fleet_runner.web.live import Scene, Seen
+from fleet_runner.web.live import Seen, SharedView
 from fleet_runner.web.rendering import TEMPLATES, page
 from fleet_runner.web.site import Here, Site
 
@@ -36,9 +36,9 @@ MANY = 2**63
 """More rollouts than the databases can number."""
 
 TURNS = {
-    "pause": (Standing.PAUSED, "paused"),
-    "resume": (Standing.RUNNING, "resumed"),
-    "stop": (Standing.STOPPED, "stopped"),
+    "pause": (RolloutStatus.PAUSED, "paused"),
+    "resume": (RolloutStatus.RUNNING, "resumed"),
+    "stop": (RolloutStatus.STOPPED, "stopped"),
 }
 """What a person may do with a rollout, where that brings it, and how it is said."""
 
@@ -85,9 +85,9 @@ async def rollout_events(request: Request, here: Here, who: Sees, number: int) -
 
     def look() -> Seen:
         one = _one(here, number)
-        return Seen(one, over=one.rollout.standing is Standing.DONE)
+        return Seen(one, over=one.rollout.standing is RolloutStatus.DONE)
 
-    scene = Scene(("rollout", number), look, lambda one: {"waves": drawn.render(_told(one))}, every=LOOK_SECONDS)
+    scene = SharedView(("rollout", number), look, lambda one: {"waves": drawn.render(_told(one))}, every=LOOK_SECONDS)
     return here.live.stream(request, scene)
 
 
@@ -117,16 +117,16 @@ def turn(
     return RedirectResponse(f"/rollouts/{number}", 303)
 
 
-def _act(act: str) -> tuple[Standing, str]:
+def _act(act: str) -> tuple[RolloutStatus, str]:
     if act not in TURNS:
         raise HTTPException(404, f"a rollout can be asked to {', '.join(TURNS)}, and nothing else")
     return TURNS[act]
 
 
-def _refused(here: Site, found: Rollout, to: Standing) -> str:
+def _refused(here: Site, found: Rollout, to: RolloutStatus) -> str:
     """Say why a person cannot bring a rollout to a standing; "" where they can."""
     refused = unturnable(found, to)
-    if not refused and to is Standing.RUNNING:
+    if not refused and to is RolloutStatus.RUNNING:
         refused = other(found, here.store.live_rollouts())
     return refused
 
@@ -137,7 +137,7 @@ def _one(here: Site, number: int) -> One:
         if found is None:
             raise HTTPException(404, "there is no such rollout; the list names those that are there")
         members = here.store.rollout_members(number)
-        names = [each.node for each in members if each.turn is Turn.ASKED]
+        names = [each.node for each in members if each.turn is RolloutStep.ASKED]
         runs = {run.node: run for run in here.store.open_runs(names)}
         flashes = {each.node: each for each in here.store.open_flashes()} if names else {}
         rows = here.store.some(names)
@@ -156,6 +156,6 @@ def _told(one: One) -> dict[str, Any]:
         "reasons": reasons(one.members),
         "waits": waits(one.rollout, one.members),
         "shown": SHOWN,
-        "Turn": Turn,
+        "RolloutStep": RolloutStep,
         "what": what,
     }

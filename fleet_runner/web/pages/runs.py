@@ -19,7 +19,7 @@ from fleet_runner.reconcile.lifecycle import queue as queueing
 from fleet_runner.reconcile.lifecycle.queue import Line
 from fleet_runner.web.access import Sees, Steers
 from fleet_runner.web.intents import wake
-from fleet_runner.web.live import Scene, Seen
+from fleet_runner.web.live import Seen, SharedView
 from fleet_runner.web.rendering import TEMPLATES, page
 from fleet_runner.web.site import Here, Site
 
@@ -99,7 +99,7 @@ def runs(request: Request, here: Here, who: Sees, sought: Sought, below: int = 0
 async def runs_events(request: Request, here: Here, who: Sees) -> StreamingResponse:
     """Tell of what runs, as it happens."""
     del who
-    scene = Scene("runs", lambda: Seen(_now(here)), _drawn("runs_now.html", "now"), every=NOW_SECONDS)
+    scene = SharedView("runs", lambda: Seen(_now(here)), _drawn("runs_now.html", "now"), every=NOW_SECONDS)
     return here.live.stream(request, scene)
 
 
@@ -159,7 +159,7 @@ async def run_events(request: Request, here: Here, who: Sees, number: int) -> St
         one = _one(here, number)
         return Seen(one, over=one.run.outcome is not None)
 
-    return here.live.stream(request, Scene(("run", number), look, _drawn("run_live.html", "one")))
+    return here.live.stream(request, SharedView(("run", number), look, _drawn("run_live.html", "one")))
 
 
 @router.get("/runs/{number}/stop")

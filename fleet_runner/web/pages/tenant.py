@@ -14,7 +14,7 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from fleet_runner.core.access.roles import Who
-from fleet_runner.core.access.tenants import Standing, availability, cell, happened, standing
+from fleet_runner.core.access.tenants import NodeForTenant, availability, cell, happened, standing
 from fleet_runner.core.base.durations import age
 from fleet_runner.core.base.natural_order import natural
 from fleet_runner.core.inventory.records import NODE_ROLES, Fleet
@@ -42,11 +42,11 @@ LATELY = "the last 30 days"
 """What a node's share is of, where it was in service all that time."""
 
 
-class Own(NamedTuple):
+class TenantNodeView(NamedTuple):
     """A node of a tenant's: how it stands, the share of `span` in which it served, its transitions of a year."""
 
     name: str
-    standing: Standing
+    standing: NodeForTenant
     share: float | None
     span: str
     moves: Sequence[Entry]
@@ -121,7 +121,7 @@ def names(fleet: Fleet | None, tenant: str) -> tuple[str, ...]:
     return tuple(sorted(mine, key=natural))
 
 
-def own(here: Site, who: Who, name: str | None = None) -> list[Own]:
+def own(here: Site, who: Who, name: str | None = None) -> list[TenantNodeView]:
     """Return what a tenant may know: of all their nodes that are registered, or of one of them."""
     mine = names(here.fleet(), who.tenant)
     wanted = mine if name is None else tuple(each for each in mine if each == name)
@@ -136,15 +136,15 @@ def own(here: Site, who: Who, name: str | None = None) -> list[Own]:
     return [found[each] for each in wanted if each in found]
 
 
-def _told(node: Node, moves: list[Entry], first: float | None, now: float) -> Own:
+def _told(node: Node, moves: list[Entry], first: float | None, now: float) -> TenantNodeView:
     lately = [move for move in moves if move.at >= now - SPAN]
     share = availability(node, lately, first, now - SPAN, now)
     short = first is not None and first > now - SPAN
     span = f"the {age(now - first)} since it first came into service" if short and first else LATELY
-    return Own(node.name, standing(node, moves), share, span, moves)
+    return TenantNodeView(node.name, standing(node, moves), share, span, moves)
 
 
-def _span_of_all(found: Sequence[Own]) -> str:
+def _span_of_all(found: Sequence[TenantNodeView]) -> str:
     """Say what the mean of the shares is of."""
     if len(found) == 1:
         return found[0].span
@@ -156,7 +156,7 @@ ORDER = ("out", "planned", "serving", "ended")
 """What somebody looks for comes first."""
 
 
-def _order(each: Own) -> tuple[int, object]:
+def _order(each: TenantNodeView) -> tuple[int, object]:
     return ORDER.index(each.standing.kind), natural(each.name)
 
 

@@ -16,7 +16,7 @@ from fleet_runner.core.tickets.work_orders import verification
 from fleet_runner.core.tickets.work_orders.locations import spot
 from fleet_runner.core.tickets.work_orders.racks import elevations
 from fleet_runner.core.tickets.work_orders.sheets import ordered, sheet
-from fleet_runner.core.tickets.work_orders.verification import Answers, Ask, Claim, Stand, Standing
+from fleet_runner.core.tickets.work_orders.verification import Answers, Ask, Claim, ProofReport, ProofStatus
 from fleet_runner.web import fabric_sweeps
 from fleet_runner.web.access import Mends, Sees
 from fleet_runner.web.intents import wake
@@ -38,7 +38,7 @@ LINES = 50
 MOVED = frozenset({Stage.PROVISION, Stage.VERIFY, Stage.FIRMWARE})
 """Stages that follow from somebody's word without their name."""
 
-GOING = frozenset({Stand.ASKED, Stand.RUNNING, Stand.PASSED})
+GOING = frozenset({ProofStatus.ASKED, ProofStatus.RUNNING, ProofStatus.PASSED})
 """Where nothing more needs to be asked for."""
 
 Words = Annotated[str, Form(max_length=LONGEST)]
@@ -52,7 +52,7 @@ class _Known:
     stage: Stage | None
     changes: tuple[Change, ...]
     said: Claim | None
-    standing: Standing
+    standing: ProofReport
 
 
 @router.get("/tickets/{number}")

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from fleet_runner.core.tickets.work_orders import queue, verification
-from fleet_runner.core.tickets.work_orders.queue import OLDEST, WALKING, Task, Wanted
+from fleet_runner.core.tickets.work_orders.queue import OLDEST, WALKING, Task, TicketFilter
 from fleet_runner.web.access import Sees
 from fleet_runner.web.pages import pictures, ticket
 from fleet_runner.web.rendering import page
@@ -40,7 +40,7 @@ def tickets(  # noqa: PLR0913, PLR0917  one argument for each field of the form
     order: Annotated[str, Query(max_length=20)] = WALKING,
 ) -> HTMLResponse:
     """Show what waits for hands."""
-    wanted = Wanted(site, remedy, q, OLDEST if order == OLDEST else WALKING)
+    wanted = TicketFilter(site, remedy, q, OLDEST if order == OLDEST else WALKING)
     every = queue.tasks(here.store.tickets(), here.fleet())
     found = queue.chosen(every, wanted)
     shown = [task for stop in queue.stops(found, wanted.order) for task in stop.tasks][:MOST]

@@ -19,14 +19,14 @@ from fleet_runner.adapters.files.notifications import Secrets
 from fleet_runner.adapters.notifications import mail, send
 from fleet_runner.core.tickets.notifications.channel import Channel, ChannelKind, Post, Tls
 from fleet_runner.core.tickets.notifications.grouping import Collected, collect
-from fleet_runner.core.tickets.notifications.lines import Line, What
+from fleet_runner.core.tickets.notifications.lines import Line, NewsKind
 from fleet_runner.core.tickets.notifications.text import Message
 from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
 from tests.services.boot.sites import certificate
 from tests.slurm import free_port
 
 LINE = Line(
-    1, 1_795_000_000.0, What.ALARM_RAISED, "gpu-01", "It said:\r\nBcc: victim@example.org\r\n\r\nhello \u202e ü"
+    1, 1_795_000_000.0, NewsKind.ALARM_RAISED, "gpu-01", "It said:\r\nBcc: victim@example.org\r\n\r\nhello \u202e ü"
 )
 MESSAGE = Message("fleet-runner.post.all.1-1", "post", collect(Collected(), [LINE]), "https://fleet.example")
 

@@ -8,16 +8,18 @@ import pytest
 
 from fleet_runner.adapters.files.notifications import Secrets
 from fleet_runner.adapters.notifications import posting, send
-from fleet_runner.adapters.notifications.posting import Posted
+from fleet_runner.adapters.notifications.posting import OutgoingMessage
 from fleet_runner.adapters.trackers.wire import Limits
 from fleet_runner.core.tickets.notifications.channel import Channel, ChannelKind
 from fleet_runner.core.tickets.notifications.grouping import Collected, collect
-from fleet_runner.core.tickets.notifications.lines import Line, What
+from fleet_runner.core.tickets.notifications.lines import Line, NewsKind
 from fleet_runner.core.tickets.notifications.text import Message
 from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
 from tests.adapters.notifications.receiver import receiving
 
-MESSAGE = Message("key.1-1", "hook", collect(Collected(), [Line(1, 1000.0, What.MOVED, "gpu-01", "<!here> moved")]))
+MESSAGE = Message(
+    "key.1-1", "hook", collect(Collected(), [Line(1, 1000.0, NewsKind.MOVED, "gpu-01", "<!here> moved")])
+)
 HOOK, SLACK = Channel("hook", ChannelKind.WEBHOOK), Channel("hook", ChannelKind.SLACK)
 
 
@@ -67,7 +69,7 @@ def test_one_that_hangs_is_given_up() -> None:
     with receiving() as remote:
         remote.faults = ["hang"]
         with pytest.raises(TrackerError, match="does not answer in time"):
-            posting.post("hook", Secrets(remote.url), Posted(b"{}", {}, Limits(0.3, 0.3, 1.0)))
+            posting.post("hook", Secrets(remote.url), OutgoingMessage(b"{}", {}, Limits(0.3, 0.3, 1.0)))
 
 
 def test_nobody_there_is_a_sentence_too() -> None:

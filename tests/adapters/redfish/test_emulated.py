@@ -15,7 +15,7 @@ from fleet_runner.adapters.redfish.bios import Bios
 from fleet_runner.adapters.redfish.updates import NoTasksError, Updates, Upload
 from fleet_runner.core.base.errors import BmcError, BmcRefused
 from fleet_runner.core.firmware.flash import TaskEnd
-from fleet_runner.lab.redfish import Durations, Emulator, Habits, Tree, images, load
+from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator, Tree, images, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
 from fleet_runner.settings import Settings
 from tests.adapters.redfish.replay import QUICK
@@ -187,7 +187,7 @@ def test_whatever_goes_wrong_an_image_goes_once_and_what_is_known_of_it_is_true(
 
 @pytest.mark.parametrize("location", ["monitor", "task", "nothing"])
 def test_a_task_is_found_however_it_is_named(location: str, tmp_path: Path) -> None:
-    with emulated(load(OUR_OWN), habits=Habits(location=location)) as emulator, Bmc(emulator.url, *USER) as bmc:
+    with emulated(load(OUR_OWN), habits=BmcBehaviour(location=location)) as emulator, Bmc(emulator.url, *USER) as bmc:
         updates = Updates(bmc)
         uri = updates.send(Upload(image(tmp_path, BIOS="9.9"), targets=(uri_of(updates, "BIOS"),)))
         found = set(updates.tasks())

@@ -11,7 +11,7 @@ import pytest
 
 from fleet_runner.adapters.redfish import Bmc, Limits, resets
 from fleet_runner.adapters.redfish.updates import Updates
-from fleet_runner.core.base.errors import BmcError, BmcRefused, FleetError, NoWayError
+from fleet_runner.core.base.errors import BmcError, BmcRefused, FleetError, NotOfferedError
 from tests.adapters.redfish.replay import PASSWORD, USER, Replay, break_off, replayed, talk, updating
 
 ROOT = "/redfish/v1"
@@ -75,10 +75,12 @@ def test_a_bmc_is_restarted_as_it_allows() -> None:
         Updates(bmc).reset_bmc()
         assert [sent for _, sent in server.said("POST")] == [{"ResetType": "ForceRestart"}]
     with replayed(machine(Actions=reset("Manager.Reset", "ForceOff", where=MANAGER))) as server, talk(server) as bmc:
-        with pytest.raises(NoWayError, match="can be reset by ForceOff; expected GracefulRestart or ForceRestart"):
+        with pytest.raises(
+            NotOfferedError, match="can be reset by ForceOff; expected GracefulRestart or ForceRestart"
+        ):
             Updates(bmc).reset_bmc()
         server.tree[MANAGER] = {"@odata.id": MANAGER}
-        with pytest.raises(NoWayError, match="offers no reset"):
+        with pytest.raises(NotOfferedError, match="offers no reset"):
             Updates(bmc).reset_bmc()
         assert server.said("POST") == []
 
@@ -91,7 +93,7 @@ def test_a_bmc_that_does_not_say_what_it_allows_is_asked_both_ways() -> None:
         server.statuses["POST", f"{MANAGER}/Actions/Manager.Reset"] = [400, 403]
         with pytest.raises(BmcRefused, match=r"answered 403 to Manager\.Reset") as refused:
             Updates(bmc).reset_bmc()
-        assert not isinstance(refused.value, NoWayError)
+        assert not isinstance(refused.value, NotOfferedError)
 
 
 def test_a_bmc_that_restarts_before_it_answers_was_reset() -> None:
@@ -260,7 +262,7 @@ def test_a_machine_that_offers_no_way_to_take_all_power_is_refused_before_anythi
     """Neither captured machine lists one: a technician has to pull its cords."""
     for name in ("dgx_h100", "supermicro_hgx_h100"):
         with replayed(captured(samples, name)) as server, talk(server) as bmc:
-            with pytest.raises(NoWayError, match="offers no way to take all power away over Redfish"):
+            with pytest.raises(NotOfferedError, match="offers no way to take all power away over Redfish"):
                 Updates(bmc).ac_drain()
             assert server.said("POST") == []
 

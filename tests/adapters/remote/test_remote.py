@@ -13,9 +13,9 @@ from threading import Thread
 import pytest
 
 from fleet_runner.adapters.remote import Remote, reached, reaching, wire
-from fleet_runner.adapters.store import Sought
+from fleet_runner.adapters.store import ResultFilter
 from fleet_runner.core.base.errors import FleetError, SettingsError, StoreError
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.settings import Settings
 
 NODE = {"name": "gpu-01", "device_type": "t", "state": "production", "since": 1.0, "version": 2}
@@ -146,7 +146,7 @@ def test_a_list_without_end_ends(asking: Callable[..., Remote]) -> None:
     with answering(told({"items": [NODE], "next": "x"})) as server:
         assert len(asking(server).nodes()) == 2
     with answering(told({"items": [], "next": "x"})) as server:
-        assert asking(server).find_results(Sought(), limit=10_000) == ()
+        assert asking(server).find_results(ResultFilter(), limit=10_000) == ()
 
 
 def test_what_only_reads_is_asked_again_and_a_wish_is_not(asking: Callable[..., Remote]) -> None:
@@ -161,7 +161,7 @@ def test_what_only_reads_is_asked_again_and_a_wish_is_not(asking: Callable[..., 
         assert asking(server).nodes()[0].name == "gpu-01"
     asked.clear()
     with answering(busy) as server, pytest.raises(StoreError, match="away"):
-        asking(server).leave_intent("gpu-01", Wish.HOLD, "alice", now=0.0)
+        asking(server).leave_intent("gpu-01", IntentKind.HOLD, "alice", now=0.0)
     assert asked == ["POST"]
 
 
@@ -172,7 +172,7 @@ def test_a_server_that_is_away_is_said_to_be(asking: Callable[..., Remote], secr
     with pytest.raises(StoreError, match="cannot be reached"):
         far.nodes()
     with pytest.raises(StoreError, match="cannot be reached"):
-        far.leave_intent("gpu-01", Wish.HOLD, "alice", now=0.0)
+        far.leave_intent("gpu-01", IntentKind.HOLD, "alice", now=0.0)
     far.close()
 
 

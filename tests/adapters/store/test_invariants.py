@@ -13,7 +13,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.actions import Action, ClearCondition, CloseTicket, Move, OpenRun, SetCondition
-from fleet_runner.core.lifecycle.runs import Held, Node, Outcome, Run, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind, Node, Outcome, Run
 from fleet_runner.core.lifecycle.spool import Ended as PlayOver
 from fleet_runner.core.lifecycle.spool import PlayEnd, Progress
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Stage
@@ -100,8 +100,8 @@ class Promises(RuleBasedStateMachine):
         with suppress(ConflictError):
             self.store.ingest(batch, before, before + size, lines)
 
-    @rule(name=st.sampled_from(NAMES), wish=st.sampled_from(Wish))
-    def ask(self, name: str, wish: Wish) -> None:
+    @rule(name=st.sampled_from(NAMES), wish=st.sampled_from(IntentKind))
+    def ask(self, name: str, wish: IntentKind) -> None:
         """Leave a wish."""
         self.store.leave_intent(name, wish, "ada", now=next(self.clock))
 

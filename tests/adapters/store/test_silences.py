@@ -8,7 +8,7 @@ from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.services.signals.counters import Counts
 from fleet_runner.services.signals.inbox import Inbox
 from fleet_runner.services.signals.senders import Roll
-from fleet_runner.services.signals.worker import Around, Worker
+from fleet_runner.services.signals.worker import Worker, WorkerContext
 from tests.adapters.store.builders import UrlMaker, device
 from tests.adapters.store.faults.test_alarms import alarm, keep
 
@@ -19,7 +19,7 @@ NOW = 20_000 * DAY
 def worker(store: Store, times: list[float]) -> Worker:
     """Return who judges for one listener, by a clock that tells the last of some times."""
     roll, rules = Roll(store, lambda: Fleet((), {}, {}, {}, (), "1")), Rules()
-    return Worker(Around(store, Inbox(), Counts(), roll, lambda: rules, lambda: None, lambda: times[-1]))
+    return Worker(WorkerContext(store, Inbox(), Counts(), roll, lambda: rules, lambda: None, lambda: times[-1]))
 
 
 def test_an_alarm_that_another_listener_hears_of_is_not_silent(urls: UrlMaker) -> None:

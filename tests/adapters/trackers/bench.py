@@ -11,7 +11,7 @@ from fleet_runner.adapters.trackers.wire import Limits
 from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.core.lifecycle.actions import CloseTicket, Decision, OpenTicket
 from fleet_runner.core.tickets.trackers.configuration import Configured, TrackerKind
-from fleet_runner.reconcile.tickets.outbox import Sender
+from fleet_runner.reconcile.tickets.outbox import OutboxSender
 from tests.adapters.trackers.code_hosts import GitHubRemote, GitLabRemote
 from tests.adapters.trackers.desks import JiraRemote, Receiver, ServiceNowRemote
 from tests.adapters.trackers.remote import TOKEN, Remote, Seen, serving
@@ -58,9 +58,9 @@ class Bench:
         self.sender = self.another(folder)
         store.register(NODES, BEGAN - 10.0)
 
-    def another(self, folder: Path) -> Sender:
+    def another(self, folder: Path) -> OutboxSender:
         """A sender of another process."""
-        return Sender(self.of, self.store, folder, quick, lambda: self.now)
+        return OutboxSender(self.of, self.store, folder, quick, lambda: self.now)
 
     def see(self, fault: str = "gpu-01/disk", **changed: Any) -> int:
         """See a fault on gpu-01; return its ticket's number."""

@@ -11,7 +11,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.core.lifecycle.actions import Answer, Decision
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.services.http.admission import make
 from tests.cli.conftest import Type
 from tests.web.hall import NOW, Hall, made
@@ -113,7 +113,7 @@ def test_what_is_asked_of_a_server_is_left_in_the_name_of_the_token(wish: str, h
     said = afar(wish, "gpu-00001", "--reason", "power work", "--wait", "0")
     assert (said.code, "not answered yet" in said.err) == (4, True)
     (left,) = hall.store.intents("gpu-00001")
-    assert (left.wish, left.by, left.reason) == (Wish(wish), "operator", "power work")
+    assert (left.wish, left.by, left.reason) == (IntentKind(wish), "operator", "power work")
     answered(hall, "No.", accepted=False)
 
 
@@ -132,7 +132,7 @@ def test_what_cannot_be_undone_is_confirmed_at_the_server_once_the_person_was_as
     said = afar("retire", "gpu-00001", "--wait", "0")
     assert (said.code, asked) == (4, ["Retire gpu-00001 for good?"])
     assert "gpu-00001 leaves the fleet from" in said.words
-    assert [each.wish for each in hall.store.intents("gpu-00001")] == [Wish.RETIRE]
+    assert [each.wish for each in hall.store.intents("gpu-00001")] == [IntentKind.RETIRE]
     answered(hall, "No.", accepted=False)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit
-from fleet_runner.core.boot.boots import Beat, Discovered, Identity, Milestone, PhonedHome, Reached, Refused
+from fleet_runner.core.boot.boots import Discovered, Heartbeat, Identity, Milestone, PhonedHome, Reached, Refused
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun
 from fleet_runner.core.lifecycle.spool import Progress
@@ -48,7 +48,7 @@ def test_status_says_when_the_boot_service_and_the_dhcp_server_were_heard(
     monkeypatch.setenv("FLEET_BOOT_URL", "http://10.0.0.1:8480")
     assert "boot service never heard, DHCP server never heard" in typed("status").words
     now = time.time()
-    store.tell([Beat("boot", now - 300), Beat("dhcp", now + 600)])
+    store.tell([Heartbeat("boot", now - 300), Heartbeat("dhcp", now + 600)])
     assert "boot service heard 5 min ago, DHCP server heard 10 min from now" in typed("status").words
     assert set(json.loads(typed("status", "--json").out)["heard"]) == {"boot", "dhcp"}
 

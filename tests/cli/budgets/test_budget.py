@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 
 from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.budgets.circuit_breaker import Asked, Want
+from fleet_runner.core.budgets.circuit_breaker import Disruption, Want
 from fleet_runner.core.budgets.circuit_breaker_limits import Limits
 from fleet_runner.core.inventory.records import nodes
 from fleet_runner.settings import load
@@ -31,7 +31,7 @@ def store(typed: Type, project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 def trip(store: Store, at: float) -> None:
     """Have two nodes want out where one is the most."""
     for name in ("gpu-01", "gpu-02"):
-        asked = Asked(anew=True, may_try=True)
+        asked = Disruption(anew=True, may_try=True)
         store.ask_breaker(Want(name, at, ("xid.79",)), asked, Limits(least=1), at)
 
 
@@ -69,7 +69,7 @@ def test_a_breaker_is_shown_in_status_and_reset_by_name(store: Store, typed: Typ
 def test_a_trial_is_named(store: Store, typed: Type) -> None:
     """With what opened it."""
     trip(store, 1000.0)
-    store.ask_breaker(Want("gpu-02", 9000.0, ()), Asked(anew=False, may_try=True), Limits(), 9000.0)
+    store.ask_breaker(Want("gpu-02", 9000.0, ()), Disruption(anew=False, may_try=True), Limits(), 9000.0)
     shown = typed("breaker", "show").words
     assert "half open since 1970-01-01 00:16 UTC: gpu-02 is tried first" in shown
     assert "it opened: 2 of 0 nodes" in shown

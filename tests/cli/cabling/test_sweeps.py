@@ -27,7 +27,7 @@ from fleet_runner.core.lifecycle.actions import Answer, Decision, OpenRun, OpenT
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.spool import Ended, Evidence, Judged, PlayEnd, Progress
 from fleet_runner.core.lifecycle.states import Stage
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.single_instance import serving as serves_here
 from fleet_runner.settings import load
 from tests.cli.conftest import Type
@@ -202,7 +202,7 @@ def test_where_nobody_answers_the_command_ticks(
     """Until its sweep has ended; it says of nobody who serves that they do not."""
     ticked = []
 
-    def tick(world: World) -> None:
+    def tick(world: TickContext) -> None:
         ticked.append(world)
         if wishes := store.intents(ONE):
             swept(store, ONE, HEALTHY, wishes=tuple(each.id for each in wishes))

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from fleet_runner.adapters.plays.foreground import Play
-from fleet_runner.adapters.store import Sought, Store
+from fleet_runner.adapters.store import ResultFilter, Store
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.cabling.fabrics import FABRIC
 from fleet_runner.core.checks.catalogue import CHECKS
@@ -67,7 +67,7 @@ def test_an_interrupted_play_is_ended_and_nothing_is_recorded(
     said = typed("check", "run", "gpu_usage", "-n", "gpu-01")
     assert (said.code, said.out) == (130, "")
     assert "interrupted: the play is ended, and nothing that it asked is recorded" in " ".join(said.err.split())
-    assert store.find_results(Sought("gpu-01"), limit=9) == ()
+    assert store.find_results(ResultFilter("gpu-01"), limit=9) == ()
 
 
 def test_a_slip_is_answered_with_the_nearest_names(typed: Type) -> None:

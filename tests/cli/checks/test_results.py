@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleet_runner.adapters.store import Sought, Store
+from fleet_runner.adapters.store import ResultFilter, Store
 from fleet_runner.cli.base.session import span
 from fleet_runner.cli.checks import results
 from fleet_runner.core.base.errors import FleetError
@@ -112,7 +112,7 @@ def test_a_limit_is_tried_on_what_was_read_and_what_cannot_be_is_counted(
     assert (told["reproduced"], told["left_out"]) == (1, {"unread": {"xid": 1}})
     assert [(each["node"], each["would_be"]["verdict"]) for each in told["changes"]] == [("gpu-02", "FAIL")]
     assert "The newest 1 results of the last 30d, back to 20" in typed("replay", "--with", file, "--limit", "1").words
-    assert len(store.find_results(Sought(), limit=9)) == 4
+    assert len(store.find_results(ResultFilter(), limit=9)) == 4
 
 
 def test_a_result_is_judged_with_the_stay_that_its_run_was_told_of() -> None:

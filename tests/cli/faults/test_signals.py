@@ -10,7 +10,7 @@ import pytest
 
 from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.faults.signal_counters import Heard
+from fleet_runner.adapters.store.faults.signal_counters import SignalCount
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.services.http.admission import PREFIX, digest
 from fleet_runner.settings import load
@@ -139,9 +139,9 @@ def test_status_says_who_listens_and_what_became_of_what_was_heard(store: Store,
     assert "nobody listens; set signals_listen" in typed("signals", "status").words
     now = time.time()
     rows = [
-        Heard("listener", "https://10.0.0.1:8490", 1, now, "3 waiting, 1500 bytes"),
-        Heard("kernel", "taken", 12_345, now, "from 10.0.0.5"),
-        Heard("alert", "refused: wrong token", 2, now - 7200, "from 10.0.0.6"),
+        SignalCount("listener", "https://10.0.0.1:8490", 1, now, "3 waiting, 1500 bytes"),
+        SignalCount("kernel", "taken", 12_345, now, "from 10.0.0.5"),
+        SignalCount("alert", "refused: wrong token", 2, now - 7200, "from 10.0.0.6"),
     ]
     store.count_heard({(each.source, each.what): each for each in rows}, {})
     said = typed("signals", "status")

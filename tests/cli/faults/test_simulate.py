@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, text
 from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.faults.simulation.history import Fault, Tried, Use
+from fleet_runner.core.faults.simulation.history import Fault, PastRemedy, Use
 from fleet_runner.core.inventory.records import nodes
 from fleet_runner.core.lifecycle.actions import BeginAttempt, Decision, OpenRun
 from fleet_runner.core.lifecycle.runs import Outcome
@@ -123,7 +123,7 @@ def test_the_store_remembers_what_a_simulation_replays(
             Fault("gpu-01", "gpu.lost", "GPU 3", KEY, "GPU 3 is gone.", "REBOOT", 100.0, 300.0, "gpu_present"),
             Fault("gpu-01", "gpu.lost", "GPU 3", KEY, "GPU 3 is gone.", "REBOOT", 400.0, 0.0, "gpu_present"),
             Use("gpu-01", 100.0, 300.0),
-            Tried("gpu-01", "REBOOT", (KEY,), 200.0, None),
+            PastRemedy("gpu-01", "REBOOT", (KEY,), 200.0, None),
         ]
     assert typed("simulate", "--since", "40000d", "--save", "kept.jsonl").code == 0
     assert len((tmp_path / "kept.jsonl").read_text("utf-8").splitlines()) == 6

@@ -13,7 +13,7 @@ import yaml
 
 from fleet_runner.cli.base.session import Exit
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet
-from fleet_runner.lab.redfish import Emulator, Habits
+from fleet_runner.lab.redfish import BmcBehaviour, Emulator
 from tests.adapters.sitefiles.writer import write_site
 from tests.cli.conftest import Type
 from tests.lab.redfish.talking import USER, Client, emulator, wait
@@ -183,7 +183,7 @@ def test_ours_that_are_there_twice_become_one_and_others_are_left(hall: Open) ->
 @pytest.mark.parametrize("unknown", [("VerifyCertificate", "DeliveryRetryPolicy"), ("HttpHeaders",)])
 def test_a_bmc_that_knows_less_is_asked_for_less(hall: Open, unknown: tuple[str, ...]) -> None:
     """One without headers shows the token as the context of its events; the listener takes that, too."""
-    here = hall(habits=Habits(unknown_to_events=unknown))
+    here = hall(habits=BmcBehaviour(unknown_to_events=unknown))
     assert here.told("subscribe", "-n", "gpu-01")["gpu-01"]["outcome"] == "subscribed"
     assert here.told("subscribe", "-n", "gpu-01")["gpu-01"]["outcome"] == "as it was"
     if "HttpHeaders" in unknown:
@@ -193,7 +193,7 @@ def test_a_bmc_that_knows_less_is_asked_for_less(hall: Open, unknown: tuple[str,
 
 
 def test_a_bmc_that_has_no_room_says_so_and_keeps_no_token(hall: Open) -> None:
-    here = hall(habits=Habits(subscriptions=0))
+    here = hall(habits=BmcBehaviour(subscriptions=0))
     said = here.told("subscribe", "--all", code=Exit.NO)
     assert "takes no more than the 0 subscriptions" in said["gpu-01"]["said"]
     assert here.good() == ["vector"]

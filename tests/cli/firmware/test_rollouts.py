@@ -12,11 +12,11 @@ import yaml
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.checks.verdicts import Result, Verdict
-from fleet_runner.core.firmware.rollout import Standing, turned
-from fleet_runner.core.firmware.turns import Member, Turn
+from fleet_runner.core.firmware.rollout import RolloutStatus, turned
+from fleet_runner.core.firmware.turns import Member, RolloutStep
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Management, Rack, nodes
 from fleet_runner.core.lifecycle.actions import Answer, Decision, Move, SetCondition
-from fleet_runner.core.lifecycle.runs import Held, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind
 from fleet_runner.core.lifecycle.spool import Judged
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 from tests.adapters.sitefiles.writer import write_site
@@ -113,8 +113,8 @@ def test_who_says_yes_starts_it(typed: Type, store: Store, monkeypatch: pytest.M
     (rollout,) = store.rollouts()
     assert (rollout.canary, rollout.wave, rollout.failed_share, rollout.reason) == (2, 3, 0.25, "BMC 1.2")
     members = {each.node: (each.wave, each.turn) for each in store.rollout_members(1)}
-    assert members["gpu-1"] == members["gpu-2"] == (0, Turn.WAITING)
-    assert members["gpu-6"][1] is Turn.SKIPPED
+    assert members["gpu-1"] == members["gpu-2"] == (0, RolloutStep.WAITING)
+    assert members["gpu-6"][1] is RolloutStep.SKIPPED
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,9 @@ def test_options_choose_the_nodes(typed: Type, store: Store, options: tuple[str,
     """A customer's node only by its name."""
     said = json.loads(typed(*START, *options, "--yes", "--json").out)
     assert {each["node"] for each in said["nodes"] if each["turn"] == "waiting"} == asked
-    assert {each.node for each in store.rollout_members(said["rollout"]["id"]) if each.turn is Turn.WAITING} == asked
+    assert {
+        each.node for each in store.rollout_members(said["rollout"]["id"]) if each.turn is RolloutStep.WAITING
+    } == asked
 
 
 def test_who_is_on_target_already_is_skipped(typed: Type, store: Store) -> None:
@@ -138,7 +140,9 @@ def test_who_is_on_target_already_is_skipped(typed: Type, store: Store) -> None:
     seen = Result("firmware_pins", Verdict.PASS, "1 component", observed={"versions": {"BMC": "1.2"}})
     store.record_by_hand(Stage.FIRMWARE, "bob", [Judged("gpu-1", 5.0, seen)], 5.0)
     assert "everything is on its target already: 1 node, gpu-1" in typed(*START, "--node", "gpu-1,gpu-2", "-y").words
-    assert store.rollout_members(1)[0] == Member("gpu-1", -1, Turn.SKIPPED, "everything is on its target already")
+    assert store.rollout_members(1)[0] == Member(
+        "gpu-1", -1, RolloutStep.SKIPPED, "everything is on its target already"
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,13 +195,16 @@ def test_show_tells_each_waves_progress_and_every_reason(typed: Type, store: Sto
     started(typed, "--canary", "2", "--wave", "2")
     (rollout,) = store.rollouts()
     rollout = store.change_rollout(
-        rollout, rollout, [Member("gpu-1", 0, Turn.ASKED), Member("gpu-2", 0, Turn.ASKED)], now=time.time()
+        rollout,
+        rollout,
+        [Member("gpu-1", 0, RolloutStep.ASKED), Member("gpu-2", 0, RolloutStep.ASKED)],
+        now=time.time(),
     )
     (wish,) = store.intents("gpu-1")
     applied(store, "gpu-1", Answer(wish.id, accepted=True, sentence="It is pending."))
     applied(store, "gpu-1", Move(TRANSITIONS[State.PRODUCTION, Event.FIRMWARE_NEEDED], "runner"))
-    failed = Member("gpu-2", 0, Turn.FAILED, "BMC is rolled back to 1.1", intent=wish.id)
-    stopped = turned(rollout, Standing.STOPPED, "stopped: gpu-2 of the canary failed", time.time())
+    failed = Member("gpu-2", 0, RolloutStep.FAILED, "BMC is rolled back to 1.1", intent=wish.id)
+    stopped = turned(rollout, RolloutStatus.STOPPED, "stopped: gpu-2 of the canary failed", time.time())
     store.change_rollout(rollout, stopped, [failed], now=time.time())
     assert typed("firmware", "rollout", "show").out == typed("firmware", "rollout", "list").out
     said = typed("firmware", "rollout", "show", "1")
@@ -237,9 +244,9 @@ def test_a_rollout_is_paused_resumed_and_stopped_with_a_reason(typed: Type, stor
     """Only where that means something."""
     started(typed)
     for verb, words, standing in (
-        ("pause", "paused by ann: lunch", Standing.PAUSED),
-        ("resume", "resumed by ann: lunch", Standing.RUNNING),
-        ("stop", "stopped by ann: lunch", Standing.STOPPED),
+        ("pause", "paused by ann: lunch", RolloutStatus.PAUSED),
+        ("resume", "resumed by ann: lunch", RolloutStatus.RUNNING),
+        ("stop", "stopped by ann: lunch", RolloutStatus.STOPPED),
     ):
         said = typed("firmware", "rollout", verb, "1", "--reason", "lunch", "--by", "ann")
         assert (said.code, said.out) == (0, f"rollout 1 is {words}\n")
@@ -267,4 +274,4 @@ def test_a_person_asks_for_one_node(typed: Type, store: Store) -> None:
     said = typed("firmware", "update", "gpu-6", "--reason", "asked by its owner", "--by", "ann", "--wait", "0")
     assert said.code == 4
     (wish,) = store.intents("gpu-6")
-    assert (wish.wish, wish.by, wish.reason) == (Wish.FIRMWARE, "ann", "asked by its owner")
+    assert (wish.wish, wish.by, wish.reason) == (IntentKind.FIRMWARE, "ann", "asked by its owner")

@@ -17,7 +17,7 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.actions import Decision
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.reconcile.loop.single_instance import alone, served, serving
 from fleet_runner.settings import load
 from tests.cli.conftest import Type
@@ -137,7 +137,7 @@ def test_status_says_nothing_of_it_while_nothing_is_overdue(late: Store, typed: 
     """A pause between two ticks is no absence, and a wish that was just left is not late."""
     _rest(late, time.time() - 5)
     assert "nobody serves" not in typed("status").out
-    late.leave_intent("gpu-01", Wish.HOLD, "ann", now=time.time())
+    late.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=time.time())
     assert "nobody serves" not in typed("status").out
     assert json.loads(typed("status", "--json").out)["unserved_since"] is None
 
@@ -145,6 +145,6 @@ def test_status_says_nothing_of_it_while_nothing_is_overdue(late: Store, typed: 
 def test_a_wish_that_nobody_answers_is_due_since_it_was_left(late: Store, typed: Type) -> None:
     """More than a day ago the line names the day."""
     left = time.time() - 100_000
-    late.leave_intent("gpu-01", Wish.HOLD, "ann", now=left)
+    late.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=left)
     at = datetime.fromtimestamp(left, UTC).strftime("%Y-%m-%d %H:%M UTC")
     assert f"due since {at}; nobody serves: fleet-runner serve" in typed("status").out

@@ -10,7 +10,7 @@ from shutil import copytree
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.reconcile.loop.single_instance import serving
 from fleet_runner.settings import load
@@ -53,7 +53,7 @@ def test_a_tick_beside_a_runner_has_that_one_look_and_decides_once_it_is_gone(
         stack.callback(runner.process.kill)
         until(lambda: any(node.wake_at > time.time() for node in store.nodes()))
         monkeypatch.setenv("FLEET_STATE_DIR", str(tmp_path / "by-hand"))
-        wish = store.leave_intent("gpu-01", Wish.HOLD, "ann", now=time.time())
+        wish = store.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=time.time())
         said = typed("tick", "--json")
         assert (said.code, said.out) == (1, "")
         assert f"no: {store.deciding()} (last heard of " in said.err

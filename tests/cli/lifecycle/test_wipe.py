@@ -15,7 +15,7 @@ from fleet_runner.cli.lifecycle import wipe
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.actions import Decision, Move
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.spool import Judged
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
 from tests.cli.conftest import Type
@@ -84,13 +84,13 @@ def test_what_would_be_erased_is_shown_before_it_is_asked_for(
 
     monkeypatch.setattr("typer.confirm", asked)
     assert typed("wipe", "gpu-01", "-r", "it leaves", "--wait", "0").code == (4 if agrees else 1)
-    assert [intent.wish for intent in store.intents("gpu-01")] == [Wish.WIPE] * agrees
+    assert [intent.wish for intent in store.intents("gpu-01")] == [IntentKind.WIPE] * agrees
 
 
 def test_with_yes_nobody_looks_or_asks(typed: Type, store: Store, looks: Path) -> None:
     assert typed("wipe", "gpu-01", "--yes", "-r", "it leaves", "--wait", "0").code == 4
     (wish,) = store.intents("gpu-01")
-    assert (wish.wish, wish.reason, looks.exists()) == (Wish.WIPE, "it leaves", False)
+    assert (wish.wish, wish.reason, looks.exists()) == (IntentKind.WIPE, "it leaves", False)
 
 
 def test_after_a_look_that_failed_nothing_is_asked_for(

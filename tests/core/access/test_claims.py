@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.access.claims import Meaning, judged, meanings
+from fleet_runner.core.access.claims import ClaimValue, judged, meanings
 from fleet_runner.core.access.roles import Role, Who
 
 KNOWN = meanings("fleet-ops=operator, dc = technician,wall=viewer, acme=tenant:Acme, cn=x=tenant:Globex Ltd,")
@@ -18,11 +18,11 @@ json = st.recursive(
 
 def test_what_values_mean_is_read() -> None:
     assert (
-        Meaning("fleet-ops", Role.OPERATOR),
-        Meaning("dc", Role.TECHNICIAN),
-        Meaning("wall", Role.VIEWER),
-        Meaning("acme", Role.TENANT, "Acme"),
-        Meaning("cn=x", Role.TENANT, "Globex Ltd"),
+        ClaimValue("fleet-ops", Role.OPERATOR),
+        ClaimValue("dc", Role.TECHNICIAN),
+        ClaimValue("wall", Role.VIEWER),
+        ClaimValue("acme", Role.TENANT, "Acme"),
+        ClaimValue("cn=x", Role.TENANT, "Globex Ltd"),
     ) == KNOWN
     assert meanings("") == ()
 

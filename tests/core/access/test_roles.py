@@ -3,12 +3,12 @@
 import pytest
 
 from fleet_runner.core.access.roles import LOOKS, MENDING, RIGHTS, Right, Role, Who, needed
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage
 
 
-@pytest.mark.parametrize("wish", Wish)
-def test_every_wish_needs_a_right_that_operators_have_and_viewers_and_tenants_do_not(wish: Wish) -> None:
+@pytest.mark.parametrize("wish", IntentKind)
+def test_every_wish_needs_a_right_that_operators_have_and_viewers_and_tenants_do_not(wish: IntentKind) -> None:
     right = needed(wish)
     assert Who("ada", Role.OPERATOR).may(right)
     assert not Who("screen", Role.VIEWER).may(right)
@@ -18,8 +18,8 @@ def test_every_wish_needs_a_right_that_operators_have_and_viewers_and_tenants_do
 
 @pytest.mark.parametrize("stage", Stage)
 def test_hands_run_what_looks_and_nothing_that_flashes_reboots_or_erases(stage: Stage) -> None:
-    assert Who("bob", Role.TECHNICIAN).may(needed(Wish.RUN, stage)) is (stage in LOOKS)
-    assert Who("ada", Role.OPERATOR).may(needed(Wish.RUN, stage))
+    assert Who("bob", Role.TECHNICIAN).may(needed(IntentKind.RUN, stage)) is (stage in LOOKS)
+    assert Who("ada", Role.OPERATOR).may(needed(IntentKind.RUN, stage))
     assert stage not in LOOKS or stage not in {Stage.WIPE, Stage.FIRMWARE, Stage.REBOOT, Stage.BURN_IN, Stage.RESET}
 
 

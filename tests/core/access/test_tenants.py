@@ -10,7 +10,7 @@ from fleet_runner.core.access.tenants import (
     SAID,
     UNDER,
     WAYS,
-    Happened,
+    TenantEvent,
     availability,
     cell,
     happened,
@@ -95,9 +95,9 @@ def test_what_happened_is_told_newest_first_by_the_table_alone() -> None:
         Entry(4, "n1", 4.0, "run", "neighbour-7", "alice"),
     ]
     assert happened(moves) == (
-        Happened(3.0, CAME[State.TRIAGE]),
-        Happened(2.0, "The restart cleared the fault, its checks passed, and it served again."),
-        Happened(1.0, CAME[State.REBOOT]),
+        TenantEvent(3.0, CAME[State.TRIAGE]),
+        TenantEvent(2.0, "The restart cleared the fault, its checks passed, and it served again."),
+        TenantEvent(1.0, CAME[State.REBOOT]),
     )
 
 

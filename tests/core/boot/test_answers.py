@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.boot.answers import (
     CONSOLE,
     STATUS,
-    Asked,
+    BootRequest,
     Denied,
     claimed,
     document,
@@ -41,7 +41,7 @@ BOOTS = st.builds(
     closed_at=MOMENTS,
 )
 ASKED = st.builds(
-    Asked,
+    BootRequest,
     source=ADDRESSES.filter(bool),
     now=st.sampled_from([150.0, 200.0, 250.0]),
     script_by=ADDRESSES,
@@ -54,12 +54,12 @@ def code(denied: Denied | None) -> str:
     return denied.code if denied else ""
 
 
-def asked(source: str = HOME, now: float = 150.0, script_by: str = HOME, **more: object) -> Asked:
-    return replace(Asked(source, now, script_by), **more)  # type: ignore[arg-type]  # tests name fields as they need
+def asked(source: str = HOME, now: float = 150.0, script_by: str = HOME, **more: object) -> BootRequest:
+    return replace(BootRequest(source, now, script_by), **more)  # type: ignore[arg-type]  # tests name fields as they need
 
 
 @given(BOOTS, ASKED)
-def test_secrets_are_only_for_an_open_unexpired_unclaimed_boot_at_home(boot: Boot, by: Asked) -> None:
+def test_secrets_are_only_for_an_open_unexpired_unclaimed_boot_at_home(boot: Boot, by: BootRequest) -> None:
     if secrets(boot, by) is None:
         assert boot.closed_at is None
         assert boot.claimed_at is None
@@ -71,24 +71,24 @@ def test_secrets_are_only_for_an_open_unexpired_unclaimed_boot_at_home(boot: Boo
 
 
 @given(BOOTS, ASKED)
-def test_who_may_have_secrets_may_have_the_other_documents_too(boot: Boot, by: Asked) -> None:
+def test_who_may_have_secrets_may_have_the_other_documents_too(boot: Boot, by: BootRequest) -> None:
     assert secrets(boot, by) is not None or document(boot, by, "meta-data") is None
 
 
 @given(BOOTS, ASKED)
-def test_nobody_phones_home_for_a_boot_whose_secrets_nobody_had(boot: Boot, by: Asked) -> None:
+def test_nobody_phones_home_for_a_boot_whose_secrets_nobody_had(boot: Boot, by: BootRequest) -> None:
     if phone_home(boot, by) is None:
         assert boot.claimed_at is not None or Milestone.PHONE_HOME in boot.reached
 
 
 @given(BOOTS, ASKED)
-def test_a_script_is_only_for_a_boot_that_may_still_have_its_secrets(boot: Boot, by: Asked) -> None:
+def test_a_script_is_only_for_a_boot_that_may_still_have_its_secrets(boot: Boot, by: BootRequest) -> None:
     if script("a", boot, SAID, by) is None:
         assert secrets(boot, replace(by, script_by=by.script_by or by.source)) is None
 
 
 @given(BOOTS, ASKED)
-def test_every_denial_has_its_status_and_names_the_node(boot: Boot, by: Asked) -> None:
+def test_every_denial_has_its_status_and_names_the_node(boot: Boot, by: BootRequest) -> None:
     told = (script("a", boot, SAID, by), document(boot, by, "x"), secrets(boot, by), phone_home(boot, by))
     for denied in told:
         if denied is not None:

@@ -3,7 +3,7 @@
 import json
 
 from fleet_runner.core.boot.boots import Boot, Identity
-from fleet_runner.core.boot.facts import Reach, facts, instance_id
+from fleet_runner.core.boot.facts import BootEndpoint, facts, instance_id
 from fleet_runner.core.boot.network import network
 from fleet_runner.core.inventory.records import Device, Fleet, Interface, Rack
 
@@ -22,7 +22,7 @@ NODE = Device(
 )
 FLEET = Fleet(("hall-1",), {"hall-1/A03": Rack("A03", "hall-1")}, {}, {"gpu-01": NODE}, ())
 BOOT = Boot(17, "gpu-01", 3, 100.0, 200.0, Identity())
-FOUND = facts(FLEET, NODE, BOOT, Reach("https://10.0.0.1:8443/", "17-abc", MAC))
+FOUND = facts(FLEET, NODE, BOOT, BootEndpoint("https://10.0.0.1:8443/", "17-abc", MAC))
 
 
 def test_a_boot_has_the_addresses_that_its_node_may_use() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.budgets import circuit_breaker
 from fleet_runner.core.budgets.circuit_breaker import (
-    Asked,
     Breaker,
+    Disruption,
     Want,
     asked,
     judged,
@@ -71,13 +71,13 @@ def test_few_wants_are_named_in_full() -> None:
 def test_what_automation_asks_is_seen_and_what_people_ask_is_not() -> None:
     """A cordon, a drain and a move, each in the runner's or a rollout's name; and a return asks nobody."""
     view = a_view()
-    assert asked(view, pend(Remedy.REBOOT, held(by="runner"))) == Asked(anew=True, may_try=True)
-    assert asked(view, pend(Remedy.TRIAGE, held(by="runner"))) == Asked(anew=True, may_try=False)
+    assert asked(view, pend(Remedy.REBOOT, held(by="runner"))) == Disruption(anew=True, may_try=True)
+    assert asked(view, pend(Remedy.TRIAGE, held(by="runner"))) == Disruption(anew=True, may_try=False)
     assert asked(view, pend(Remedy.REBOOT, held(by="ann"))) is None
     assert asked(view, (OpenRun(Stage.HEALTH_PASSIVE, "scheduled"),)) is None
     for by, remedy, found in [
-        ("runner", "REBOOT", Asked(anew=False, may_try=True)),
-        ("rollout 3", "REFLASH", Asked(anew=False, may_try=False)),
+        ("runner", "REBOOT", Disruption(anew=False, may_try=True)),
+        ("rollout 3", "REFLASH", Disruption(anew=False, may_try=False)),
         ("ann", "REBOOT", None),
     ]:
         pending = a_view(a_node(conditions=conditions(Condition.PENDING, by=by, detail=remedy)))
@@ -85,7 +85,7 @@ def test_what_automation_asks_is_seen_and_what_people_ask_is_not() -> None:
         assert asked(pending, (OpenRun(Stage.DRAIN, "it waits"),)) == found
         assert asked(pending, ()) is None
     pending = a_view(a_node(conditions=conditions(Condition.PENDING, by="runner", detail="RESET")))
-    assert asked(pending, pend(Remedy.REBOOT, held(by="runner"))) == Asked(anew=False, may_try=True)
+    assert asked(pending, pend(Remedy.REBOOT, held(by="runner"))) == Disruption(anew=False, may_try=True)
     assert not circuit_breaker.leaves([Move(TRANSITIONS[State.PRODUCTION, Event.RETIRE], "ann")])
     back = Move(TRANSITIONS[State.REBOOT, Event.PASSED], "runner")
     assert asked(a_view(a_node(State.REBOOT)), (back,)) is None

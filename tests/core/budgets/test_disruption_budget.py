@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from fleet_runner.core.budgets.disruption_budget import (
     RECENT,
     Limits,
+    Location,
     Out,
-    Place,
     Scope,
     Usage,
     beside,
@@ -28,7 +28,7 @@ from tests.making import a_node, conditions
 
 LOOSE = Limits(share=1.0, rack=1000, domain=1.0, tenant=1.0, small=0)
 places = st.builds(
-    Place,
+    Location,
     rack=st.sampled_from(["", "hall/A", "hall/B"]),
     domain=st.sampled_from(["", "hall/feed-1", "hall/feed-2"]),
     tenant=st.sampled_from(["", "red", "blue"]),
@@ -36,7 +36,7 @@ places = st.builds(
 fleets = st.lists(st.tuples(places, st.sampled_from(list(State))), max_size=60)
 
 
-def described(rows: list[tuple[Place, State]]) -> tuple[Fleet, list[Node]]:
+def described(rows: list[tuple[Location, State]]) -> tuple[Fleet, list[Node]]:
     """A fleet whose nodes are in these places and states."""
     devices = {
         f"n{at}": Device(
@@ -55,7 +55,7 @@ def described(rows: list[tuple[Place, State]]) -> tuple[Fleet, list[Node]]:
     ]
 
 
-def measured(rows: list[tuple[Place, State]], triaged: int = 0) -> Usage:
+def measured(rows: list[tuple[Location, State]], triaged: int = 0) -> Usage:
     """The usage of such a fleet, of whose nodes in triage so many came there lately."""
     fleet, nodes = described(rows)
     lately = [node.name for node in nodes if node.state is State.TRIAGE][:triaged]
@@ -75,7 +75,7 @@ def measured(rows: list[tuple[Place, State]], triaged: int = 0) -> Usage:
     ),
 )
 def test_automation_never_takes_out_more_than_any_budget(
-    rows: list[tuple[Place, State]], where: Place, limits: Limits
+    rows: list[tuple[Location, State]], where: Location, limits: Limits
 ) -> None:
     """Granting until it refuses ends within the rack's, the domain's, the tenant's and the fleet's limit."""
     usage = measured(rows)
@@ -88,7 +88,7 @@ def test_automation_never_takes_out_more_than_any_budget(
 
 
 @given(fleets)
-def test_what_is_out_is_what_automation_took_lately(rows: list[tuple[Place, State]]) -> None:
+def test_what_is_out_is_what_automation_took_lately(rows: list[tuple[Location, State]]) -> None:
     """Nodes that people work on for long are no disruption any more; those that serve are counted once a scope."""
     usage = measured(rows, triaged=2)
     assert len(usage.out) == sum(state in {State.RESET, State.REBOOT} for _, state in rows) + min(
@@ -101,57 +101,62 @@ def test_what_is_out_is_what_automation_took_lately(rows: list[tuple[Place, Stat
 @pytest.mark.parametrize(
     ("where", "told"),
     [
-        (Place(rack="hall/A"), "the budget of rack hall/A is spent: 1 of at most 1 node out"),
-        (Place(domain="hall/feed-1"), "the budget of failure domain hall/feed-1 is spent: 1 of at most 1 node out"),
-        (Place(tenant="red"), "the budget of tenant red is spent: 1 of at most 1 node out"),
+        (Location(rack="hall/A"), "the budget of rack hall/A is spent: 1 of at most 1 node out"),
+        (
+            Location(domain="hall/feed-1"),
+            "the budget of failure domain hall/feed-1 is spent: 1 of at most 1 node out",
+        ),
+        (Location(tenant="red"), "the budget of tenant red is spent: 1 of at most 1 node out"),
     ],
 )
-def test_a_refusal_says_which_budget_what_is_out_and_until_when(where: Place, told: str) -> None:
+def test_a_refusal_says_which_budget_what_is_out_and_until_when(where: Location, told: str) -> None:
     """And who is elsewhere may go."""
-    usage = measured([(where, State.REBOOT), *[(Place(), State.PRODUCTION)] * 100])
+    usage = measured([(where, State.REBOOT), *[(Location(), State.PRODUCTION)] * 100])
     sentence = grant(usage, where, Limits()).sentence
     assert sentence == f"{told} (n0: reboot, until 1970-01-12 15:45 UTC at the latest)"
-    assert grant(usage, Place("hall/B", "hall/feed-2", "blue"), Limits()).allowed
+    assert grant(usage, Location("hall/B", "hall/feed-2", "blue"), Limits()).allowed
 
 
 def test_a_refusal_names_a_few_and_counts_the_rest() -> None:
     """Those that come back first come first; of a rollout nobody can say when."""
-    usage = beside(measured([(Place(), State.REBOOT)] * 4), [Out("gpu-9", Place(), "a rollout", None)])
-    sentence = grant(usage, Place(), LOOSE).sentence
+    usage = beside(measured([(Location(), State.REBOOT)] * 4), [Out("gpu-9", Location(), "a rollout", None)])
+    sentence = grant(usage, Location(), LOOSE).sentence
     assert sentence.startswith("the fleet's budget is spent: 5 of at most 5 nodes out (n0: reboot, until")
     assert sentence.endswith("and 2 more)")
-    alone = beside(measured([]), [Out("gpu-9", Place(), "a rollout", None)])
-    assert grant(alone, Place(), LOOSE).sentence.endswith("out (gpu-9: a rollout)")
+    alone = beside(measured([]), [Out("gpu-9", Location(), "a rollout", None)])
+    assert grant(alone, Location(), LOOSE).sentence.endswith("out (gpu-9: a rollout)")
 
 
 def test_a_node_that_is_cordoned_for_a_remedy_counts_for_the_next_cordon_and_for_no_leave() -> None:
     """A rack that may give up one node is not cordoned node by node; whoever is idle first still leaves."""
-    fleet, nodes = described([(Place("hall/A"), State.PRODUCTION)] * 3 + [(Place("hall/B"), State.PRODUCTION)] * 47)
+    fleet, nodes = described(
+        [(Location("hall/A"), State.PRODUCTION)] * 3 + [(Location("hall/B"), State.PRODUCTION)] * 47
+    )
     nodes[0] = replace(nodes[0], conditions=conditions(Condition.PENDING, by="runner", detail="RESET"))
     nodes[1] = replace(nodes[1], conditions=conditions(Condition.PENDING, by="ann", detail="REBOOT"))
     usage = measure(nodes, {}, fleet)
-    assert cordons(usage, Place("hall/A"), Limits()).sentence == (
+    assert cordons(usage, Location("hall/A"), Limits()).sentence == (
         "not cordoned yet, the budget of rack hall/A is spent: 1 of at most 1 node out (n0: cordoned, RESET pending)"
     )
-    assert cordons(usage, Place("hall/B"), Limits()).allowed
-    assert grant(usage, Place("hall/A"), Limits()).allowed
-    left = take(usage, Out("n0", Place("hall/A"), "reset", 9.0))
+    assert cordons(usage, Location("hall/B"), Limits()).allowed
+    assert grant(usage, Location("hall/A"), Limits()).allowed
+    left = take(usage, Out("n0", Location("hall/A"), "reset", 9.0))
     assert (len(left.out), left.pending) == (1, ())
 
 
 def test_a_small_fleet_gives_up_one_node_at_a_time() -> None:
     """Ten per cent of eight nodes would be none at all; a fault everywhere must not empty it."""
-    rows = [(Place("hall/A"), State.PRODUCTION)] * 7 + [(Place("hall/B"), State.TRIAGE)]
-    assert grant(measured(rows), Place("hall/A"), Limits()).allowed
-    assert "1 of at most 1" in grant(measured(rows, triaged=1), Place("hall/A"), Limits()).sentence
+    rows = [(Location("hall/A"), State.PRODUCTION)] * 7 + [(Location("hall/B"), State.TRIAGE)]
+    assert grant(measured(rows), Location("hall/A"), Limits()).allowed
+    assert "1 of at most 1" in grant(measured(rows, triaged=1), Location("hall/A"), Limits()).sentence
 
 
 def test_a_large_fleet_stops_at_its_share() -> None:
     """Whatever is with the vendor does not count."""
-    rows = [(Place(), State.PRODUCTION)] * 91 + [(Place(), State.RMA)] * 50 + [(Place(), State.REBOOT)] * 9
-    assert grant(measured(rows[:-1]), Place(), Limits()).allowed
-    rows[0] = (Place(), State.REBOOT)
-    assert "10 of at most 10 nodes out" in grant(measured(rows), Place(), Limits()).sentence
+    rows = [(Location(), State.PRODUCTION)] * 91 + [(Location(), State.RMA)] * 50 + [(Location(), State.REBOOT)] * 9
+    assert grant(measured(rows[:-1]), Location(), Limits()).allowed
+    rows[0] = (Location(), State.REBOOT)
+    assert "10 of at most 10 nodes out" in grant(measured(rows), Location(), Limits()).sentence
 
 
 def test_where_a_node_belongs_is_what_the_source_says() -> None:
@@ -164,16 +169,16 @@ def test_where_a_node_belongs_is_what_the_source_says() -> None:
         "loose": Device("loose", "t", "gpu-server", "attic"),
     }
     fleet = Fleet(("attic", "hall"), racks, {}, devices, (), "1")
-    assert place(fleet, "fed") == Place("hall/A", "hall/feed-1", "red")
-    assert place(fleet, "rowed") == Place("hall/A", "hall/row-1", "")
-    assert place(fleet, "racked") == Place("hall/B", "", "")
-    assert place(fleet, "loose") == place(fleet, "gone") == Place()
+    assert place(fleet, "fed") == Location("hall/A", "hall/feed-1", "red")
+    assert place(fleet, "rowed") == Location("hall/A", "hall/row-1", "")
+    assert place(fleet, "racked") == Location("hall/B", "", "")
+    assert place(fleet, "loose") == place(fleet, "gone") == Location()
 
 
 def test_every_budget_can_be_shown() -> None:
     """The fleet's first, which there is even of nothing."""
     assert [(use.scope, use.most, use.total) for use in uses(Usage({}, ()), Limits())] == [(Scope.FLEET, 1, 0)]
-    rows = [(Place("hall/A", "hall/feed-1", "red"), State.REBOOT), (Place("hall/B"), State.PRODUCTION)]
+    rows = [(Location("hall/A", "hall/feed-1", "red"), State.REBOOT), (Location("hall/B"), State.PRODUCTION)]
     shown = [(use.scope, use.name, len(use.out), use.total) for use in uses(measured(rows), Limits())]
     assert shown == [
         (Scope.FLEET, "", 1, 2),

@@ -12,7 +12,7 @@ from fleet_runner.core.faults.needs import EVENTS
 from fleet_runner.core.faults.rules.rules import DEFAULT
 from fleet_runner.core.lifecycle.actions import Answer, BeginAttempt, Move, OpenRun, OpenTicket, SetCondition
 from fleet_runner.core.lifecycle.decisions import decide
-from fleet_runner.core.lifecycle.runs import Outcome, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import MOVING, SERVING, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import Timing
 from tests.core.firmware.bmc_model import a_flash
@@ -33,7 +33,7 @@ PENDING = {
     st.sampled_from(list(State)),
     st.sampled_from(CAREFUL),
     st.lists(st.sampled_from(list(Remedy)), max_size=3),
-    st.lists(st.sampled_from(list(Wish)), max_size=2),
+    st.lists(st.sampled_from(list(IntentKind)), max_size=2),
     st.sets(st.sampled_from(list(Condition))),
     st.one_of(st.none(), st.sampled_from(list(Outcome))),
     st.booleans(),
@@ -43,7 +43,7 @@ def test_where_automation_may_not_act_nothing_is_done_to_a_node(  # noqa: PLR091
     state: State,
     modes: Modes,
     remedies: list[Remedy],
-    wishes: list[Wish],
+    wishes: list[IntentKind],
     holding: set[Condition],
     outcome: Outcome | None,
     in_use: bool,
@@ -132,16 +132,16 @@ def test_what_a_person_asked_for_before_waits_when_its_mode_is_lowered() -> None
 @pytest.mark.parametrize(
     ("wish", "state", "kind"),
     [
-        (Wish.REBOOT, State.PRODUCTION, Kind.REBOOT),
-        (Wish.TRIAGE, State.PRODUCTION, Kind.TRIAGE),
-        (Wish.FIRMWARE, State.PRODUCTION, Kind.FIRMWARE),
-        (Wish.PROVISION, State.REGISTERED, Kind.PROVISION),
-        (Wish.RETRY, State.TRIAGE, Kind.PROVISION),
-        (Wish.RUN, State.FIRMWARE, Kind.FIRMWARE),
+        (IntentKind.REBOOT, State.PRODUCTION, Kind.REBOOT),
+        (IntentKind.TRIAGE, State.PRODUCTION, Kind.TRIAGE),
+        (IntentKind.FIRMWARE, State.PRODUCTION, Kind.FIRMWARE),
+        (IntentKind.PROVISION, State.REGISTERED, Kind.PROVISION),
+        (IntentKind.RETRY, State.TRIAGE, Kind.PROVISION),
+        (IntentKind.RUN, State.FIRMWARE, Kind.FIRMWARE),
     ],
 )
 def test_a_wish_that_acts_is_refused_with_the_command_that_raises_the_mode(
-    wish: Wish, state: State, kind: Kind
+    wish: IntentKind, state: State, kind: Kind
 ) -> None:
     view = a_view(a_node(state), modes=Modes(), intents=(a_wish(wish, detail="firmware"),))
     (answer,) = decide(view, TIMING, NOW).actions

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.cabling.links import Link, Port, TakenError, link, matching
+from fleet_runner.core.cabling.links import Link, Port, PortTakenError, link, matching
 from tests.core.cabling.fabrics import matchings
 
 PORTS = st.builds(Port, st.text(max_size=3), st.text(max_size=3))
@@ -27,11 +27,13 @@ def test_a_matching_leads_from_each_port_to_its_other_end_and_back(links: tuple[
 
 def test_a_port_with_two_cables_is_refused_by_name() -> None:
     a, b, c = Port("leaf-1", "7"), Port("gpu-1", "ib0"), Port("gpu-2", "ib0")
-    with pytest.raises(TakenError, match=r"^leaf-1 7 has two cables, one to gpu-[12] ib0 and one to gpu-[12] ib0"):
+    with pytest.raises(
+        PortTakenError, match=r"^leaf-1 7 has two cables, one to gpu-[12] ib0 and one to gpu-[12] ib0"
+    ):
         matching([link(a, b), link(a, c)])
 
 
 def test_a_cable_onto_its_own_port_is_refused() -> None:
     port = Port("leaf-1", "7")
-    with pytest.raises(TakenError, match="leaf-1 7 has two cables"):
+    with pytest.raises(PortTakenError, match="leaf-1 7 has two cables"):
         matching([link(port, port)])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.cabling.of_node import ETHERNET, INFINIBAND, Stand, wires
+from fleet_runner.core.cabling.of_node import ETHERNET, INFINIBAND, LinkStatus, wires
 from fleet_runner.core.checks.verdicts import UNSURE, Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Cable, Device, Fleet, Interface, Termination
 from fleet_runner.core.lifecycle.runs import Stored
@@ -56,7 +56,7 @@ def test_links_stand_in_the_order_of_their_ports_with_where_they_lead() -> None:
 def test_a_link_that_a_check_saw_is_as_designed() -> None:
     (row,) = wires(fleet(cabled("ib0")), "gpu-01", (answered(INFINIBAND, Verdict.PASS, designed=8),))
     assert (row.stand, row.said, row.at, row.result) == (
-        Stand.AS_DESIGNED, "gpu-01 ib0 is joined with leaf-1 p1.", 9.0, 5,
+        LinkStatus.AS_DESIGNED, "gpu-01 ib0 is joined with leaf-1 p1.", 9.0, 5,
     )  # fmt: skip
 
 
@@ -69,14 +69,14 @@ def test_the_other_end_of_a_cable_may_be_named_first() -> None:
 def test_a_link_that_a_finding_names_differs(component: str) -> None:
     seen = (answered(INFINIBAND, Verdict.FAIL, found(component), designed=8),)
     rows = {row.port: row for row in wires(fleet(cabled("ib0"), cabled("ib10", "p10")), "gpu-01", seen)}
-    assert (rows["ib0"].stand, rows["ib0"].said) == (Stand.DIFFERS, "ib0 and ib2 are swapped")
-    assert rows["ib10"].stand is Stand.AS_DESIGNED
+    assert (rows["ib0"].stand, rows["ib0"].said) == (LinkStatus.DIFFERS, "ib0 and ib2 are swapped")
+    assert rows["ib10"].stand is LinkStatus.AS_DESIGNED
 
 
 def test_a_finding_about_whole_devices_names_not_all_of_their_ports() -> None:
     dark = found("a 1, b 2, c 3, d 4", "gpu-01", "leaf-1")
     (row,) = wires(fleet(cabled("ib0")), "gpu-01", (answered(INFINIBAND, Verdict.FAIL, dark, designed=8),))
-    assert row.stand is Stand.DIFFERS
+    assert row.stand is LinkStatus.DIFFERS
 
 
 @pytest.mark.parametrize(
@@ -104,16 +104,16 @@ def test_a_finding_about_whole_devices_names_not_all_of_their_ports() -> None:
 )  # fmt: skip
 def test_what_nobody_can_tell_is_not_known(cable: Cable, latest: tuple[Stored, ...], said: str) -> None:
     (row,) = wires(fleet(cable), "gpu-01", latest)
-    assert (row.stand, row.said) == (Stand.NOT_KNOWN, said)
+    assert (row.stand, row.said) == (LinkStatus.NOT_KNOWN, said)
 
 
 @pytest.mark.parametrize("unsure", ["leaf-1", 7, [7, None, [["gpu-01"]], ["gpu-01", "x"]]])
 def test_odd_facts_say_nothing_of_a_link(unsure: object) -> None:
     seen = answered(INFINIBAND, Verdict.PASS, designed=8, silent="ib0", **{UNSURE: unsure})
-    assert wires(fleet(cabled("ib0")), "gpu-01", (seen,))[0].stand is Stand.AS_DESIGNED
+    assert wires(fleet(cabled("ib0")), "gpu-01", (seen,))[0].stand is LinkStatus.AS_DESIGNED
 
 
 def test_a_node_that_the_source_does_not_know_has_no_links() -> None:
     assert wires(fleet(cabled("ib0")), "gpu-99", ()) == ()
     (row,) = wires(fleet(Cable(Termination("gpu-99", "ib0"), Termination("leaf-1", "p1"))), "gpu-99", ())
-    assert row.stand is Stand.NOT_KNOWN
+    assert row.stand is LinkStatus.NOT_KNOWN

@@ -7,7 +7,7 @@ import pytest
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Bound
-from fleet_runner.core.cabling.suspect import FEWEST, FEWEST_TOUCHES, Tally, doubt_of_all, limit, touches_limit
+from fleet_runner.core.cabling.suspect import FEWEST, FEWEST_TOUCHES, Counts, doubt_of_all, limit, touches_limit
 from tests.core.cabling.fabrics import rails
 from tests.core.cabling.plugging import NOWHERE, at, judged, without
 
@@ -19,23 +19,23 @@ from tests.core.cabling.plugging import NOWHERE, at, judged, without
 def test_more_faults_than_the_share_or_ten_are_suspect(
     faults: int, designed: int, share: float, suspect: bool
 ) -> None:
-    said = doubt_of_all(Tally(designed, designed, absent=0, unknown=0, faults=faults), share)
+    said = doubt_of_all(Counts(designed, designed, absent=0, unknown=0, faults=faults), share)
     assert bool(said) == suspect
     assert not suspect or said.startswith(f"{faults} faults at once in {designed} designed links, expected ")
 
 
 def test_more_unknown_links_than_known_ones_are_suspect() -> None:
-    assert doubt_of_all(Tally(5, 5, absent=0, unknown=5, faults=0)) == ""
-    assert doubt_of_all(Tally(5, 5, absent=0, unknown=6, faults=0)).startswith("6 links that are seen are not in")
+    assert doubt_of_all(Counts(5, 5, absent=0, unknown=5, faults=0)) == ""
+    assert doubt_of_all(Counts(5, 5, absent=0, unknown=6, faults=0)).startswith("6 links that are seen are not in")
 
 
 def test_more_absent_links_than_there_are_is_suspect() -> None:
     """Half of a capture is few dark devices, and one turn of everything is one rotation."""
-    assert doubt_of_all(Tally(40, 20, absent=20, unknown=0, faults=1)) == ""
-    assert doubt_of_all(Tally(40, 19, absent=21, unknown=0, faults=1)).startswith(
+    assert doubt_of_all(Counts(40, 20, absent=20, unknown=0, faults=1)) == ""
+    assert doubt_of_all(Counts(40, 19, absent=21, unknown=0, faults=1)).startswith(
         "21 of 40 designed links are not in"
     )
-    assert doubt_of_all(Tally(12, 2, absent=10, unknown=0, faults=1)) == ""
+    assert doubt_of_all(Counts(12, 2, absent=10, unknown=0, faults=1)) == ""
 
 
 def test_the_limit_grows_with_the_fabric() -> None:

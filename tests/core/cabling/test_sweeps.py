@@ -12,10 +12,10 @@ from fleet_runner.core.checks.verdicts import Remedy, Verdict
 from fleet_runner.core.inventory.records import Termination
 from fleet_runner.core.lifecycle.actions import Decision, OpenRun
 from fleet_runner.core.lifecycle.decisions import decide
-from fleet_runner.core.lifecycle.runs import Outcome, Run, Stored, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Outcome, Run, Stored
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.core.lifecycle.view import Timing, View
-from fleet_runner.core.schedules.sweep import Standing
+from fleet_runner.core.schedules.sweep import SweepHistory
 from tests.making import NOW, a_fabric, a_finding, a_run, a_view, a_wish, conditions, paced, sweep
 
 TIMING = Timing(retry=60, cabling=paced(14_400), confirm=600)
@@ -156,7 +156,7 @@ def test_without_an_observer_nothing_runs_and_it_says_so() -> None:
     assert decision.waiting.endswith("last sweep: 1,536 of 1,538 links as designed")
     assert decision.wake_at == NOW + 1e6 + 300
     assert "it was not swept yet" in decide(seen(runs=(), observers=()), TIMING, NOW).waiting
-    wish = a_wish(Wish.RUN, node="infiniband.hall", detail="fabric")
+    wish = a_wish(IntentKind.RUN, node="infiniband.hall", detail="fabric")
     (answer,) = decide(seen(observers=(), intents=(wish,)), TIMING, NOW).actions
     assert "nothing can read it" in str(answer)
 
@@ -172,30 +172,30 @@ def test_a_held_fabric_is_not_swept_by_itself_and_can_be_by_a_person() -> None:
     """Reading moves nothing."""
     fabric = a_fabric(conditions=conditions(Condition.HELD))
     assert not starts(decide(a_view(fabric, observers=HERE), TIMING, NOW))
-    wish = a_wish(Wish.RUN, node="infiniband.hall", detail="fabric")
+    wish = a_wish(IntentKind.RUN, node="infiniband.hall", detail="fabric")
     assert starts(Decision(decide(a_view(fabric, observers=HERE, intents=(wish,)), TIMING, NOW).actions[:1], "", NOW))
 
 
 @pytest.mark.parametrize(
     ("wish", "detail", "accepted"),
     [
-        (Wish.HOLD, "", True),
-        (Wish.RETIRE, "", True),
-        (Wish.RUN, "fabric", True),
-        (Wish.RUN, "verify", False),
-        (Wish.CERTIFY, "", False),
-        (Wish.REBOOT, "", False),
-        (Wish.TRIAGE, "", False),
-        (Wish.CANCEL, "", False),
-        (Wish.RELEASE, "", False),
+        (IntentKind.HOLD, "", True),
+        (IntentKind.RETIRE, "", True),
+        (IntentKind.RUN, "fabric", True),
+        (IntentKind.RUN, "verify", False),
+        (IntentKind.CERTIFY, "", False),
+        (IntentKind.REBOOT, "", False),
+        (IntentKind.TRIAGE, "", False),
+        (IntentKind.CANCEL, "", False),
+        (IntentKind.RELEASE, "", False),
     ],
 )
-def test_a_fabric_takes_the_wishes_that_make_sense_for_it(wish: Wish, detail: str, accepted: bool) -> None:
+def test_a_fabric_takes_the_wishes_that_make_sense_for_it(wish: IntentKind, detail: str, accepted: bool) -> None:
     """The others are refused with what is possible."""
     view = seen(intents=(a_wish(wish, node="infiniband.hall", detail=detail),))
     *_, said = decide(view, TIMING, NOW).actions
     assert getattr(said, "accepted") is accepted  # noqa: B009  every action may stand there
-    node = a_view(intents=(a_wish(Wish.RUN, detail="fabric"),))
+    node = a_view(intents=(a_wish(IntentKind.RUN, detail="fabric"),))
     assert "cannot be run on a node in production" in str(decide(node, TIMING, NOW).actions)
 
 
@@ -208,7 +208,7 @@ def test_an_open_sweep_is_left_to_run() -> None:
 
 def test_a_fabric_whose_sweeps_are_paused_says_so_and_waits() -> None:
     """No sweep is due, not even one that would confirm a fault."""
-    stopped = Timing(cabling=replace(paced(60), standing=Standing(paused="paused by kim: cables are moved")))
+    stopped = Timing(cabling=replace(paced(60), standing=SweepHistory(paused="paused by kim: cables are moved")))
     for view in (seen(runs=()), seen(sweep(SWAP), runs=(swept(Outcome.FAILED),))):
         decision = decide(view, stopped, NOW + 100_000)
         assert not starts(decision)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.checks.baseline import Learned, Margin, changes, good, learn, samples, values
+from fleet_runner.core.checks.baseline import LearnedLimit, Margin, changes, good, learn, samples, values
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import Measure
 from fleet_runner.core.checks.verdicts import Result, Verdict
@@ -57,7 +57,7 @@ def test_one_example_to_read() -> None:
     """The median is 475, the median deviation 2: five of them are less than 3 per cent."""
     found = {"gpu-01": [470.0, 475.0], "gpu-02": [473.0, 475.0], "gpu-03": [477.0, 480.0], "gpu-04": [440.0]}
     told = learn(CHECK, BUS, found, {"active": {"nccl_allreduce": {"bus_gbps_min": 430}}}, Margin())
-    assert told == Learned("nccl_allreduce", BUS, 4, 7, 475.0, 2.0, 460.0, 430.0, ("gpu-04",))
+    assert told == LearnedLimit("nccl_allreduce", BUS, 4, 7, 475.0, 2.0, 460.0, 430.0, ("gpu-04",))
     assert changes([told]) == {"active.nccl_allreduce.bus_gbps_min": 460.0}
     wide = learn(CHECK, BUS, found, {}, Margin(deviations=20))
     assert (wide.mark, wide.now) == (435.0, None)

@@ -12,7 +12,7 @@ from fleet_runner.core.base.errors import EvidenceError, SettingsError
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import Check
 from fleet_runner.core.checks.evidence import Expected, Reading
-from fleet_runner.core.checks.replay import Again, Left, Setting, Tally, added, again, overlaid, spread
+from fleet_runner.core.checks.replay import Again, Left, ReplayCounts, Setting, added, again, overlaid, spread
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.runs import Stored
 from fleet_runner.core.lifecycle.spool import Evidence
@@ -201,7 +201,7 @@ def test_a_section_that_is_taken_away_skips_its_check(monkeypatch: pytest.Monkey
 
 
 def test_a_tally_keeps_what_differs_and_counts_the_rest() -> None:
-    tally = Tally()
+    tally = ReplayCounts()
     same = judged(stored(Verdict.PASS), {}, setting())
     other = judged(stored(Verdict.FAIL, "dmesg", "uptime", remedy=Remedy.WATCH), FOUR, setting(words_max=9))
     for found in (same, other, Left.GONE, Left.GONE):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.faults.rules.rules import AtDeadline, Rules
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.actions import BeginAttempt, ClearCondition, SetCondition
-from fleet_runner.core.lifecycle.runs import Held, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind
 from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.core.lifecycle.view import RUNNER
 from tests.core.living import KINDS, SERVING, Life, is_kept, moved, tried
@@ -43,10 +43,10 @@ def lived(history: list[Step], rules: Rules, **node: Any) -> Life:
         "rests": lambda _: setattr(life, "busy", False),
         "blinds": lambda _: setattr(life, "blind", True),
         "sees": lambda _: setattr(life, "blind", False),
-        "holds": lambda _: life.wish(Wish.HOLD),
-        "releases": lambda _: life.wish(Wish.RELEASE),
-        "cancels": lambda _: life.wish(Wish.CANCEL),
-        "reboots": lambda _: life.wish(Wish.REBOOT),
+        "holds": lambda _: life.wish(IntentKind.HOLD),
+        "releases": lambda _: life.wish(IntentKind.RELEASE),
+        "cancels": lambda _: life.wish(IntentKind.CANCEL),
+        "reboots": lambda _: life.wish(IntentKind.REBOOT),
         "maintains": lambda _: maintain(life, on=True),
         "serves": lambda _: maintain(life, on=False),
         "waits": lambda seconds: life.live(float(seconds)),
@@ -115,7 +115,7 @@ def test_a_node_that_is_well_serves_again_with_nothing_left_over(history: list[S
     life.faults.clear()
     life.busy = life.blind = False
     maintain(life, on=False)
-    life.wish(Wish.RELEASE)
+    life.wish(IntentKind.RELEASE)
     life.live(3 * DAY)
     assert life.node.state in {SERVING, State.TRIAGE}
     assert life.alarms == []
@@ -132,7 +132,7 @@ def test_what_was_cancelled_does_not_come(history: list[Step]) -> None:
     life = lived([step for step in history if step[0] not in {"blinds", "holds", "maintains"}], Rules())
     life.busy = True
     life.live(1200.0)
-    life.wish(Wish.CANCEL)
+    life.wish(IntentKind.CANCEL)
     life.live(1.0)
     if Condition.WAIVED not in life.node.conditions:
         return

@@ -31,7 +31,7 @@ from fleet_runner.core.lifecycle.production import watch
 from fleet_runner.core.lifecycle.runs import Node, Outcome, Stored
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.core.lifecycle.view import Timing, View
-from fleet_runner.core.schedules.sweep import Standing
+from fleet_runner.core.schedules.sweep import SweepHistory
 from fleet_runner.core.tickets.alarm_tickets import told as tickets
 from tests.core.living import KINDS, SERVING, TIMING, Life, is_kept, moved, tried
 from tests.making import NOW, SINCE, a_finding, a_node, a_run, a_view, an_alarm, paced, stored
@@ -98,7 +98,7 @@ def test_the_node_is_asked_at_once_by_a_passive_check() -> None:
 
 def test_while_passive_checks_are_switched_off_nobody_is_asked() -> None:
     """Who paused them wanted no look."""
-    paced_at = replace(PATIENT.passive, standing=Standing(paused="paused by ann"))
+    paced_at = replace(PATIENT.passive, standing=SweepHistory(paused="paused by ann"))
     off = replace(PATIENT, passive=paced_at)
     assert watch(a_view(alarms=(LINE,), runs=(SWEPT, CABLED)), off, NOW).actions == ()
 

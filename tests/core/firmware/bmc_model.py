@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from fleet_runner.core.firmware.catalogue import Activate
-from fleet_runner.core.firmware.flash import Flash, Pace, Seen, Task, TaskEnd
+from fleet_runner.core.firmware.flash import Flash, FlashTiming, Seen, Task, TaskEnd
 
 OLD = {"A": "1", "B": "1"}
 NEW = {"A": "2", "B": "2"}
-PACE = Pace(poll=10.0, settle=100.0, send=60.0, outage=60.0, boot=50.0, stable=3)
+PACE = FlashTiming(poll=10.0, settle=100.0, send=60.0, outage=60.0, boot=50.0, stable=3)
 SECONDS = 80.0
 """The longest that an update of the model takes is shorter than that, as a catalogue has to say it."""
 
@@ -27,7 +27,7 @@ class Fate(NamedTuple):
     restarts: bool = False  # the BMC restarts by itself when it is done
 
 
-class Habits(NamedTuple):
+class BmcBehaviour(NamedTuple):
     """What kind of BMC it is."""
 
     activate: Activate = Activate.HOST_RESET
@@ -77,7 +77,7 @@ class Update:
 class Bmc:
     """The BMC and its host. `now` is the true time; the runner's clock may have been set."""
 
-    habits: Habits
+    habits: BmcBehaviour
     fates: list[Fate]
     now: float = 10_000.0
     running: dict[str, str] = field(default_factory=lambda: dict(OLD))

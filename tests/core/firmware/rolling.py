@@ -8,7 +8,7 @@ from fleet_runner.core.firmware.flash import End, Flash
 from fleet_runner.core.firmware.rollout import (
     Course,
     Rollout,
-    Standing,
+    RolloutStatus,
     choose,
     course,
     in_order,
@@ -16,13 +16,13 @@ from fleet_runner.core.firmware.rollout import (
     turned,
     unturnable,
 )
-from fleet_runner.core.firmware.turns import Member, Sight, Turn
+from fleet_runner.core.firmware.turns import Member, MemberStatus, RolloutStep
 from fleet_runner.core.lifecycle.runs import Entry, Node
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, State
 from tests.making import a_node, held
 
 START = 1000.0
-ENDED = frozenset({Turn.DONE, Turn.FAILED, Turn.SKIPPED})
+ENDED = frozenset({RolloutStep.DONE, RolloutStep.FAILED, RolloutStep.SKIPPED})
 
 STEPS = {
     State.PRODUCTION: Event.FIRMWARE_NEEDED,
@@ -70,11 +70,11 @@ class One:
         self.node = replace(self.node, state=line.to, conditions=left)
         self.moves.append(line)
 
-    def sight(self, member: Member) -> Sight:
+    def sight(self, member: Member) -> MemberStatus:
         """What a rollout sees of it."""
         since = [move for move in self.moves if move.at >= member.changed_at]
         flashes = tuple(each for each in self.flashes if each.intended_at >= member.changed_at)
-        return Sight(self.node, "active", self.right, self.answer, tuple(since), flashes)
+        return MemberStatus(self.node, "active", self.right, self.answer, tuple(since), flashes)
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Rolling:
         if said.standing is not self.rollout.standing:
             self.rollout = replace(self.rollout, standing=said.standing, detail=said.detail, changed_at=self.now)
         self.said = said
-        asked = tuple(self.members[each.node] for each in chosen.values() if each.turn is Turn.ASKED)
+        asked = tuple(self.members[each.node] for each in chosen.values() if each.turn is RolloutStep.ASKED)
         for each in asked:
             self.ones[each.node].answer = None
         return asked
@@ -116,7 +116,7 @@ class Rolling:
     def answer(self, name: str) -> None:
         """Let the runner answer the wish that was left for a node."""
         one = self.ones[name]
-        if self.members[name].turn is Turn.ASKED and one.answer is None:
+        if self.members[name].turn is RolloutStep.ASKED and one.answer is None:
             one.answer = (True, "REFLASH is pending.")
             pending = {Condition.PENDING: held("BMC 1.2", self.rollout.name, detail="REFLASH")}
             one.node = replace(one.node, conditions={**one.node.conditions, **pending})
@@ -127,12 +127,12 @@ class Rolling:
         self.now += 0.001
         self.answer(name)
         if one.node.state is State.PRODUCTION and Condition.PENDING in one.node.conditions:
-            if self.rollout.standing is Standing.RUNNING:
+            if self.rollout.standing is RolloutStatus.RUNNING:
                 one.take(Event.FIRMWARE_NEEDED, self.now)
         elif one.node.state in STEPS and one.node.state is not State.PRODUCTION:
             one.take(Event.PASSED if well else Event.FAILED, self.now)
 
-    def turn(self, standing: Standing) -> None:
+    def turn(self, standing: RolloutStatus) -> None:
         """Let a person pause, stop or resume it."""
         if not unturnable(self.rollout, standing):
             self.now += 0.001
@@ -140,8 +140,8 @@ class Rolling:
 
     def out(self) -> list[Member]:
         """The members that were asked and have not ended."""
-        return [each for each in self.members.values() if each.turn is Turn.ASKED]
+        return [each for each in self.members.values() if each.turn is RolloutStep.ASKED]
 
-    def names(self, turn: Turn) -> list[str]:
+    def names(self, turn: RolloutStep) -> list[str]:
         """The nodes of one turn."""
         return sorted(name for name, each in self.members.items() if each.turn is turn)

@@ -14,8 +14,8 @@ from fleet_runner.core.firmware.flash import (
     Conclude,
     End,
     Flash,
+    FlashTiming,
     Mark,
-    Pace,
     Phase,
     Reset,
     Seen,
@@ -27,7 +27,7 @@ from fleet_runner.core.firmware.flash import (
 from fleet_runner.core.firmware.flash_steps import decide
 from tests.core.firmware.bmc_model import NEW, OLD, a_flash
 
-PACE = Pace(poll=10.0, settle=900.0, send=600.0, outage=1200.0, boot=300.0, stable=3)
+PACE = FlashTiming(poll=10.0, settle=900.0, send=600.0, outage=1200.0, boot=300.0, stable=3)
 AT = 1_000.0
 """When everything of a flash happened."""
 

@@ -25,7 +25,7 @@ from fleet_runner.core.firmware.flash import (
 )
 from fleet_runner.core.firmware.flash_steps import decide
 from fleet_runner.core.firmware.unobserved import gaps
-from tests.core.firmware.bmc_model import ANOTHER, NEW, OLD, PACE, Bmc, Fate, Habits, LostError, a_flash
+from tests.core.firmware.bmc_model import ANOTHER, NEW, OLD, PACE, Bmc, BmcBehaviour, Fate, LostError, a_flash
 
 ATTEMPTS = 2
 SWALLOWED = 3
@@ -51,7 +51,7 @@ FATES = st.one_of(
     ),
 )
 HABITS = st.builds(
-    Habits,
+    BmcBehaviour,
     activate=st.sampled_from(Activate),
     times=st.integers(1, 2),
     gives_address=st.booleans(),
@@ -92,7 +92,7 @@ class Flashing(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bmc = Bmc(Habits(), [])
+        self.bmc = Bmc(BmcBehaviour(), [])
         self.clock = 0.0
         self.open: Flash | None = None
         self.ended: list[Flash] = []
@@ -104,7 +104,7 @@ class Flashing(RuleBasedStateMachine):
         self.spared = False
 
     @initialize(habits=HABITS, fates=st.lists(FATES, max_size=3))
-    def unpack(self, habits: Habits, fates: list[Fate]) -> None:
+    def unpack(self, habits: BmcBehaviour, fates: list[Fate]) -> None:
         """Choose the BMC, and look at it until its next look lets a flash begin."""
         self.bmc = Bmc(habits, fates)
         for _ in range(PACE.stable - 1):
@@ -318,7 +318,7 @@ def test_the_same_for_an_hour(number: int) -> None:
 
 def test_an_image_that_no_task_tells_of_has_its_time_though_the_clock_is_set_forward() -> None:
     driven = Flashing()
-    driven.unpack(Habits(hides=True), [Fate(seconds=75.0)])
+    driven.unpack(BmcBehaviour(hides=True), [Fate(seconds=75.0)])
     while driven.open is None or driven.open.phase is not Phase.SENT:
         driven.drive_on(1)
     driven.set_forward(600.0)
@@ -332,7 +332,7 @@ def test_a_bmc_without_faults_is_flashed_once_and_verified() -> None:
     for activate in Activate:
         for address in (True, False):
             driven = Flashing()
-            driven.unpack(Habits(activate=activate, gives_address=address), [])
+            driven.unpack(BmcBehaviour(activate=activate, gives_address=address), [])
             driven.teardown()
             assert (driven.bmc.accepted, driven.bmc.running) == (1, NEW), activate
             assert [flash.end for flash in driven.ended] == [End.VERIFIED]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import Flash, Phase, Task, TaskEnd
-from fleet_runner.core.firmware.progress_text import Report, Stand, line, parse, span, under_way, versions
+from fleet_runner.core.firmware.progress_text import FirmwareStatus, Report, line, parse, span, under_way, versions
 
 FLASH = Flash(
     7, "gpu-01", "BIOS", {"BIOS": "2.0"}, {"BIOS": "2.1"}, "bios.bin", "0" * 64, Activate.HOST_RESET, 1, 1800.0, 1,
@@ -20,7 +20,7 @@ FLASH = Flash(
 WORDS = st.text(max_size=20)
 REPORTS = st.builds(
     Report,
-    stand=st.sampled_from(Stand),
+    stand=st.sampled_from(FirmwareStatus),
     message=WORDS,
     steps=st.lists(st.dictionaries(WORDS, WORDS), max_size=2).map(tuple),
     flash=st.none() | st.just(under_way(FLASH)),
@@ -65,7 +65,7 @@ def test_a_line_says_percent_attempt_and_what_follows_where_there_are_any(
 @given(words=st.text(st.sampled_from("a\x1b\x07\x9b\u202e[2J")))
 def test_what_a_bmc_says_moves_no_terminal(words: str) -> None:
     """Neither by its own sentences nor by the versions that a flash has from it."""
-    report = Report(Stand.FAILED, words, notes=(words,))
+    report = Report(FirmwareStatus.FAILED, words, notes=(words,))
     told = line(replace(FLASH, before={"BIOS": words}), words, 1030.0, Task("/t", TaskEnd.RUNNING, words), [words])
     for text in (report.message, *report.notes, told):
         assert not {"\x1b", "\x07", "\x9b", "\u202e"}.intersection(text)

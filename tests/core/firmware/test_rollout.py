@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.firmware.rollout import (
     Course,
     Rollout,
-    Standing,
+    RolloutStatus,
     choose,
     course,
     in_order,
@@ -20,7 +20,7 @@ from fleet_runner.core.firmware.rollout import (
     turned,
     unturnable,
 )
-from fleet_runner.core.firmware.turns import Member, Sight, Turn
+from fleet_runner.core.firmware.turns import Member, MemberStatus, RolloutStep
 from fleet_runner.core.firmware.waves import NO_WAVE, plan, spread
 from fleet_runner.core.lifecycle.states import Event, State
 from tests.core.firmware.rolling import ENDED, Rolling, a_rollout
@@ -42,8 +42,10 @@ STORY = st.lists(
 def allowed(rolling: Rolling) -> bool:
     """Whether what failed since it was last resumed is within the share."""
     members = rolling.members.values()
-    failed = [each for each in members if each.turn is Turn.FAILED and each.changed_at >= rolling.rollout.counts_from]
-    done = [each for each in members if each.turn is Turn.DONE]
+    failed = [
+        each for each in members if each.turn is RolloutStep.FAILED and each.changed_at >= rolling.rollout.counts_from
+    ]
+    done = [each for each in members if each.turn is RolloutStep.DONE]
     return len(failed) <= rolling.rollout.failed_share * (len(failed) + len(done))
 
 
@@ -54,12 +56,12 @@ def told(rolling: Rolling, chapter: str | tuple[int, bool]) -> None:
             rolling.tick()
         case "kill":
             rolling.tick(killed=True)
-        case "pause" if rolling.rollout.standing is Standing.RUNNING:
-            rolling.turn(Standing.PAUSED)
+        case "pause" if rolling.rollout.standing is RolloutStatus.RUNNING:
+            rolling.turn(RolloutStatus.PAUSED)
         case "resume":
-            rolling.turn(Standing.RUNNING)
+            rolling.turn(RolloutStatus.RUNNING)
         case "stop":
-            rolling.turn(Standing.STOPPED)
+            rolling.turn(RolloutStatus.STOPPED)
         case (int(at), bool(well)) if rolling.ones:
             rolling.go_on(sorted(rolling.ones)[at % len(rolling.ones)], well=well)
         case _:
@@ -78,16 +80,16 @@ def test_no_story_takes_more_than_a_wave_out_or_opens_one_on_failures(
         before, newest = dict(rolling.members), max((each.wave for each in rolling.out()), default=0)
         was = rolling.rollout.standing
         told(rolling, chapter)
-        asked = [each for each in rolling.out() if before[each.node].turn is not Turn.ASKED]
+        asked = [each for each in rolling.out() if before[each.node].turn is not RolloutStep.ASKED]
         assert len(rolling.out()) <= size(rolling.rollout, max((each.wave for each in rolling.out()), default=0))
         assert all(rolling.members[name] == each for name, each in before.items() if each.turn in ENDED)
         if asked:
-            assert was is Standing.RUNNING
+            assert was is RolloutStatus.RUNNING
             assert allowed(rolling)
             assert {each.wave for each in rolling.out()} == {asked[0].wave}
             assert asked[0].wave >= newest
         if asked and asked[0].wave > 0:
-            first = [each for each in rolling.members.values() if each.wave == 0 and each.turn is Turn.DONE]
+            first = [each for each in rolling.members.values() if each.wave == 0 and each.turn is RolloutStep.DONE]
             assert len(first) >= canary
 
 
@@ -102,15 +104,19 @@ def test_in_the_end_every_node_is_done_failed_or_skipped(
     for chapter in story:
         told(rolling, chapter)
     for _ in range(4 * len(racks) + 4):
-        if rolling.rollout.standing in {Standing.PAUSED, Standing.STOPPED}:
-            rolling.turn(Standing.RUNNING)
+        if rolling.rollout.standing in {RolloutStatus.PAUSED, RolloutStatus.STOPPED}:
+            rolling.turn(RolloutStatus.RUNNING)
         rolling.tick()
         for name in racks:
             rolling.go_on(name)
-    assert rolling.rollout.standing is Standing.DONE
+    assert rolling.rollout.standing is RolloutStatus.DONE
     assert all(each.turn in ENDED for each in rolling.members.values())
     counts = Counter(each.turn for each in rolling.members.values())
-    words = (f"{counts[Turn.DONE]} done", f"{counts[Turn.FAILED]} failed", f"{counts[Turn.SKIPPED]} skipped")
+    words = (
+        f"{counts[RolloutStep.DONE]} done",
+        f"{counts[RolloutStep.FAILED]} failed",
+        f"{counts[RolloutStep.SKIPPED]} skipped",
+    )
     assert rolling.rollout.detail == ", ".join(words)
 
 
@@ -142,7 +148,7 @@ def test_a_plan_has_every_node_once_and_full_waves(racks: dict[str, str], canary
     """Only the last wave may have fewer."""
     members = plan(racks, {"sick": "it is in rma"}, canary, wave)
     assert sorted(each.node for each in members) == sorted([*racks, "sick"])
-    assert members[-1] == Member("sick", NO_WAVE, Turn.SKIPPED, "it is in rma")
+    assert members[-1] == Member("sick", NO_WAVE, RolloutStep.SKIPPED, "it is in rma")
     sizes = Counter(each.wave for each in members[:-1])
     for number_, count in sizes.items():
         full = canary if number_ == 0 else wave
@@ -182,78 +188,83 @@ def test_one_failure_of_the_canary_stops_it_and_a_resume_takes_another() -> None
     rolling.go_on("n0")
     rolling.go_on("n0", well=False)
     rolling.tick()
-    assert rolling.rollout.standing is Standing.STOPPED
+    assert rolling.rollout.standing is RolloutStatus.STOPPED
     assert rolling.rollout.detail.startswith("stopped: n0 of the canary failed: it went to firmware_failed: Firmware")
     assert rolling.tick() == ()
-    rolling.turn(Standing.RUNNING)
+    rolling.turn(RolloutStatus.RUNNING)
     assert [(each.node, each.wave) for each in rolling.tick()] == [("n1", 0)]
 
 
 def test_a_wave_is_stopped_once_it_cannot_end_within_the_share() -> None:
     """Not before: what is out may still make up for a failure, and until then nobody more is asked."""
     rollout = a_rollout(failed_share=0.3)
-    done = [Member("c", 0, Turn.DONE), Member("d", 1, Turn.DONE)]
-    failed = Member("e", 1, Turn.FAILED, "its BMC is silent", 2000.0)
-    out = Member("f", 1, Turn.ASKED)
+    done = [Member("c", 0, RolloutStep.DONE), Member("d", 1, RolloutStep.DONE)]
+    failed = Member("e", 1, RolloutStep.FAILED, "its BMC is silent", 2000.0)
+    out = Member("f", 1, RolloutStep.ASKED)
     left = Member("g", 2)
     hopeful = course(rollout, [*done, failed, out, left])
-    assert (hopeful.standing, hopeful.room) == (Standing.RUNNING, 0)
+    assert (hopeful.standing, hopeful.room) == (RolloutStatus.RUNNING, 0)
     stopped = course(rollout, [*done, failed, replace(failed, node="f", changed_at=2001.0, detail="no"), left])
-    assert stopped == Course(Standing.STOPPED, "stopped: 2 of 4 nodes failed, more than 30%; the last one, f: no")
+    assert stopped == Course(
+        RolloutStatus.STOPPED, "stopped: 2 of 4 nodes failed, more than 30%; the last one, f: no"
+    )
 
 
 def test_failures_before_a_resume_are_forgiven() -> None:
     """They are counted in the end all the same."""
     rollout = a_rollout(failed_share=0.0, counts_from=3000.0)
-    old = Member("e", 1, Turn.FAILED, "its BMC is silent", 2000.0)
-    going = course(rollout, [Member("c", 0, Turn.DONE), old, Member("g", 2)])
-    assert (going.standing, going.wave, going.room) == (Standing.RUNNING, 1, 3)
-    assert course(rollout, [Member("c", 0, Turn.DONE), old]).detail == "1 done, 1 failed, 0 skipped"
+    old = Member("e", 1, RolloutStep.FAILED, "its BMC is silent", 2000.0)
+    going = course(rollout, [Member("c", 0, RolloutStep.DONE), old, Member("g", 2)])
+    assert (going.standing, going.wave, going.room) == (RolloutStatus.RUNNING, 1, 3)
+    assert course(rollout, [Member("c", 0, RolloutStep.DONE), old]).detail == "1 done, 1 failed, 0 skipped"
 
 
 def test_a_skipped_canary_is_replaced() -> None:
     """A canary that nobody updated proves nothing."""
-    members = [Member("a", 0, Turn.SKIPPED, "it is retired"), Member("b", 1), Member("c", 1)]
-    assert course(a_rollout(), members) == Course(Standing.RUNNING, "", 0, 1)
+    members = [Member("a", 0, RolloutStep.SKIPPED, "it is retired"), Member("b", 1), Member("c", 1)]
+    assert course(a_rollout(), members) == Course(RolloutStatus.RUNNING, "", 0, 1)
 
 
-@pytest.mark.parametrize("standing", [Standing.PAUSED, Standing.STOPPED, Standing.DONE])
-def test_nobody_is_asked_unless_it_runs(standing: Standing) -> None:
+@pytest.mark.parametrize("standing", [RolloutStatus.PAUSED, RolloutStatus.STOPPED, RolloutStatus.DONE])
+def test_nobody_is_asked_unless_it_runs(standing: RolloutStatus) -> None:
     """A paused one whose nodes have all ended is done."""
     rollout = a_rollout(standing=standing, detail="paused by ann: lunch")
     assert course(rollout, [Member("a", 0)]).room == 0
-    assert course(rollout, [Member("a", 0, Turn.ASKED)]) == Course(standing, "paused by ann: lunch")
-    if standing is Standing.PAUSED:
-        assert course(rollout, [Member("a", 0, Turn.DONE)]).standing is Standing.DONE
+    assert course(rollout, [Member("a", 0, RolloutStep.ASKED)]) == Course(standing, "paused by ann: lunch")
+    if standing is RolloutStatus.PAUSED:
+        assert course(rollout, [Member("a", 0, RolloutStep.DONE)]).standing is RolloutStatus.DONE
 
 
 def test_whose_turn_it_is_goes_on_with_the_next_where_one_is_skipped_or_comes_later() -> None:
     """Those that nobody looked at wait."""
-    waiting = in_order([Member(name, 0) for name in "edcba"] + [Member("z", 0, Turn.DONE)])
+    waiting = in_order([Member(name, 0) for name in "edcba"] + [Member("z", 0, RolloutStep.DONE)])
     sights = {
-        "a": Sight(a_node(State.TRIAGE)),
-        "b": Sight(a_node(State.BURN_IN)),
-        "d": Sight(a_node()),
-        "e": Sight(a_node()),
+        "a": MemberStatus(a_node(State.TRIAGE)),
+        "b": MemberStatus(a_node(State.BURN_IN)),
+        "d": MemberStatus(a_node()),
+        "e": MemberStatus(a_node()),
     }
-    chosen = choose(Course(Standing.RUNNING, "", 2, 1), waiting, sights)
-    assert [(each.node, each.turn, each.wave) for each in chosen] == [("a", Turn.SKIPPED, 0), ("d", Turn.ASKED, 2)]
+    chosen = choose(Course(RolloutStatus.RUNNING, "", 2, 1), waiting, sights)
+    assert [(each.node, each.turn, each.wave) for each in chosen] == [
+        ("a", RolloutStep.SKIPPED, 0),
+        ("d", RolloutStep.ASKED, 2),
+    ]
     assert chosen[0].detail == "it is in triage, where a person decides"
-    assert choose(Course(Standing.RUNNING, "", 2, 0), waiting, sights) == ()
+    assert choose(Course(RolloutStatus.RUNNING, "", 2, 0), waiting, sights) == ()
 
 
 @pytest.mark.parametrize(
     ("standing", "begun", "refused"),
     [
-        (Standing.RUNNING, False, False),
-        (Standing.PAUSED, False, True),
-        (Standing.PAUSED, True, True),
-        (Standing.STOPPED, False, True),
-        (Standing.STOPPED, True, False),
-        (Standing.DONE, False, False),
+        (RolloutStatus.RUNNING, False, False),
+        (RolloutStatus.PAUSED, False, True),
+        (RolloutStatus.PAUSED, True, True),
+        (RolloutStatus.STOPPED, False, True),
+        (RolloutStatus.STOPPED, True, False),
+        (RolloutStatus.DONE, False, False),
     ],
 )
-def test_what_may_begin_on_a_node_that_was_asked(standing: Standing, begun: bool, refused: bool) -> None:
+def test_what_may_begin_on_a_node_that_was_asked(standing: RolloutStatus, begun: bool, refused: bool) -> None:
     """Nothing while it is paused; once it is stopped, what has begun is brought to its end."""
     rollout: Rollout = a_rollout(standing=standing, detail=f"{standing} by ann: lunch")
     words = f"rollout 3 is {standing} by ann: lunch" if refused else ""
@@ -271,25 +282,28 @@ def test_pausing_cancels_nothing_that_runs() -> None:
     rolling = Rolling.of(plan(dict.fromkeys(["n0", "n1"], ""), {}, 1, 3))
     rolling.tick()
     rolling.go_on("n0")
-    rolling.turn(Standing.PAUSED)
+    rolling.turn(RolloutStatus.PAUSED)
     for _ in range(2):
         assert rolling.tick() == ()
-        assert rolling.names(Turn.ASKED) == ["n0"]
+        assert rolling.names(RolloutStep.ASKED) == ["n0"]
         rolling.go_on("n0")
     assert rolling.ones["n0"].moves[-1].event is Event.PASSED
     rolling.tick()
-    assert rolling.names(Turn.DONE) == ["n0"]
-    assert rolling.names(Turn.WAITING) == ["n1"]
+    assert rolling.names(RolloutStep.DONE) == ["n0"]
+    assert rolling.names(RolloutStep.WAITING) == ["n1"]
 
 
 def test_a_person_turns_it_only_where_that_means_something() -> None:
     """Whoever resumes a stopped one forgives what failed; whoever resumes a paused one does not."""
     running = a_rollout(counts_from=5.0)
-    assert unturnable(running, Standing.RUNNING) == "rollout 3 is running; it must be paused or stopped to be resumed"
-    assert unturnable(running, Standing.PAUSED) == unturnable(running, Standing.STOPPED) == ""
-    done = replace(running, standing=Standing.DONE)
-    assert unturnable(done, Standing.STOPPED) == "rollout 3 is done; it must be running or paused to be stopped"
-    for standing, counts_from in ((Standing.PAUSED, 5.0), (Standing.STOPPED, 9.0)):
+    assert (
+        unturnable(running, RolloutStatus.RUNNING)
+        == "rollout 3 is running; it must be paused or stopped to be resumed"
+    )
+    assert unturnable(running, RolloutStatus.PAUSED) == unturnable(running, RolloutStatus.STOPPED) == ""
+    done = replace(running, standing=RolloutStatus.DONE)
+    assert unturnable(done, RolloutStatus.STOPPED) == "rollout 3 is done; it must be running or paused to be stopped"
+    for standing, counts_from in ((RolloutStatus.PAUSED, 5.0), (RolloutStatus.STOPPED, 9.0)):
         here = turned(running, standing, f"{standing} by ann: lunch", 7.0)
         assert (here.standing, here.detail, here.changed_at, here.counts_from) == (
             standing,
@@ -297,17 +311,17 @@ def test_a_person_turns_it_only_where_that_means_something() -> None:
             7.0,
             5.0,
         )
-        assert unturnable(here, Standing.RUNNING) == ""
-        assert turned(here, Standing.RUNNING, "", 9.0).counts_from == counts_from
+        assert unturnable(here, RolloutStatus.RUNNING) == ""
+        assert turned(here, RolloutStatus.RUNNING, "", 9.0).counts_from == counts_from
 
 
 def test_a_failure_that_is_seen_after_a_resume_counts_though_the_node_was_asked_before_it() -> None:
     """Only what was known to have failed when somebody resumed is forgiven."""
     rolling = Rolling.of(plan(dict.fromkeys(["n0", "n1"], ""), {}, 1, 1))
     rolling.tick()
-    rolling.turn(Standing.STOPPED)
-    rolling.turn(Standing.RUNNING)
+    rolling.turn(RolloutStatus.STOPPED)
+    rolling.turn(RolloutStatus.RUNNING)
     rolling.go_on("n0")
     rolling.go_on("n0", well=False)
     assert rolling.tick() == ()
-    assert rolling.rollout.standing is Standing.STOPPED
+    assert rolling.rollout.standing is RolloutStatus.STOPPED

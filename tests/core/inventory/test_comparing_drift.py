@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.drift.compare import Expected, dated, differences, each_fault_once, fabric_links
 from fleet_runner.core.inventory.drift.difference import Difference, Kind, proposable
-from fleet_runner.core.inventory.drift.tables import NEW_MAC, Place, importable, tables
+from fleet_runner.core.inventory.drift.tables import NEW_MAC, ObjectRef, importable, tables
 from fleet_runner.core.inventory.records import Device, Interface, Part
 from fleet_runner.core.lifecycle.runs import Node, Stored
 from fleet_runner.core.lifecycle.states import Stage, State
@@ -161,12 +161,12 @@ def test_tables_hold_ids_and_values_as_netbox_writes_them() -> None:
         Difference("gpu-1", Kind.MAC, "eth1", "nic_ports", 1.0, "", "02:00:00:00:00:03", "02:00:00:00:00:03"),
     ]
     places = {
-        ("gpu-1", Kind.DEVICE, "serial number"): Place("dcim/devices", 1),
-        ("gpu-1", Kind.PART, "SXM1"): Place("dcim/inventory-items", 2),
-        ("gpu-1", Kind.PART, "SXM2"): Place("dcim/modules", 3),
-        ("gpu-1", Kind.GUID, "ib0"): Place("dcim/interfaces", 4),
-        ("gpu-1", Kind.MAC, "eth0"): Place("dcim/mac-addresses", 0),
-        ("gpu-1", Kind.MAC, "eth1"): Place("dcim/mac-addresses", 5),
+        ("gpu-1", Kind.DEVICE, "serial number"): ObjectRef("dcim/devices", 1),
+        ("gpu-1", Kind.PART, "SXM1"): ObjectRef("dcim/inventory-items", 2),
+        ("gpu-1", Kind.PART, "SXM2"): ObjectRef("dcim/modules", 3),
+        ("gpu-1", Kind.GUID, "ib0"): ObjectRef("dcim/interfaces", 4),
+        ("gpu-1", Kind.MAC, "eth0"): ObjectRef("dcim/mac-addresses", 0),
+        ("gpu-1", Kind.MAC, "eth1"): ObjectRef("dcim/mac-addresses", 5),
     }
     assert tables(found, places) == {
         "devices.csv": [("id", "serial"), ("1", "CH-2")],
@@ -180,9 +180,9 @@ def test_tables_hold_ids_and_values_as_netbox_writes_them() -> None:
 def test_a_name_that_a_spreadsheet_would_run_is_in_no_table() -> None:
     names = ("=HYPERLINK(1)", "@SUM(1)", "+1", "-1", "\t=1", "eth0")
     found = [Difference("gpu-1", Kind.MAC, name, "nic_ports", 1.0, "", "02:00", "02:00") for name in names]
-    there = {("gpu-1", Kind.MAC, name): Place("dcim/mac-addresses", 0) for name in names}
+    there = {("gpu-1", Kind.MAC, name): ObjectRef("dcim/mac-addresses", 0) for name in names}
     assert tables(found, importable(there))["new-mac-addresses.csv"] == [NEW_MAC, ("02:00", "gpu-1", "eth0", "true")]
-    known = {("gpu-1", Kind.MAC, "=1"): Place("dcim/mac-addresses", 7)}
+    known = {("gpu-1", Kind.MAC, "=1"): ObjectRef("dcim/mac-addresses", 7)}
     assert importable(known) == known
 
 

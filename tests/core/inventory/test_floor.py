@@ -11,8 +11,8 @@ from fleet_runner.core.inventory.floor import (
     ALARM,
     TICKET,
     UNKNOWN,
-    Place,
-    Wanted,
+    FloorFilter,
+    Location,
     code,
     counts,
     faults,
@@ -113,21 +113,21 @@ def test_a_tickets_key_tells_its_code(fault: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(), {"n1", "n2", "n6"}),
-        (Wanted(site="hall-2"), {"n6"}),
-        (Wanted(rack="r10"), {"n1", "n2"}),
-        (Wanted(type="b200"), set()),
-        (Wanted(state="triage"), {"n2"}),
-        (Wanted(state="resting"), {"n2"}),
-        (Wanted(tenant="Acme"), {"n1"}),
-        (Wanted(condition="held"), {"n1"}),
-        (Wanted(condition="in_use"), {"n6"}),
-        (Wanted(condition=TICKET), {"n1"}),
-        (Wanted(fault="cabling.swap"), {"n1"}),
-        (Wanted(site="hall-1", fault="xid.79"), set()),
+        (FloorFilter(), {"n1", "n2", "n6"}),
+        (FloorFilter(site="hall-2"), {"n6"}),
+        (FloorFilter(rack="r10"), {"n1", "n2"}),
+        (FloorFilter(type="b200"), set()),
+        (FloorFilter(state="triage"), {"n2"}),
+        (FloorFilter(state="resting"), {"n2"}),
+        (FloorFilter(tenant="Acme"), {"n1"}),
+        (FloorFilter(condition="held"), {"n1"}),
+        (FloorFilter(condition="in_use"), {"n6"}),
+        (FloorFilter(condition=TICKET), {"n1"}),
+        (FloorFilter(fault="cabling.swap"), {"n1"}),
+        (FloorFilter(site="hall-1", fault="xid.79"), set()),
     ],
 )
-def test_a_filter_leaves_what_fits_all_of_it(wanted: Wanted, expected: set[str]) -> None:
+def test_a_filter_leaves_what_fits_all_of_it(wanted: FloorFilter, expected: set[str]) -> None:
     nodes = [
         node("n1", conditions={Condition.HELD: HELD}),
         node("n2", State.TRIAGE),
@@ -146,15 +146,15 @@ def test_a_rack_is_summed_up() -> None:
     nodes = [node("n1", conditions={Condition.HELD: HELD}), node("n2"), node("n10", State.TRIAGE)]
     known = places(FLEET)
     drawn = spots(nodes, known, {})
-    ((row,),) = [site.rows for site in laid_out(plans(known, drawn), drawn, Wanted())]
+    ((row,),) = [site.rows for site in laid_out(plans(known, drawn), drawn, FloorFilter())]
     (rack,) = row.racks
     assert (row.name, rack.letters, rack.summary) == ("row-1", ["s", "S", "r"], "2 serving, 1 resting, 1 marked")
     assert counts(drawn.values()) == {State.PRODUCTION: 2, State.TRIAGE: 1}
     assert (
-        laid_out(plans(known, ["n3"]), spots([node("n3")], known, {}), Wanted())[0].rows[0].racks[0].summary
+        laid_out(plans(known, ["n3"]), spots([node("n3")], known, {}), FloorFilter())[0].rows[0].racks[0].summary
         == "1 serving"
     )
 
 
 def test_who_the_source_of_truth_does_not_know_is_nowhere() -> None:
-    assert spots([node("strange")], {}, {})["strange"].place == Place()
+    assert spots([node("strange")], {}, {})["strange"].place == Location()

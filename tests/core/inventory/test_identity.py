@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.inventory.identity import (
     UUID_KEY,
     Comparison,
-    Machine,
+    DesignedMachine,
     Renamed,
     compare,
     groups,
@@ -32,7 +32,7 @@ def device(name: str, number: int, **more: object) -> Device:
     return replace(whole, **more)  # type: ignore[arg-type]  what a test changes
 
 
-def known(*devices: Device) -> dict[str, Machine]:
+def known(*devices: Device) -> dict[str, DesignedMachine]:
     """What the store keeps of them."""
     return {each.name: machine(each) for each in devices}
 
@@ -42,7 +42,7 @@ KNOWN = known(ONE, TWO)
 NO_SERIAL = {"serial": None}
 
 
-def compared(*devices: Device, before: dict[str, Machine] = KNOWN) -> Comparison:
+def compared(*devices: Device, before: dict[str, DesignedMachine] = KNOWN) -> Comparison:
     """Compare with what is known."""
     return compare(before, devices)
 
@@ -54,11 +54,11 @@ def moved(found: Comparison) -> list[tuple[str, str]]:
 
 def test_a_machine_is_read_from_its_record_without_what_nobody_filled_in() -> None:
     record = device("gpu-09", 9, serial=" abc 1 ", context={UUID_KEY: UUID.upper()})
-    assert machine(record) == Machine(
+    assert machine(record) == DesignedMachine(
         "ABC 1", UUID, "10.0.0.9", frozenset({"02:00:00:00:09:00", "02:00:00:00:09:01"})
     )
     unfilled = machine(Device("gpu-09", "hgx", "gpu-server", "hall", serial="To be filled by O.E.M."))
-    assert unfilled == Machine()
+    assert unfilled == DesignedMachine()
 
 
 def test_the_same_records_are_no_news() -> None:
@@ -227,9 +227,9 @@ def test_records_that_clash_are_no_new_name_of_a_known_machine() -> None:
 
 def test_what_a_source_says_no_more_is_kept_and_a_serial_never_changes_by_itself() -> None:
     before = machine(replace(ONE, context={UUID_KEY: UUID}))
-    assert merged(before, Machine()) == before
+    assert merged(before, DesignedMachine()) == before
     assert merged(before, machine(replace(THREE, serial="S-1"))) == replace(machine(THREE), serial="S-1", uuid=UUID)
-    assert merged(Machine(), before) == before
+    assert merged(DesignedMachine(), before) == before
     assert merged(before, machine(THREE)).serial == "S-1"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from fleet_runner.core.cabling.fabrics import Fabric
 from fleet_runner.core.inventory.placement import (
-    Parcel,
+    BatchSummary,
     Runner,
     Switch,
     apart,
@@ -33,7 +33,7 @@ FLEET = Fleet(
     "1",
 )
 FABRICS = {"infiniband.hall-a": Fabric("infiniband.hall-a", "hall-a", frozenset(), ())}
-PARCEL = Parcel("b-1", "verify", ("gpu-01",), ("hall-a/R01",), "", 0, 0.0, 10.0, 0.0)
+PARCEL = BatchSummary("b-1", "verify", ("gpu-01",), ("hall-a/R01",), "", 0, 0.0, 10.0, 0.0)
 EVERYWHERE = Runner("r1", "host", "1", (), 8)
 
 
@@ -135,7 +135,7 @@ def test_a_batch_is_apart_whose_places_are_reached_by_several_runners_alone(
     ],
 )
 def test_it_is_said_why_a_batch_waits(
-    parcel: Parcel, able: tuple[Runner, ...], paused: Switch | None, expected: str
+    parcel: BatchSummary, able: tuple[Runner, ...], paused: Switch | None, expected: str
 ) -> None:
     assert waits(parcel, able, paused) == expected
 

@@ -19,7 +19,7 @@ from fleet_runner.core.lifecycle.actions import (
     SetCondition,
 )
 from fleet_runner.core.lifecycle.decisions import decide, withhold
-from fleet_runner.core.lifecycle.runs import Held, Node, Outcome, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind, Node, Outcome
 from fleet_runner.core.lifecycle.states import MOVING, REMEDIED, STATES, TRANSITIONS, Condition, Event, Stage, State
 from fleet_runner.core.lifecycle.view import Timing
 from tests.core.firmware.bmc_model import a_flash
@@ -61,7 +61,7 @@ def after(node: Node, decision: Decision) -> Node:
 steps = st.lists(
     st.one_of(
         st.sampled_from(list(Outcome)),
-        st.sampled_from(list(Wish)),
+        st.sampled_from(list(IntentKind)),
         st.booleans(),
         st.sampled_from(list(Remedy)),
     ),
@@ -70,7 +70,9 @@ steps = st.lists(
 
 
 @given(steps)
-def test_no_story_leads_to_production_without_a_passed_burn_in(story: list[Outcome | Wish | bool | Remedy]) -> None:
+def test_no_story_leads_to_production_without_a_passed_burn_in(
+    story: list[Outcome | IntentKind | bool | Remedy],
+) -> None:
     """Outcomes, wishes, work and faults in any order: and a held node never moves."""
     node = a_node(State.REGISTERED)
     earned = False
@@ -79,7 +81,7 @@ def test_no_story_leads_to_production_without_a_passed_burn_in(story: list[Outco
         runs = tuple(a_run(stage, chapter) for stage in stages) if isinstance(chapter, Outcome) else ()
         latest = (stored(a_finding(chapter)),) if isinstance(chapter, Remedy) else ()
         latest += (usage(in_use=chapter),) if isinstance(chapter, bool) else ()
-        intents = (a_wish(chapter, detail="verify"),) if isinstance(chapter, Wish) else ()
+        intents = (a_wish(chapter, detail="verify"),) if isinstance(chapter, IntentKind) else ()
         decision = decide(a_view(node, runs=runs, latest=latest, intents=intents), TIMING, NOW)
         moved = after(node, decision)
         assert sum(isinstance(action, Move) for action in decision.actions) <= 1

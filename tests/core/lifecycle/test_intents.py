@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle.intents import OF_FABRICS, READ_ONLY, answer
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import View
 from tests.making import NOW, a_finding, a_node, a_run, a_view, a_wish, conditions, held, stored, usage
@@ -15,7 +15,7 @@ from tests.making import NOW, a_finding, a_node, a_run, a_view, a_wish, conditio
 HELD = conditions(Condition.HELD)
 
 
-def asked(wish: Wish, state: State = State.PRODUCTION, **values: object) -> tuple[tuple[Action, ...], Answer]:
+def asked(wish: IntentKind, state: State = State.PRODUCTION, **values: object) -> tuple[tuple[Action, ...], Answer]:
     """What a wish leads to, and its answer."""
     node_values = {name: values.pop(name) for name in ("conditions", "management") if name in values}
     detail = str(values.pop("detail", ""))
@@ -25,18 +25,18 @@ def asked(wish: Wish, state: State = State.PRODUCTION, **values: object) -> tupl
     return tuple(actions), said
 
 
-@given(st.sampled_from(list(Wish)), st.sampled_from(list(State)), st.sets(st.sampled_from(list(Condition))))
-def test_every_wish_gets_exactly_one_answer(wish: Wish, state: State, holding: set[Condition]) -> None:
+@given(st.sampled_from(list(IntentKind)), st.sampled_from(list(State)), st.sets(st.sampled_from(list(Condition))))
+def test_every_wish_gets_exactly_one_answer(wish: IntentKind, state: State, holding: set[Condition]) -> None:
     """A refused one changes nothing. One to adopt a node that nobody looked at waits for a look."""
-    assume((wish, state) != (Wish.ADOPT, State.REGISTERED) or Condition.HELD in holding)
+    assume((wish, state) != (IntentKind.ADOPT, State.REGISTERED) or Condition.HELD in holding)
     actions, said = asked(wish, state, conditions=conditions(*holding), detail="verify")
     assert said.intent == 9
     assert said.sentence.endswith((".", " "))
     assert said.accepted or not actions
 
 
-@given(st.sampled_from(list(Wish)), st.sampled_from(list(State)), st.sampled_from(list(Stage)))
-def test_a_held_node_never_moves(wish: Wish, state: State, stage: Stage) -> None:
+@given(st.sampled_from(list(IntentKind)), st.sampled_from(list(State)), st.sampled_from(list(Stage)))
+def test_a_held_node_never_moves(wish: IntentKind, state: State, stage: Stage) -> None:
     """Nor is anything done to it that is more than reading."""
     actions, _ = asked(wish, state, conditions=HELD, detail=stage.value)
     assert not any(isinstance(action, Move) for action in actions)
@@ -46,16 +46,16 @@ def test_a_held_node_never_moves(wish: Wish, state: State, stage: Stage) -> None
 @pytest.mark.parametrize(
     ("wish", "state", "to"),
     [
-        (Wish.CERTIFY, State.ONBOARD, State.VERIFY),
-        (Wish.RETIRE, State.PRODUCTION, State.RETIRED),
-        (Wish.RETRY, State.FIRMWARE_FAILED, State.FIRMWARE),
-        (Wish.DEBUG, State.TRIAGE, State.DEBUG),
-        (Wish.RMA, State.DEBUG, State.RMA),
-        (Wish.REPAIRED, State.RMA, State.ONBOARD),
-        (Wish.TRIAGE, State.FIRMWARE_FAILED, State.TRIAGE),
+        (IntentKind.CERTIFY, State.ONBOARD, State.VERIFY),
+        (IntentKind.RETIRE, State.PRODUCTION, State.RETIRED),
+        (IntentKind.RETRY, State.FIRMWARE_FAILED, State.FIRMWARE),
+        (IntentKind.DEBUG, State.TRIAGE, State.DEBUG),
+        (IntentKind.RMA, State.DEBUG, State.RMA),
+        (IntentKind.REPAIRED, State.RMA, State.ONBOARD),
+        (IntentKind.TRIAGE, State.FIRMWARE_FAILED, State.TRIAGE),
     ],
 )
-def test_a_wish_that_is_an_event_moves_the_node(wish: Wish, state: State, to: State) -> None:
+def test_a_wish_that_is_an_event_moves_the_node(wish: IntentKind, state: State, to: State) -> None:
     """In the name of who asked."""
     (action,), said = asked(wish, state)
     assert isinstance(action, Move)
@@ -64,17 +64,18 @@ def test_a_wish_that_is_an_event_moves_the_node(wish: Wish, state: State, to: St
 
 def test_an_impossible_wish_is_refused_with_what_is_possible() -> None:
     """One sentence, and the next step."""
-    actions, said = asked(Wish.CERTIFY, State.PRODUCTION)
+    actions, said = asked(IntentKind.CERTIFY, State.PRODUCTION)
     assert actions == ()
     assert said.sentence.startswith("'certified' does not apply in production; from here it knows:")
-    assert not asked(Wish.TRIAGE, State.RETIRED)[1].accepted
-    assert asked(Wish.REBOOT, State.TRIAGE)[1].sentence.startswith("'reboot' is for a node in production")
+    assert not asked(IntentKind.TRIAGE, State.RETIRED)[1].accepted
+    assert asked(IntentKind.REBOOT, State.TRIAGE)[1].sentence.startswith("'reboot' is for a node in production")
 
 
 @pytest.mark.parametrize(
-    ("wish", "detail"), [(Wish.REBOOT, "REBOOT"), (Wish.TRIAGE, "TRIAGE"), (Wish.FIRMWARE, "REFLASH")]
+    ("wish", "detail"),
+    [(IntentKind.REBOOT, "REBOOT"), (IntentKind.TRIAGE, "TRIAGE"), (IntentKind.FIRMWARE, "REFLASH")],
 )
-def test_a_wish_to_take_a_node_out_waits_until_it_is_idle(wish: Wish, detail: str) -> None:
+def test_a_wish_to_take_a_node_out_waits_until_it_is_idle(wish: IntentKind, detail: str) -> None:
     """It is pending like any other remedy."""
     actions, said = asked(wish)
     assert [action.condition for action in actions if isinstance(action, SetCondition)] == [
@@ -87,25 +88,25 @@ def test_a_wish_to_take_a_node_out_waits_until_it_is_idle(wish: Wish, detail: st
 
 def test_hold_and_release() -> None:
     """Holding twice is fine, releasing nothing is refused."""
-    (action,), _ = asked(Wish.HOLD)
+    (action,), _ = asked(IntentKind.HOLD)
     assert isinstance(action, SetCondition)
-    (cleared,), said = asked(Wish.RELEASE, conditions=HELD)
+    (cleared,), said = asked(IntentKind.RELEASE, conditions=HELD)
     assert isinstance(cleared, ClearCondition)
     assert said.sentence == "Released: automation continues."
-    assert asked(Wish.RELEASE)[1].sentence == "The node is neither held nor in maintenance."
+    assert asked(IntentKind.RELEASE)[1].sentence == "The node is neither held nor in maintenance."
 
 
 def test_planned_work_begins_and_is_released_after_the_hold() -> None:
     """Each release ends one of them, and says what goes on."""
-    (action,), said = asked(Wish.MAINTENANCE)
+    (action,), said = asked(IntentKind.MAINTENANCE)
     assert isinstance(action, SetCondition)
     assert (action.condition, action.held.by, said.accepted) == (Condition.MAINTENANCE, "ann", True)
     planned = conditions(Condition.MAINTENANCE)
-    (cleared,), said = asked(Wish.RELEASE, conditions=planned | HELD)
+    (cleared,), said = asked(IntentKind.RELEASE, conditions=planned | HELD)
     assert isinstance(cleared, ClearCondition)
     assert cleared.condition is Condition.HELD
     assert said.sentence == "Released; it is in maintenance still: release it once more to end that."
-    (cleared,), _ = asked(Wish.RELEASE, conditions=planned)
+    (cleared,), _ = asked(IntentKind.RELEASE, conditions=planned)
     assert isinstance(cleared, ClearCondition)
     assert cleared.condition is Condition.MAINTENANCE
 
@@ -113,55 +114,57 @@ def test_planned_work_begins_and_is_released_after_the_hold() -> None:
 def test_cancel_drops_the_remedy_and_waives_what_called_for_it() -> None:
     """A cancelled move is cancelled, also when the next sweep sees the same fault."""
     holding = conditions(Condition.PENDING, Condition.CORDONED)
-    actions, said = asked(Wish.CANCEL, conditions=holding, latest=(stored(a_finding()),))
+    actions, said = asked(IntentKind.CANCEL, conditions=holding, latest=(stored(a_finding()),))
     assert said.accepted
     assert [type(action) for action in actions] == [ClearCondition, ClearCondition, SetCondition]
     waived = actions[-1]
     assert isinstance(waived, SetCondition)
     assert waived.held.detail == "gpu-01/gpu.lost/GPU 3"
-    assert len(asked(Wish.CANCEL, conditions=holding)[0]) == 2
-    assert asked(Wish.CANCEL)[1].sentence == "No remedy is pending."
+    assert len(asked(IntentKind.CANCEL, conditions=holding)[0]) == 2
+    assert asked(IntentKind.CANCEL)[1].sentence == "No remedy is pending."
 
 
 def test_a_stage_is_run_on_request() -> None:
     """Reading ones in any state, the others in their own; a held node is only read."""
-    (action,), _ = asked(Wish.RUN, State.TRIAGE, detail="verify")
+    (action,), _ = asked(IntentKind.RUN, State.TRIAGE, detail="verify")
     assert action == OpenRun(Stage.VERIFY, "ann asked for it", "ann")
-    assert asked(Wish.RUN, State.BURN_IN, detail="burn_in")[1].accepted
-    refused = asked(Wish.RUN, State.TRIAGE, detail="reboot")[1].sentence
+    assert asked(IntentKind.RUN, State.BURN_IN, detail="burn_in")[1].accepted
+    refused = asked(IntentKind.RUN, State.TRIAGE, detail="reboot")[1].sentence
     assert "it can run: cabling, health_active, health_passive, verify" in refused
-    held = asked(Wish.RUN, State.BURN_IN, detail="burn_in", conditions=HELD)[1]
+    held = asked(IntentKind.RUN, State.BURN_IN, detail="burn_in", conditions=HELD)[1]
     assert held.sentence == "The node is held; release it before 'burn_in' can run."
 
 
 def test_a_node_is_tested_on_request_while_nobody_uses_it() -> None:
     """In triage nobody does; in service somebody must have looked."""
-    assert asked(Wish.RUN, State.TRIAGE, detail="health_active")[1].accepted
+    assert asked(IntentKind.RUN, State.TRIAGE, detail="health_active")[1].accepted
     idle = {"detail": "health_active", "tested": True, "latest": (usage(in_use=False),)}
-    assert asked(Wish.RUN, **idle)[1].accepted
+    assert asked(IntentKind.RUN, **idle)[1].accepted
     for latest in ((), (usage(in_use=True),), (usage(in_use=False, at=NOW - 601),)):
-        said = asked(Wish.RUN, **idle | {"latest": latest})[1]
+        said = asked(IntentKind.RUN, **idle | {"latest": latest})[1]
         assert (said.accepted, said.sentence[:35]) == (False, "Whether the node is idle now is not")
     for changed, words in [
         ({"tested": False}, "names no tests"),
         ({"management": Management.CUSTOMER}, "management is 'customer'"),
         ({"conditions": conditions(Condition.MAINTENANCE, Condition.CORDONED)}, "is cordoned, maintenance:"),
     ]:
-        said = asked(Wish.RUN, **idle | changed)[1]
+        said = asked(IntentKind.RUN, **idle | changed)[1]
         assert not said.accepted
         assert words in said.sentence
-    assert "cannot be run on a node in wipe" in asked(Wish.RUN, State.WIPE, detail="health_active")[1].sentence
+    assert "cannot be run on a node in wipe" in asked(IntentKind.RUN, State.WIPE, detail="health_active")[1].sentence
 
 
 def test_a_wish_to_move_waits_for_the_open_run() -> None:
     """A hold does not."""
     busy = {"run": a_run(Stage.VERIFY, None)}
-    view: View = a_view(a_node(State.ONBOARD), intents=(a_wish(Wish.CERTIFY), a_wish(Wish.HOLD, id=10)), **busy)
+    view: View = a_view(
+        a_node(State.ONBOARD), intents=(a_wish(IntentKind.CERTIFY), a_wish(IntentKind.HOLD, id=10)), **busy
+    )
     (action, said) = answer(view, NOW - 600)
     assert isinstance(action, SetCondition)
     assert isinstance(said, Answer)
     assert said.intent == 10
-    assert answer(a_view(intents=(a_wish(Wish.RETIRE),), **busy), NOW) == ()
+    assert answer(a_view(intents=(a_wish(IntentKind.RETIRE),), **busy), NOW) == ()
     assert answer(a_view(), NOW) == ()
 
 
@@ -173,9 +176,9 @@ def test_every_state_has_a_meaning() -> None:
 def test_a_rollouts_wish_takes_no_other_remedys_place() -> None:
     """A person's does."""
     busy = a_node(conditions={Condition.PENDING: held("GPU 3 fell off the bus.", "runner", detail="REBOOT")})
-    (said,) = answer(a_view(busy, intents=(a_wish(Wish.FIRMWARE, by="rollout 3"),)), NOW)
+    (said,) = answer(a_view(busy, intents=(a_wish(IntentKind.FIRMWARE, by="rollout 3"),)), NOW)
     assert said == Answer(9, accepted=False, sentence="REBOOT is pending already: GPU 3 fell off the bus.")
-    *actions, yes = answer(a_view(busy, intents=(a_wish(Wish.FIRMWARE),)), NOW)
+    *actions, yes = answer(a_view(busy, intents=(a_wish(IntentKind.FIRMWARE),)), NOW)
     assert isinstance(yes, Answer)
     assert yes.accepted
     assert len(actions) == 3

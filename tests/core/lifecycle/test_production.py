@@ -12,7 +12,7 @@ from fleet_runner.core.lifecycle.production import watch
 from fleet_runner.core.lifecycle.runs import Outcome, Stored
 from fleet_runner.core.lifecycle.states import Condition, Event, Stage
 from fleet_runner.core.lifecycle.view import Timing, View
-from fleet_runner.core.schedules.sweep import Standing
+from fleet_runner.core.schedules.sweep import SweepHistory
 from tests.making import (
     NOW,
     SINCE,
@@ -375,7 +375,7 @@ def test_tests_of_ours_end_before_anything_but_a_reboot() -> None:
 
 def test_a_node_whose_sweeps_are_paused_is_left_alone() -> None:
     """Never swept before, or seen wrong once: nothing begins, and it is looked at again within the hour."""
-    paused = Standing(paused="paused by kim: the network is down")
+    paused = SweepHistory(paused="paused by kim: the network is down")
     timing = replace(
         TIMING, passive=replace(paced(300), standing=paused), cabling=replace(paced(300), standing=paused)
     )

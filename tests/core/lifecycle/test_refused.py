@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.budgets.modes import READING
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.inventory.identity import Machine, Refused
+from fleet_runner.core.inventory.identity import DesignedMachine, Refused
 from fleet_runner.core.lifecycle.actions import Answer, BeginAttempt, Identify, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle.decisions import decide
 from fleet_runner.core.lifecycle.intents import RECORD, answer
 from fleet_runner.core.lifecycle.pending import HOLDS
-from fleet_runner.core.lifecycle.runs import Outcome, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import STATES, Condition, Event, Stage, State
 from fleet_runner.core.lifecycle.view import Timing, View
 from tests.making import NOW, OFF, a_finding, a_node, a_run, a_view, a_wish, an_alarm, held, paced, stored, usage
 
 TIMING = Timing(passive=paced(900), cabling=paced(14_400), active=OFF)
 WHY = "its serial was S-1, the source of truth says S-2 now"
-OTHER = Machine("S-2", "", "10.0.0.2")
+OTHER = DesignedMachine("S-2", "", "10.0.0.2")
 REFUSED = Refused(WHY, OTHER)
 TWO_RECORDS = Refused("the source of truth has one machine as gpu-01 and gpu-02")
 
@@ -96,23 +96,23 @@ def test_an_open_run_goes_on_and_a_hold_is_kept() -> None:
 @pytest.mark.parametrize(
     ("state", "wish", "detail", "accepted"),
     [
-        (State.PRODUCTION, Wish.REBOOT, "", False),
-        (State.PRODUCTION, Wish.FIRMWARE, "", False),
-        (State.PRODUCTION, Wish.TRIAGE, "", False),
-        (State.WIPE, Wish.TRIAGE, "", True),
-        (State.TRIAGE, Wish.WIPE, "", False),
-        (State.TRIAGE, Wish.RETRY, "", False),
-        (State.TRIAGE, Wish.REPAIRED, "", False),
-        (State.ONBOARD, Wish.CERTIFY, "", False),
-        (State.TRIAGE, Wish.RMA, "", True),
-        (State.PRODUCTION, Wish.HOLD, "", True),
-        (State.PRODUCTION, Wish.RETIRE, "", True),
-        (State.PRODUCTION, Wish.RUN, "health_passive", True),
-        (State.BURN_IN, Wish.RUN, "burn_in", False),
+        (State.PRODUCTION, IntentKind.REBOOT, "", False),
+        (State.PRODUCTION, IntentKind.FIRMWARE, "", False),
+        (State.PRODUCTION, IntentKind.TRIAGE, "", False),
+        (State.WIPE, IntentKind.TRIAGE, "", True),
+        (State.TRIAGE, IntentKind.WIPE, "", False),
+        (State.TRIAGE, IntentKind.RETRY, "", False),
+        (State.TRIAGE, IntentKind.REPAIRED, "", False),
+        (State.ONBOARD, IntentKind.CERTIFY, "", False),
+        (State.TRIAGE, IntentKind.RMA, "", True),
+        (State.PRODUCTION, IntentKind.HOLD, "", True),
+        (State.PRODUCTION, IntentKind.RETIRE, "", True),
+        (State.PRODUCTION, IntentKind.RUN, "health_passive", True),
+        (State.BURN_IN, IntentKind.RUN, "burn_in", False),
     ],
 )
 def test_people_may_ask_for_what_does_nothing_to_a_machine(
-    state: State, wish: Wish, detail: str, *, accepted: bool
+    state: State, wish: IntentKind, detail: str, *, accepted: bool
 ) -> None:
     said = answer(refused(state, intents=(a_wish(wish, detail=detail, reason="because"),)), NOW)[-1]
     assert isinstance(said, Answer)
@@ -122,7 +122,7 @@ def test_people_may_ask_for_what_does_nothing_to_a_machine(
 
 def replaced(view: View, detail: str = "") -> tuple[object, ...]:
     """What follows when a person says that its chassis was replaced."""
-    return answer(replace(view, intents=(a_wish(Wish.REPLACED, detail=detail),)), NOW)
+    return answer(replace(view, intents=(a_wish(IntentKind.REPLACED, detail=detail),)), NOW)
 
 
 @pytest.mark.parametrize("state", [State.RMA, State.TRIAGE, State.BURN_IN, State.VERIFY, State.FIRMWARE_FAILED])

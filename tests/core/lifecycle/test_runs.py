@@ -1,6 +1,6 @@
 """People's wishes and the lifecycle's events speak of the same things."""
 
-from fleet_runner.core.lifecycle.runs import WISH_EVENTS, Wish
+from fleet_runner.core.lifecycle.runs import WISH_EVENTS, IntentKind
 from fleet_runner.core.lifecycle.states import STATES, TRANSITIONS, Event
 
 BY_THE_RUNNER = {
@@ -25,5 +25,5 @@ def test_every_wish_that_is_an_event_moves_a_node_somewhere() -> None:
 
 def test_holding_and_releasing_are_no_events() -> None:
     """They are conditions: a node stays where it is."""
-    assert not {Wish.HOLD, Wish.RELEASE} & set(WISH_EVENTS)
+    assert not {IntentKind.HOLD, IntentKind.RELEASE} & set(WISH_EVENTS)
     assert len(STATES) == len({place.meaning for place in STATES.values()})

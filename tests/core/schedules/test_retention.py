@@ -7,8 +7,8 @@ from fleet_runner.core.schedules.retention import (
     DAY,
     Artifact,
     Body,
-    Keep,
     Pruned,
+    RetentionLimits,
     Said,
     aged,
     bodies,
@@ -18,8 +18,10 @@ from fleet_runner.core.schedules.retention import (
 )
 
 NOW = 1_000 * DAY
-KEEP = Keep(evidence_days=30.0, evidence_bytes=1_000, sweeps_days=30.0, artifacts_days=30.0, signals_days=180.0)
-FOREVER = Keep(0.0, 0, 0.0, 0.0, 0.0)
+KEEP = RetentionLimits(
+    evidence_days=30.0, evidence_bytes=1_000, sweeps_days=30.0, artifacts_days=30.0, signals_days=180.0
+)
+FOREVER = RetentionLimits(0.0, 0, 0.0, 0.0, 0.0)
 
 
 def body(name: str, days: float, size: int = 10) -> Body:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.schedules.known import KNOWN, parsed
 from fleet_runner.core.schedules.schedule import Missed, schedule
-from fleet_runner.core.schedules.sweep import CATCHING_UP, Standing, Sweep
+from fleet_runner.core.schedules.sweep import CATCHING_UP, Sweep, SweepHistory
 
 NOW = 1_700_000_000.0
 PASSIVE = Sweep(parsed("passive", KNOWN["passive"].default))
@@ -92,7 +92,7 @@ def test_what_is_off_or_paused_has_no_turn() -> None:
     """Not even for one who was never looked at."""
     for off in (
         Sweep(parsed("active", "never")),
-        replace(PASSIVE, standing=Standing(paused="paused by kim: cables")),
+        replace(PASSIVE, standing=SweepHistory(paused="paused by kim: cables")),
     ):
         assert off.is_off
         assert off.due("gpu-01", 0.0, NOW) == math.inf
@@ -111,7 +111,7 @@ def dues(sweep: Sweep, ended: float, now: float) -> list[float]:
 
 def test_after_an_outage_nodes_are_caught_up_with_one_by_one() -> None:
     """Within ten minutes of the runners' return, or their own next moment, which is sooner; never all at once."""
-    back = replace(CABLING, standing=Standing(awake_since=NOW))
+    back = replace(CABLING, standing=SweepHistory(awake_since=NOW))
     caught_up = dues(back, NOW - 50_000.0, NOW)
     assert all(NOW <= at <= NOW + CATCHING_UP for at in caught_up)
     assert max(Counter(map(int, caught_up)).values()) < 15
@@ -121,13 +121,13 @@ def test_after_an_outage_nodes_are_caught_up_with_one_by_one() -> None:
 def test_after_an_outage_the_next_moment_is_waited_for_where_the_rule_says_so() -> None:
     """Each node's own."""
     rule = replace(CABLING.schedule, missed=Missed.SKIP)
-    skipping = Sweep(rule, Standing(awake_since=NOW))
+    skipping = Sweep(rule, SweepHistory(awake_since=NOW))
     assert dues(skipping, NOW - 50_000.0, NOW) == [rule.next(f"gpu-{number}", NOW) for number in range(1000)]
 
 
 def test_what_a_person_asks_for_comes_soon_and_once() -> None:
     """For each node whose last turn ended before."""
-    asked = replace(CABLING, standing=Standing(asked_at=NOW))
+    asked = replace(CABLING, standing=SweepHistory(asked_at=NOW))
     soon = dues(asked, NOW - 60.0, NOW)
     assert all(at <= NOW + CATCHING_UP for at in soon)
     assert max(Counter(map(int, soon)).values()) < 15

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fleet_runner.core.schedules.schedule import Whose, schedule
+from fleet_runner.core.schedules.schedule import Scope, schedule
 from fleet_runner.core.schedules.text import words
 
 
@@ -25,14 +25,14 @@ from fleet_runner.core.schedules.text import words
     ],
 )
 def test_a_plan_is_said_in_words_where_words_are_right(text: str, said: str) -> None:
-    assert words(schedule("any", text), Whose.FLEET).partition(";")[0] == said
+    assert words(schedule("any", text), Scope.FLEET).partition(";")[0] == said
 
 
 def test_the_spread_whose_it_is_and_the_rule_for_missed_moments_are_said() -> None:
-    assert words(schedule("any", "17 3 * * *; jitter 1h; skip"), Whose.FLEET) == (
+    assert words(schedule("any", "17 3 * * *; jitter 1h; skip"), Scope.FLEET) == (
         "every day at 03:17 (UTC), spread over 60 min; one runner for the fleet; those that were missed are left out"
     )
-    assert words(schedule("any", "every 4h", Whose.NODE), Whose.NODE).endswith(
+    assert words(schedule("any", "every 4h", Scope.NODE), Scope.NODE).endswith(
         "spread over 4 h; each node at its own moment; of those that were missed one is made up for"
     )
 
@@ -46,4 +46,4 @@ def test_moments_of_another_kind_are_said_as_they_were_written() -> None:
         def after(self, at: float) -> float:
             return at + 1.0
 
-    assert words(replace(schedule("any", "every 5s"), text="odd", times=Odd()), Whose.RUNNER).startswith("odd; each")
+    assert words(replace(schedule("any", "every 5s"), text="odd", times=Odd()), Scope.RUNNER).startswith("odd; each")

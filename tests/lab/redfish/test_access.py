@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fleet_runner.lab.redfish import Durations, Emulator, Habits
+from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator
 from tests.lab.redfish.talking import QUICK, USER, Client, emulator, wait
 
 SYSTEMS = "/redfish/v1/Systems"
@@ -16,7 +16,7 @@ WRONG = (USER[0], "guess")
 def bmc() -> Iterator[Emulator]:
     """A BMC with the project's own tree, that locks an account for a moment."""
     pace = Durations(**{**_fields(QUICK), "lockout": 0.15})
-    with emulator(pace=pace, habits=Habits(sessions=2)) as started:
+    with emulator(pace=pace, habits=BmcBehaviour(sessions=2)) as started:
         yield started
 
 
@@ -96,7 +96,7 @@ def test_a_change_needs_the_resource_as_it_was_read(bmc: Emulator) -> None:
 
 
 def test_a_bmc_may_insist_on_if_match() -> None:
-    with emulator(habits=Habits(needs_if_match=True)) as bmc, Client(bmc) as client:
+    with emulator(habits=BmcBehaviour(needs_if_match=True)) as bmc, Client(bmc) as client:
         change = {"Boot": {"BootSourceOverrideEnabled": "Disabled"}}
         assert client.ask("PATCH", bmc.tree.systems[0], change).status_code == 428
         assert client.ask("PATCH", bmc.tree.systems[0], change, headers={"If-Match": "*"}).ok

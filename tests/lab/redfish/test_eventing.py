@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.lab.redfish import Emulator, Habits
+from fleet_runner.lab.redfish import BmcBehaviour, Emulator
 from tests.lab.redfish.talking import Client, emulator, wait
 from tests.services.boot.sites import certificate
 
@@ -122,7 +122,7 @@ def test_only_registries_that_were_asked_for_are_sent_and_nothing_while_it_is_of
     ],
 )
 def test_what_a_bmc_does_not_know_it_refuses_by_name(more: dict[str, Any], code: str) -> None:
-    with hearing(habits=Habits(unknown_to_events=("VerifyCertificate",))) as (_, client, ear):
+    with hearing(habits=BmcBehaviour(unknown_to_events=("VerifyCertificate",))) as (_, client, ear):
         reply = client.ask("POST", SUBSCRIPTIONS, asked(ear) | more)
         assert reply.status_code == 400
         (info,) = reply.json()["error"]["@Message.ExtendedInfo"]
@@ -131,7 +131,7 @@ def test_what_a_bmc_does_not_know_it_refuses_by_name(more: dict[str, Any], code:
 
 
 def test_it_takes_as_many_as_it_has_room_for() -> None:
-    with hearing(habits=Habits(subscriptions=2)) as (_, client, ear):
+    with hearing(habits=BmcBehaviour(subscriptions=2)) as (_, client, ear):
         codes = [client.ask("POST", SUBSCRIPTIONS, asked(ear)).status_code for _ in range(3)]
         assert codes == [201, 201, 400]
 

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_runner.lab.redfish import FAULTS, Durations, Emulator, Habits, RulesError
+from fleet_runner.lab.redfish import FAULTS, BmcBehaviour, Durations, Emulator, RulesError
 from fleet_runner.lab.redfish.rules import Rules, checked, load
 from tests.lab.redfish.talking import Client, emulator, over, wait
 
@@ -23,7 +23,7 @@ INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
 def faulty(what: Any, **when: Any) -> Iterator[tuple[Emulator, Client]]:
     """A BMC with one fault, and somebody who talks with it."""
     rules = [{"when": when, "what": what}]
-    with emulator(rules=rules, habits=Habits(keeps_tasks=True)) as bmc, Client(bmc) as client:
+    with emulator(rules=rules, habits=BmcBehaviour(keeps_tasks=True)) as bmc, Client(bmc) as client:
         yield bmc, client
 
 

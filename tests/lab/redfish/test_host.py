@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 
-from fleet_runner.lab.redfish import Durations, Emulator, Habits
+from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator
 from tests.lab.redfish.talking import QUICK, Client, emulator, own, wait
 
 SYSTEM = "/redfish/v1/Systems/1"
@@ -67,7 +67,7 @@ def test_the_gpu_side_answers_503_while_the_host_is_off() -> None:
         assert client.ask("GET", BIOS).ok
         client.power("On")
         wait(lambda: client.ask("GET", GPU).ok)
-    with talk(habits=Habits(host_side=())) as (bmc, client):
+    with talk(habits=BmcBehaviour(host_side=())) as (bmc, client):
         client.power("ForceOff")
         wait(lambda: bmc.power == "Off")
         assert client.ask("GET", GPU).ok

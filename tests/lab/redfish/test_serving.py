@@ -16,7 +16,7 @@ import yaml
 
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.lab.redfish import FAULTS
-from fleet_runner.lab.redfish.serving import Wanted, serve
+from fleet_runner.lab.redfish.serving import ServeOptions, serve
 
 SECONDS = 60
 WAYS = ([sys.executable, "-m", "fleet_runner.lab.redfish"], [sys.executable, "-m", "fleet_runner.cli", "lab", "bmc"])
@@ -82,7 +82,7 @@ def test_what_can_go_wrong_is_listed() -> None:
 )
 def test_what_cannot_be_started_is_said_in_one_sentence(change: dict[str, Any], words: str) -> None:
     with pytest.raises(FleetError, match=words):
-        serve(Wanted(**change), _silent)
+        serve(ServeOptions(**change), _silent)
 
 
 def test_a_password_that_others_can_read_is_not_taken(tmp_path: Path) -> None:
@@ -90,11 +90,11 @@ def test_a_password_that_others_can_read_is_not_taken(tmp_path: Path) -> None:
     path.write_text("username: a\npassword: b\n", "utf-8")
     path.chmod(0o644)
     with pytest.raises(FleetError, match="chmod 600"):
-        serve(Wanted(credentials=path), _silent)
+        serve(ServeOptions(credentials=path), _silent)
     path.chmod(0o600)
     path.write_text("username: a\n", "utf-8")
     with pytest.raises(FleetError, match="does not say"):
-        serve(Wanted(credentials=path), _silent)
+        serve(ServeOptions(credentials=path), _silent)
 
 
 def test_a_port_that_is_taken_is_named() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 
-from fleet_runner.lab.redfish import Emulator, Habits, images
+from fleet_runner.lab.redfish import BmcBehaviour, Emulator, images
 from tests.lab.redfish.talking import LONGEST, Client, emulator, over, wait
 from tests.pldm import Part, package
 
@@ -63,7 +63,7 @@ def test_a_bmc_restarts_by_itself_for_its_own_image(bmc: Emulator, client: Clien
 
 
 def test_a_cpld_runs_after_as_many_drains_as_it_takes(tmp_path: Path) -> None:
-    with emulator(habits=Habits(activation={"CPLD*": ("ac_drain", 2)})) as bmc, Client(bmc) as client:
+    with emulator(habits=BmcBehaviour(activation={"CPLD*": ("ac_drain", 2)})) as bmc, Client(bmc) as client:
         client.update(tmp_path, {"CPLD_*": "F2"})
         assert over(bmc) == "done"
         client.power("PowerCycle")
@@ -111,7 +111,7 @@ def test_anything_that_is_no_image_is_refused(bmc: Emulator, client: Client, tmp
 
 def test_a_second_update_is_refused_while_one_runs_unless_the_bmc_is_a_bad_one(tmp_path: Path) -> None:
     for bad, status in ((False, 409), (True, 202)):
-        with emulator(rules=FOREVER, habits=Habits(accepts_concurrent=bad)) as bmc, Client(bmc) as client:
+        with emulator(rules=FOREVER, habits=BmcBehaviour(accepts_concurrent=bad)) as bmc, Client(bmc) as client:
             client.update(tmp_path, {"BIOS": "2.1"})
             assert client.update(tmp_path, {"PSU_0": "2"}).status_code == status
             assert [event["concurrent"] for event in bmc.events("accepted")] == [False, True][: 1 + bad]
@@ -265,7 +265,7 @@ def test_an_image_in_a_form_of_hpes_is_for_all_that_it_holds(tmp_path: Path) -> 
 
 
 def test_the_oldest_tasks_make_way_for_new_ones(tmp_path: Path) -> None:
-    with emulator(habits=Habits(most_tasks=3)) as bmc, Client(bmc) as client:
+    with emulator(habits=BmcBehaviour(most_tasks=3)) as bmc, Client(bmc) as client:
         tasks = []
         for _ in range(5):
             tasks.append(client.update(tmp_path, {"PSU_0": "2"}).json()["@odata.id"])
@@ -277,7 +277,7 @@ def test_the_oldest_tasks_make_way_for_new_ones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("keeps", "reuses"), [(True, False), (False, False), (False, True)])
 def test_tasks_outlive_a_restart_or_begin_anew(tmp_path: Path, *, keeps: bool, reuses: bool) -> None:
-    with emulator(habits=Habits(keeps_tasks=keeps, reuses_task_ids=reuses)) as bmc, Client(bmc) as client:
+    with emulator(habits=BmcBehaviour(keeps_tasks=keeps, reuses_task_ids=reuses)) as bmc, Client(bmc) as client:
         first = client.update(tmp_path, {"PSU_0": "2"}).json()["@odata.id"]
         over(bmc)
         bmc.restart()

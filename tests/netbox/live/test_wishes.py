@@ -9,7 +9,7 @@ from fleet_runner.adapters.netbox import Patience
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.reconcile.inventory.page_intents import Taker
+from fleet_runner.reconcile.inventory.page_intents import PageIntentReader
 from tests.netbox.live.conftest import Prepared
 from tests.netbox.live.hall import Hall
 from tests.netbox.live.place import Place
@@ -18,7 +18,7 @@ from tests.netbox.live.place import Place
 @pytest.fixture
 def taker(
     place: Place, hall: Hall, fleet: Callable[[], Fleet], complete: Prepared, tmp_path: Path
-) -> Iterator[Taker]:
+) -> Iterator[PageIntentReader]:
     """What takes wishes, with a store of our nodes; skips where somebody else's wishes would be taken as well."""
     others = place.rows("dcim/devices", cf_fleet_wish__empty="false", fields="id,name,custom_fields")
     if theirs := [row["name"] for row in others if row["custom_fields"]["fleet_wish"]]:
@@ -27,7 +27,9 @@ def taker(
     token = complete.token_file.read_text("utf-8").strip()
     with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as store:
         store.register([devices[name] for name in hall.nodes], store.clock())
-        yield Taker(store, place.url, lambda: Client(place.url, token, Patience()), lambda: None, store.clock)
+        yield PageIntentReader(
+            store, place.url, lambda: Client(place.url, token, Patience()), lambda: None, store.clock
+        )
 
 
 def ask(place: Place, hall: Hall, name: str, wish: str, reason: str) -> None:
@@ -36,7 +38,7 @@ def ask(place: Place, hall: Hall, name: str, wish: str, reason: str) -> None:
     place.change("dcim/devices", hall.devices[name], custom_fields=wanted)
 
 
-def test_a_wish_becomes_an_intent_once_with_who_asked(place: Place, hall: Hall, taker: Taker) -> None:
+def test_a_wish_becomes_an_intent_once_with_who_asked(place: Place, hall: Hall, taker: PageIntentReader) -> None:
     """The field is emptied, and the token's user is who asked."""
     node = hall.nodes[0]
     ask(place, hall, node, "hold", "look at its fans")
@@ -50,7 +52,9 @@ def test_a_wish_becomes_an_intent_once_with_who_asked(place: Place, hall: Hall, 
     assert len(taker.store.intents(node)) == 1
 
 
-def test_a_wish_for_what_is_no_node_is_answered_in_its_journal(place: Place, hall: Hall, taker: Taker) -> None:
+def test_a_wish_for_what_is_no_node_is_answered_in_its_journal(
+    place: Place, hall: Hall, taker: PageIntentReader
+) -> None:
     """A leaf has no lifecycle: its page says so, once."""
     leaf = hall.name("leaf-1")
     ask(place, hall, leaf, "certify", "please")

@@ -7,24 +7,24 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.budgets.circuit_breaker import Asked, Want
+from fleet_runner.core.budgets.circuit_breaker import Disruption, Want
 from fleet_runner.core.budgets.circuit_breaker_limits import Limits
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.actions import Decision, Move
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 from fleet_runner.core.lifecycle.view import View
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.budgets.allowance import Purse
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.budgets.allowance import Allowance
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import BUSY, IDLE, XID, Scripted, a_fleet, in_service, path, played
 
 WELL = Result("xid", Verdict.PASS, "none")
 LIMITS = Limits(least=2, pause=600.0)
 
 
-def sick(world: World, nodes: set[str], healed_by: Stage = Stage.REBOOT) -> set[str]:
+def sick(world: TickContext, nodes: set[str], healed_by: Stage = Stage.REBOOT) -> set[str]:
     """Let nodes have lost a GPU from now on, until they are rebooted; return who is well again, as it grows."""
     engine = world.engine
     assert isinstance(engine, Scripted)
@@ -39,7 +39,7 @@ def sick(world: World, nodes: set[str], healed_by: Stage = Stage.REBOOT) -> set[
     return well
 
 
-def ruled(world: World, **breaker: object) -> None:
+def ruled(world: TickContext, **breaker: object) -> None:
     """Give the world a policy."""
     rows = "".join(f"  {name}: {value}\n" for name, value in breaker.items())
     file = world.settings.state_dir / "policy.yml"
@@ -47,7 +47,7 @@ def ruled(world: World, **breaker: object) -> None:
     world.settings = world.settings.model_copy(update={"policy_file": file})
 
 
-def conditions(world: World) -> Mapping[str, set[Condition]]:
+def conditions(world: TickContext) -> Mapping[str, set[Condition]]:
     """What holds of each node."""
     return {node.name: set(node.conditions) for node in world.store.nodes()}
 
@@ -82,7 +82,7 @@ def in_one(domain: str, tenant: str = "", count: int = 22) -> Fleet:
     ],
 )
 def test_nodes_that_belong_together_go_one_after_the_other(
-    make_world: Callable[..., World], fleet: Fleet, whose: str
+    make_world: Callable[..., TickContext], fleet: Fleet, whose: str
 ) -> None:
     """While the fleet's budget has room for three."""
     world = make_world(fleet=fleet)
@@ -99,7 +99,7 @@ def test_nodes_that_belong_together_go_one_after_the_other(
     assert any(f"the budget of {whose} is spent: 1 of at most 1 node out (gpu-0" in each for each in said)
 
 
-def test_two_racks_of_one_name_have_two_budgets(make_world: Callable[..., World]) -> None:
+def test_two_racks_of_one_name_have_two_budgets(make_world: Callable[..., TickContext]) -> None:
     """They are of two sites."""
     fleet = a_fleet(21)
     other = replace(fleet.devices["gpu-02"], site="annex", rack="R1")
@@ -117,7 +117,7 @@ def test_two_racks_of_one_name_have_two_budgets(make_world: Callable[..., World]
 
 
 def test_a_node_that_waits_for_the_budget_is_looked_at_and_may_be_well_again(
-    make_world: Callable[..., World],
+    make_world: Callable[..., TickContext],
 ) -> None:
     """Its sweeps go on; what went away by itself is not rebooted when its turn comes."""
     world = make_world(count=2)
@@ -142,7 +142,7 @@ def test_a_node_that_waits_for_the_budget_is_looked_at_and_may_be_well_again(
     assert Condition.CORDONED not in row.conditions
 
 
-def test_nodes_in_use_that_fail_one_by_one_are_not_all_kept_from_work(make_world: Callable[..., World]) -> None:
+def test_nodes_in_use_that_fail_one_by_one_are_not_all_kept_from_work(make_world: Callable[..., TickContext]) -> None:
     """The rack may give up one node: one is cordoned, the others serve on with their faults and say why."""
     world = make_world(fleet=one_rack(8))
     now = in_service(world)
@@ -167,7 +167,7 @@ def test_nodes_in_use_that_fail_one_by_one_are_not_all_kept_from_work(make_world
 
 
 def test_two_machines_on_one_store_take_no_more_than_a_budget_together(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have measured before either has written: the second one is told to decide again."""
     monkeypatch.setattr(Store, "shared", property(lambda _: True))
@@ -175,7 +175,7 @@ def test_two_machines_on_one_store_take_no_more_than_a_budget_together(
     now = in_service(world)
     move = Move(TRANSITIONS[State.PRODUCTION, Event.REBOOT_NEEDED], "runner")
     views = [View(node, "active") for node in world.store.nodes()[:2]]
-    purses = [Purse(world, one_rack(8)), Purse(world, one_rack(8))]
+    purses = [Allowance(world, one_rack(8)), Allowance(world, one_rack(8))]
     pairs = list(zip(purses, views, strict=True))
     decided = [purse.spend(view, Decision((move,), "", now), now) for purse, view in pairs]
     assert all(move in decision.actions for decision in decided)
@@ -185,7 +185,9 @@ def test_two_machines_on_one_store_take_no_more_than_a_budget_together(
     assert [node.state for node in world.store.nodes()].count(State.REBOOT) == 1
 
 
-def test_a_fault_that_has_ended_the_work_asks_no_budget_for_its_cordon(make_world: Callable[..., World]) -> None:
+def test_a_fault_that_has_ended_the_work_asks_no_budget_for_its_cordon(
+    make_world: Callable[..., TickContext],
+) -> None:
     """Nothing is lost by it, and no new work comes to a dead GPU."""
     world = make_world(fleet=one_rack(8))
     now = in_service(world)
@@ -204,7 +206,9 @@ def test_a_fault_that_has_ended_the_work_asks_no_budget_for_its_cordon(make_worl
     assert cordoned == {"gpu-01", "gpu-02"}
 
 
-def test_a_breaker_that_opened_takes_no_node_out_and_one_trial_closes_it(make_world: Callable[..., World]) -> None:
+def test_a_breaker_that_opened_takes_no_node_out_and_one_trial_closes_it(
+    make_world: Callable[..., TickContext],
+) -> None:
     """No cordon, no drain, no reboot but the trial's; sweeps go on; then the rest follows within the budget."""
     world = make_world(count=10)
     now = in_service(world)
@@ -236,23 +240,23 @@ def test_a_breaker_that_opened_takes_no_node_out_and_one_trial_closes_it(make_wo
     played(world, lambda _world: len(well) == 6, now=now)
 
 
-def test_a_breaker_closes_once_its_false_alarm_is_over(make_world: Callable[..., World]) -> None:
+def test_a_breaker_closes_once_its_false_alarm_is_over(make_world: Callable[..., TickContext]) -> None:
     """Nobody can be its trial then; one node that people are asked about later is not held back."""
     world = make_world(count=10)
     tick(world, 1000.0)
     for at in range(1, 7):
-        world.store.ask_breaker(Want(f"gpu-{at:02}", 1000.0, ()), Asked(anew=True, may_try=True), LIMITS, 1000.0)
+        world.store.ask_breaker(Want(f"gpu-{at:02}", 1000.0, ()), Disruption(anew=True, may_try=True), LIMITS, 1000.0)
     opened = world.store.breaker()
     assert opened is not None
     late = opened.half_open_at + LIMITS.within
     assert world.store.judge_breaker(LIMITS, late - 1) == opened
-    world.store.ask_breaker(Want("gpu-09", late, ()), Asked(anew=True, may_try=False), LIMITS, late)
+    world.store.ask_breaker(Want("gpu-09", late, ()), Disruption(anew=True, may_try=False), LIMITS, late)
     assert world.store.judge_breaker(LIMITS, late) is None
     (ticket,) = world.store.tickets(open_only=False)
     assert ticket.closed_because == "no node could be tried, and few want out of service any more"
 
 
-def test_a_trial_that_does_not_help_opens_the_breaker_for_longer(make_world: Callable[..., World]) -> None:
+def test_a_trial_that_does_not_help_opens_the_breaker_for_longer(make_world: Callable[..., TickContext]) -> None:
     """One node a trial in triage, not all."""
     world = make_world(count=6)
     now = in_service(world)
@@ -272,19 +276,19 @@ def test_a_trial_that_does_not_help_opens_the_breaker_for_longer(make_world: Cal
 
 
 def test_people_pass_an_open_breaker_and_nothing_keeps_a_node_from_coming_back(
-    make_world: Callable[..., World],
+    make_world: Callable[..., TickContext],
 ) -> None:
     """A wish is carried out, a reboot under way ends in service, a reset by name closes it."""
     world = make_world(count=10)
     now = in_service(world)
     for at in range(6):
         world.store.ask_breaker(
-            Want(f"gpu-{at + 2:02}", now, ("xid.79",)), Asked(anew=True, may_try=False), LIMITS, now
+            Want(f"gpu-{at + 2:02}", now, ("xid.79",)), Disruption(anew=True, may_try=False), LIMITS, now
         )
     opened = world.store.breaker()
     assert opened is not None
     assert not opened.trial
-    world.store.leave_intent("gpu-01", Wish.REBOOT, "ann", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.REBOOT, "ann", now=now)
     now = played(world, lambda world: path(world)[-2:] == [State.REBOOT, State.PRODUCTION], now=now)
     assert world.store.breaker() == opened
     assert world.store.reset_breaker("ann", "the driver was rolled back", now)
@@ -292,16 +296,18 @@ def test_people_pass_an_open_breaker_and_nothing_keeps_a_node_from_coming_back(
     (ticket,) = world.store.tickets(open_only=False)
     assert ticket.closed_because == "ann reset the circuit breaker: the driver was rolled back"
     why, known = world.store.ask_breaker(
-        Want("gpu-03", now, ("xid.79",)), Asked(anew=True, may_try=True), LIMITS, now
+        Want("gpu-03", now, ("xid.79",)), Disruption(anew=True, may_try=True), LIMITS, now
     )
     assert (why, known) == ("", None)  # whoever waited follows; only new ones count
 
 
-def test_a_breaker_survives_a_restart_and_two_processes_count_together(make_world: Callable[..., World]) -> None:
+def test_a_breaker_survives_a_restart_and_two_processes_count_together(
+    make_world: Callable[..., TickContext],
+) -> None:
     """Whoever asks next, it is one count, one breaker and one trial."""
     world = make_world(count=8)
     tick(world, 1000.0)
-    new = Asked(anew=True, may_try=True)
+    new = Disruption(anew=True, may_try=True)
     with Store.open(world.settings.store_url) as other:
         stores = (world.store, other, world.store)
         answers = [

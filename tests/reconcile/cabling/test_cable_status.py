@@ -10,10 +10,10 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin, serving
@@ -53,7 +53,7 @@ def sweep(fleet: Fleet, *missed: int) -> Result:
 class Plant:
     """A NetBox, a world that reads it, and what the next sweep will miss."""
 
-    def __init__(self, standin: Standin, world: World) -> None:
+    def __init__(self, standin: Standin, world: TickContext) -> None:
         self.standin, self.world = standin, world
         self.missed: tuple[int, ...] = ()
         self.now = 1000.0
@@ -71,13 +71,15 @@ class Plant:
             self.tick()
             for node in self.world.store.nodes():
                 if node.state is State.ONBOARD and not self.world.store.intents(node.name):
-                    self.world.store.leave_intent(node.name, Wish.CERTIFY, "tech", reason="", detail="", now=self.now)
+                    self.world.store.leave_intent(
+                        node.name, IntentKind.CERTIFY, "tech", reason="", detail="", now=self.now
+                    )
         assert {node.state for node in self.world.store.nodes()} == {State.PRODUCTION}
 
     def sweep(self, *missed: int) -> dict[int, str]:
         """Have the fabric swept now; return the statuses in NetBox afterwards."""
         self.missed = missed
-        self.world.store.leave_intent(FABRIC, Wish.RUN, "ann", reason="", detail="fabric", now=self.now)
+        self.world.store.leave_intent(FABRIC, IntentKind.RUN, "ann", reason="", detail="fabric", now=self.now)
         before = len(self.sweeps())
         for _ in range(10):
             self.tick()
@@ -122,7 +124,7 @@ def make(tmp_path: Path) -> Iterator[Callable[..., Plant]]:
                 netbox_write_cable_status=write,
             )
             stores.append(Store.create(settings.store_url))
-            world = World(settings, stores[-1], lambda: source.read(settings))
+            world = TickContext(settings, stores[-1], lambda: source.read(settings))
             return Plant(standin, world)
 
         yield plant

@@ -8,11 +8,11 @@ from structlog.testing import capture_logs
 
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.lifecycle.runs import Outcome, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.faults.policy import Policy
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings, load
 from tests.making import an_alarm
 from tests.reconcile.scripted import GOOD, IDLE, Scripted, in_state, path, played
@@ -23,10 +23,10 @@ SICK = Result("gpu_errors", Verdict.FAIL, "GPU 3 waits to be reset.", (PENDING,)
 WELL = Result("gpu_errors", Verdict.PASS, "nothing waits")
 
 
-def heals_by(*stages: Stage) -> Callable[[World], list[bool]]:
+def heals_by(*stages: Stage) -> Callable[[TickContext], list[bool]]:
     """Let a world's node have a fault that ends with one of these stages; return its switch."""
 
-    def set_up(world: World) -> list[bool]:
+    def set_up(world: TickContext) -> list[bool]:
         sick = [True]
 
         def script(_node: str, stage: Stage) -> tuple[Result, ...]:
@@ -41,19 +41,19 @@ def heals_by(*stages: Stage) -> Callable[[World], list[bool]]:
     return set_up
 
 
-def back(world: World) -> bool:
+def back(world: TickContext) -> bool:
     """Whether the node was out of service and serves again."""
     return path(world)[-2:-1] != [State.BURN_IN] and path(world)[-1] is State.PRODUCTION
 
 
-def told(world: World, stage: Stage) -> list[dict[str, object]]:
+def told(world: TickContext, stage: Stage) -> list[dict[str, object]]:
     """What the plays of a stage were told of the node."""
     engine = world.engine
     assert isinstance(engine, Scripted)
     return [dict(batch.runs["gpu-01"]) for batch in engine.launched if batch.stage is stage]
 
 
-def test_a_reset_is_told_what_to_reset_remembered_and_climbed_from(make_world: Callable[..., World]) -> None:
+def test_a_reset_is_told_what_to_reset_remembered_and_climbed_from(make_world: Callable[..., TickContext]) -> None:
     """The fault that is back within a week is rebooted; logs know since when what they say is no news."""
     world = make_world()
     now = played(world, in_state(State.PRODUCTION))
@@ -72,7 +72,7 @@ def test_a_reset_is_told_what_to_reset_remembered_and_climbed_from(make_world: C
     assert "remedy" not in told(world, Stage.HEALTH_PASSIVE)[-1]
 
 
-def test_a_clock_that_was_set_back_leaves_no_attempt_open(make_world: Callable[..., World]) -> None:
+def test_a_clock_that_was_set_back_leaves_no_attempt_open(make_world: Callable[..., TickContext]) -> None:
     """The node earned production later than its reset began, by the clock: what came of it is written down still."""
     world = make_world()
     now = played(world, in_state(State.PRODUCTION), now=100_000.0)
@@ -83,7 +83,7 @@ def test_a_clock_that_was_set_back_leaves_no_attempt_open(make_world: Callable[.
     assert attempt.helped is True
 
 
-def test_an_alarm_cordons_its_node_at_the_next_tick(make_world: Callable[..., World]) -> None:
+def test_an_alarm_cordons_its_node_at_the_next_tick(make_world: Callable[..., TickContext]) -> None:
     """Nobody waits for the next sweep."""
     world = make_world()
     now = played(world, in_state(State.PRODUCTION)) + 50
@@ -95,7 +95,9 @@ def test_an_alarm_cordons_its_node_at_the_next_tick(make_world: Callable[..., Wo
     assert {Condition.PENDING, Condition.CORDONED} <= set(node.conditions) or node.state is State.RESET
 
 
-def test_a_drain_is_undone_at_the_scheduler_whatever_the_node_went_through(make_world: Callable[..., World]) -> None:
+def test_a_drain_is_undone_at_the_scheduler_whatever_the_node_went_through(
+    make_world: Callable[..., TickContext],
+) -> None:
     """Also when it comes back from a reset; once that has passed it is not asked again."""
     world = make_world()
     world.settings = world.settings.model_copy(update={"scheduler": "slurm"})
@@ -115,7 +117,7 @@ def test_a_drain_is_undone_at_the_scheduler_whatever_the_node_went_through(make_
     assert [run.outcome for run in world.store.runs_of("gpu-01", Stage.RESUME, 5)] == [Outcome.PASSED] * len(resumed)
 
 
-def test_a_repaired_node_starts_anew(make_world: Callable[..., World]) -> None:
+def test_a_repaired_node_starts_anew(make_world: Callable[..., TickContext]) -> None:
     """What was tried before it earned production again is forgotten."""
     world = make_world()
     now = played(world, in_state(State.PRODUCTION))
@@ -124,7 +126,7 @@ def test_a_repaired_node_starts_anew(make_world: Callable[..., World]) -> None:
     tried = [each.remedy for each in world.store.attempts("gpu-01")]
     assert tried == [Remedy.RESET, Remedy.REBOOT]
     heals_by(Stage.VERIFY)(world)
-    world.store.leave_intent("gpu-01", Wish.REPAIRED, "ann", reason="new GPU", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.REPAIRED, "ann", reason="new GPU", now=now)
     now = played(world, in_state(State.PRODUCTION), now=now)
     heals_by(Stage.RESET)(world)
     played(world, lambda world: path(world)[-2:] == [State.RESET, State.PRODUCTION], now=now)

@@ -9,33 +9,33 @@ from typing import Any
 import pytest
 
 from fleet_runner import reconcile
-from fleet_runner.adapters.plays.wakeup import Bell, hearing, ring
+from fleet_runner.adapters.plays.wakeup import Wakeup, hearing, ring
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.faults.urgent import AT_ONCE, Attention, press
 from fleet_runner.reconcile.lifecycle import polling
-from fleet_runner.reconcile.loop.context import Report, World
+from fleet_runner.reconcile.loop.context import Report, TickContext
 from fleet_runner.reconcile.loop.single_instance import alone
 from tests.adapters.store.faults.test_alarms import alarm, keep
 from tests.reconcile.scripted import in_service, in_state, played
 from tests.services.signals.hearing import LONG
 from tests.waiting import until
 
-Made = Callable[..., World]
+Made = Callable[..., TickContext]
 
 
-def told_of(world: World, *names: str, code: str = "xid.79", remedy: Remedy = Remedy.POWER_CYCLE) -> None:
+def told_of(world: TickContext, *names: str, code: str = "xid.79", remedy: Remedy = Remedy.POWER_CYCLE) -> None:
     """Write alarms of nodes, as the listener does."""
     now = time.time()
     times: dict[str, Any] = {"first_at": now, "last_at": now, "heard_at": now, "raised_at": now}
     keep(world.store, *(alarm(name, code, remedy=remedy, **times) for name in names), now=now)
 
 
-def pending(world: World, name: str) -> bool:
+def pending(world: TickContext, name: str) -> bool:
     """Whether a remedy is pending on a node."""
     found = world.store.node(name)
     assert found is not None
@@ -72,7 +72,9 @@ def test_a_fault_that_comes_while_plays_are_looked_at_is_decided_before_the_next
 ) -> None:
     """The bell rings while the first of two batches is taken in."""
     made = make_world(count=2)
-    world = World(made.settings.model_copy(update={"batch_nodes": 1}), made.store, made.read_source, made.engine)
+    world = TickContext(
+        made.settings.model_copy(update={"batch_nodes": 1}), made.store, made.read_source, made.engine
+    )
     now = in_service(world)
     tick(world, now)
     seen: list[bool] = []
@@ -120,7 +122,7 @@ def test_a_flood_is_decided_in_parts_with_pauses(make_world: Made) -> None:
     now = in_service(world)
     names = [node.name for node in world.store.nodes()]
     for name in names:
-        world.store.leave_intent(name, Wish.HOLD, "ada", now=now)
+        world.store.leave_intent(name, IntentKind.HOLD, "ada", now=now)
     tick(world, now)
     told_of(world, *names)
     with hearing(world.settings.state_dir) as bell:
@@ -181,7 +183,7 @@ def test_a_tick_by_hand_hears_no_bell(make_world: Made) -> None:
     assert pending(world, "gpu-01")
 
 
-def _after(holds: Callable[[], bool], bell: Bell) -> Event:
+def _after(holds: Callable[[], bool], bell: Wakeup) -> Event:
     """Return what is set as soon as something holds."""
     stop = Event()
 

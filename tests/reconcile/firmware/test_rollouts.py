@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.firmware.rollout import Standing, unturnable
-from fleet_runner.core.firmware.turns import Turn
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.firmware.rollout import RolloutStatus, unturnable
+from fleet_runner.core.firmware.turns import RolloutStep
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.rolling import (
     ASKED,
     BURNING,
@@ -35,12 +35,12 @@ from tests.reconcile.scripted import BUSY, GOOD, IDLE, XID, Script, Scripted, pa
 WRONG = Finding("firmware.drift", "BMC", "BMC has version 1.0", Remedy.REFLASH, "f")
 FAILED = Result("firmware_update", Verdict.FAIL, "BMC failed twice", (WRONG,))
 DRIFT = Result("firmware_pins", Verdict.FAIL, "drift", (WRONG,))
-MakeWorld = Callable[..., World]
+MakeWorld = Callable[..., TickContext]
 
 
-def over(world: World) -> bool:
+def over(world: TickContext) -> bool:
     """Whether the rollout asks nobody any more."""
-    return standing_of(world).standing in {Standing.DONE, Standing.STOPPED}
+    return standing_of(world).standing in {RolloutStatus.DONE, RolloutStatus.STOPPED}
 
 
 def test_a_rollout_takes_a_canary_and_then_waves_through_firmware_and_burn_in(make_world: MakeWorld) -> None:
@@ -52,7 +52,7 @@ def test_a_rollout_takes_a_canary_and_then_waves_through_firmware_and_burn_in(ma
     waves: list[set[str]] = []
     while not over(world):
         now = ticked(world, now)
-        out = {name for name, each in turns(world).items() if each is Turn.ASKED}
+        out = {name for name, each in turns(world).items() if each is RolloutStep.ASKED}
         most.append(len(out))
         waves += [out] if out and not any(out <= wave for wave in waves) else []
     assert [len(wave) for wave in waves] == [1, 3, 2]
@@ -73,7 +73,7 @@ def test_drift_alone_moves_no_node(make_world: MakeWorld) -> None:
     now = ticked(world, now, 60)
     assert {node.state for node in world.store.nodes()} == {State.PRODUCTION}
     for name in ("gpu-01", "gpu-02"):
-        world.store.leave_intent(name, Wish.FIRMWARE, "ann", reason="BMC 1.2", now=now)
+        world.store.leave_intent(name, IntentKind.FIRMWARE, "ann", reason="BMC 1.2", now=now)
     script(world, lambda node, stage: (BURNING,) if stage is Stage.BURN_IN else updating(node, stage))
     now = ticked(world, now, 10)
     assert {node.state for node in world.store.nodes()} == {State.BURN_IN}
@@ -92,7 +92,7 @@ def test_a_busy_node_is_drained_first(make_world: MakeWorld) -> None:
     assert {Condition.CORDONED, Condition.DRAINING} <= set(node.conditions)
     script(world, updating)
     played(world, over, now=now)
-    assert turns(world) == {"gpu-01": Turn.DONE}
+    assert turns(world) == {"gpu-01": RolloutStep.DONE}
     assert not set(row(world, "gpu-01").conditions) & {Condition.PENDING, Condition.CORDONED, Condition.DRAINING}
 
 
@@ -103,13 +103,17 @@ def test_a_failed_canary_stops_it_and_a_person_resumes_it(make_world: MakeWorld)
     rolled(world, now)
     script(world, lambda node, stage: (FAILED,) if stage is Stage.FIRMWARE else updating(node, stage))
     now = played(world, over, now=now)
-    assert standing_of(world).standing is Standing.STOPPED
+    assert standing_of(world).standing is RolloutStatus.STOPPED
     assert standing_of(world).detail.startswith("stopped: gpu-01 of the canary failed: it went to firmware_failed:")
     assert "BMC failed twice" in member(world, "gpu-01").detail
     now = ticked(world, now, 20)
-    assert turns(world) == {"gpu-01": Turn.FAILED, "gpu-02": Turn.WAITING, "gpu-03": Turn.WAITING}
+    assert turns(world) == {
+        "gpu-01": RolloutStep.FAILED,
+        "gpu-02": RolloutStep.WAITING,
+        "gpu-03": RolloutStep.WAITING,
+    }
     script(world, updating)
-    turn(world, Standing.RUNNING, now)
+    turn(world, RolloutStatus.RUNNING, now)
     played(world, over, now=now)
     assert standing_of(world).detail == "2 done, 1 failed, 0 skipped"
     assert member(world, "gpu-02").wave == 0
@@ -122,7 +126,7 @@ def test_a_node_that_does_not_come_back_from_burn_in_has_failed(make_world: Make
     now = serving(world)
     rolled(world, now)
     script(world, lambda node, stage: (XID,) if stage is Stage.BURN_IN else updating(node, stage))
-    played(world, lambda world: turns(world) == {"gpu-01": Turn.FAILED}, now=now)
+    played(world, lambda world: turns(world) == {"gpu-01": RolloutStep.FAILED}, now=now)
     assert member(world, "gpu-01").detail.startswith("it went to triage: Burn-in found a fault;")
 
 
@@ -141,15 +145,15 @@ def test_stopping_gives_back_who_has_not_begun(make_world: MakeWorld) -> None:
     now = ticked(world, now, 20)
     assert row(world, "gpu-01").state is State.BURN_IN
     assert Condition.PENDING in row(world, "gpu-02").conditions
-    turn(world, Standing.STOPPED, now)
+    turn(world, RolloutStatus.STOPPED, now)
     script(world, updating)
     now = ticked(world, now, 20)
-    assert turns(world) == {"gpu-01": Turn.DONE, "gpu-02": Turn.WAITING}
+    assert turns(world) == {"gpu-01": RolloutStep.DONE, "gpu-02": RolloutStep.WAITING}
     assert row(world, "gpu-02").state is State.PRODUCTION
     assert not set(row(world, "gpu-02").conditions) & {Condition.PENDING, Condition.CORDONED}
     said = [entry.sentence for entry in world.store.history("gpu-02")]
     assert "rollout 1 is stopped by ann: lunch; the node serves on." in said
-    turn(world, Standing.RUNNING, now)
+    turn(world, RolloutStatus.RUNNING, now)
     played(world, over, now=now)
     assert standing_of(world).detail == "2 done, 0 failed, 0 skipped"
 
@@ -170,32 +174,32 @@ def test_a_fault_comes_before_an_update(make_world: MakeWorld) -> None:
 
     script(world, plays)
     played(world, over, now=now + 200)
-    assert member(world, "gpu-01").turn is Turn.SKIPPED
+    assert member(world, "gpu-01").turn is RolloutStep.SKIPPED
     assert member(world, "gpu-01").detail.startswith("REBOOT came first: GPU 3 fell off the bus.")
-    assert member(world, "gpu-02").turn is Turn.DONE
+    assert member(world, "gpu-02").turn is RolloutStep.DONE
 
 
 def test_who_is_not_fit_when_its_turn_comes_is_skipped(make_world: MakeWorld) -> None:
     """Held, cancelled, on target: each with its reason, and the next one is asked."""
     world = catalogued(make_world(count=4))
     now = serving(world)
-    world.store.leave_intent("gpu-01", Wish.HOLD, "ann", reason="visitors", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.HOLD, "ann", reason="visitors", now=now)
     now = ticked(world, now)
     script(world, lambda node, stage: (GOOD, BUSY) if stage in ASKED else updating(node, stage))
     rolled(world, now)
     now = ticked(world, now, 3)
     assert member(world, "gpu-01").detail == "it is held by ann: visitors"
-    assert turns(world)["gpu-02"] is Turn.ASKED
-    world.store.leave_intent("gpu-02", Wish.CANCEL, "bob", now=now)
+    assert turns(world)["gpu-02"] is RolloutStep.ASKED
+    world.store.leave_intent("gpu-02", IntentKind.CANCEL, "bob", now=now)
     now = ticked(world, now, 3)
     assert member(world, "gpu-02").detail == "its update was cancelled before it began"
-    assert turns(world)["gpu-03"] is Turn.ASKED
+    assert turns(world)["gpu-03"] is RolloutStep.ASKED
     catalogued(world, target="1.1")
-    world.store.leave_intent("gpu-03", Wish.HOLD, "ann", now=now)
+    world.store.leave_intent("gpu-03", IntentKind.HOLD, "ann", now=now)
     played(world, over, now=now)
     assert member(world, "gpu-03").detail == "it is held by ann: no reason given"
     assert member(world, "gpu-04").detail == "everything is on its target already"
-    assert standing_of(world).standing is Standing.DONE
+    assert standing_of(world).standing is RolloutStatus.DONE
 
 
 def test_a_held_node_is_given_back_once_it_is_released(make_world: MakeWorld) -> None:
@@ -205,11 +209,11 @@ def test_a_held_node_is_given_back_once_it_is_released(make_world: MakeWorld) ->
     rolled(world, now)
     script(world, lambda node, stage: (GOOD, BUSY) if stage in ASKED else updating(node, stage))
     now = ticked(world, now, 3)
-    world.store.leave_intent("gpu-01", Wish.HOLD, "ann", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=now)
     now = ticked(world, now, 3)
     assert Condition.PENDING in row(world, "gpu-01").conditions
     script(world, updating)
-    world.store.leave_intent("gpu-01", Wish.RELEASE, "ann", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.RELEASE, "ann", now=now)
     ticked(world, now, 20)
     assert row(world, "gpu-01").state is State.PRODUCTION
     assert Condition.PENDING not in row(world, "gpu-01").conditions
@@ -224,7 +228,7 @@ def test_without_a_catalogue_that_can_be_read_nobody_is_asked(make_world: MakeWo
     catalogued(world, target="")
     rolled(world, now)
     now = ticked(world, now, 10)
-    assert set(turns(world).values()) == {Turn.WAITING}
+    assert set(turns(world).values()) == {RolloutStep.WAITING}
     catalogued(world)
     played(world, over, now=now)
     assert standing_of(world).detail == "2 done, 0 failed, 0 skipped"
@@ -289,7 +293,7 @@ def fated(fate: str) -> Script:
 @given(
     st.lists(
         st.one_of(
-            st.sampled_from([Standing.PAUSED, Standing.STOPPED, Standing.RUNNING]),
+            st.sampled_from([RolloutStatus.PAUSED, RolloutStatus.STOPPED, RolloutStatus.RUNNING]),
             st.tuples(st.sampled_from(["ok", "firmware", "burn_in", "busy", "silent"]), st.integers(1, 15)),
         ),
         max_size=8,
@@ -297,28 +301,28 @@ def fated(fate: str) -> Script:
 )
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_plays_and_people_do_a_wave_is_never_exceeded(
-    make_world: MakeWorld, story: list[Standing | tuple[str, int]]
+    make_world: MakeWorld, story: list[RolloutStatus | tuple[str, int]]
 ) -> None:
     """And with everything well again, and whatever was stopped resumed, every node ends in one way."""
     world = catalogued(make_world(count=3))
     now = serving(world)
     rolled(world, now, wave=2, failed_share=0.5)
     for chapter in [*story, ("ok", 10)]:
-        if isinstance(chapter, Standing):
+        if isinstance(chapter, RolloutStatus):
             if not unturnable(standing_of(world), chapter):
                 turn(world, chapter, now)
             continue
         script(world, fated(chapter[0]))
         for _ in range(chapter[1]):
             now = ticked(world, now, pause=8.0)
-            asked = [each for each in world.store.rollout_members(1) if each.turn is Turn.ASKED]
+            asked = [each for each in world.store.rollout_members(1) if each.turn is RolloutStep.ASKED]
             assert len(asked) <= (1 if any(each.wave == 0 for each in asked) else 2)
             assert len({each.wave for each in asked}) <= 1
     for _ in range(200):
-        if standing_of(world).standing in {Standing.PAUSED, Standing.STOPPED}:
-            turn(world, Standing.RUNNING, now)
-        if standing_of(world).standing is Standing.DONE:
+        if standing_of(world).standing in {RolloutStatus.PAUSED, RolloutStatus.STOPPED}:
+            turn(world, RolloutStatus.RUNNING, now)
+        if standing_of(world).standing is RolloutStatus.DONE:
             break
         now = ticked(world, now, pause=8.0)
-    assert standing_of(world).standing is Standing.DONE
-    assert set(turns(world).values()) <= {Turn.DONE, Turn.FAILED, Turn.SKIPPED}
+    assert standing_of(world).standing is RolloutStatus.DONE
+    assert set(turns(world).values()) <= {RolloutStep.DONE, RolloutStep.FAILED, RolloutStep.SKIPPED}

@@ -4,18 +4,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fleet_runner.adapters.plays.engine import BatchState
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import IDLE, XID, Scripted, all_good, in_service, in_state, pass_time, played
 
 WAITS = "waits: 2 plays run, as many as may at once (batches_at_once)"
 
 
 def crowded(
-    make_world: Callable[..., World], count: int, nodes: int = 2, state: State | None = None
-) -> tuple[World, Scripted]:
+    make_world: Callable[..., TickContext], count: int, nodes: int = 2, state: State | None = None
+) -> tuple[TickContext, Scripted]:
     """A world of two plays at a time, with so many nodes to each, that do not end; at 1000 all are new to a state."""
     world = make_world(all_good, count=count)
     engine = world.engine
@@ -28,7 +28,7 @@ def crowded(
     return world, engine
 
 
-def waiting(world: World) -> list[str]:
+def waiting(world: TickContext) -> list[str]:
     """Return the nodes that wait for a play."""
     return [node.name for node in world.store.nodes() if node.waiting == WAITS]
 
@@ -38,7 +38,7 @@ def launched(engine: Scripted) -> list[list[str]]:
     return [sorted(batch.runs) for batch in engine.launched]
 
 
-def test_no_more_plays_run_than_may_and_the_rest_say_so(make_world: Callable[..., World]) -> None:
+def test_no_more_plays_run_than_may_and_the_rest_say_so(make_world: Callable[..., TickContext]) -> None:
     """It stays so for as long as they run, also when the others are looked at again."""
     world, engine = crowded(make_world, 7)
     tick(world, 1000.0)
@@ -49,7 +49,7 @@ def test_no_more_plays_run_than_may_and_the_rest_say_so(make_world: Callable[...
     assert waiting(world) == ["gpu-05", "gpu-06", "gpu-07"]
 
 
-def test_who_waited_is_next_as_soon_as_a_play_ends(make_world: Callable[..., World]) -> None:
+def test_who_waited_is_next_as_soon_as_a_play_ends(make_world: Callable[..., TickContext]) -> None:
     """Before those that are through with their stage and need another, and long before a retry."""
     world, engine = crowded(make_world, 7, state=State.VERIFY)
     tick(world, 1001.0)
@@ -61,7 +61,7 @@ def test_who_waited_is_next_as_soon_as_a_play_ends(make_world: Callable[..., Wor
     played(world, in_state(State.PRODUCTION), now=1003.0)
 
 
-def test_a_batch_that_is_not_full_takes_more_nodes_of_its_stage_alone(make_world: Callable[..., World]) -> None:
+def test_a_batch_that_is_not_full_takes_more_nodes_of_its_stage_alone(make_world: Callable[..., TickContext]) -> None:
     """One that a person wants to be looked at otherwise needs a play of its own."""
     world, engine = crowded(make_world, 4, nodes=3, state=State.PRODUCTION)
     engine.state = BatchState.ENDED
@@ -69,11 +69,11 @@ def test_a_batch_that_is_not_full_takes_more_nodes_of_its_stage_alone(make_world
     engine.launched.clear()
     engine.state = BatchState.RUNNING
     for node, stage in (("01", "cabling"), ("02", "health_passive"), ("03", "cabling"), ("04", "verify")):
-        world.store.leave_intent(f"gpu-{node}", Wish.RUN, "kim", reason="curious", detail=stage, now=now)
+        world.store.leave_intent(f"gpu-{node}", IntentKind.RUN, "kim", reason="curious", detail=stage, now=now)
     tick(world, now)
     stages = [(batch.stage, sorted(batch.runs)) for batch in engine.launched]
     assert stages == [(Stage.CABLING, ["gpu-01", "gpu-03"]), (Stage.HEALTH_PASSIVE, ["gpu-02"])]
-    assert [intent.wish for intent in world.store.intents("gpu-04")] == [Wish.RUN], "it is not forgotten"
+    assert [intent.wish for intent in world.store.intents("gpu-04")] == [IntentKind.RUN], "it is not forgotten"
     assert waiting(world) == ["gpu-04"]
     engine.state = BatchState.ENDED
     tick(world, now + 1.0)
@@ -81,12 +81,12 @@ def test_a_batch_that_is_not_full_takes_more_nodes_of_its_stage_alone(make_world
     assert [run.stage for run in world.store.open_runs(["gpu-04"])] == [Stage.VERIFY]
 
 
-def test_who_left_the_line_holds_nobody_up(make_world: Callable[..., World]) -> None:
+def test_who_left_the_line_holds_nobody_up(make_world: Callable[..., TickContext]) -> None:
     """A person holds one that waits: the next one's play begins."""
     world, engine = crowded(make_world, 4, nodes=1)
     tick(world, 1000.0)
     assert waiting(world) == ["gpu-03", "gpu-04"]
-    world.store.leave_intent("gpu-03", Wish.HOLD, "ann", reason="smoke", detail="", now=1000.0)
+    world.store.leave_intent("gpu-03", IntentKind.HOLD, "ann", reason="smoke", detail="", now=1000.0)
     engine.state = BatchState.ENDED
     tick(world, 1001.0)
     assert ["gpu-04"] in launched(engine)
@@ -94,7 +94,7 @@ def test_who_left_the_line_holds_nobody_up(make_world: Callable[..., World]) -> 
     assert "gpu-03" not in world.line
 
 
-def test_who_waited_for_a_runner_that_died_is_tried_again(make_world: Callable[..., World]) -> None:
+def test_who_waited_for_a_runner_that_died_is_tried_again(make_world: Callable[..., TickContext]) -> None:
     """Another process knows nothing of the line; the pause between tries is the longest that anybody waits."""
     world, engine = crowded(make_world, 3, nodes=1)
     tick(world, 1000.0)
@@ -105,7 +105,7 @@ def test_who_waited_for_a_runner_that_died_is_tried_again(make_world: Callable[.
     assert ["gpu-03"] in launched(engine)
 
 
-def test_who_may_not_leave_service_waits_in_line_for_its_next_look(make_world: Callable[..., World]) -> None:
+def test_who_may_not_leave_service_waits_in_line_for_its_next_look(make_world: Callable[..., TickContext]) -> None:
     """All are sick, one may be out, and the others are swept meanwhile: that is a play, too."""
     world = make_world(lambda _node, _stage: (XID, IDLE), count=3)
     engine = world.engine

@@ -13,12 +13,12 @@ from fleet_runner.adapters.plays.wakeup import hearing, ring
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.reconcile.lifecycle.apply import act
 from fleet_runner.reconcile.lifecycle.polling import poll
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 
 LONG = 30.0
 
 
-def _rung_for_a_second(world: World) -> int:
+def _rung_for_a_second(world: TickContext) -> int:
     """Serve while somebody rings without end; return how often it looked."""
     stop, looks = Event(), [0]
 
@@ -39,7 +39,7 @@ def _rung_for_a_second(world: World) -> int:
     return looks[0]
 
 
-def test_a_ring_makes_it_tick_and_a_stop_ends_it_at_once(make_world: Callable[..., World]) -> None:
+def test_a_ring_makes_it_tick_and_a_stop_ends_it_at_once(make_world: Callable[..., TickContext]) -> None:
     """The pause between two ticks is half a minute: none of this waits for it."""
     made = make_world()
     world = replace(made, settings=made.settings.model_copy(update={"tick_seconds": LONG}))
@@ -68,7 +68,7 @@ def test_a_ring_makes_it_tick_and_a_stop_ends_it_at_once(make_world: Callable[..
 
 
 def test_it_rests_for_as_long_as_it_took_whatever_rings(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody rings without end, and to decide takes a twentieth of a second."""
     world, slow = make_world(), 0.05
@@ -84,7 +84,7 @@ def test_it_rests_for_as_long_as_it_took_whatever_rings(
 
 
 def test_a_ring_is_no_tick_and_ticks_come_all_the_same(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody rings without end: plays are still looked at every tenth of a second, and not at each ring."""
     made = make_world()
@@ -103,7 +103,7 @@ def test_a_ring_is_no_tick_and_ticks_come_all_the_same(
 
 
 def test_a_glance_that_fails_is_followed_by_another(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The store is in trouble once, after the fleet was read."""
     world, stop, looked, trouble = make_world(), Event(), Event(), Event()

@@ -8,7 +8,7 @@ from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import IDLE, Scripted, all_good, in_state, pass_time, played
 
 WORKING = Result("gpu_burn", Verdict.UNKNOWN, "it runs", observed={"working": True, "elapsed": 1, "seconds": 9})
@@ -28,7 +28,7 @@ SLOW = Result(
 PAUSE = 300.0
 
 
-def serving(make_world: Callable[..., World], answers: list[Result]) -> tuple[World, float]:
+def serving(make_world: Callable[..., TickContext], answers: list[Result]) -> tuple[TickContext, float]:
     """A node in production whose profile asks for tests; each look at them gets the next answer, then the last."""
 
     def script(node: str, stage: Stage) -> tuple[Result, ...]:
@@ -46,7 +46,7 @@ def serving(make_world: Callable[..., World], answers: list[Result]) -> tuple[Wo
     return world, played(world, in_state(State.PRODUCTION))
 
 
-def rounds(world: World) -> list[tuple[float, Outcome | None]]:
+def rounds(world: TickContext) -> list[tuple[float, Outcome | None]]:
     """What each look was told: the round that it belongs to; and how it ended."""
     engine = world.engine
     assert isinstance(engine, Scripted)
@@ -57,7 +57,7 @@ def rounds(world: World) -> list[tuple[float, Outcome | None]]:
     return list(zip(told, ended, strict=True))
 
 
-def passed(world: World, now: float, seconds: float) -> float:
+def passed(world: TickContext, now: float, seconds: float) -> float:
     """Let time go by, in steps of half a minute, and until nothing runs on the node."""
     until = now + seconds
     while now < until or world.store.open_runs():
@@ -66,7 +66,9 @@ def passed(world: World, now: float, seconds: float) -> float:
     return now
 
 
-def test_a_round_is_looked_at_to_its_end_and_the_next_comes_an_hour_later(make_world: Callable[..., World]) -> None:
+def test_a_round_is_looked_at_to_its_end_and_the_next_comes_an_hour_later(
+    make_world: Callable[..., TickContext],
+) -> None:
     """All looks of a round find the same tests on the node; sweeps go on beside it."""
     world, now = serving(make_world, [WORKING, WORKING, BURNT])
     passed(world, now, 2 * PAUSE - 60)
@@ -82,7 +84,7 @@ def test_a_round_is_looked_at_to_its_end_and_the_next_comes_an_hour_later(make_w
 
 
 def test_tests_that_gave_way_are_tried_again_an_hour_later_and_raise_nothing(
-    make_world: Callable[..., World],
+    make_world: Callable[..., TickContext],
 ) -> None:
     world, now = serving(make_world, [WORKING, GAVE_WAY])
     passed(world, now, 3 * PAUSE)
@@ -96,7 +98,7 @@ def test_tests_that_gave_way_are_tried_again_an_hour_later_and_raise_nothing(
 
 
 def test_a_node_whose_tests_always_give_way_is_told_of_after_a_day_of_rounds(
-    make_world: Callable[..., World],
+    make_world: Callable[..., TickContext],
 ) -> None:
     """And an answer ends that."""
     answers = [GAVE_WAY]
@@ -114,7 +116,7 @@ def test_a_node_whose_tests_always_give_way_is_told_of_after_a_day_of_rounds(
     assert world.store.nodes()[0].waiting == ""
 
 
-def test_a_node_that_was_slow_is_sent_away_after_the_second_round(make_world: Callable[..., World]) -> None:
+def test_a_node_that_was_slow_is_sent_away_after_the_second_round(make_world: Callable[..., TickContext]) -> None:
     """Two looks at one test are one round: it is told once, by its evidence."""
     world, now = serving(make_world, [SLOW, BURNT, SLOW, replace(SLOW, evidence=("cd",))])
     now = passed(world, now, 1.5 * PAUSE)
@@ -128,7 +130,7 @@ def test_a_node_that_was_slow_is_sent_away_after_the_second_round(make_world: Ca
     assert ticket.fault == "gpu-01/gpu_burn.slow/GPU 3"
 
 
-def test_an_overdue_burn_in_is_stopped_on_the_node_before_triage(make_world: Callable[..., World]) -> None:
+def test_an_overdue_burn_in_is_stopped_on_the_node_before_triage(make_world: Callable[..., TickContext]) -> None:
     """By the play that a drain is; that it does not reach the node keeps it from nothing."""
 
     def script(node: str, stage: Stage) -> tuple[Result, ...] | None:
@@ -145,7 +147,7 @@ def test_an_overdue_burn_in_is_stopped_on_the_node_before_triage(make_world: Cal
     assert world.store.nodes()[0].state is State.TRIAGE
 
 
-def test_a_fault_that_tests_find_takes_the_idle_node_to_triage(make_world: Callable[..., World]) -> None:
+def test_a_fault_that_tests_find_takes_the_idle_node_to_triage(make_world: Callable[..., TickContext]) -> None:
     world, now = serving(make_world, [WORKING, BAD])
     passed(world, now, 1.5 * PAUSE)
     [node] = world.store.nodes()
@@ -154,7 +156,7 @@ def test_a_fault_that_tests_find_takes_the_idle_node_to_triage(make_world: Calla
     assert ticket.title == "gpu-01: GPU 3 is bad."
 
 
-def test_a_node_that_is_used_is_not_tested(make_world: Callable[..., World]) -> None:
+def test_a_node_that_is_used_is_not_tested(make_world: Callable[..., TickContext]) -> None:
     world, now = serving(make_world, [BURNT])
     engine = world.engine
     assert isinstance(engine, Scripted)
@@ -168,7 +170,7 @@ def test_a_node_that_is_used_is_not_tested(make_world: Callable[..., World]) -> 
     assert set(node.conditions) == {Condition.IN_USE}
 
 
-def test_what_a_burn_in_was_told_long_ago_counts_at_its_end(make_world: Callable[..., World]) -> None:
+def test_what_a_burn_in_was_told_long_ago_counts_at_its_end(make_world: Callable[..., TickContext]) -> None:
     """The answer of a test that has ended is stored once; each run is judged by it."""
     ended = Result("cpu_stress", Verdict.PASS, "right", evidence=("aa",))
     looks = [(ended, WORKING)] * 5 + [(ended, BURNT)]

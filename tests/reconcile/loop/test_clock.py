@@ -12,7 +12,7 @@ from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop import liveness
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.liveness import Steady
 from tests.reconcile.scripted import Scripted, in_state, played
 
@@ -23,7 +23,7 @@ ON_THE_WAY = (Stage.PROVISION, Stage.VERIFY, Stage.FIRMWARE, Stage.BURN_IN)
 @pytest.mark.parametrize("jump", [DAY, -DAY, 3_600.0, -3_600.0])
 @pytest.mark.parametrize("before", range(1, 8))
 def test_a_jump_there_and_back_anywhere_on_the_way_costs_no_node_anything(
-    make_world: Callable[..., World], jump: float, before: int
+    make_world: Callable[..., TickContext], jump: float, before: int
 ) -> None:
     """Each stage once, no ticket, and it serves."""
     world = make_world()
@@ -53,7 +53,7 @@ def test_only_what_is_set_counts_as_a_jump() -> None:
 
 
 def test_whoever_serves_says_so_and_serves_on(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once for each jump."""
     world = make_world()
@@ -76,7 +76,7 @@ def test_whoever_serves_says_so_and_serves_on(
 
 
 def test_a_clock_that_was_wrong_leaves_no_node_alone(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Set on by a day and back, in production: what is to be looked at tomorrow only is looked at now."""
     world = make_world()

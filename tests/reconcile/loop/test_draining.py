@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from fleet_runner.core.checks.verdicts import Result, Verdict
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.spool import Ended, Judged, PlayEnd
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import (
     GOOD,
     IDLE,
@@ -20,7 +20,7 @@ from tests.reconcile.scripted import (
     played,
 )
 
-MakeWorld = Callable[..., World]
+MakeWorld = Callable[..., TickContext]
 
 WORKS = Result("scheduler", Verdict.PASS, "job 7 (running)", observed={"in_use": True, "ours": True})
 FREE = Result("scheduler", Verdict.PASS, "no work on it", observed={"in_use": False, "ours": True})
@@ -28,7 +28,7 @@ SILENT = Result("scheduler", Verdict.UNKNOWN, "slurmctld does not answer")
 APART = Result("scheduler", Verdict.SKIPPED, "no scheduler gives it work")
 
 
-def scripted(world: World, said: Result) -> None:
+def scripted(world: TickContext, said: Result) -> None:
     """Have the scheduler say this whenever it is asked, of a node whose processes are idle."""
     assert isinstance(world.engine, Scripted)
 
@@ -44,24 +44,24 @@ def scripted(world: World, said: Result) -> None:
     world.engine.script = script
 
 
-def scheduled(make_world: MakeWorld) -> tuple[World, float]:
+def scheduled(make_world: MakeWorld) -> tuple[TickContext, float]:
     """Return a world with Slurm and a node that serves, and the time."""
     world = make_world()
     world.settings = world.settings.model_copy(update={"scheduler": "slurm"})
     return world, in_service(world)
 
 
-def asked_to_reboot(world: World, now: float) -> None:
-    world.store.leave_intent("gpu-01", Wish.REBOOT, "ann", reason="a new kernel", now=now)
+def asked_to_reboot(world: TickContext, now: float) -> None:
+    world.store.leave_intent("gpu-01", IntentKind.REBOOT, "ann", reason="a new kernel", now=now)
 
 
-def launched(world: World, stage: Stage) -> list[dict[str, object]]:
+def launched(world: TickContext, stage: Stage) -> list[dict[str, object]]:
     """Return what the plays of a stage were told of the node, oldest first."""
     assert isinstance(world.engine, Scripted)
     return [dict(batch.runs["gpu-01"]) for batch in world.engine.launched if batch.stage is stage]
 
 
-def states(world: World) -> set[State]:
+def states(world: TickContext) -> set[State]:
     return {node.state for node in world.store.nodes()}
 
 
@@ -118,7 +118,7 @@ def test_a_cancelled_remedy_gives_the_node_back(make_world: MakeWorld) -> None:
     scripted(world, WORKS)
     asked_to_reboot(world, now)
     now = pass_time(world, now, 60.0)
-    world.store.leave_intent("gpu-01", Wish.CANCEL, "ann", reason="not today", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.CANCEL, "ann", reason="not today", now=now)
     now = pass_time(world, now, 60.0)
     assert Condition.PENDING not in next(iter(world.store.nodes())).conditions
     assert len(launched(world, Stage.RESUME)) == 1

@@ -9,13 +9,13 @@ import pytest
 from fleet_runner.adapters.plays.engine import Batch
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Cable, Device, Fleet, Interface, Termination
-from fleet_runner.core.lifecycle.runs import Outcome, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import GOOD, IDLE, XID, Scripted, a_fleet, in_state, played
 
-Make = Callable[..., World]
+Make = Callable[..., TickContext]
 FABRIC = "infiniband.hall"
 PORT = (Interface("ib0", "infiniband-ndr"),)
 
@@ -72,7 +72,7 @@ class Hall:
         """Have a person ask for a sweep that says something, and look at what follows from it."""
         self.sweep = says
         before = len(self.sweeps())
-        self.world.store.leave_intent(FABRIC, Wish.RUN, "ann", detail="fabric", now=self.now)
+        self.world.store.leave_intent(FABRIC, IntentKind.RUN, "ann", detail="fabric", now=self.now)
         self.until(lambda: len(self.sweeps()) > before and not self.sweeping())
         self.now += 5
         tick(self.world, self.now)
@@ -178,12 +178,12 @@ def test_a_suspect_capture_is_one_ticket_and_closes_no_other(hall: Hall) -> None
 
 def test_nobody_is_sent_to_a_node_that_is_held(hall: Hall) -> None:
     """Until it is released."""
-    hall.world.store.leave_intent("gpu-01", Wish.HOLD, "ann", now=hall.now)
+    hall.world.store.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=hall.now)
     for says in (wrong(), wrong(), wrong()):
         hall.swept(says)
     assert hall.world.store.tickets() == ()
     assert "1 fault, 1 excused (gpu-01 is held)" in hall.waiting()
-    hall.world.store.leave_intent("gpu-01", Wish.RELEASE, "ann", now=hall.now)
+    hall.world.store.leave_intent("gpu-01", IntentKind.RELEASE, "ann", now=hall.now)
     hall.swept(wrong())
     assert len(hall.world.store.tickets()) == 1
 
@@ -204,7 +204,7 @@ def test_a_ticket_that_a_node_opened_in_verify_is_closed_by_a_sweep_that_looked_
         tick(world, now)
     (ticket,) = world.store.tickets()
     assert ticket.nodes == ("gpu-01", "leaf-1")
-    world.store.leave_intent(FABRIC, Wish.RUN, "ann", detail="fabric", now=now)
+    world.store.leave_intent(FABRIC, IntentKind.RUN, "ann", detail="fabric", now=now)
     for _ in range(100):
         now += 60
         tick(world, now)
@@ -239,7 +239,7 @@ def test_fabrics_that_share_their_servers_leave_each_others_tickets_alone(make_w
     def swept(rail: str, now: float) -> float:
         name = f"{FABRIC}.{rail}"
         before = len(world.store.runs(name))
-        world.store.leave_intent(name, Wish.RUN, "ann", detail="fabric", now=now)
+        world.store.leave_intent(name, IntentKind.RUN, "ann", detail="fabric", now=now)
         while len([run for run in world.store.runs(name) if run.ended_at]) <= before:
             now += 5
             tick(world, now)
@@ -274,7 +274,7 @@ def test_a_sweep_is_told_who_can_look_what_was_seen_and_who_was_disturbed(make_w
     assert told["suspect_share"] == 0.005
     hall.swept(Result("fabric_counters", Verdict.PASS, "quiet", observed={"counters": {"gpu-01": 7}}), fine())
     hall.swept(Result("fabric_counters", Verdict.UNKNOWN, "no permission"), fine())
-    hall.world.store.leave_intent("gpu-01", Wish.HOLD, "ann", now=hall.now)
+    hall.world.store.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=hall.now)
     hall.now += 3 * 86_400
     hall.swept(fine())
     told = hall.told()
@@ -287,7 +287,7 @@ def test_a_sweep_is_told_who_can_look_what_was_seen_and_who_was_disturbed(make_w
 def test_a_rebooted_node_is_disturbed_until_it_serves_again(hall: Hall) -> None:
     """For a while after, in the fabric's payload and in its own; nobody else is."""
     hall.now += 3 * 86_400
-    hall.world.store.leave_intent("gpu-02", Wish.REBOOT, "ann", now=hall.now)
+    hall.world.store.leave_intent("gpu-02", IntentKind.REBOOT, "ann", now=hall.now)
     seen: list[dict[str, float]] = []
     store = hall.world.store
 
@@ -336,7 +336,7 @@ def test_a_fabric_that_left_the_source_of_truth_rests(hall: Hall) -> None:
 
 def test_a_retired_fabric_is_swept_no_more(hall: Hall) -> None:
     """Its history stays."""
-    hall.world.store.leave_intent(FABRIC, Wish.RETIRE, "ann", now=hall.now)
+    hall.world.store.leave_intent(FABRIC, IntentKind.RETIRE, "ann", now=hall.now)
     hall.until(lambda: hall.world.store.fabrics()[0].state is State.RETIRED)
     assert hall.world.store.due(hall.now + 1e9)
     assert FABRIC not in {node.name for node in hall.world.store.due(hall.now + 1e9)}

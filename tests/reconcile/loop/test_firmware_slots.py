@@ -8,12 +8,12 @@ from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import Flash
-from fleet_runner.core.firmware.rollout import Standing
-from fleet_runner.core.firmware.turns import Turn
+from fleet_runner.core.firmware.rollout import RolloutStatus
+from fleet_runner.core.firmware.turns import RolloutStep
 from fleet_runner.core.lifecycle.actions import Decision, Move
-from fleet_runner.core.lifecycle.runs import Outcome, Wish
+from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import HOUR, TRANSITIONS, Condition, Event, Stage, State
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.rolling import (
     BURNING,
     FLASHING,
@@ -33,7 +33,7 @@ from tests.reconcile.rolling import (
 )
 from tests.reconcile.scripted import GOOD, Scripted, in_state, played
 
-MakeWorld = Callable[..., World]
+MakeWorld = Callable[..., TickContext]
 
 
 def flashing(node: str, stage: Stage) -> tuple[Result, ...]:
@@ -41,18 +41,18 @@ def flashing(node: str, stage: Stage) -> tuple[Result, ...]:
     return (GOOD, FLASHING) if stage is Stage.FIRMWARE else updating(node, stage)
 
 
-def limited(world: World, **limits: object) -> World:
+def limited(world: TickContext, **limits: object) -> TickContext:
     """The same world with other settings."""
     world.settings = world.settings.model_copy(update=limits)
     return world
 
 
-def begun(world: World) -> set[str]:
+def begun(world: TickContext) -> set[str]:
     """The nodes on which firmware was begun."""
     return {node for stage, node, _ in launched(world) if stage is Stage.FIRMWARE}
 
 
-def arrived(world: World) -> float:
+def arrived(world: TickContext) -> float:
     """Let every node come to `firmware` on its way into service; return the time."""
     script(world, flashing)
     return played(world, in_state(State.FIRMWARE))
@@ -90,7 +90,7 @@ def test_only_so_many_nodes_begin_and_the_others_say_why(
     assert {row(world, name).state for name in begun(world) - first} == {State.FIRMWARE}
 
 
-def turns_of(world: World) -> set[str]:
+def turns_of(world: TickContext) -> set[str]:
     """Every node's name."""
     return {node.name for node in world.store.nodes()}
 
@@ -121,7 +121,7 @@ def test_a_flash_that_was_left_open_elsewhere_takes_no_slot(make_world: MakeWorl
     flash = Flash(0, "gpu-02", "BMC", {"BMC": "1"}, {"BMC": "2"}, "f", "0", Activate.NONE, 1, 60.0, 1, 1000.0)
     script(world, flashing)
     now = played(world, in_state(State.PROVISION))
-    world.store.leave_intent("gpu-02", Wish.HOLD, "ann", reason="a play by hand", now=now)
+    world.store.leave_intent("gpu-02", IntentKind.HOLD, "ann", reason="a play by hand", now=now)
     world.store.lease("gpu-02", "ann", run=None, now=now, seconds=1.0)
     world.store.intend(flash, "ann", now=now)
     played(world, lambda world: row(world, "gpu-01").state is State.FIRMWARE and begun(world) == {"gpu-01"}, now=now)
@@ -149,7 +149,7 @@ def test_a_person_starts_the_stage_whatever_is_spent(make_world: MakeWorld) -> N
     world = limited(catalogued(make_world(count=2)), firmware_at_once=1)
     now = ticked(world, arrived(world), 10)
     (waits,) = turns_of(world) - begun(world)
-    world.store.leave_intent(waits, Wish.RUN, "ann", detail="firmware", now=now)
+    world.store.leave_intent(waits, IntentKind.RUN, "ann", detail="firmware", now=now)
     ticked(world, now, 20)
     assert sum(node == waits and stage is Stage.FIRMWARE for stage, node, _ in launched(world)) > 2
 
@@ -166,7 +166,7 @@ def test_a_rollouts_nodes_stay_in_production_until_there_is_a_slot(make_world: M
         assert sum(node.state is State.FIRMWARE for node in world.store.nodes()) <= 1
         said |= {node.waiting for node in world.store.nodes()}
     assert "waits: 1 of at most 1 node of the fleet have their firmware updated" in said
-    assert list(turns(world).values()) == [Turn.ASKED] * 3
+    assert list(turns(world).values()) == [RolloutStep.ASKED] * 3
 
 
 def test_what_a_play_is_told_of_a_rollout(make_world: MakeWorld) -> None:
@@ -180,7 +180,7 @@ def test_what_a_play_is_told_of_a_rollout(make_world: MakeWorld) -> None:
     assert firmware
     assert all(each == {"start": ""} for each in firmware)
     assert all("firmware" not in told for stage, _, told in launched(world) if stage is not Stage.FIRMWARE)
-    turn(world, Standing.PAUSED, now)
+    turn(world, RolloutStatus.PAUSED, now)
     flash = Flash(0, "gpu-01", "BMC", {"BMC": "1"}, {"BMC": "2"}, "f", "0", Activate.NONE, 1, 60.0, 1, now)
     world.store.lease("gpu-01", "play", run=None, now=now, seconds=1e6)
     flash = world.store.intend(flash, "play", now=now)
@@ -195,14 +195,14 @@ def test_a_paused_rollouts_node_begins_nothing_and_its_time_does_not_run(make_wo
     rolled(world, now)
     script(world, flashing)
     now = ticked(world, now, 20)
-    turn(world, Standing.PAUSED, now)
+    turn(world, RolloutStatus.PAUSED, now)
     count = len(launched(world))
     now = ticked(world, now, 10, pause=2 * HOUR)
     assert [stage for stage, *_ in launched(world)[count:] if stage is Stage.FIRMWARE] == []
     assert row(world, "gpu-01").state is State.FIRMWARE
     assert row(world, "gpu-01").waiting == "waits: rollout 1 is paused by ann: lunch"
-    assert turns(world) == {"gpu-01": Turn.ASKED, "gpu-02": Turn.WAITING}
-    turn(world, Standing.RUNNING, now)
+    assert turns(world) == {"gpu-01": RolloutStep.ASKED, "gpu-02": RolloutStep.WAITING}
+    turn(world, RolloutStatus.RUNNING, now)
     now = ticked(world, now, 8, pause=HOUR / 2)
     assert row(world, "gpu-01").state is State.FIRMWARE
     ticked(world, now, 6, pause=HOUR / 2)
@@ -220,7 +220,7 @@ def test_a_paused_rollouts_node_stays_in_production(make_world: MakeWorld) -> No
     assert isinstance(engine, Scripted)
     engine.state = BatchState.RUNNING
     now = ticked(world, now, 3)
-    turn(world, Standing.PAUSED, now)
+    turn(world, RolloutStatus.PAUSED, now)
     engine.state = BatchState.ENDED
     said: set[str] = set()
     for _ in range(20):
@@ -229,8 +229,8 @@ def test_a_paused_rollouts_node_stays_in_production(make_world: MakeWorld) -> No
     assert "waits: rollout 1 is paused by ann: lunch" in said
     assert row(world, "gpu-01").state is State.PRODUCTION
     assert {Condition.CORDONED, Condition.PENDING} <= set(row(world, "gpu-01").conditions)
-    turn(world, Standing.RUNNING, now)
-    played(world, lambda world: turns(world) == {"gpu-01": Turn.DONE}, now=now)
+    turn(world, RolloutStatus.RUNNING, now)
+    played(world, lambda world: turns(world) == {"gpu-01": RolloutStep.DONE}, now=now)
 
 
 def test_a_stopped_rollouts_node_that_came_to_firmware_and_has_not_begun_waits(make_world: MakeWorld) -> None:
@@ -248,21 +248,21 @@ def test_a_stopped_rollouts_node_that_came_to_firmware_and_has_not_begun_waits(m
         for run in world.store.open_runs():
             world.store.close_run(run, Outcome.CANCELLED, "", now)
         world.store.apply(row(world, name), Decision((needed,), "", 0.0), now)
-    turn(world, Standing.STOPPED, now)
+    turn(world, RolloutStatus.STOPPED, now)
     count = len(launched(world))
     script(world, lambda node, stage: (BURNING,) if stage is Stage.BURN_IN else flashing(node, stage))
     now = ticked(world, now, 20)
     assert {stage for stage, *_ in launched(world)[count:]} == set()
     assert row(world, "gpu-01").waiting == "waits: rollout 1 is stopped by ann: lunch"
-    world.store.leave_intent("gpu-01", Wish.RUN, "ann", detail="firmware", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.RUN, "ann", detail="firmware", now=now)
     now = ticked(world, now, 10)
     assert begun_since(world, count) == {"gpu-01"}
     assert launched(world)[-1][2]["firmware"] == {"start": ""}
-    turn(world, Standing.RUNNING, now)
+    turn(world, RolloutStatus.RUNNING, now)
     ticked(world, now, 10)
     assert begun_since(world, count) == {"gpu-01", "gpu-02"}
 
 
-def begun_since(world: World, count: int) -> set[str]:
+def begun_since(world: TickContext, count: int) -> set[str]:
     """The nodes on which firmware was begun after so many runs."""
     return {node for stage, node, _ in launched(world)[count:] if stage is Stage.FIRMWARE}

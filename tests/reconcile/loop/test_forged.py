@@ -18,14 +18,14 @@ from fleet_runner import reconcile
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.faults.signals.alarm import UNPROVEN
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.services.signals.syslog import Datagrams
 from fleet_runner.services.signals.thread import beside
 from tests.reconcile.scripted import GOOD, IDLE, Scripted, a_fleet, all_good, in_service
 from tests.services.signals.hearing import LONG, entry, give
 from tests.waiting import until
 
-Made = Callable[..., World]
+Made = Callable[..., TickContext]
 
 COUNT, CHUNK = 12, 100
 NODES = tuple(f"gpu-{number:02}" for number in range(1, COUNT + 1))
@@ -43,7 +43,7 @@ def answering(_node: str, stage: Stage) -> tuple[Result, ...]:
 class Liar:
     """Sends from every node's address, its system's or its BMC's; `sent` counts what it has said."""
 
-    def __init__(self, world: World, said: list[str], received: list[int]) -> None:
+    def __init__(self, world: TickContext, said: list[str], received: list[int]) -> None:
         until(lambda: any("://" in each for each in said))
         self.url = next(each for each in said if "://" in each).removeprefix("signals: ")
         host, port = next(each for each in said if "syslog at " in each).split("at ")[1].split(",")[0].rsplit(":", 1)
@@ -86,7 +86,7 @@ class Liar:
 
 
 @contextmanager
-def lying(made: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[World, Liar]]:
+def lying(made: TickContext, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[TickContext, Liar]]:
     """Have nodes serve, with the real listener beside, which hears this machine; yields who lies to it."""
     given = {"signals_listen": "127.0.0.1:0", "signals_syslog": "127.0.0.1:0"}
     world = replace(made, settings=made.settings.model_copy(update=given))
@@ -110,7 +110,7 @@ def lying(made: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[World,
             client.close()
 
 
-def quiet(world: World, now: float) -> float:
+def quiet(world: TickContext, now: float) -> float:
     """Tick until nothing runs any more; return the time."""
     for _ in range(40):
         reconcile.tick(world, now)
@@ -120,7 +120,7 @@ def quiet(world: World, now: float) -> float:
     return now
 
 
-def made(make_world: Made, script: Any = answering) -> World:
+def made(make_world: Made, script: Any = answering) -> TickContext:
     """A world of nodes whose addresses, and whose BMCs' addresses, are this machine's own."""
     fleet = a_fleet(COUNT)
     devices = {
@@ -172,7 +172,7 @@ def forge(liar: Liar, most: int) -> None:
     liar.settle()
 
 
-def refused(world: World) -> Counter[str]:
+def refused(world: TickContext) -> Counter[str]:
     """What was refused, by why."""
     found: Counter[str] = Counter()
     for each in world.store.heard():
@@ -181,7 +181,7 @@ def refused(world: World) -> Counter[str]:
     return found
 
 
-def unmoved(world: World) -> None:
+def unmoved(world: TickContext) -> None:
     """Nothing moved, nothing waits to, nothing was tried; no breaker opened and no ticket."""
     for node in world.store.nodes():
         assert (node.state, node.conditions) == (State.PRODUCTION, {}), node

@@ -11,10 +11,10 @@ import pytest
 from fleet_runner.core.budgets.modes import READING
 from fleet_runner.core.inventory.records import Device, Fleet, Interface
 from fleet_runner.core.lifecycle.intents import RECORD
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import (
     IDLE,
     SWAP,
@@ -28,7 +28,7 @@ from tests.reconcile.scripted import (
     played,
 )
 
-Maker = Callable[..., World]
+Maker = Callable[..., TickContext]
 
 
 def described(count: int) -> Fleet:
@@ -64,7 +64,7 @@ class Source:
 
 
 @pytest.fixture
-def serving(make_world: Maker) -> tuple[World, Source, float]:
+def serving(make_world: Maker) -> tuple[TickContext, Source, float]:
     """Three nodes that serve, and are looked at."""
     source = Source(described(3))
     world = make_world(script=lambda _node, stage: (IDLE,) if stage is Stage.HEALTH_PASSIVE else all_good("", stage))
@@ -73,7 +73,7 @@ def serving(make_world: Maker) -> tuple[World, Source, float]:
     return world, source, pass_time(world, now, 60)
 
 
-def standing(world: World, state: State = State.PRODUCTION) -> float:
+def standing(world: TickContext, state: State = State.PRODUCTION) -> float:
     """Have every node be in a state, as if nothing had ever been done to it; return the time."""
     now = in_service(world, state)
     engine = world.engine
@@ -82,26 +82,26 @@ def standing(world: World, state: State = State.PRODUCTION) -> float:
     return now
 
 
-def stages(world: World) -> set[Stage]:
+def stages(world: TickContext) -> set[Stage]:
     """Which stages were ever begun."""
     engine = world.engine
     assert isinstance(engine, Scripted)
     return {batch.stage for batch in engine.launched}
 
 
-def states(world: World) -> dict[str, State]:
+def states(world: TickContext) -> dict[str, State]:
     """Where every node is."""
     return {node.name: node.state for node in world.store.nodes()}
 
 
-def waits(world: World, name: str) -> str:
+def waits(world: TickContext, name: str) -> str:
     """What a node waits for."""
     found = world.store.node(name)
     assert found is not None
     return found.waiting
 
 
-def settled(world: World, now: float, seconds: float = 450) -> float:
+def settled(world: TickContext, now: float, seconds: float = 450) -> float:
     """Let some sweeps pass; whatever happened to names and numbers, nothing but looking was done."""
     now = pass_time(world, now, seconds, pause=45)
     while world.store.open_runs():
@@ -111,7 +111,7 @@ def settled(world: World, now: float, seconds: float = 450) -> float:
 
 
 def test_a_renamed_node_that_serves_keeps_its_state_and_history_and_is_not_touched(
-    serving: tuple[World, Source, float],
+    serving: tuple[TickContext, Source, float],
 ) -> None:
     world, source, now = serving
     one, *others = source.fleet.devices.values()
@@ -131,7 +131,7 @@ def test_a_renamed_node_keeps_its_open_ticket_and_the_next_look_closes_it(make_w
     world = make_world(script=lambda _node, stage: tuple(seen) if stage is not Stage.VERIFY else (SWAP,))
     world.read_source = source
     now = standing(world, State.TRIAGE)
-    world.store.leave_intent("gpu-01", Wish.RUN, "ann", reason="", detail="health_passive", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.RUN, "ann", reason="", detail="health_passive", now=now)
     now = pass_time(world, now, 30)
     (ticket,) = world.store.tickets()
     source.say(replace(source.fleet.devices["gpu-01"], name="gpu-99"))
@@ -139,10 +139,10 @@ def test_a_renamed_node_keeps_its_open_ticket_and_the_next_look_closes_it(make_w
     assert [(each.id, each.nodes) for each in world.store.tickets()] == [(ticket.id, ("gpu-99",))]
 
 
-def test_two_nodes_whose_names_are_exchanged_keep_their_own_state(serving: tuple[World, Source, float]) -> None:
+def test_two_nodes_whose_names_are_exchanged_keep_their_own_state(serving: tuple[TickContext, Source, float]) -> None:
     world, source, now = serving
     one, two, three = source.fleet.devices.values()
-    world.store.leave_intent("gpu-01", Wish.HOLD, "ann", reason="on loan", detail="", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.HOLD, "ann", reason="on loan", detail="", now=now)
     now = pass_time(world, now, 30)
     source.say(replace(one, name="gpu-02"), replace(two, name="gpu-01"), three)
     settled(world, now)
@@ -152,7 +152,9 @@ def test_two_nodes_whose_names_are_exchanged_keep_their_own_state(serving: tuple
     assert "Renamed from gpu-01 to gpu-02: same serial S-1." in [e.sentence for e in world.store.history("gpu-02")]
 
 
-def test_a_name_that_is_given_while_a_run_is_open_waits_for_its_end(serving: tuple[World, Source, float]) -> None:
+def test_a_name_that_is_given_while_a_run_is_open_waits_for_its_end(
+    serving: tuple[TickContext, Source, float],
+) -> None:
     world, source, now = serving
     one, *others = source.fleet.devices.values()
     while not world.store.open_runs(["gpu-01"]):
@@ -173,7 +175,7 @@ def test_a_name_that_is_given_while_a_run_is_open_waits_for_its_end(serving: tup
 
 
 def test_another_serial_under_the_same_name_stops_all_but_looking_until_the_source_is_corrected(
-    serving: tuple[World, Source, float],
+    serving: tuple[TickContext, Source, float],
 ) -> None:
     world, source, now = serving
     one, *others = source.fleet.devices.values()
@@ -208,10 +210,12 @@ def test_another_serial_starts_no_boot_no_flash_and_no_load(make_world: Maker, s
     world.read_source = source
     now = standing(world, State.TRIAGE)
     source.say(replace(source.fleet.devices["gpu-01"], serial="S-77"))
-    world.store.leave_intent("gpu-01", Wish.HOLD, "ann", now=now)  # only so that the state can be set in between
+    world.store.leave_intent(
+        "gpu-01", IntentKind.HOLD, "ann", now=now
+    )  # only so that the state can be set in between
     now = pass_time(world, now, 20)
     standing(world, state)
-    world.store.leave_intent("gpu-01", Wish.RELEASE, "ann", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.RELEASE, "ann", now=now)
     settled(world, now)
     assert states(world) == {"gpu-01": state}
 
@@ -223,7 +227,7 @@ def test_a_replaced_chassis_begins_anew_at_onboard_and_earns_production(make_wor
     now = standing(world, State.RMA)
     source.say(replace(source.fleet.devices["gpu-01"], serial="S-77"))
     now = pass_time(world, now, 30)
-    wish = world.store.leave_intent("gpu-01", Wish.REPLACED, "ann", now=now)
+    wish = world.store.leave_intent("gpu-01", IntentKind.REPLACED, "ann", now=now)
     now = pass_time(world, now, 10)
     said = world.store.answer(wish)
     assert said is not None
@@ -234,32 +238,32 @@ def test_a_replaced_chassis_begins_anew_at_onboard_and_earns_production(make_wor
     played(world, in_state(State.PRODUCTION), now=now)
 
 
-def test_where_only_the_record_was_wrong_the_node_serves_on(serving: tuple[World, Source, float]) -> None:
+def test_where_only_the_record_was_wrong_the_node_serves_on(serving: tuple[TickContext, Source, float]) -> None:
     world, source, now = serving
     one, *others = source.fleet.devices.values()
     source.say(replace(one, serial="S-77"), *others)
     now = pass_time(world, now, 60)
-    world.store.leave_intent("gpu-01", Wish.REPLACED, "ann", detail=RECORD, now=now)
+    world.store.leave_intent("gpu-01", IntentKind.REPLACED, "ann", detail=RECORD, now=now)
     settled(world, now)
     assert (states(world)["gpu-01"], waits(world, "gpu-01")) == (State.PRODUCTION, "")
     assert world.store.machine("gpu-01").serial == "S-77"
 
 
 def test_a_chassis_replaced_under_a_serving_node_is_drained_before_it_begins_anew(
-    serving: tuple[World, Source, float],
+    serving: tuple[TickContext, Source, float],
 ) -> None:
     world, source, now = serving
     one, *others = source.fleet.devices.values()
     source.say(replace(one, serial="S-77"), *others)
     now = pass_time(world, now, 60)
-    world.store.leave_intent("gpu-01", Wish.REPLACED, "ann", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.REPLACED, "ann", now=now)
     pass_time(world, now, 600)
     assert states(world) == {"gpu-01": State.TRIAGE, "gpu-02": State.PRODUCTION, "gpu-03": State.PRODUCTION}
 
 
 @pytest.mark.parametrize("name", ["gpu-02", "gpu-99"])
 def test_two_records_of_one_machine_stop_both_until_one_is_corrected(
-    serving: tuple[World, Source, float], name: str
+    serving: tuple[TickContext, Source, float], name: str
 ) -> None:
     world, source, now = serving
     one, two, three = source.fleet.devices.values()
@@ -279,7 +283,7 @@ def test_two_records_of_one_machine_stop_both_until_one_is_corrected(
 
 
 def test_a_new_record_of_a_serving_machine_that_nothing_settles_is_never_booted(
-    serving: tuple[World, Source, float],
+    serving: tuple[TickContext, Source, float],
 ) -> None:
     world, source, now = serving
     one, *others = source.fleet.devices.values()
@@ -289,7 +293,7 @@ def test_a_new_record_of_a_serving_machine_that_nothing_settles_is_never_booted(
     assert "may be the machine of gpu-01, which has the same BMC address 10.0.0.1" in waits(world, "gpu-99")
 
 
-def test_a_device_that_is_deleted_and_added_again_keeps_its_node(serving: tuple[World, Source, float]) -> None:
+def test_a_device_that_is_deleted_and_added_again_keeps_its_node(serving: tuple[TickContext, Source, float]) -> None:
     world, source, now = serving
     devices = tuple(source.fleet.devices.values())
     source.say(*devices[1:])
@@ -305,7 +309,7 @@ def test_a_device_that_is_deleted_and_added_again_keeps_its_node(serving: tuple[
     "changed", [{"role": "storage"}, {"status": "offline"}, {"status": "planned"}], ids=["role", "offline", "planned"]
 )
 def test_a_role_or_status_that_is_changed_and_changed_back_costs_nothing(
-    serving: tuple[World, Source, float], changed: dict[str, str]
+    serving: tuple[TickContext, Source, float], changed: dict[str, str]
 ) -> None:
     world, source, now = serving
     one, *others = source.fleet.devices.values()
@@ -318,7 +322,7 @@ def test_a_role_or_status_that_is_changed_and_changed_back_costs_nothing(
 
 
 def test_a_source_that_answers_with_half_the_fleet_and_then_with_all_costs_nothing(
-    serving: tuple[World, Source, float],
+    serving: tuple[TickContext, Source, float],
 ) -> None:
     world, source, now = serving
     devices = tuple(source.fleet.devices.values())
@@ -331,13 +335,15 @@ def test_a_source_that_answers_with_half_the_fleet_and_then_with_all_costs_nothi
     assert not [e for name in states(world) for e in world.store.history(name) if e.kind == "identity"]
 
 
-def test_who_reads_the_source_anew_refuses_the_same(serving: tuple[World, Source, float], make_world: Maker) -> None:
+def test_who_reads_the_source_anew_refuses_the_same(
+    serving: tuple[TickContext, Source, float], make_world: Maker
+) -> None:
     """What is refused is kept nowhere: it follows from the store and the source."""
     world, source, now = serving
     one, *others = source.fleet.devices.values()
     source.say(replace(one, serial="S-77"), *others)
     now = pass_time(world, now, 60)
-    again = World(world.settings, world.store, source, Scripted(all_good))
+    again = TickContext(world.settings, world.store, source, Scripted(all_good))
     world.store.wake_all()
     settled(again, now)
     assert "says S-77 now" in waits(again, "gpu-01")

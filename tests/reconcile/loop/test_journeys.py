@@ -10,10 +10,10 @@ from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World, timing
+from fleet_runner.reconcile.loop.context import TickContext, timing
 from tests.reconcile.scripted import (
     BUSY,
     GOOD,
@@ -29,7 +29,7 @@ from tests.reconcile.scripted import (
 )
 
 
-def test_a_good_node_travels_from_registered_to_production(make_world: Callable[..., World]) -> None:
+def test_a_good_node_travels_from_registered_to_production(make_world: Callable[..., TickContext]) -> None:
     """Each state once, each stage once, all nodes of a stage in one batch."""
     world = make_world(count=3)
     played(world, in_state(State.PRODUCTION))
@@ -48,7 +48,7 @@ def test_a_good_node_travels_from_registered_to_production(make_world: Callable[
     assert all(len(batch.runs) == 3 for batch in engine.launched[:5])
 
 
-def test_a_second_tick_does_nothing_more(make_world: Callable[..., World]) -> None:
+def test_a_second_tick_does_nothing_more(make_world: Callable[..., TickContext]) -> None:
     """At every point of the journey."""
     world = make_world()
     engine = world.engine
@@ -61,7 +61,7 @@ def test_a_second_tick_does_nothing_more(make_world: Callable[..., World]) -> No
     assert (len(engine.launched), world.store.history("gpu-01"), world.store.nodes()) == before
 
 
-def test_a_miscabled_node_gets_one_ticket_that_its_next_check_closes(make_world: Callable[..., World]) -> None:
+def test_a_miscabled_node_gets_one_ticket_that_its_next_check_closes(make_world: Callable[..., TickContext]) -> None:
     """However often it is looked at in between."""
     wrong = [True]
     world = make_world(lambda _node, stage: (SWAP,) if stage is Stage.VERIFY and wrong[0] else (GOOD,))
@@ -79,7 +79,7 @@ def test_a_miscabled_node_gets_one_ticket_that_its_next_check_closes(make_world:
     assert world.store.tickets(open_only=False)[0].closed_because == "cabling on gpu-01: as designed"
 
 
-def test_a_busy_node_with_a_fault_is_cordoned_and_rebooted_when_idle(make_world: Callable[..., World]) -> None:
+def test_a_busy_node_with_a_fault_is_cordoned_and_rebooted_when_idle(make_world: Callable[..., TickContext]) -> None:
     """And returns to production by itself."""
     world = make_world()
     now = played(world, in_state(State.PRODUCTION))
@@ -109,7 +109,7 @@ def test_a_busy_node_with_a_fault_is_cordoned_and_rebooted_when_idle(make_world:
     assert not set(world.store.nodes()[0].conditions) & {Condition.PENDING, Condition.CORDONED, Condition.DRAINING}
 
 
-def test_a_fault_everywhere_takes_one_node_at_a_time(make_world: Callable[..., World]) -> None:
+def test_a_fault_everywhere_takes_one_node_at_a_time(make_world: Callable[..., TickContext]) -> None:
     """Disruption has a budget, and what waits for it says so."""
     world = make_world(count=4)
     now = played(world, in_state(State.PRODUCTION))
@@ -134,12 +134,12 @@ def test_a_fault_everywhere_takes_one_node_at_a_time(make_world: Callable[..., W
     assert any("the fleet's budget is spent: 1 of at most 1 node out (gpu-0" in each for each in said), said
 
 
-def test_what_a_person_asks_for_is_not_held_back_by_the_budget(make_world: Callable[..., World]) -> None:
+def test_what_a_person_asks_for_is_not_held_back_by_the_budget(make_world: Callable[..., TickContext]) -> None:
     """Two reboots at once, because somebody wants them."""
     world = make_world(count=2)
     now = played(world, in_state(State.PRODUCTION))
     for name in ("gpu-01", "gpu-02"):
-        world.store.leave_intent(name, Wish.REBOOT, "ann", now=now)
+        world.store.leave_intent(name, IntentKind.REBOOT, "ann", now=now)
     engine = world.engine
     assert isinstance(engine, Scripted)
     seen = 0
@@ -151,7 +151,7 @@ def test_what_a_person_asks_for_is_not_held_back_by_the_budget(make_world: Calla
     assert seen == 2
 
 
-def test_a_fault_everywhere_does_not_empty_a_small_fleet(make_world: Callable[..., World]) -> None:
+def test_a_fault_everywhere_does_not_empty_a_small_fleet(make_world: Callable[..., TickContext]) -> None:
     """One node in triage shows it; a person decides about the rest."""
     world = make_world(count=4)
     now = played(world, in_state(State.PRODUCTION))
@@ -165,7 +165,7 @@ def test_a_fault_everywhere_does_not_empty_a_small_fleet(make_world: Callable[..
     assert sum(node.state is State.TRIAGE for node in world.store.nodes()) == 1
 
 
-def test_the_fleet_goes_on_when_the_source_cannot_be_read(make_world: Callable[..., World]) -> None:
+def test_the_fleet_goes_on_when_the_source_cannot_be_read(make_world: Callable[..., TickContext]) -> None:
     """With the last good copy; without one there is nothing to go on with."""
     world = make_world()
     tick(world, 1000.0)
@@ -182,7 +182,7 @@ def test_the_fleet_goes_on_when_the_source_cannot_be_read(make_world: Callable[.
 
 @given(st.lists(st.sampled_from(["pass", "fail", "silent", "lost"]), min_size=1, max_size=12))
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_plays_say_no_node_skips_burn_in(make_world: Callable[..., World], fate: list[str]) -> None:
+def test_whatever_plays_say_no_node_skips_burn_in(make_world: Callable[..., TickContext], fate: list[str]) -> None:
     """Random ends of plays, a real store: production only after a burn-in that passed."""
     world = make_world()
     engine = world.engine
@@ -196,17 +196,17 @@ def test_whatever_plays_say_no_node_skips_burn_in(make_world: Callable[..., Worl
         tick(world, now)
         for node in world.store.nodes():
             if node.state is State.ONBOARD:
-                world.store.leave_intent(node.name, Wish.CERTIFY, "tech", reason="", detail="", now=now)
+                world.store.leave_intent(node.name, IntentKind.CERTIFY, "tech", reason="", detail="", now=now)
     steps = [(entry.state, entry.to) for entry in world.store.history("gpu-01") if entry.kind == "transition"]
     assert all(came in {State.BURN_IN, State.REBOOT} for came, to in steps if to is State.PRODUCTION)
     assert timing(world.settings).retry == 10
 
 
-def test_time_spent_held_does_not_count_and_wishes_are_answered(make_world: Callable[..., World]) -> None:
+def test_time_spent_held_does_not_count_and_wishes_are_answered(make_world: Callable[..., TickContext]) -> None:
     """A node held past its deadline goes on when it is released."""
     world = make_world(lambda _node, stage: None if stage is Stage.PROVISION else (GOOD,))
     in_service(world, State.PROVISION)
-    hold = world.store.leave_intent("gpu-01", Wish.HOLD, "ann", reason="visitors", now=1001.0)
+    hold = world.store.leave_intent("gpu-01", IntentKind.HOLD, "ann", reason="visitors", now=1001.0)
     assert world.store.answer(hold) is None
     tick(world, 1005.0)
     assert world.store.answer(hold) == (True, "Held: nothing moves it until it is released.")
@@ -215,7 +215,7 @@ def test_time_spent_held_does_not_count_and_wishes_are_answered(make_world: Call
     engine = world.engine
     assert isinstance(engine, Scripted)
     engine.script = all_good
-    world.store.leave_intent("gpu-01", Wish.RELEASE, "ann", now=9001.0)
+    world.store.leave_intent("gpu-01", IntentKind.RELEASE, "ann", now=9001.0)
     assert world.store.released_at("gpu-01") == 0.0
     tick(world, 9005.0)
     assert world.store.released_at("gpu-01") == 9005.0

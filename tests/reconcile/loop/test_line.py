@@ -5,17 +5,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fleet_runner.adapters.plays.engine import BatchState
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.faults.urgent import press
 from fleet_runner.reconcile.lifecycle import queue
-from fleet_runner.reconcile.loop.context import Report, World
+from fleet_runner.reconcile.loop.context import Report, TickContext
 from tests.reconcile.faults.test_urgent import pending, told_of
 from tests.reconcile.scripted import Scripted, all_good, in_service
 
 
-def lined_up(make_world: Callable[..., World]) -> tuple[World, Scripted, float, str]:
+def lined_up(make_world: Callable[..., TickContext]) -> tuple[TickContext, Scripted, float, str]:
     """A world of four nodes and one play, the time of it, and the node that it is for; the others stand in line."""
     world = make_world(all_good, count=4)
     engine, now = world.engine, in_service(world, State.PRODUCTION)
@@ -27,7 +27,7 @@ def lined_up(make_world: Callable[..., World]) -> tuple[World, Scripted, float, 
     return world, engine, now, busy.node
 
 
-def test_nobody_waits_for_ever_though_more_is_due_than_may_run(make_world: Callable[..., World]) -> None:
+def test_nobody_waits_for_ever_though_more_is_due_than_may_run(make_world: Callable[..., TickContext]) -> None:
     """Whoever is due anew comes after those who wait, also for a process that never saw them come."""
     world = make_world(all_good, count=9)
     engine, now = world.engine, in_service(world, State.PRODUCTION)
@@ -41,11 +41,11 @@ def test_nobody_waits_for_ever_though_more_is_due_than_may_run(make_world: Calla
     assert max(swept.values()) - min(swept.values()) <= 1, swept
 
 
-def test_what_a_person_asked_for_is_the_first_in_line(make_world: Callable[..., World]) -> None:
+def test_what_a_person_asked_for_is_the_first_in_line(make_world: Callable[..., TickContext]) -> None:
     """They wait for it; sweeps come again anyway."""
     world, engine, now, busy = lined_up(make_world)
     last = list(world.line)[-1]
-    world.store.leave_intent(last, Wish.RUN, "kim", reason="curious", detail="verify", now=now)
+    world.store.leave_intent(last, IntentKind.RUN, "kim", reason="curious", detail="verify", now=now)
     tick(world, now + 1.0)
     engine.state = BatchState.ENDED
     tick(world, now + 2.0)
@@ -54,7 +54,7 @@ def test_what_a_person_asked_for_is_the_first_in_line(make_world: Callable[..., 
     assert (run.stage, run.by) == (Stage.VERIFY, "kim")
 
 
-def test_the_queue_shows_who_stands_in_line(make_world: Callable[..., World]) -> None:
+def test_the_queue_shows_who_stands_in_line(make_world: Callable[..., TickContext]) -> None:
     """As a batch that has no name yet, beside those that run."""
     world = make_world(all_good, count=3)
     now = in_service(world, State.PRODUCTION)
@@ -66,7 +66,7 @@ def test_the_queue_shows_who_stands_in_line(make_world: Callable[..., World]) ->
     assert waiting.why == "1 play runs, as many as may at once (batches_at_once)"
 
 
-def test_an_alarm_takes_nobody_out_of_line(make_world: Callable[..., World]) -> None:
+def test_an_alarm_takes_nobody_out_of_line(make_world: Callable[..., TickContext]) -> None:
     """Its node takes no new work at once, and comes before those that came after it."""
     world, engine, now, busy = lined_up(make_world)
     first, *others = world.line

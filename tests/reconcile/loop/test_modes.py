@@ -6,10 +6,10 @@ import pytest
 
 from fleet_runner.core.budgets.modes import READING, Kind, Mode, Scope, Setting
 from fleet_runner.core.checks.verdicts import Result, Verdict
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import (
     GOOD,
     IDLE,
@@ -34,26 +34,26 @@ def serves(_node: str, stage: Stage) -> tuple[Result, ...]:
     return (ON, RUNS, MINE) if stage is Stage.SURVEY else (GOOD, IDLE, XID)
 
 
-def say(world: World, mode: Mode | None, kind: Kind | None = None, at: float = 1000.0) -> None:
+def say(world: TickContext, mode: Mode | None, kind: Kind | None = None, at: float = 1000.0) -> None:
     """Have somebody say how far automation may go at the whole fleet."""
     world.store.set_mode(Setting(Scope.FLEET, "", kind, mode, at, "ann", "because"))
 
 
-def observed(make_world: Callable[..., World], script: Script, count: int = 3) -> World:
+def observed(make_world: Callable[..., TickContext], script: Script, count: int = 3) -> TickContext:
     """A world in whose store nobody said anything."""
     world = make_world(script, count)
     say(world, None)
     return world
 
 
-def stages(world: World) -> set[Stage]:
+def stages(world: TickContext) -> set[Stage]:
     """Which stages were begun."""
     assert isinstance(world.engine, Scripted)
     return {batch.stage for batch in world.engine.launched}
 
 
 @pytest.mark.parametrize("script", [serves, all_good, lambda _node, _stage: (OFF,), lambda _node, _stage: None])
-def test_a_new_store_on_a_fleet_touches_nothing(make_world: Callable[..., World], script: Script) -> None:
+def test_a_new_store_on_a_fleet_touches_nothing(make_world: Callable[..., TickContext], script: Script) -> None:
     """Whether its machines serve, are off or say nothing: they are looked at, for hours."""
     world = observed(make_world, script)
     pass_time(world, 1000.0, 20_000, pause=300)
@@ -63,12 +63,12 @@ def test_a_new_store_on_a_fleet_touches_nothing(make_world: Callable[..., World]
 
 
 def test_what_serves_is_adopted_and_observed_until_somebody_lets_it_act(
-    make_world: Callable[..., World],
+    make_world: Callable[..., TickContext],
 ) -> None:
     """Its fault is told, then advised with a ticket, then healed: each step by a word of a person."""
     world = observed(make_world, serves, 1)
     tick(world, 1000.0)
-    wish = world.store.leave_intent("gpu-01", Wish.ADOPT, "ann", reason="Monday", now=1001.0)
+    wish = world.store.leave_intent("gpu-01", IntentKind.ADOPT, "ann", reason="Monday", now=1001.0)
     pass_time(world, 1001.0, 30)
     assert world.store.answer(wish) == (
         True,
@@ -92,7 +92,7 @@ def test_what_serves_is_adopted_and_observed_until_somebody_lets_it_act(
     assert next(entry.by for entry in world.store.history("gpu-01") if entry.kind == "transition") == "ann"
 
 
-def test_no_ticket_is_opened_about_what_is_only_observed(make_world: Callable[..., World]) -> None:
+def test_no_ticket_is_opened_about_what_is_only_observed(make_world: Callable[..., TickContext]) -> None:
     """Advise opens it."""
     world = make_world(lambda _node, stage: (GOOD, IDLE, SWAP) if stage is not Stage.SURVEY else (OFF,))
     now = in_service(world)
@@ -104,7 +104,7 @@ def test_no_ticket_is_opened_about_what_is_only_observed(make_world: Callable[..
     assert [ticket.fault for ticket in world.store.tickets()] == ["swap"]
 
 
-def test_a_node_that_was_on_its_way_rests_where_its_mode_was_lowered(make_world: Callable[..., World]) -> None:
+def test_a_node_that_was_on_its_way_rests_where_its_mode_was_lowered(make_world: Callable[..., TickContext]) -> None:
     """And goes on, however long that was: its time counts from then on."""
     world = make_world(lambda _node, _stage: None)
     now = in_service(world, State.BURN_IN)
@@ -120,7 +120,9 @@ def test_a_node_that_was_on_its_way_rests_where_its_mode_was_lowered(make_world:
     assert path(world) == [State.PRODUCTION]
 
 
-def test_no_more_nodes_than_the_settings_say_begin_day_0_within_an_hour(make_world: Callable[..., World]) -> None:
+def test_no_more_nodes_than_the_settings_say_begin_day_0_within_an_hour(
+    make_world: Callable[..., TickContext],
+) -> None:
     """The others say what they wait for; what a person asks for is neither held back nor counted."""
     world = make_world(all_good, 12)
     world.settings = world.settings.model_copy(update={"provision_per_hour": 5})
@@ -130,7 +132,7 @@ def test_no_more_nodes_than_the_settings_say_begin_day_0_within_an_hour(make_wor
     waits = {node.waiting for node in world.store.nodes() if node.state is State.REGISTERED}
     assert waits == {"waits: 5 nodes have begun Day 0 within an hour (provision_per_hour)"}
     theirs = next(node.name for node in world.store.nodes() if node.state is State.REGISTERED)
-    world.store.leave_intent(theirs, Wish.PROVISION, "ann", reason="now", now=now)
+    world.store.leave_intent(theirs, IntentKind.PROVISION, "ann", reason="now", now=now)
     now = pass_time(world, now, 60)
     assert len([node for node in world.store.nodes() if node.state is not State.REGISTERED]) == 6
     pass_time(world, now, 3600, pause=30)

@@ -3,16 +3,18 @@
 from collections.abc import Callable
 
 from fleet_runner.adapters.plays.engine import BatchState
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import Scripted, all_good, in_service, in_state, pass_time, played
 
 WAITS = "waits: the queue is paused by ann: a move"
 
 
-def test_what_runs_comes_to_its_end_and_nothing_follows_until_it_is_resumed(make_world: Callable[..., World]) -> None:
+def test_what_runs_comes_to_its_end_and_nothing_follows_until_it_is_resumed(
+    make_world: Callable[..., TickContext],
+) -> None:
     """So that a store can be copied, which is refused while runs are open."""
     world = make_world(count=2)
     engine = world.engine
@@ -32,7 +34,7 @@ def test_what_runs_comes_to_its_end_and_nothing_follows_until_it_is_resumed(make
     played(world, in_state(State.PRODUCTION), now=now)
 
 
-def test_a_node_whose_run_is_due_says_what_it_waits_for(make_world: Callable[..., World]) -> None:
+def test_a_node_whose_run_is_due_says_what_it_waits_for(make_world: Callable[..., TickContext]) -> None:
     """It serves, and its sweep waits; afterwards it is swept."""
     world = make_world()
     now = in_service(world)
@@ -46,18 +48,18 @@ def test_a_node_whose_run_is_due_says_what_it_waits_for(make_world: Callable[...
     assert len(world.engine.launched) > 1
 
 
-def test_a_wish_for_a_run_waits_and_one_that_came_after_it_does_not(make_world: Callable[..., World]) -> None:
+def test_a_wish_for_a_run_waits_and_one_that_came_after_it_does_not(make_world: Callable[..., TickContext]) -> None:
     """A person holds a node that another wants to be looked at."""
     world = make_world(all_good)
     now = in_service(world)
     now = pass_time(world, now, 50.0)
     world.store.pause_queue("ann", "a move")
-    world.store.leave_intent("gpu-01", Wish.RUN, "kim", reason="curious", detail="health_passive", now=now)
-    world.store.leave_intent("gpu-01", Wish.HOLD, "lee", reason="smoke", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.RUN, "kim", reason="curious", detail="health_passive", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.HOLD, "lee", reason="smoke", now=now)
     now = pass_time(world, now, 30.0)
     (node,) = world.store.nodes()
     assert Condition.HELD in node.conditions
-    assert [intent.wish for intent in world.store.intents("gpu-01")] == [Wish.RUN]
+    assert [intent.wish for intent in world.store.intents("gpu-01")] == [IntentKind.RUN]
     assert (node.waiting, world.store.open_runs()) == (WAITS, ())
     world.store.resume_queue()
     pass_time(world, now, 30.0)

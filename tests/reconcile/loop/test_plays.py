@@ -11,13 +11,13 @@ from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.spool import Ended, Judged, PlayEnd, encode
 from fleet_runner.core.lifecycle.states import STATES, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import GOOD, Scripted, all_good, in_service, in_state, pass_time, played
 
 
 @pytest.mark.parametrize("lost", [Stage.VERIFY, Stage.FIRMWARE])
-def test_a_lost_run_is_asked_for_again(make_world: Callable[..., World], lost: Stage) -> None:
+def test_a_lost_run_is_asked_for_again(make_world: Callable[..., TickContext], lost: Stage) -> None:
     """It only read, or it finds its own earlier work before it acts."""
     world = make_world(lambda _node, stage: None if stage is lost else (GOOD,))
     engine = world.engine
@@ -29,7 +29,7 @@ def test_a_lost_run_is_asked_for_again(make_world: Callable[..., World], lost: S
     played(world, in_state(State.PRODUCTION), now=now)
 
 
-def test_what_a_lost_batch_had_finished_counts(make_world: Callable[..., World]) -> None:
+def test_what_a_lost_batch_had_finished_counts(make_world: Callable[..., TickContext]) -> None:
     """Its spool says that the play was over for the node; only the supervisor's own end was not seen."""
     world = make_world()
     engine = world.engine
@@ -39,7 +39,7 @@ def test_what_a_lost_batch_had_finished_counts(make_world: Callable[..., World])
 
 
 def test_a_batch_without_a_word_is_retried_and_no_try_of_the_node(
-    make_world: Callable[..., World],
+    make_world: Callable[..., TickContext],
 ) -> None:
     """No hardware is condemned, no ticket opened, and it is said whose failure it is."""
     world = make_world(lambda _node, _stage: None)
@@ -53,7 +53,7 @@ def test_a_batch_without_a_word_is_retried_and_no_try_of_the_node(
     assert node.waiting.startswith("not the node: ")
 
 
-def test_a_batch_that_is_not_seen_to_start_is_lost(make_world: Callable[..., World]) -> None:
+def test_a_batch_that_is_not_seen_to_start_is_lost(make_world: Callable[..., TickContext]) -> None:
     """The runner died before it started it, or another machine has it: nobody knows, so it is not simply repeated."""
     world = make_world(lambda _node, _stage: None)
     engine = world.engine
@@ -71,7 +71,7 @@ def test_a_batch_that_is_not_seen_to_start_is_lost(make_world: Callable[..., Wor
     assert {run.outcome for run in world.store.runs("gpu-01")} - {None} == {Outcome.LOST}
 
 
-def test_a_batch_past_its_deadline_is_ended(make_world: Callable[..., World]) -> None:
+def test_a_batch_past_its_deadline_is_ended(make_world: Callable[..., TickContext]) -> None:
     """From outside, because its supervisor did not."""
     world = make_world()
     engine = world.engine
@@ -83,7 +83,7 @@ def test_a_batch_past_its_deadline_is_ended(make_world: Callable[..., World]) ->
 
 
 def test_a_play_that_cannot_be_started_counts_against_no_node(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is the controller's trouble: said in status, tried again."""
     world = make_world()
@@ -105,7 +105,7 @@ def test_a_play_that_cannot_be_started_counts_against_no_node(
     assert (node.state, node.waiting) == (State.PROVISION, "the play could not be started: the disk is full")
 
 
-def test_a_play_that_could_not_run_counts_against_no_node(make_world: Callable[..., World]) -> None:
+def test_a_play_that_could_not_run_counts_against_no_node(make_world: Callable[..., TickContext]) -> None:
     """No inventory, a broken playbook: Ansible ended badly without a word about any node."""
     world = make_world(lambda _node, _stage: None)
     engine = world.engine
@@ -117,7 +117,7 @@ def test_a_play_that_could_not_run_counts_against_no_node(make_world: Callable[.
     assert "exit status 4" in world.store.nodes()[0].waiting
 
 
-def test_what_told_everything_is_discarded_and_what_did_not_is_kept(make_world: Callable[..., World]) -> None:
+def test_what_told_everything_is_discarded_and_what_did_not_is_kept(make_world: Callable[..., TickContext]) -> None:
     """Disks are finite; a log is worth keeping where it is all there is."""
     hung = Result("firmware_update", Verdict.UNKNOWN, "no answer")
     world = make_world(lambda _node, stage: (hung,) if stage is Stage.FIRMWARE else (GOOD,))
@@ -127,7 +127,9 @@ def test_what_told_everything_is_discarded_and_what_did_not_is_kept(make_world: 
     assert {batch.stage for batch in engine.launched if batch.id in engine.spools} == {Stage.FIRMWARE}
 
 
-def test_the_log_of_a_node_that_was_closed_early_without_a_verdict_is_kept(make_world: Callable[..., World]) -> None:
+def test_the_log_of_a_node_that_was_closed_early_without_a_verdict_is_kept(
+    make_world: Callable[..., TickContext],
+) -> None:
     """The one that was closed last told everything."""
     unsure = Result("cpu_stress", Verdict.UNKNOWN, "no answer")
     world = make_world(lambda node, _stage: {"gpu-01": (unsure,), "gpu-02": None}.get(node, (GOOD,)), count=3)
@@ -147,7 +149,7 @@ def test_the_log_of_a_node_that_was_closed_early_without_a_verdict_is_kept(make_
     assert first.id in engine.spools
 
 
-def test_a_batch_holds_no_more_nodes_than_the_settings_say(make_world: Callable[..., World]) -> None:
+def test_a_batch_holds_no_more_nodes_than_the_settings_say(make_world: Callable[..., TickContext]) -> None:
     """What waits for a fork must not eat its own deadline."""
     world = make_world(count=5)
     world.settings = world.settings.model_copy(update={"batch_nodes": 2})
@@ -157,7 +159,7 @@ def test_a_batch_holds_no_more_nodes_than_the_settings_say(make_world: Callable[
     assert sorted(len(batch.runs) for batch in engine.launched) == [1, 2, 2]
 
 
-def test_a_node_that_is_through_waits_for_no_other_of_its_batch(make_world: Callable[..., World]) -> None:
+def test_a_node_that_is_through_waits_for_no_other_of_its_batch(make_world: Callable[..., TickContext]) -> None:
     """Two of three have answered: they have moved on while the batch still runs."""
     world = make_world(lambda node, _stage: None if node == "gpu-02" else (GOOD,), count=3)
     engine = world.engine
@@ -176,7 +178,7 @@ def test_a_node_that_is_through_waits_for_no_other_of_its_batch(make_world: Call
     assert first.id in engine.spools
 
 
-def test_the_last_of_a_batch_wait_for_its_end(make_world: Callable[..., World]) -> None:
+def test_the_last_of_a_batch_wait_for_its_end(make_world: Callable[..., TickContext]) -> None:
     """Somebody must see to what it leaves behind: all are through, and it still runs."""
     world = make_world(count=2)
     engine = world.engine

@@ -9,10 +9,10 @@ from sqlalchemy import create_engine, text
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.maintenance.backups import restore, save
 from fleet_runner.core.checks.verdicts import Result
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import GOOD, IDLE, XID, Scripted, in_service, pass_time
 
 STATES = {
@@ -38,7 +38,7 @@ def sick(_node: str, stage: Stage) -> tuple[Result, ...]:
 
 
 @pytest.fixture
-def restored(make_world: Callable[..., World], tmp_path: Path) -> Iterator[World]:
+def restored(make_world: Callable[..., TickContext], tmp_path: Path) -> Iterator[TickContext]:
     """A world whose store was saved with a node in every state and a wish, and brought back."""
     world = make_world(sick, count=len(STATES))
     url, file = world.settings.store_url, tmp_path / "fleet.backup"
@@ -49,7 +49,7 @@ def restored(make_world: Callable[..., World], tmp_path: Path) -> Iterator[World
             moved = text("UPDATE nodes SET state = :state WHERE name = :name")
             connection.execute(moved, {"state": state.value, "name": name})
     engine.dispose()
-    world.store.leave_intent("gpu-10", Wish.WIPE, "ada", now=1001.0)
+    world.store.leave_intent("gpu-10", IntentKind.WIPE, "ada", now=1001.0)
     save(url, file)
     world.store.close()
     restore(url, file, 1010.0)
@@ -60,7 +60,7 @@ def restored(make_world: Callable[..., World], tmp_path: Path) -> Iterator[World
     world.store.close()
 
 
-def launched(world: World) -> dict[str, set[Stage]]:
+def launched(world: TickContext) -> dict[str, set[Stage]]:
     """Return which stages were launched, by node."""
     assert isinstance(world.engine, Scripted)
     found: dict[str, set[Stage]] = {}
@@ -70,7 +70,7 @@ def launched(world: World) -> dict[str, set[Stage]]:
     return found
 
 
-def test_nothing_but_looks_begins_and_no_node_moves(restored: World) -> None:
+def test_nothing_but_looks_begins_and_no_node_moves(restored: TickContext) -> None:
     """Over an hour, although a sweep of the serving node finds a fault that a reboot clears."""
     pass_time(restored, 1010.0, 3600.0)
     assert {node.name: node.state for node in restored.store.nodes()} == STATES
@@ -78,10 +78,10 @@ def test_nothing_but_looks_begins_and_no_node_moves(restored: World) -> None:
     assert Stage.HEALTH_PASSIVE in launched(restored)["gpu-09"], "it is looked at"
 
 
-def test_a_person_who_has_looked_gives_a_node_back(restored: World) -> None:
+def test_a_person_who_has_looked_gives_a_node_back(restored: TickContext) -> None:
     now = pass_time(restored, 1010.0, 60.0)
     for name in ("gpu-04", "gpu-09"):
-        restored.store.leave_intent(name, Wish.RELEASE, "ada", now=now)
+        restored.store.leave_intent(name, IntentKind.RELEASE, "ada", now=now)
     now = pass_time(restored, now, 300.0)
     assert Stage.FIRMWARE in launched(restored)["gpu-04"]
     serving = restored.store.node("gpu-09")

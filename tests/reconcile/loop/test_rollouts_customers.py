@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from fleet_runner.core.firmware.rollout import Standing
-from fleet_runner.core.firmware.turns import NAMED, Turn
+from fleet_runner.core.firmware.rollout import RolloutStatus
+from fleet_runner.core.firmware.turns import NAMED, RolloutStep
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.states import Condition, State
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.rolling import (
     ASKED,
     catalogued,
@@ -27,7 +27,7 @@ from tests.reconcile.scripted import BUSY, GOOD, path, played
 
 @pytest.mark.parametrize("detail", ["", NAMED])
 def test_a_node_that_becomes_its_customers_is_asked_no_more_unless_it_was_named(
-    make_world: Callable[..., World], detail: str
+    make_world: Callable[..., TickContext], detail: str
 ) -> None:
     """Its update was pending, and it is dropped with a sentence, idle though the node is by then."""
     world = catalogued(make_world())
@@ -42,8 +42,8 @@ def test_a_node_that_becomes_its_customers_is_asked_no_more_unless_it_was_named(
     theirs = {name: replace(each, management=Management.CUSTOMER) for name, each in ours.devices.items()}
     world.read_source = lambda: replace(ours, devices=theirs, revision="2")
     script(world, updating)
-    played(world, lambda world: standing_of(world).standing is Standing.DONE, now=now)
-    assert turns(world) == {"gpu-01": Turn.DONE if detail else Turn.SKIPPED}
+    played(world, lambda world: standing_of(world).standing is RolloutStatus.DONE, now=now)
+    assert turns(world) == {"gpu-01": RolloutStep.DONE if detail else RolloutStep.SKIPPED}
     dropped = "Its customer manages it now, and rollout 1 does not name it; the node serves on."
     said = [entry.sentence for entry in world.store.history("gpu-01")]
     assert any(dropped in sentence for sentence in said) is not bool(detail)

@@ -13,7 +13,7 @@ import pytest
 from fleet_runner import reconcile
 from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.core.lifecycle.states import Condition, State
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.services.signals import thread as beside_module
 from fleet_runner.services.signals.serving import Listening
 from fleet_runner.services.signals.thread import beside
@@ -21,7 +21,7 @@ from tests.reconcile.scripted import BUSY, GOOD, in_state, played
 from tests.services.signals.hearing import LONG, give, push, xid
 from tests.waiting import until
 
-Made = Callable[..., World]
+Made = Callable[..., TickContext]
 
 
 def busy(_node: str, stage: str) -> tuple[Any, ...]:
@@ -30,7 +30,7 @@ def busy(_node: str, stage: str) -> tuple[Any, ...]:
 
 
 @contextmanager
-def serving(made: World, listen: str = "127.0.0.1:0") -> Iterator[tuple[World, str, list[str]]]:
+def serving(made: TickContext, listen: str = "127.0.0.1:0") -> Iterator[tuple[TickContext, str, list[str]]]:
     """Serve a world whose pauses are half a minute, with a listener beside it; yields a token and what was said."""
     given = {"tick_seconds": LONG, "signals_listen": listen}
     world = replace(made, settings=made.settings.model_copy(update=given))
@@ -72,7 +72,7 @@ def test_a_pushed_fault_cordons_its_node_long_before_the_next_tick(make_world: M
         assert any("xid.48" in sentence for sentence in sentences)
 
 
-def _conditions(world: World, name: str) -> set[Condition]:
+def _conditions(world: TickContext, name: str) -> set[Condition]:
     node = world.store.node(name)
     assert node is not None
     return set(node.conditions)

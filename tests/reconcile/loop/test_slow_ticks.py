@@ -9,7 +9,7 @@ from fleet_runner import reconcile
 from fleet_runner.adapters.plays.engine import Look
 from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import GOOD, IDLE, XID, Scripted, in_service
 
@@ -36,7 +36,7 @@ def sick(_node: str, stage: Stage) -> tuple[Result, ...]:
 
 
 def test_an_answer_from_before_a_remedy_was_decided_is_none_after_it(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The node is drained first: it was idle when the fault was seen, and may have got work since."""
     world = make_world()

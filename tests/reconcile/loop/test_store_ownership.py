@@ -10,11 +10,11 @@ from fleet_runner.adapters.files import store_identity
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.budgets.modes import READING, Mode, Scope, Setting
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop import remote_answers, store_ownership
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.conftest import postgresql, postgresql_urls
 from tests.reconcile.scripted import Scripted, a_fleet, all_good, in_service, pass_time
@@ -24,20 +24,20 @@ NOW = 1000.0
 __all__ = ["postgresql", "postgresql_urls"]  # fixtures
 
 
-def served(world: World) -> float:
+def served(world: TickContext) -> float:
     """Have a fleet be served for a while, with a node on its way; return the time."""
     now = in_service(world, State.BURN_IN)
-    world.store.leave_intent("gpu-01", Wish.HOLD, "ann", reason="visitors", now=now)
+    world.store.leave_intent("gpu-01", IntentKind.HOLD, "ann", reason="visitors", now=now)
     return pass_time(world, now, 30)
 
 
-def again(world: World, store: Store | None = None) -> World:
+def again(world: TickContext, store: Store | None = None) -> TickContext:
     """The same fleet, served by another process: on the store of the settings, or on another one."""
     found = store if store is not None else Store.create(world.settings.store_url)
-    return World(world.settings, found, lambda: a_fleet(1), Scripted(all_good))
+    return TickContext(world.settings, found, lambda: a_fleet(1), Scripted(all_good))
 
 
-def acted(world: World) -> bool:
+def acted(world: TickContext) -> bool:
     """Whether anything was begun that is more than reading."""
     assert isinstance(world.engine, Scripted)
     return any(batch.stage not in READING for batch in world.engine.launched)
@@ -48,7 +48,7 @@ def let_act(store: Store) -> None:
     store.set_mode(Setting(Scope.FLEET, "", None, Mode.ACT, 1.0, "ann"))
 
 
-def accepted(world: World, now: float) -> None:
+def accepted(world: TickContext, now: float) -> None:
     """Have a person accept the store, and see that it is decided by it then."""
     store_ownership.accept(world.settings, world.store, "ann", "it is the right one", now)
     assert store_ownership.refused(world.settings, world.store) == ""
@@ -57,7 +57,7 @@ def accepted(world: World, now: float) -> None:
     assert acted(world)
 
 
-def test_the_store_that_was_served_before_is_served_on(make_world: Callable[..., World]) -> None:
+def test_the_store_that_was_served_before_is_served_on(make_world: Callable[..., TickContext]) -> None:
     world = make_world()
     now = served(world)
     other = again(world)
@@ -67,7 +67,7 @@ def test_the_store_that_was_served_before_is_served_on(make_world: Callable[...,
 
 
 @pytest.mark.parametrize("left", [b"", None], ids=["0 bytes", "no file"])
-def test_a_store_that_was_emptied_does_nothing(make_world: Callable[..., World], left: bytes | None) -> None:
+def test_a_store_that_was_emptied_does_nothing(make_world: Callable[..., TickContext], left: bytes | None) -> None:
     """Its nodes are looked at; even one that is off does not begin Day 0."""
     world = make_world()
     now = served(world)
@@ -89,7 +89,7 @@ def test_a_store_that_was_emptied_does_nothing(make_world: Callable[..., World],
     accepted(other, now)
 
 
-def test_a_store_of_last_week_does_nothing(make_world: Callable[..., World], tmp_path: Path) -> None:
+def test_a_store_of_last_week_does_nothing(make_world: Callable[..., TickContext], tmp_path: Path) -> None:
     """Its node burns in by it; meanwhile it came to production, and serves. Nor is a row of it changed."""
     world = make_world()
     in_service(world, State.BURN_IN)
@@ -113,7 +113,7 @@ def test_a_store_of_last_week_does_nothing(make_world: Callable[..., World], tmp
     assert "older than the one served before" in store_ownership.refused(other.settings, other.store)
 
 
-def test_another_fleets_store_does_nothing_and_is_left_as_it_is(make_world: Callable[..., World]) -> None:
+def test_another_fleets_store_does_nothing_and_is_left_as_it_is(make_world: Callable[..., TickContext]) -> None:
     """A state_dir or database_url of the wrong line: ours is remembered, or the source is another one."""
     ours, theirs = make_world(), make_world()
     now = served(ours)
@@ -125,7 +125,7 @@ def test_another_fleets_store_does_nothing_and_is_left_as_it_is(make_world: Call
     assert mixed.engine.launched == []
     assert "another one than was served before" in store_ownership.refused(mixed.settings, mixed.store)
     fresh = ours.settings.model_copy(update={"state_dir": ours.settings.state_dir / "new", "source": "/elsewhere"})
-    stranger = World(fresh, theirs.store, lambda: a_fleet(1), Scripted(all_good))
+    stranger = TickContext(fresh, theirs.store, lambda: a_fleet(1), Scripted(all_good))
     pass_time(stranger, now, 4000, pause=100)
     assert isinstance(stranger.engine, Scripted)
     assert stranger.engine.launched == []
@@ -139,11 +139,11 @@ def test_another_fleets_store_does_nothing_and_is_left_as_it_is(make_world: Call
     assert (theirs.store.last_line(), theirs.store.nodes()) == before
 
 
-def test_a_second_runner_of_the_same_source_is_taken_and_remembers(make_world: Callable[..., World]) -> None:
+def test_a_second_runner_of_the_same_source_is_taken_and_remembers(make_world: Callable[..., TickContext]) -> None:
     world = make_world()
     now = served(world)
     mine = world.settings.model_copy(update={"state_dir": world.settings.state_dir / "other"})
-    other = World(mine, world.store, lambda: a_fleet(1), Scripted(all_good))
+    other = TickContext(mine, world.store, lambda: a_fleet(1), Scripted(all_good))
     pass_time(other, now, 60)
     assert other.unaccepted == ""
     identity = world.store.identity()
@@ -151,7 +151,7 @@ def test_a_second_runner_of_the_same_source_is_taken_and_remembers(make_world: C
     assert store_identity.read(mine.state_dir) == world.store.remembered(identity)
 
 
-def test_a_memory_that_cannot_be_read_is_no_leave_to_act(make_world: Callable[..., World]) -> None:
+def test_a_memory_that_cannot_be_read_is_no_leave_to_act(make_world: Callable[..., TickContext]) -> None:
     world = make_world()
     now = served(world)
     (world.settings.state_dir / store_identity.NAME).write_text("{half")
@@ -165,21 +165,21 @@ def test_a_memory_that_cannot_be_read_is_no_leave_to_act(make_world: Callable[..
 
 
 def test_a_database_that_was_emptied_does_nothing(
-    make_world: Callable[..., World],
+    make_world: Callable[..., TickContext],
     postgresql_urls: UrlMaker,
 ) -> None:
     """Another one stands where it was: its runner remembers the one before."""
     settings = make_world().settings
     first, second = (settings.model_copy(update={"database_url": postgresql_urls()}) for _ in range(2))
     with Store.create(first.store_url) as store:
-        world = World(first, store, lambda: a_fleet(1), Scripted(all_good))
+        world = TickContext(first, store, lambda: a_fleet(1), Scripted(all_good))
         tick(world, NOW)
-        store.leave_intent("gpu-01", Wish.HOLD, "ann", reason="visitors", now=NOW)
+        store.leave_intent("gpu-01", IntentKind.HOLD, "ann", reason="visitors", now=NOW)
         tick(world, NOW + 5)
         assert world.unaccepted == ""
     with Store.create(second.store_url) as store:
         let_act(store)
-        other = World(second, store, lambda: a_fleet(1), Scripted(all_good))
+        other = TickContext(second, store, lambda: a_fleet(1), Scripted(all_good))
         tick(other, NOW + 10)
         assert not acted(other)
         assert "the store is new, or was emptied" in (other.unaccepted or "")

@@ -14,7 +14,7 @@ from fleet_runner.core.inventory.placement import Offer, Runner
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
 from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.conftest import (  # noqa: F401  fixtures
@@ -34,20 +34,20 @@ def two_halls() -> Fleet:
 
 
 @pytest.fixture
-def world(tmp_path: Path, postgresql_urls: UrlMaker) -> Iterator[World]:  # noqa: F811  a fixture
+def world(tmp_path: Path, postgresql_urls: UrlMaker) -> Iterator[TickContext]:  # noqa: F811  a fixture
     """Whoever decides for two halls, where no runner lives."""
     url = postgresql_urls()
     settings = Settings(state_dir=tmp_path, database_url=url, retry_seconds=10, batch_nodes=8)
     with Store.open(url) as store:
-        yield World(settings, store, two_halls)
+        yield TickContext(settings, store, two_halls)
 
 
-def begins(world: World, name: str, *places: str) -> None:
+def begins(world: TickContext, name: str, *places: str) -> None:
     """Have a runner begin."""
     world.store.begin_runner(Runner(name, "host", "1", places, 8))
 
 
-def test_nodes_that_nobody_reaches_share_no_batch_with_those_of_another_place(world: World) -> None:
+def test_nodes_that_nobody_reaches_share_no_batch_with_those_of_another_place(world: TickContext) -> None:
     """The runners of two halls were silent for a moment: each takes its own hall's when it is back."""
     begins(world, "elsewhere", "hall-9")
     tick(world, 1000.0)
@@ -56,7 +56,7 @@ def test_nodes_that_nobody_reaches_share_no_batch_with_those_of_another_place(wo
     assert [len(world.store.take_parcels(name, SECONDS)) for name in ("one", "two")] == [1, 1]
 
 
-def test_a_batch_that_no_runner_reaches_alone_is_offered_in_parts(world: World) -> None:
+def test_a_batch_that_no_runner_reaches_alone_is_offered_in_parts(world: TickContext) -> None:
     """The one that reached both halls is gone, and each has one of its own now."""
     begins(world, "both")
     tick(world, 1000.0)
@@ -70,7 +70,7 @@ def test_a_batch_that_no_runner_reaches_alone_is_offered_in_parts(world: World) 
 
 
 def test_a_batch_that_was_begun_since_the_look_is_not_cancelled(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: TickContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who decided it was frozen before its offer, and woke after another had looked."""
     begins(world, "one")
@@ -92,7 +92,7 @@ def test_a_batch_that_was_begun_since_the_look_is_not_cancelled(
 
 
 def test_an_offer_that_comes_after_its_batch_was_withdrawn_is_taken_by_nobody(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: TickContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It had read the runs while they were open: all that stands in its way is the row."""
     begins(world, "one")
@@ -106,7 +106,7 @@ def test_an_offer_that_comes_after_its_batch_was_withdrawn_is_taken_by_nobody(
 
 
 def test_a_batch_that_was_offered_and_begun_is_not_cancelled_when_the_answer_is_lost(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: TickContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connection ends after the offer's commit, and a runner is quick."""
     begins(world, "one")
@@ -124,7 +124,7 @@ def test_a_batch_that_was_offered_and_begun_is_not_cancelled_when_the_answer_is_
 
 
 def test_a_batch_that_cannot_be_offered_is_cancelled_with_the_reason(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: TickContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is the controller's trouble: said in status, tried again."""
     begins(world, "one")

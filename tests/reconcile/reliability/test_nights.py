@@ -15,7 +15,7 @@ from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
 from fleet_runner.core.faults.signals.signal import Source
 from fleet_runner.core.lifecycle.spool import Judged
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.core.reliability.forecasts import Foresight, Kind, Standing
+from fleet_runner.core.reliability.forecasts import Foresight, Kind, StoredForecast
 from fleet_runner.reconcile.reliability import nightly
 from fleet_runner.reconcile.reliability.alarms import foretell
 from fleet_runner.reconcile.schedules.runner import JOBS
@@ -132,7 +132,7 @@ def test_what_is_seen_since_before_a_repair_asks_again_only_when_it_goes_on(sett
 
     def told(kind: Kind, days: float, **numbers: float) -> bool:
         what = Foresight(kind, HOT[0], "GPU 3", "It is so.", numbers=numbers)
-        foretell(store, rules, (Standing(1, what, NIGHT, back, None),), back + days * DAY, lambda: None)
+        foretell(store, rules, (StoredForecast(1, what, NIGHT, back, None),), back + days * DAY, lambda: None)
         stands = bool(store.alarms(HOT[0]))
         foretell(store, rules, (), back + days * DAY + 1, lambda: None)
         return stands

@@ -9,7 +9,7 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.schedules.firing import Outcome
-from fleet_runner.reconcile.schedules.cleanup import NAME, Tidying
+from fleet_runner.reconcile.schedules.cleanup import NAME, LocalRetention
 from fleet_runner.settings import Settings
 
 DAY = 86_400.0
@@ -44,7 +44,7 @@ def pruned_by(settings: Settings, store: Store, runner: str) -> None:
     store.end_schedule(taken, Outcome.DONE, "nothing")
 
 
-def followed(tidying: Tidying, store: Store) -> None:
+def followed(tidying: LocalRetention, store: Store) -> None:
     """Follow what the store says, to the end."""
     tidying.follow(store.schedules()[1][NAME])
     if tidying.thread is not None:
@@ -53,7 +53,7 @@ def followed(tidying: Tidying, store: Store) -> None:
 
 def test_after_another_runner_has_pruned_old_folders_here_go_once(settings: Settings, store: Store) -> None:
     """What is younger stays, and what became old meanwhile waits for the next time."""
-    tidying = Tidying(settings, store, "here")
+    tidying = LocalRetention(settings, store, "here")
     old, young = left(settings, "old", 40), left(settings, "young", 20)
     pruned_by(settings, store, "there")
     followed(tidying, store)
@@ -68,7 +68,7 @@ def test_after_another_runner_has_pruned_old_folders_here_go_once(settings: Sett
 
 def test_who_has_pruned_itself_is_done(settings: Settings, store: Store) -> None:
     """Its own folders went with the store's part."""
-    tidying, old = Tidying(settings, store, "here"), left(settings, "old", 40)
+    tidying, old = LocalRetention(settings, store, "here"), left(settings, "old", 40)
     pruned_by(settings, store, "here")
     followed(tidying, store)
     assert tidying.thread is None
@@ -77,7 +77,7 @@ def test_who_has_pruned_itself_is_done(settings: Settings, store: Store) -> None
 
 def test_what_still_runs_is_waited_for(settings: Settings, store: Store) -> None:
     """Folders go after the store's part, not beside it."""
-    tidying, old = Tidying(settings, store, "here"), left(settings, "old", 40)
+    tidying, old = LocalRetention(settings, store, "here"), left(settings, "old", 40)
     store.ask_schedule(NAME)
     taken = store.take_schedule(settings.schedule(NAME), settings.source, "there", 60.0)
     assert taken is not None
@@ -92,7 +92,7 @@ def test_a_store_that_is_away_is_said_and_harms_nothing(
     settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The folders stay until the next time."""
-    tidying, old = Tidying(settings, store, "here"), left(settings, "old", 40)
+    tidying, old = LocalRetention(settings, store, "here"), left(settings, "old", 40)
     pruned_by(settings, store, "there")
     row = store.schedules()[1][NAME]
     (settings.state_dir / "fleet.db").rename(settings.state_dir / "elsewhere")

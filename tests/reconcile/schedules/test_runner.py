@@ -12,9 +12,9 @@ from fleet_runner.core.base.errors import ConflictError, StoreError
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.core.schedules.firing import Row
 from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.schedules import runner
-from fleet_runner.reconcile.schedules.runner import JOBS, Beside, Clockwork, GoOn, Job, by_the_clock, run_now
+from fleet_runner.reconcile.schedules.runner import JOBS, Beside, GoOn, Job, ScheduleRunner, by_the_clock, run_now
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import in_state, played
 
@@ -40,7 +40,7 @@ def row(store: Store, name: str = "retention") -> Row:
     return store.schedules()[1].get(name, Row(name))
 
 
-def look(clockwork: Clockwork, until: Callable[[], bool]) -> None:
+def look(clockwork: ScheduleRunner, until: Callable[[], bool]) -> None:
     """Look again and again until something holds."""
     end = time.monotonic() + PATIENCE
     while not until():
@@ -56,7 +56,7 @@ def job(does: Callable[[GoOn], str], longest: float = 60.0) -> dict[str, Job]:
 
 def test_a_job_is_done_and_what_it_says_is_kept(settings: Settings, store: Store) -> None:
     """The next one follows it."""
-    clockwork = Clockwork(settings, store, "a", job(lambda _: "3 pieces went"))
+    clockwork = ScheduleRunner(settings, store, "a", job(lambda _: "3 pieces went"))
     look(clockwork, lambda: row(store).token >= 2 and row(store).outcome == "done")
     assert (row(store).runner, row(store).detail) == ("a", "3 pieces went")
 
@@ -72,7 +72,7 @@ def test_a_job_that_fails_says_why_and_comes_again(
     def does(_: GoOn) -> str:
         raise error
 
-    clockwork = Clockwork(settings, store, "a", job(does))
+    clockwork = ScheduleRunner(settings, store, "a", job(does))
     look(clockwork, lambda: row(store).outcome == "failed" and row(store).token >= 2)
     assert row(store).detail == said
 
@@ -86,7 +86,10 @@ def test_a_long_job_keeps_its_lease_and_the_next_waits(settings: Settings, store
             go_on()
         return "at last"
 
-    clockwork, other = Clockwork(settings, store, "a", job(does)), Clockwork(settings, store, "b", job(does))
+    clockwork, other = (
+        ScheduleRunner(settings, store, "a", job(does)),
+        ScheduleRunner(settings, store, "b", job(does)),
+    )
     look(clockwork, lambda: row(store).is_running)
     end = time.monotonic() + 2.5
     look(clockwork, lambda: (other.look() or True) and time.monotonic() > end)
@@ -108,9 +111,9 @@ def test_a_job_that_hangs_is_told_of_and_taken_up_by_another(settings: Settings,
             raise
         return "too late"
 
-    clockwork = Clockwork(settings, store, "a", job(hangs, longest=0.2))
+    clockwork = ScheduleRunner(settings, store, "a", job(hangs, longest=0.2))
     look(clockwork, lambda: "does it hang?" in row(store).detail)
-    other = Clockwork(settings, store, "b", job(lambda _: "done by another"))
+    other = ScheduleRunner(settings, store, "b", job(lambda _: "done by another"))
     look(other, lambda: row(store).detail == "done by another")
     firing = clockwork.running["retention"]
     hung.set()
@@ -128,13 +131,13 @@ def test_a_runner_that_ends_leaves_its_job_to_another(settings: Settings, store:
             go_on()
             time.sleep(0.02)
 
-    clockwork = Clockwork(settings, store, "a", job(endless))
+    clockwork = ScheduleRunner(settings, store, "a", job(endless))
     look(clockwork, lambda: row(store).is_running)
     began = row(store)
     clockwork.end()
     assert row(store).is_running
     assert row(store).until <= store.schedules()[0]
-    other = Clockwork(settings, store, "b", job(lambda _: "taken up"))
+    other = ScheduleRunner(settings, store, "b", job(lambda _: "taken up"))
     look(other, lambda: row(store).detail == "taken up" and row(store).firing == began.firing)
 
 
@@ -145,12 +148,12 @@ def test_a_person_has_retention_done_now(settings: Settings, store: Store) -> No
     assert (found.runner, found.outcome, found.detail) == ("kim", "done", "nothing went")
 
 
-def sweeps(world: World) -> int:
+def sweeps(world: TickContext) -> int:
     """How often the node was swept."""
     return sum(run.stage is Stage.HEALTH_PASSIVE for run in world.store.runs("gpu-01", limit=2000))
 
 
-def test_sweeps_follow_what_people_pause_resume_and_ask_for(make_world: Callable[..., World]) -> None:
+def test_sweeps_follow_what_people_pause_resume_and_ask_for(make_world: Callable[..., TickContext]) -> None:
     """The node is woken for it, and the sweep comes at its own moment."""
     world = make_world()
     played(world, in_state(State.PRODUCTION))
@@ -174,7 +177,7 @@ def test_sweeps_follow_what_people_pause_resume_and_ask_for(make_world: Callable
 
 
 def test_what_was_asked_for_while_nobody_served_is_seen_at_the_start(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And only what was asked for wakes the nodes."""
     world, woken = make_world(), list[int]()
@@ -188,7 +191,7 @@ def test_what_was_asked_for_while_nobody_served_is_seen_at_the_start(
     assert row(world.store, "cabling").runner
 
 
-def test_who_does_not_decide_sees_to_no_sweep_but_notes_what_it_read(make_world: Callable[..., World]) -> None:
+def test_who_does_not_decide_sees_to_no_sweep_but_notes_what_it_read(make_world: Callable[..., TickContext]) -> None:
     """Each runner reads the source of truth for itself."""
     world = make_world()
     world.decides = lambda: False
@@ -204,7 +207,7 @@ def test_who_does_not_decide_sees_to_no_sweep_but_notes_what_it_read(make_world:
 
 
 def test_serve_looks_on_after_the_store_was_away(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look that fails is a look that is tried again."""
     world, done = make_world(), Event()

@@ -19,7 +19,7 @@ from fleet_runner.core.lifecycle.actions import Decision, Move, OpenTicket, SetC
 from fleet_runner.core.lifecycle.runs import Held
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, State
 from fleet_runner.core.tickets.notifications.channel import Channel, ChannelKind, Filters
-from fleet_runner.core.tickets.notifications.lines import What
+from fleet_runner.core.tickets.notifications.lines import NewsKind
 from fleet_runner.core.tickets.notifications.quiet_hours import EVERY, quiet, window
 from fleet_runner.core.tickets.notifications.text import Message
 from fleet_runner.reconcile.tickets import notifications as notifying
@@ -107,7 +107,7 @@ def test_a_new_channel_begins_at_now_and_then_hears_everything_once(desk: Desks)
 
 def test_what_concerns_nobody_is_passed_over_and_filters_hold(desk: Desks) -> None:
     """A ticket's remedy is known; a node's site comes from the source of truth."""
-    mine = Filters(frozenset({What.TICKET_OPENED}), frozenset({"hall-1"}), remedies=frozenset({Remedy.RMA}))
+    mine = Filters(frozenset({NewsKind.TICKET_OPENED}), frozenset({"hall-1"}), remedies=frozenset({Remedy.RMA}))
     made = desk(filters=mine, group_seconds=0.0)
     made.hold("not asked for")
     made.ticket("worn out", Remedy.TRIAGE)
@@ -243,7 +243,7 @@ def test_more_than_an_hour_may_have_waits_and_is_counted(desk: Desks) -> None:
 def test_in_quiet_hours_only_what_is_urgent_is_told_and_all_else_at_their_end(desk: Desks) -> None:
     """Over the night in which clocks are set back, which is an hour longer."""
     hours = quiet("Europe/Berlin", {EVERY: (window("22:00-07:00"),)})
-    urgent = Filters(frozenset({What.MOVED}), states=frozenset({State.PROVISION}))
+    urgent = Filters(frozenset({NewsKind.MOVED}), states=frozenset({State.PROVISION}))
     made = desk(quiet=hours, urgent=urgent, group_seconds=0.0)
     made.now = datetime(2026, 10, 24, 22, 0, tzinfo=ZoneInfo("Europe/Berlin")).timestamp()
     made.hold("calm")

@@ -3,7 +3,7 @@
 import pytest
 
 from fleet_runner.core.checks.verdicts import Result
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.reconcile import tick
 from tests.reconcile.loop.test_fabrics import FABRIC, Hall, Make, fine, wrong
 
@@ -17,7 +17,7 @@ def hall(make_world: Make) -> Hall:
 def told(hall: Hall, says: tuple[Result, ...]) -> list[str]:
     """What is told from the moment a person asks for a sweep until what follows from it is done."""
     hall.sweep = says
-    hall.world.store.leave_intent(FABRIC, Wish.RUN, "ann", detail="fabric", now=hall.now)
+    hall.world.store.leave_intent(FABRIC, IntentKind.RUN, "ann", detail="fabric", now=hall.now)
     said: list[str] = []
     for _ in range(4):
         hall.now += 5
@@ -38,9 +38,9 @@ def test_a_line_is_told_when_a_ticket_opens_opens_again_or_closes(hall: Hall) ->
 
 def test_nothing_follows_from_a_sweep_while_the_fabric_is_held(hall: Hall) -> None:
     """What it saw is kept; released, it counts."""
-    hall.world.store.leave_intent(FABRIC, Wish.HOLD, "ann", reason="works", now=hall.now)
+    hall.world.store.leave_intent(FABRIC, IntentKind.HOLD, "ann", reason="works", now=hall.now)
     assert told(hall, (wrong(),)) == told(hall, (wrong(),)) == []
     assert hall.world.store.tickets() == ()
     assert hall.waiting() == "held by ann: works; 1 fault seen, no ticket while it is held"
-    hall.world.store.leave_intent(FABRIC, Wish.RELEASE, "ann", now=hall.now)
+    hall.world.store.leave_intent(FABRIC, IntentKind.RELEASE, "ann", now=hall.now)
     hall.until(lambda: bool(hall.world.store.tickets()))

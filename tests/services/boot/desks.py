@@ -16,9 +16,9 @@ from urllib.parse import quote
 import httpx
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.boot.boots import Beat, Boot, Identity
+from fleet_runner.core.boot.boots import Boot, Heartbeat, Identity
 from fleet_runner.core.inventory.records import Device, Fleet, Interface
-from fleet_runner.services.boot.answers import Desk
+from fleet_runner.services.boot.answers import BootContext
 from fleet_runner.services.boot.app import application
 from fleet_runner.services.boot.serving import desk_of
 from fleet_runner.services.http.requests import App
@@ -51,7 +51,7 @@ def fleet_of(*devices: Device, revision: str = "1") -> Fleet:
 class Hall:
     """A boot service that `play` runs a story with. `source` is what the source of truth says; `now` is the time."""
 
-    desk: Desk
+    desk: BootContext
     store: Store
     app: App
     source: list[Fleet]
@@ -99,7 +99,7 @@ class Hall:
 
     async def settled(self) -> None:
         """Wait until everything that was told is in the store, and what the store has is known."""
-        await self.desk.ledger.tell(Beat("boot", self.now))
+        await self.desk.ledger.tell(Heartbeat("boot", self.now))
         await self.desk.ledger.look()
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from fleet_runner.core.boot.boots import Boot, Identity
-from fleet_runner.core.boot.facts import Facts, Reach, facts
+from fleet_runner.core.boot.facts import BootEndpoint, Facts, facts
 from fleet_runner.core.inventory.records import Device, Fleet, Interface
 from fleet_runner.settings import Settings
 
 MAC = "02:00:00:00:00:01"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIpreADa5qX5jvSSkHyAkAPGQmkUAyl8x0HIxkhbTx6h somebody"
-REACH = Reach("http://10.0.0.1:8480", "17-0123456789abcdef0123456789abcdef", MAC)
+REACH = BootEndpoint("http://10.0.0.1:8480", "17-0123456789abcdef0123456789abcdef", MAC)
 MUNGE_KEY = bytes(range(1, 65))
 
 

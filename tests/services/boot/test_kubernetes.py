@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_runner.adapters.join.kubernetes import Cluster, Minter, Patience, Token
+from fleet_runner.adapters.join.kubernetes import Cluster, Timeouts, Token, TokenIssuer
 from fleet_runner.core.base.errors import DocumentError, FleetError, JoinError, SettingsError
 from fleet_runner.services.boot import tokens
 from fleet_runner.services.boot.documents import Documents
@@ -18,7 +18,7 @@ from tests.services.boot import sites
 from tests.services.boot.api_server import Api, api_server
 from tests.services.boot.sites import known
 
-QUICK = Patience(total_seconds=0.3)
+QUICK = Timeouts(total_seconds=0.3)
 NOW = datetime(2026, 11, 22, tzinfo=UTC).timestamp()
 
 
@@ -40,8 +40,8 @@ def cluster(api: Api, certificate: Path, tmp_path: Path) -> Cluster:
 
 
 @pytest.fixture
-def minter(cluster: Cluster) -> Iterator[Minter]:
-    made = Minter(cluster)
+def minter(cluster: Cluster) -> Iterator[TokenIssuer]:
+    made = TokenIssuer(cluster)
     yield made
     made.close()
 
@@ -59,7 +59,7 @@ def files(body: bytes) -> dict[str, Any]:
     return {Path(each["path"]).name: each for each in yaml.safe_load(body)["write_files"]}
 
 
-def test_a_token_is_kept_as_kubernetes_expects_it(minter: Minter, api: Api) -> None:
+def test_a_token_is_kept_as_kubernetes_expects_it(minter: TokenIssuer, api: Api) -> None:
     token = minter.mint("gpu-01, boot 17", NOW)
     assert re.fullmatch(r"[a-z0-9]{6}\.[a-z0-9]{16}", token.text)
     kept = api.secrets[f"bootstrap-token-{token.id}"]
@@ -152,7 +152,7 @@ def test_a_preview_asks_the_cluster_nothing(documents: Documents, api: Api) -> N
     assert api.asked == []
 
 
-def test_an_id_that_is_taken_is_not_used_again(minter: Minter, api: Api) -> None:
+def test_an_id_that_is_taken_is_not_used_again(minter: TokenIssuer, api: Api) -> None:
     api.answers = [409, 409]
     assert f"bootstrap-token-{minter.mint('a', NOW).id}" in api.secrets
     api.answers = [409, 409, 409]
@@ -170,7 +170,7 @@ def test_an_id_that_is_taken_is_not_used_again(minter: Minter, api: Api) -> None
         (302, "look into the API server's log"),
     ],
 )  # fmt: skip
-def test_a_refusal_says_what_to_do(minter: Minter, api: Api, status: int, said: str) -> None:
+def test_a_refusal_says_what_to_do(minter: TokenIssuer, api: Api, status: int, said: str) -> None:
     api.answers = [status, status]
     with pytest.raises(JoinError, match=f"HTTP {status}: 'as the test wants it'.*{said}") as refused:
         minter.mint("a", NOW)
@@ -180,13 +180,13 @@ def test_a_refusal_says_what_to_do(minter: Minter, api: Api, status: int, said: 
     assert len(api.asked) == 2
 
 
-def test_a_wrong_token_of_ours_is_refused_by_the_server(minter: Minter, api: Api) -> None:
+def test_a_wrong_token_of_ours_is_refused_by_the_server(minter: TokenIssuer, api: Api) -> None:
     api.token = "another"
     with pytest.raises(JoinError, match="HTTP 401: 'Unauthorized'"):
         minter.mint("a", NOW)
 
 
-def test_a_trial_leaves_nothing_behind(minter: Minter, api: Api) -> None:
+def test_a_trial_leaves_nothing_behind(minter: TokenIssuer, api: Api) -> None:
     minter.mint("a trial", NOW, dry=True)
     assert len(api.asked) == 1
     assert api.secrets == {}
@@ -195,30 +195,32 @@ def test_a_trial_leaves_nothing_behind(minter: Minter, api: Api) -> None:
 def test_a_server_that_hangs_is_given_up(cluster: Cluster, api: Api) -> None:
     api.hangs.set()
     with pytest.raises(JoinError, match="no answer in time"):
-        Minter(cluster, QUICK).mint("a", NOW)
+        TokenIssuer(cluster, QUICK).mint("a", NOW)
 
 
 def test_a_server_that_is_not_there_is_said_to_be_so(cluster: Cluster) -> None:
     gone = Cluster("https://127.0.0.1:1", cluster.ca, cluster.token_file, (), 60.0)
     with pytest.raises(JoinError, match="the connection failed"):
-        Minter(gone, QUICK).mint("a", NOW)
+        TokenIssuer(gone, QUICK).mint("a", NOW)
 
 
 def test_a_server_of_another_ca_gets_no_token_of_ours(cluster: Cluster, api: Api, tmp_path: Path) -> None:
     other = Cluster(api.url, sites.certificate(tmp_path, "other"), cluster.token_file, (), 60.0)
     with pytest.raises(JoinError, match="its certificate is not of the CA"):
-        Minter(other, QUICK).mint("a", NOW)
+        TokenIssuer(other, QUICK).mint("a", NOW)
     assert api.asked == []
 
 
 @pytest.mark.parametrize("body", [b"\xff\x00", b"[]", b'{"message": 7}', b"[" * 100_000])
-def test_an_answer_that_is_no_status_is_a_refusal_without_a_reason(minter: Minter, api: Api, body: bytes) -> None:
+def test_an_answer_that_is_no_status_is_a_refusal_without_a_reason(
+    minter: TokenIssuer, api: Api, body: bytes
+) -> None:
     api.answers, api.body = [500], body
     with pytest.raises(JoinError, match="HTTP 500: no reason given"):
         minter.mint("a", NOW)
 
 
-def test_an_answer_without_end_is_cut_off(minter: Minter, api: Api) -> None:
+def test_an_answer_without_end_is_cut_off(minter: TokenIssuer, api: Api) -> None:
     api.body = b" " * 1_000_000
     with pytest.raises(JoinError, match="answers without end"):
         minter.mint("a", NOW)
@@ -227,7 +229,9 @@ def test_an_answer_without_end_is_cut_off(minter: Minter, api: Api) -> None:
 @pytest.mark.parametrize(
     ("text", "mode"), [("", 0o600), ("two words", 0o600), ("té", 0o600), ("minter-token", 0o644)]
 )
-def test_a_token_file_that_is_none_is_said_to_be_so(minter: Minter, cluster: Cluster, text: str, mode: int) -> None:
+def test_a_token_file_that_is_none_is_said_to_be_so(
+    minter: TokenIssuer, cluster: Cluster, text: str, mode: int
+) -> None:
     cluster.token_file.write_text(text, "utf-8")
     cluster.token_file.chmod(mode)
     with pytest.raises(FleetError, match=re.escape(str(cluster.token_file))) as refused:
@@ -236,7 +240,7 @@ def test_a_token_file_that_is_none_is_said_to_be_so(minter: Minter, cluster: Clu
     assert "two words" not in str(refused.value)
 
 
-def test_a_new_token_of_ours_counts_at_once(minter: Minter, cluster: Cluster, api: Api) -> None:
+def test_a_new_token_of_ours_counts_at_once(minter: TokenIssuer, cluster: Cluster, api: Api) -> None:
     minter.mint("a", NOW)
     api.token = "renewed"
     cluster.token_file.write_text("renewed", "utf-8")

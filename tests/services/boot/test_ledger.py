@@ -12,7 +12,17 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import StoreError
-from fleet_runner.core.boot.boots import Beat, Boot, Claim, Identity, Milestone, PhonedHome, Proved, Reached, Told
+from fleet_runner.core.boot.boots import (
+    Boot,
+    Claim,
+    Heartbeat,
+    Identity,
+    Milestone,
+    PhonedHome,
+    Proved,
+    Reached,
+    Told,
+)
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.services.boot.ledger import Ledger, Pace
 
@@ -265,13 +275,13 @@ def test_a_store_that_cannot_be_read_fails_only_who_must_ask_it(store: Store, pa
 
 def test_what_can_never_be_written_stops_neither_the_ledger_nor_other_notes(store: Store) -> None:
     mine = armed(store)
-    never = Beat("boot", float("nan"))
+    never = Heartbeat("boot", float("nan"))
 
     async def use(ledger: Ledger) -> None:
         with pytest.raises(StoreError, match="please report this"):
             await ledger.tell(never)
         ledger.note(never)
-        ledger.note(Beat("dhcp", 200.0))
+        ledger.note(Heartbeat("dhcp", 200.0))
         await until(lambda: len(ledger._late) == 2)
         assert await ledger.tell(Claim(mine.id, 200.0, HERE))
         await until(lambda: store.beats() == {"dhcp": 200.0})
@@ -295,7 +305,7 @@ def test_too_much_at_once_is_refused_and_counted(store: Store) -> None:
 
     async def use(ledger: Ledger) -> None:
         for number in range(12):
-            ledger.note(Beat("dhcp", 200.0 + number))
+            ledger.note(Heartbeat("dhcp", 200.0 + number))
         assert ledger.dropped == 2
         with pytest.raises(StoreError, match="10 things wait"):
             await ledger.tell(Claim(mine.id, 200.0, HERE))

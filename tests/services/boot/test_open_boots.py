@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.boot.boots import Beat, Boot, Claim, Identity, Milestone, Reached
+from fleet_runner.core.boot.boots import Boot, Claim, Heartbeat, Identity, Milestone, Reached
 from fleet_runner.core.boot.identity import Armed
 from fleet_runner.services.boot.open_boots import OpenBoots
 
@@ -38,7 +38,11 @@ def test_an_old_boot_that_is_closed_again_does_not_close_the_new_one() -> None:
 
 def test_what_is_told_is_known_and_not_read_again_until_the_next_look() -> None:
     boots = known(FIRST)
-    for told in (Reached(1, Milestone.SCRIPT, 150.0, "10.0.0.1"), Claim(99, 150.0, "10.0.0.1"), Beat("dhcp", 1.0)):
+    for told in (
+        Reached(1, Milestone.SCRIPT, 150.0, "10.0.0.1"),
+        Claim(99, 150.0, "10.0.0.1"),
+        Heartbeat("dhcp", 1.0),
+    ):
         boots.learn(told)
     assert boots.by_number[1].reached == {Milestone.SCRIPT: 150.0}
     assert boots.own == {(1, "script"), (99, "claimed")}

@@ -9,11 +9,11 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.boot import progress
-from fleet_runner.core.boot.boots import Beat, Identity, Milestone, PhonedHome, Reached, Refused
+from fleet_runner.core.boot.boots import Heartbeat, Identity, Milestone, PhonedHome, Reached, Refused
 from fleet_runner.core.boot.progress import LIMITS, Progress
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.services.boot import progress as watching
-from fleet_runner.services.boot.progress import Watch
+from fleet_runner.services.boot.progress import BootWatch
 
 ARMED = time.time() - 1000.0
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2vLxW1lbcCsoVOFhLFYJIZRTOaGn8ZaYl8bWKqgY5a"
@@ -41,31 +41,31 @@ class Clock:
         return self.at
 
 
-def after(store: Store, boot: int, seconds: float) -> tuple[Watch, Progress]:
+def after(store: Store, boot: int, seconds: float) -> tuple[BootWatch, Progress]:
     """Watch a boot for some seconds from now on, and return what is then known about it."""
     clock = Clock()
-    watch = Watch(store, boot, LIMITS, clock)
+    watch = BootWatch(store, boot, LIMITS, clock)
     watch.look()
     clock.at += seconds
     return watch, watch.look()
 
 
 def beat(store: Store, now: float) -> None:
-    store.tell([Beat("boot", now), Beat("dhcp", now)])
+    store.tell([Heartbeat("boot", now), Heartbeat("dhcp", now)])
 
 
 def test_a_boot_in_time_is_waited_for_and_a_late_one_is_not(store: Store) -> None:
     assert not watching.over(after(store, 1, 119)[1])
     assert watching.over(after(store, 1, 120)[1])
     with pytest.raises(StoreError, match="boot 99 is not in the store"):
-        Watch(store, 99, LIMITS).look()
+        BootWatch(store, 99, LIMITS).look()
 
 
 @pytest.mark.parametrize("skew", [-65.0, 65.0])
 def test_the_boot_services_clock_shortens_no_wait_and_lengthens_none(store: Store, skew: float) -> None:
     """A kernel has a minute, counted from when the script was seen."""
     clock = Clock()
-    watch = Watch(store, 1, LIMITS, clock)
+    watch = BootWatch(store, 1, LIMITS, clock)
     watch.look()
     store.tell([Reached(1, Milestone.SCRIPT, time.time() + skew, "10.0.0.9")])
     assert not watching.over(watch.look())

@@ -23,7 +23,7 @@ from fleet_runner.core.access.store_identity import Identity
 from fleet_runner.core.base.errors import SettingsError, SourceError
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.schedules import health as bounds
-from fleet_runner.reconcile.loop.context import World
+from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.services.health import parts
 from fleet_runner.services.health.parts import Health
 from fleet_runner.services.health.thread import pages
@@ -55,7 +55,7 @@ class Served:
         (folder / "policy.yml").write_text("{}\n", "utf-8")
         self.store = Store.create(self.settings.store_url)
         self.source: Callable[[], Fleet] = lambda: EMPTY
-        self.world = World(self.settings, self.store, self._read)
+        self.world = TickContext(self.settings, self.store, self._read)
         self.stop = Event()
         self.trouble = ""
         self.health = Health(self.world, self.stop, lambda: self.trouble)

@@ -13,9 +13,9 @@ from fleet_runner.core.base.errors import StoreError, UnwritableError
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.services.signals.counters import Counts
-from fleet_runner.services.signals.inbox import Inbox, Outcome, Parcel
+from fleet_runner.services.signals.inbox import Delivery, Inbox, Outcome
 from fleet_runner.services.signals.senders import Roll
-from fleet_runner.services.signals.worker import Around, Worker
+from fleet_runner.services.signals.worker import Worker, WorkerContext
 from tests.services.signals.hearing import fleet_of, listening, stocked, xid
 
 NOW = 1_700_000_000.0
@@ -43,9 +43,9 @@ def judged(folder: Path, wrong: Callable[[Any], Exception | None], monkeypatch: 
                 answers[sender] = outcome.status
 
             body = xid(node, at=NOW).encode()
-            inbox.put(Parcel("log", sender, (body,), NOW, answer, Token(sender, sender, 1.0, "ann")))
+            inbox.put(Delivery("log", sender, (body,), NOW, answer, Token(sender, sender, 1.0, "ann")))
         stop.set()
-        Worker(Around(store, inbox, Counts(), roll, lambda: RULES, lambda: None, lambda: NOW)).run(stop)
+        Worker(WorkerContext(store, inbox, Counts(), roll, lambda: RULES, lambda: None, lambda: NOW)).run(stop)
         taken = {sender for sender, node in SENDERS.items() if store.alarms(node)}
     assert taken == {sender for sender, status in answers.items() if status == 200}
     return answers

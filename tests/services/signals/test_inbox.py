@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.services.signals.inbox import OVERHEAD, Bounds, FullError, Inbox, Outcome, Parcel
+from fleet_runner.services.signals.inbox import OVERHEAD, Bounds, Delivery, Inbox, InboxFullError, Outcome
 
 
-def parcel(sender: str = "192.0.2.1", text: bytes = b"line") -> Parcel:
+def parcel(sender: str = "192.0.2.1", text: bytes = b"line") -> Delivery:
     """Return a parcel whose answer nobody hears."""
 
     def answer(outcome: Outcome) -> None:
         del outcome
 
-    return Parcel("log", sender, (text,), 1.0, answer)
+    return Delivery("log", sender, (text,), 1.0, answer)
 
 
 def senders(inbox: Inbox, **more: Any) -> list[str]:
@@ -43,12 +43,12 @@ def test_one_sender_has_his_share_and_the_others_theirs() -> None:
     inbox = Inbox(Bounds(all=4 * size, one=2 * size))
     inbox.put(parcel("a"))
     inbox.put(parcel("a"))
-    with pytest.raises(FullError) as full:
+    with pytest.raises(InboxFullError) as full:
         inbox.put(parcel("a"))
     assert full.value.alone
     inbox.put(parcel("b"))
     inbox.put(parcel("c"))
-    with pytest.raises(FullError) as full:
+    with pytest.raises(InboxFullError) as full:
         inbox.put(parcel("d"))
     assert not full.value.alone
     assert inbox.waiting() == (4, 4 * size)
@@ -62,7 +62,7 @@ def test_small_parcels_are_no_way_around_the_bounds() -> None:
     inbox = Inbox(Bounds(all=100 * OVERHEAD))
     for number in range(100):
         inbox.put(parcel(f"192.0.2.{number}", b""))
-    with pytest.raises(FullError):
+    with pytest.raises(InboxFullError):
         inbox.put(parcel("192.0.2.200", b""))
 
 
@@ -86,7 +86,7 @@ def test_once_closed_nothing_more_is_put_and_what_waits_is_given_out() -> None:
     inbox = Inbox()
     inbox.put(parcel())
     inbox.close()
-    with pytest.raises(FullError):
+    with pytest.raises(InboxFullError):
         inbox.put(parcel())
     assert len(inbox.take(30.0)) == 1
     assert inbox.take(30.0) == []

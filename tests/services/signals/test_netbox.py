@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fleet_runner.adapters.plays.wakeup import WISHES, Bell, hearing
+from fleet_runner.adapters.plays.wakeup import WISHES, Wakeup, hearing
 from fleet_runner.services.signals import netbox
 from tests.secret import private
 from tests.services.signals.hearing import Ear, flooded, listening
@@ -26,7 +26,7 @@ def signature(body: bytes = BODY, secret: bytes = SECRET) -> str:
 
 
 @contextmanager
-def hooked(folder: Path, secret: bytes | None = SECRET, **more: Any) -> Iterator[tuple[Ear, Bell]]:
+def hooked(folder: Path, secret: bytes | None = SECRET, **more: Any) -> Iterator[tuple[Ear, Wakeup]]:
     """Listen for a NetBox's webhook, with the bell that it rings."""
     file = folder / "webhook.secret"
     if secret is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.core.base.errors import SourceAwayError
+from fleet_runner.core.base.errors import SourceUnavailableError
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.services.signals import serving
 from fleet_runner.services.signals.senders import Roll
@@ -77,7 +77,7 @@ def test_before_the_source_was_read_a_token_for_every_node_proves_nothing(
     """Nobody knows then whether it is a node that speaks of another; a node's own token needs no address."""
 
     def away() -> Fleet:
-        raise SourceAwayError("it is away")
+        raise SourceUnavailableError("it is away")
 
     class Blind(Roll):
         """A roll that cannot read the source."""

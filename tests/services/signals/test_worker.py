@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
 from tests.services.signals.hearing import listening, xid
 from tests.waiting import until
 
@@ -19,15 +19,15 @@ def test_signals_that_cannot_be_judged_are_counted_and_the_next_are_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A fault of ours: the log says where, and shows neither the token nor the line."""
-    hear, failed = Desk.hear, [False]
+    hear, failed = AlarmEngine.hear, [False]
 
-    def fails_once(self: Desk, signals: Any, now: float) -> Any:
+    def fails_once(self: AlarmEngine, signals: Any, now: float) -> Any:
         if not failed[0]:
             failed[0] = True
             raise ValueError("pid=1234")
         return hear(self, signals, now)
 
-    monkeypatch.setattr(Desk, "hear", fails_once)
+    monkeypatch.setattr(AlarmEngine, "hear", fails_once)
     with listening(tmp_path) as ear:
         assert ear.push("/log", xid()).status_code == 500
         assert ear.push("/log", xid()).json()["taken"] == 1

@@ -8,7 +8,7 @@ import pytest
 
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.faults.signals.tokens import Token
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.services.http.admission import make
 from fleet_runner.web import confirmation
 from tests.web.hall import HOSTILE, NOW, Hall
@@ -140,7 +140,7 @@ def test_a_wish_is_left_in_the_name_of_the_token_and_answered_later(hall: Hall, 
     assert answer.status_code == 202
     found = got(site, f"/intents/{answer.json()['id']}").json()
     assert (found["by"], found["accepted"], found["at"]) == ("operator", None, NOW)
-    assert hall.store.intents("gpu-00002")[-1].wish is Wish.HOLD
+    assert hall.store.intents("gpu-00002")[-1].wish is IntentKind.HOLD
     assert got(site, "/nodes/gpu-00002/intents").json()[-1]["reason"] == "power work"
 
 

@@ -1,8 +1,8 @@
 """A hall in which everything happens that a dashboard has a panel for."""
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.faults.signal_counters import Heard
-from fleet_runner.core.boot.boots import Beat
+from fleet_runner.adapters.store.faults.signal_counters import SignalCount
+from fleet_runner.core.boot.boots import Heartbeat
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.faults.signals.speakers import ANOTHER, NO_RELAY
 from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun
@@ -18,15 +18,15 @@ def prepared(hall: Hall) -> None:
     """Have everything be there that is no history: signals, a boot service, a tracker that is away, schedules."""
     store = hall.store
     heard = [
-        Heard("kernel", "taken", 7, NOW),
-        Heard("alert", "refused: \u202eno <b>token</b>", 2, NOW),
-        Heard("kernel", ANOTHER, 4, NOW, "from 10.0.0.1: gpu-02"),
-        Heard("kernel", NO_RELAY, 3, NOW, "from 10.0.9.9"),
-        Heard("netbox", "taken", 1, NOW),
-        Heard("listener", "127.0.0.1:8490", 5, NOW),
+        SignalCount("kernel", "taken", 7, NOW),
+        SignalCount("alert", "refused: \u202eno <b>token</b>", 2, NOW),
+        SignalCount("kernel", ANOTHER, 4, NOW, "from 10.0.0.1: gpu-02"),
+        SignalCount("kernel", NO_RELAY, 3, NOW, "from 10.0.9.9"),
+        SignalCount("netbox", "taken", 1, NOW),
+        SignalCount("listener", "127.0.0.1:8490", 5, NOW),
     ]
     store.count_heard({(each.source, each.what): each for each in heard}, {})
-    store.tell([Beat("boot", NOW - 5)])
+    store.tell([Heartbeat("boot", NOW - 5)])
     store.take_tracker("jira", "tests", NOW, 60.0)
     store.tracker_failed("jira", "it does not answer", NOW + 60)
     store.note_schedule("retention", "runner", firing.Outcome.DONE, "")

@@ -13,7 +13,7 @@ from fleet_runner.core.access.roles import Role
 from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.reconcile.loop.liveness import Pulse
+from fleet_runner.reconcile.loop.liveness import Heartbeat
 from fleet_runner.reconcile.loop.single_instance import serving
 from fleet_runner.web.metrics.scrape import PLACES
 from fleet_runner.web.metrics.table import METRICS, shown
@@ -31,7 +31,7 @@ MINE = ("fleet_web_", "process_")
 def lively(hall: Hall, site: Served) -> Iterator[Served]:
     prepared(hall)
     went_on(hall, NOW)
-    site.site.pulse = Pulse()
+    site.site.pulse = Heartbeat()
     with serving(site.site.settings):
         yield site
 

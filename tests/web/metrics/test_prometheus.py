@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from fleet_runner.core.access.roles import Role
-from fleet_runner.reconcile.loop.liveness import Pulse
+from fleet_runner.reconcile.loop.liveness import Heartbeat
 from fleet_runner.reconcile.loop.single_instance import serving
 from tests.web.hall import NOW, Hall
 from tests.web.metrics.lively import prepared, went_on
@@ -29,7 +29,7 @@ VARIABLES = {"$__rate_interval": "1m", "$__range": "5m", "$site": ".*", "$device
 def prometheus(hall: Hall, site: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
     """One that has scraped a hall before and after things happened there, beside a runner's loop."""
     prepared(hall)
-    site.site.pulse = Pulse()
+    site.site.pulse = Heartbeat()
     with serving(site.site.settings), scraping(site, Role.VIEWER, tmp_path_factory.mktemp("prometheus")) as found:
         found.wait("two scrapes", "count_over_time(fleet_counted[1m])", lambda value: value >= 2)
         with site.client() as client:

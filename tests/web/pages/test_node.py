@@ -10,7 +10,7 @@ from fleet_runner.adapters.store.lifecycle import history
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.cabling.fabrics import fabrics
 from fleet_runner.core.inventory.records import Device
-from fleet_runner.core.lifecycle.runs import Entry, Wish
+from fleet_runner.core.lifecycle.runs import Entry, IntentKind
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.web.pages.results import LONGEST
 from tests.web.hall import NOW, Hall
@@ -243,10 +243,10 @@ def test_what_costs_something_is_asked_once_more(client: httpx.Client, hall: Hal
     assert strange.headers["location"] == f"/nodes/{other}/wishes/retire"
     said = client.post(f"/nodes/{name}/wishes", data={"wish": "retire", "sure": "true", "confirm": token})
     assert "?asked=" in said.headers["location"]
-    assert hall.store.intents(name)[-1].wish is Wish.RETIRE
+    assert hall.store.intents(name)[-1].wish is IntentKind.RETIRE
     client.post(f"/nodes/{name}/wishes", data={"wish": "reboot", "sure": "true", "reason": " it\nhangs "})
     asked = hall.store.intents(name)[-1]
-    assert (asked.wish, asked.reason, asked.by) == (Wish.REBOOT, "it hangs", "operator")
+    assert (asked.wish, asked.reason, asked.by) == (IntentKind.REBOOT, "it hangs", "operator")
 
 
 def test_what_no_page_takes_is_refused_with_what_does(client: httpx.Client, hall: Hall) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from fleet_runner.adapters.netbox.client import Client, Patience
+from fleet_runner.adapters.netbox.client import Client, Timeouts
 from fleet_runner.adapters.netbox.push.addresses import ips, macs
 from fleet_runner.adapters.netbox.push.bodies import PATHS, sent
 from fleet_runner.adapters.netbox.push.ids import Ids
@@ -127,9 +127,9 @@ def _inside(step: Step) -> tuple[str, ...]:
 
 
 @contextmanager
-def opened(url: str, token: str, wanted: Fleet, patience: Patience | None = None) -> Iterator[Push]:
+def opened(url: str, token: str, wanted: Fleet, patience: Timeouts | None = None) -> Iterator[Push]:
     """Open a push of a fleet into a NetBox."""
-    with Client(url, token, patience or Patience()) as client:
+    with Client(url, token, patience or Timeouts()) as client:
         try:
             yield Push(client, wanted)
         except (AttributeError, KeyError, TypeError, ValueError) as error:

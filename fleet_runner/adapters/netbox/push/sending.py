@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleet_runner.adapters.netbox.cable_status import tag
-from fleet_runner.adapters.netbox.client import AgainError, Client, Json, RefusedError
+from fleet_runner.adapters.netbox.client import Client, Json, NetBoxBusyError, RefusedError
 
 CHUNK = 50
 """Objects a request, unless a kind costs NetBox more."""
@@ -68,7 +68,7 @@ def _change(client: Client, path: str, some: Sequence[Sent], made: Made) -> list
         try:
             tags = [tag(there[each.body["id"]]) for each in still]
             rows = client.change(path, [each.body for each in still], _fields(some), tags) if still else []
-        except AgainError:
+        except NetBoxBusyError:
             if not left:
                 raise
             continue

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, insert, select
 
 from fleet_runner.adapters.store.schema.web import audit
-from fleet_runner.core.access.roles import Asked
+from fleet_runner.core.access.roles import AuditLine
 
 
-def note(connection: Connection, asked: Sequence[Asked]) -> None:
+def note(connection: Connection, asked: Sequence[AuditLine]) -> None:
     """Write lines, in their order."""
     if asked:
         connection.execute(insert(audit), [_row(each) for each in asked])
 
 
-def newest(connection: Connection, name: str | None, before: int | None, limit: int) -> tuple[Asked, ...]:
+def newest(connection: Connection, name: str | None, before: int | None, limit: int) -> tuple[AuditLine, ...]:
     """Return the newest `limit` lines, newest first: all or a name's, and only those older than the line `before`."""
     query = select(audit).order_by(audit.c.id.desc()).limit(limit)
     if name is not None:
@@ -22,12 +22,12 @@ def newest(connection: Connection, name: str | None, before: int | None, limit: 
     if before is not None:
         query = query.where(audit.c.id < before)
     return tuple(
-        Asked(row.at, row.name, row.role, row.source, row.method, row.path, row.status, row.detail, row.id)
+        AuditLine(row.at, row.name, row.role, row.source, row.method, row.path, row.status, row.detail, row.id)
         for row in connection.execute(query)
     )
 
 
-def _row(asked: Asked) -> dict[str, object]:
+def _row(asked: AuditLine) -> dict[str, object]:
     return {
         "at": asked.at,
         "name": asked.name,

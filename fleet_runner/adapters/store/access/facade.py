@@ -6,7 +6,7 @@ from fleet_runner.adapters.store.access import audit, sessions
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.faults import push_tokens
 from fleet_runner.adapters.store.tickets.notifications import NotifyingMethods
-from fleet_runner.core.access.roles import Asked, Session
+from fleet_runner.core.access.roles import AuditLine, Session
 from fleet_runner.core.faults.signals.tokens import Token
 
 
@@ -45,13 +45,13 @@ class WebMethods(NotifyingMethods):
         with self._database.write() as connection:
             return push_tokens.rotate(connection, token, until)
 
-    def note_asked(self, asked: Sequence[Asked], used: Mapping[int, float]) -> None:
+    def note_asked(self, asked: Sequence[AuditLine], used: Mapping[int, float]) -> None:
         """Write who asked what, and keep when tokens, by id, were last used."""
         with self._database.write() as connection:
             audit.note(connection, asked)
             push_tokens.used(connection, used)
 
-    def asked(self, name: str | None = None, before: int | None = None, limit: int = 100) -> tuple[Asked, ...]:
+    def asked(self, name: str | None = None, before: int | None = None, limit: int = 100) -> tuple[AuditLine, ...]:
         """Return the newest lines of the audit log, newest first: all or a name's, and those before one by its id."""
         with self._database.read() as connection:
             return audit.newest(connection, name, before, limit)

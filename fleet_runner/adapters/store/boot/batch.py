@@ -7,7 +7,17 @@ from sqlalchemy import Connection
 from fleet_runner.adapters.store.boot import boots, discovered, events, heartbeats, refusals, steps
 from fleet_runner.adapters.store.boot.events import News
 from fleet_runner.adapters.store.lifecycle import history
-from fleet_runner.core.boot.boots import Beat, Claim, Discovered, Leased, PhonedHome, Proved, Reached, Refused, Told
+from fleet_runner.core.boot.boots import (
+    Claim,
+    Discovered,
+    Heartbeat,
+    Leased,
+    PhonedHome,
+    Proved,
+    Reached,
+    Refused,
+    Told,
+)
 
 STEPS = (Reached, Leased, Proved, Claim, PhonedHome)
 
@@ -30,7 +40,7 @@ def tell(connection: Connection, told: Sequence[Told]) -> tuple[bool, ...]:
     answers = {at: each is not None for at, each in news.items()}
     found = {at: each for at, each in enumerate(told) if isinstance(each, Discovered)}
     answers |= zip(found, discovered.take(connection, list(found.values())), strict=True)
-    alive = {at: each for at, each in enumerate(told) if isinstance(each, Beat)}
+    alive = {at: each for at, each in enumerate(told) if isinstance(each, Heartbeat)}
     answers |= zip(alive, heartbeats.take(connection, list(alive.values())), strict=True)
     return tuple(answers[at] for at in range(len(told)))
 

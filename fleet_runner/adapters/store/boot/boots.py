@@ -36,7 +36,7 @@ class Arming(NamedTuple):
     nonce_hash: str
 
 
-class Standing(NamedTuple):
+class OpenBootState(NamedTuple):
     """What decides about an open boot's next step."""
 
     node: str
@@ -101,10 +101,12 @@ def some(connection: Connection, numbers: Iterable[int]) -> tuple[Boot, ...]:
     return tuple(boot for chunk in chunked(numbers) for boot in _found(connection, boots.c.id.in_(chunk)))
 
 
-def stand(connection: Connection, numbers: Iterable[int]) -> dict[int, Standing]:
+def stand(connection: Connection, numbers: Iterable[int]) -> dict[int, OpenBootState]:
     """Return how the open ones among some boots stand; nobody else changes them until the transaction ends."""
     rows = (row for chunk in chunked(numbers) for row in connection.execute(_STANDING, {"numbers": chunk}).all())
-    return {number: Standing(node, run, expires_at, at is not None) for number, node, run, expires_at, at in rows}
+    return {
+        number: OpenBootState(node, run, expires_at, at is not None) for number, node, run, expires_at, at in rows
+    }
 
 
 def change(connection: Connection, values: Mapping[str, Any], rows: list[dict[str, Any]]) -> None:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, select
 
 from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.schema.core import beats
-from fleet_runner.core.boot.boots import Beat
+from fleet_runner.core.boot.boots import Heartbeat
 
 
 def every(connection: Connection) -> dict[str, float]:
@@ -14,7 +14,7 @@ def every(connection: Connection) -> dict[str, float]:
     return {row.who: row.at for row in connection.execute(select(beats)).all()}
 
 
-def take(connection: Connection, told: Sequence[Beat]) -> list[bool]:
+def take(connection: Connection, told: Sequence[Heartbeat]) -> list[bool]:
     """Keep what was told last, which need not be latest: a clock that was ahead is set back; return what was news."""
     if not told:
         return []

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from fleet_runner.adapters.store.boot import boots, events
-from fleet_runner.adapters.store.boot.boots import Standing
+from fleet_runner.adapters.store.boot.boots import OpenBootState
 from fleet_runner.adapters.store.boot.events import Line, News
 from fleet_runner.adapters.store.engine import bounds
 from fleet_runner.adapters.store.lifecycle import nodes
@@ -33,7 +33,7 @@ LONGEST = 300
 NEVER = float("-inf")
 
 
-def take(connection: Connection, standing: Mapping[int, Standing], told: Sequence[Refused]) -> list[News | None]:
+def take(connection: Connection, standing: Mapping[int, OpenBootState], told: Sequence[Refused]) -> list[News | None]:
     """Count the refusals that were said already; return what is to be written of each other, None for these."""
     if not told:
         return []
@@ -124,6 +124,6 @@ def _loud(heard: dict[tuple[str, str], float], lines: Iterable[Line]) -> list[bo
     return loud
 
 
-def _entry(boot: Standing | None, line: Line) -> Entry:
+def _entry(boot: OpenBootState | None, line: Line) -> Entry:
     sentence = f"Refused {line['source']}: {line['sentence']}"
     return Entry(0, line["node"], line["at"], boots.KIND, sentence, boots.BY, run=boot.run if boot else None)

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam
 
 from fleet_runner.adapters.store.boot import boots, events
-from fleet_runner.adapters.store.boot.boots import Standing
+from fleet_runner.adapters.store.boot.boots import OpenBootState
 from fleet_runner.adapters.store.boot.events import News
 from fleet_runner.adapters.store.engine import bounds
 from fleet_runner.adapters.store.schema.core import boots as boot_rows
@@ -34,7 +34,7 @@ IN_HISTORY = frozenset({"claimed", Milestone.PHONE_HOME.value})
 """Steps that a node's history tells of, too."""
 
 
-def take(connection: Connection, standing: Mapping[int, Standing], told: Sequence[Step]) -> list[News | None]:
+def take(connection: Connection, standing: Mapping[int, OpenBootState], told: Sequence[Step]) -> list[News | None]:
     """Take the steps that are news; return what is to be written of each, None for the others."""
     known = {
         step
@@ -52,7 +52,7 @@ def take(connection: Connection, standing: Mapping[int, Standing], told: Sequenc
     return answers
 
 
-def _claimable(boot: Standing, at: float) -> bool:
+def _claimable(boot: OpenBootState, at: float) -> bool:
     return not boot.claimed and at < boot.expires_at
 
 
@@ -73,7 +73,7 @@ _PROOF: dict[str, Any] = {boot_rows.c.proved_by.name: bindparam("_by")}
 _HOME: dict[str, Any] = {boot_rows.c.host_keys.name: bindparam("_keys")}
 
 
-def _news(boot: Standing, step: Step) -> News:
+def _news(boot: OpenBootState, step: Step) -> News:
     name = kind(step)
     detail = step.detail if isinstance(step, Reached) else ""
     said = ANOTHER if isinstance(step, Leased) else SENTENCES[name]

@@ -10,7 +10,7 @@ from fleet_runner.adapters.store.schema.core import nodes as node_rows
 from fleet_runner.adapters.store.schema.remedies import breakers, wants
 from fleet_runner.adapters.store.tickets import tickets
 from fleet_runner.core.budgets import circuit_breaker
-from fleet_runner.core.budgets.circuit_breaker import Asked, Breaker, Want
+from fleet_runner.core.budgets.circuit_breaker import Breaker, Disruption, Want
 from fleet_runner.core.budgets.circuit_breaker_limits import Limits
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
@@ -29,7 +29,9 @@ def one(connection: Connection) -> Breaker | None:
     return _breaker(row) if row is not None else None
 
 
-def ask(connection: Connection, want: Want, asked: Asked, limits: Limits, now: float) -> tuple[str, Breaker | None]:
+def ask(
+    connection: Connection, want: Want, asked: Disruption, limits: Limits, now: float
+) -> tuple[str, Breaker | None]:
     """Return why a node may not leave service, "" where it may; and the breaker as it is then.
 
     What is wanted anew is counted, and may open it; once the pause is over, one node becomes its trial.

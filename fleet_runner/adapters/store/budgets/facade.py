@@ -8,7 +8,7 @@ from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.faults import simulation
 from fleet_runner.adapters.store.lifecycle import decisions, history
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.budgets.circuit_breaker import Asked, Breaker, Want
+from fleet_runner.core.budgets.circuit_breaker import Breaker, Disruption, Want
 from fleet_runner.core.budgets.circuit_breaker_limits import Limits
 from fleet_runner.core.budgets.modes import Setting
 from fleet_runner.core.faults.simulation.history import Line
@@ -52,7 +52,7 @@ class LimitMethods:
         with self._database.read() as connection:
             return circuit_breaker.one(connection)
 
-    def ask_breaker(self, want: Want, asked: Asked, limits: Limits, now: float) -> tuple[str, Breaker | None]:
+    def ask_breaker(self, want: Want, asked: Disruption, limits: Limits, now: float) -> tuple[str, Breaker | None]:
         """Return why a node may not leave service, "" where it may; and the breaker as it is then."""
         with self._database.write() as connection:
             return circuit_breaker.ask(connection, want, asked, limits, now)

@@ -10,7 +10,7 @@ DEAF = "deaf"
 """Said after a time in which words may have been missed: whoever listens looks for himself."""
 
 
-class Ear:
+class Listener:
     """Hears every word that is rung while it listens."""
 
     def __init__(self, database: Database) -> None:

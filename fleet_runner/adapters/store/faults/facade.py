@@ -9,7 +9,7 @@ from fleet_runner.adapters.store.netbox import serials
 from fleet_runner.adapters.store.tickets import rma_cases as cases
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.inventory.netbox.mirror.serials import Due
-from fleet_runner.core.lifecycle.runs import Intent, Wish
+from fleet_runner.core.lifecycle.runs import Intent, IntentKind
 from fleet_runner.core.tickets.rma_cases import Case
 
 
@@ -40,7 +40,7 @@ class RemedyMethods:
         """
         with self._database.write() as connection:
             cases.begin(connection, case)
-            return intents.leave(connection, Intent(0, case.node, Wish.RMA, case.by, case.opened_at, reason))
+            return intents.leave(connection, Intent(0, case.node, IntentKind.RMA, case.by, case.opened_at, reason))
 
     def exchange_parts(self, case: Case, by: str, now: float, due: Iterable[Due] = ()) -> None:
         """Keep which parts of a case went out and came in, and which serial numbers a NetBox is due.

@@ -11,7 +11,7 @@ from fleet_runner.adapters.store.schema.remedies import heard
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class SignalCount:
     """How often something became of what a source said, when last, and a detail of that time."""
 
     source: str
@@ -21,13 +21,13 @@ class Heard:
     detail: str = ""
 
 
-def every(connection: Connection) -> tuple[Heard, ...]:
+def every(connection: Connection) -> tuple[SignalCount, ...]:
     """Return every counter, by source and word."""
     rows = connection.execute(select(heard).order_by(heard.c.source, heard.c.what)).mappings()
-    return tuple(Heard(**row) for row in rows)
+    return tuple(SignalCount(**row) for row in rows)
 
 
-def count(connection: Connection, counted: Mapping[tuple[str, str], Heard]) -> None:
+def count(connection: Connection, counted: Mapping[tuple[str, str], SignalCount]) -> None:
     """Add to the counters."""
     if not counted:
         return

@@ -7,7 +7,7 @@ from fleet_runner.adapters.store.faults import alarms
 from fleet_runner.adapters.store.faults import push_tokens as tokens
 from fleet_runner.adapters.store.faults import signal_counters as heard
 from fleet_runner.adapters.store.faults.alarms import Known
-from fleet_runner.adapters.store.faults.signal_counters import Heard
+from fleet_runner.adapters.store.faults.signal_counters import SignalCount
 from fleet_runner.adapters.store.lifecycle import nodes
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.tokens import Token
@@ -36,7 +36,7 @@ class SignalMethods:
         with self._database.read() as connection:
             return nodes.pressing(connection, limit)
 
-    def count_heard(self, counted: Mapping[tuple[str, str], Heard], used: Mapping[int, float]) -> None:
+    def count_heard(self, counted: Mapping[tuple[str, str], SignalCount], used: Mapping[int, float]) -> None:
         """Add to the counters of what was heard, and keep when tokens, by id, were last used."""
         with self._database.write() as connection:
             heard.count(connection, counted)
@@ -62,7 +62,7 @@ class SignalMethods:
         with self._database.read() as connection:
             return alarms.types(connection)
 
-    def heard(self) -> tuple[Heard, ...]:
+    def heard(self) -> tuple[SignalCount, ...]:
         """Return every counter of what was heard, by source and word."""
         with self._database.read() as connection:
             return heard.every(connection)

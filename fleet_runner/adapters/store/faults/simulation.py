@@ -8,7 +8,7 @@ from fleet_runner.adapters.store.results.results import from_row
 from fleet_runner.adapters.store.schema.core import results
 from fleet_runner.adapters.store.schema.remedies import COUNTED, alarms, attempts
 from fleet_runner.core.checks.verdicts import Verdict
-from fleet_runner.core.faults.simulation.history import Fault, Line, Tried, Use
+from fleet_runner.core.faults.simulation.history import Fault, Line, PastRemedy, Use
 from fleet_runner.core.lifecycle.idle import USAGE
 from fleet_runner.core.lifecycle.runs import Stored
 from fleet_runner.core.lifecycle.states import Stage
@@ -96,8 +96,9 @@ def _uses(connection: Connection, node: str, since: float) -> list[Use]:
     return spans
 
 
-def _tried(connection: Connection, since: float) -> list[Tried]:
+def _tried(connection: Connection, since: float) -> list[PastRemedy]:
     mine = select(attempts).where(attempts.c.at >= since).order_by(attempts.c.id)
     return [
-        Tried(row.node, row.remedy, tuple(row.faults), row.at, row.helped) for row in connection.execute(mine).all()
+        PastRemedy(row.node, row.remedy, tuple(row.faults), row.at, row.helped)
+        for row in connection.execute(mine).all()
     ]

@@ -15,9 +15,9 @@ from fleet_runner.adapters.store.schema.core import nodes as node_rows
 from fleet_runner.adapters.store.schema.firmware import ASKED, GOING_ON, rollout_nodes, rollouts
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.firmware.flash import Flash
-from fleet_runner.core.firmware.rollout import Rollout, Standing
-from fleet_runner.core.firmware.turns import Member, Turn
-from fleet_runner.core.lifecycle.runs import Entry, Intent, Wish
+from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus
+from fleet_runner.core.firmware.turns import Member, RolloutStep
+from fleet_runner.core.lifecycle.runs import Entry, Intent, IntentKind
 from fleet_runner.core.lifecycle.states import State
 
 
@@ -101,11 +101,11 @@ def change(
     if made is None:
         raise ConflictError(f"{rollout.name}: it has changed since it was read; nothing was changed; read it again")
     for member in turns:
-        left = _ask(connection, rollout, member, now) if member.turn is Turn.ASKED else member.intent
+        left = _ask(connection, rollout, member, now) if member.turn is RolloutStep.ASKED else member.intent
         values = _member_row(rollout.id, member) | {"changed_at": now, "intent": left}
         row = update(rollout_nodes).where(rollout_nodes.c.rollout == rollout.id, rollout_nodes.c.node == member.node)
         connection.execute(row.values(values))
-    touched = (each for each in turns if each.turn is not Turn.SKIPPED or each.intent is not None)
+    touched = (each for each in turns if each.turn is not RolloutStep.SKIPPED or each.intent is not None)
     nodes.wake(connection, (member.node for member in touched))
     return _rollout(made)
 
@@ -158,7 +158,7 @@ def _answers(connection: Connection, asked: Iterable[Member]) -> dict[int | None
 
 def _ask(connection: Connection, rollout: Rollout, member: Member, now: float) -> int:
     because = f"{rollout.name} of {rollout.by}: {rollout.reason}"
-    return intents.leave(connection, Intent(0, member.node, Wish.FIRMWARE, rollout.name, now, because))
+    return intents.leave(connection, Intent(0, member.node, IntentKind.FIRMWARE, rollout.name, now, because))
 
 
 def _the(connection: Connection, number: int) -> Rollout:
@@ -198,7 +198,7 @@ def _rollout(row: Row[Any]) -> Rollout:
         canary=row.canary,
         wave=row.wave,
         failed_share=row.failed_share,
-        standing=Standing(row.state),
+        standing=RolloutStatus(row.state),
         detail=row.detail,
         changed_at=row.changed_at,
         counts_from=row.counts_from,
@@ -219,4 +219,4 @@ def _member_row(number: int, member: Member) -> dict[str, Any]:
 
 
 def _member(row: Row[Any]) -> Member:
-    return Member(row.node, row.wave, Turn(row.state), row.detail, row.changed_at, row.intent)
+    return Member(row.node, row.wave, RolloutStep(row.state), row.detail, row.changed_at, row.intent)

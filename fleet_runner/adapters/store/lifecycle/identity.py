@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.lifecycle import machines, nodes, renaming
-from fleet_runner.core.inventory.identity import Machine, Renamed
+from fleet_runner.core.inventory.identity import DesignedMachine, Renamed
 
 
 class IdentityMethods:
@@ -12,12 +12,12 @@ class IdentityMethods:
 
     _database: Database
 
-    def machines(self) -> tuple[dict[str, Machine], frozenset[str]]:
+    def machines(self) -> tuple[dict[str, DesignedMachine], frozenset[str]]:
         """Return the machine of each node that is not retired, and the names that no machine can be given."""
         with self._database.read() as connection:
             return machines.every(connection), machines.retired(connection)
 
-    def machine(self, node: str) -> Machine:
+    def machine(self, node: str) -> DesignedMachine:
         """Return which machine a node is, as far as the source of truth ever said it."""
         with self._database.read() as connection:
             return machines.one(connection, node)

@@ -6,7 +6,7 @@ from fleet_runner.adapters.store.lifecycle import history, nodes
 from fleet_runner.adapters.store.schema.core import intents
 from fleet_runner.core.base.errors import ConflictError, StoreError
 from fleet_runner.core.lifecycle.actions import Answer
-from fleet_runner.core.lifecycle.runs import Entry, Intent, Wish
+from fleet_runner.core.lifecycle.runs import Entry, Intent, IntentKind
 
 
 def leave(connection: Connection, wish: Intent) -> int:
@@ -30,7 +30,7 @@ _PENDING = (
 def pending(connection: Connection, node: str) -> tuple[Intent, ...]:
     """Return the wishes about a node that nobody has answered, oldest first."""
     return tuple(
-        Intent(row.id, row.node, Wish(row.wish), row.by, row.at, row.reason, row.detail)
+        Intent(row.id, row.node, IntentKind(row.wish), row.by, row.at, row.reason, row.detail)
         for row in connection.execute(_PENDING, {"node": node}).all()
     )
 
@@ -58,7 +58,7 @@ def answered(connection: Connection, intent: int) -> tuple[bool, str] | None:
 
 def released_at(connection: Connection, node: str) -> float:
     """Return when a wish to release a node was last granted, or 0.0."""
-    granted = (intents.c.node == node, intents.c.wish == Wish.RELEASE.value, intents.c.accepted.is_(True))
+    granted = (intents.c.node == node, intents.c.wish == IntentKind.RELEASE.value, intents.c.accepted.is_(True))
     return float(connection.execute(select(func.max(intents.c.answered_at)).where(*granted)).scalar_one() or 0.0)
 
 

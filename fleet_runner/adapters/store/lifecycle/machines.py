@@ -8,27 +8,27 @@ from sqlalchemy import Connection, bindparam, select
 from fleet_runner.adapters.store.engine.database import insert
 from fleet_runner.adapters.store.schema.core import LIVE, machines, nodes
 from fleet_runner.core.cabling.fabrics import FABRIC
-from fleet_runner.core.inventory.identity import Machine, machine, merged
+from fleet_runner.core.inventory.identity import DesignedMachine, machine, merged
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.states import State
 
 _COLUMNS = (machines.c.serial, machines.c.uuid, machines.c.bmc, machines.c.macs)
 
 
-def every(connection: Connection) -> dict[str, Machine]:
+def every(connection: Connection) -> dict[str, DesignedMachine]:
     """Return the machine of each node that is not retired; of which nothing is known, one without evidence."""
     found = select(nodes.c.name, *_COLUMNS).join_from(nodes, machines, isouter=True)
     rows = connection.execute(found.where(nodes.c.device_type != FABRIC, LIVE))
-    return {name: _machine(said) if said[0] is not None else Machine() for name, *said in rows}
+    return {name: _machine(said) if said[0] is not None else DesignedMachine() for name, *said in rows}
 
 
 _ONE = select(*_COLUMNS).where(machines.c.node == bindparam("node"))
 
 
-def one(connection: Connection, node: str) -> Machine:
+def one(connection: Connection, node: str) -> DesignedMachine:
     """Return the machine of a node."""
     row = connection.execute(_ONE, {"node": node}).one_or_none()
-    return _machine(row) if row is not None else Machine()
+    return _machine(row) if row is not None else DesignedMachine()
 
 
 def retired(connection: Connection) -> frozenset[str]:
@@ -45,7 +45,7 @@ def tell(connection: Connection, devices: Iterable[Device]) -> None:
     put(connection, {name: each for name, each in kept.items() if each != known[name]})
 
 
-def put(connection: Connection, found: Mapping[str, Machine]) -> None:
+def put(connection: Connection, found: Mapping[str, DesignedMachine]) -> None:
     """Keep which machines nodes are from now on."""
     if found:
         fresh = insert(connection, machines)
@@ -54,10 +54,10 @@ def put(connection: Connection, found: Mapping[str, Machine]) -> None:
         connection.execute(fresh.on_conflict_do_update(index_elements=["node"], set_=row), rows)
 
 
-def _row(found: Machine) -> dict[str, Any]:
+def _row(found: DesignedMachine) -> dict[str, Any]:
     return {"serial": found.serial, "uuid": found.uuid, "bmc": found.bmc, "macs": sorted(found.macs)}
 
 
-def _machine(said: Any) -> Machine:
+def _machine(said: Any) -> DesignedMachine:
     serial, uuid, bmc, macs = said
-    return Machine(serial, uuid, bmc, frozenset(macs))
+    return DesignedMachine(serial, uuid, bmc, frozenset(macs))

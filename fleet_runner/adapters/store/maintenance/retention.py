@@ -8,7 +8,7 @@ from fleet_runner.adapters.store.maintenance.size import Weighed
 from fleet_runner.core.schedules.retention import Body
 
 
-class KeepingMethods:
+class RetentionMethods:
     """What the store does about it. Each method is one short transaction, so that others write in between."""
 
     _database: Database

@@ -6,7 +6,7 @@ from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.netbox import fields, serials
 from fleet_runner.adapters.store.tickets import trackers
 from fleet_runner.core.inventory.netbox.mirror.serials import Due
-from fleet_runner.core.inventory.netbox.mirror.standing import Told, Written
+from fleet_runner.core.inventory.netbox.mirror.standing import JournalPosition, Written
 from fleet_runner.core.lifecycle.runs import Entry
 
 
@@ -59,12 +59,12 @@ class MirrorMethods:
         with self._database.write() as connection:
             fields.not_written(connection, url, each, why, due_at)
 
-    def untold_lines(self, url: str) -> tuple[Told, ...]:
+    def untold_lines(self, url: str) -> tuple[JournalPosition, ...]:
         """Return the nodes whose history is not told in full; first what was tried least, then the oldest line."""
         with self._database.read() as connection:
             return fields.untold(connection, url)
 
-    def lines(self, told: Told, limit: int) -> tuple[Entry, ...]:
+    def lines(self, told: JournalPosition, limit: int) -> tuple[Entry, ...]:
         """Return the next lines of a node that are to be told, oldest first."""
         with self._database.read() as connection:
             return fields.lines(connection, told, limit)
@@ -88,12 +88,12 @@ class MirrorMethods:
             trackers.heard(connection, name, now)
             fields.told(connection, url, until)
 
-    def lines_not_told(self, url: str, each: Told, why: str, due_at: float) -> None:
+    def lines_not_told(self, url: str, each: JournalPosition, why: str, due_at: float) -> None:
         """Note why a node's history is not told, and when that is tried again."""
         with self._database.write() as connection:
             fields.not_told(connection, url, each, why, due_at)
 
-    def lines_not_taken(self, url: str, given: Iterable[Told]) -> None:
+    def lines_not_taken(self, url: str, given: Iterable[JournalPosition]) -> None:
         """Note that it is certain that nothing of what was sent was taken."""
         with self._database.write() as connection:
             fields.not_taken(connection, url, given)

@@ -14,9 +14,9 @@ from fleet_runner.adapters.store.lifecycle import history
 from fleet_runner.adapters.store.schema.core import journal, nodes
 from fleet_runner.adapters.store.schema.netbox import mirrored_fields, mirrored_lines, mirrors
 from fleet_runner.core.cabling.fabrics import FABRIC
-from fleet_runner.core.inventory.netbox.mirror.fields import Stand
+from fleet_runner.core.inventory.netbox.mirror.fields import MirroredState
 from fleet_runner.core.inventory.netbox.mirror.lines import KINDS
-from fleet_runner.core.inventory.netbox.mirror.standing import Told, Written
+from fleet_runner.core.inventory.netbox.mirror.standing import JournalPosition, Written
 from fleet_runner.core.lifecycle.runs import Entry
 
 KIND = "netbox"
@@ -125,14 +125,14 @@ def not_written(connection: Connection, url: str, each: Written, why: str, due_a
     _put(connection, url, each.node, row)
 
 
-def untold(connection: Connection, url: str) -> tuple[Told, ...]:
+def untold(connection: Connection, url: str) -> tuple[JournalPosition, ...]:
     """Return the nodes whose history is not told in full; first what was tried least, then the oldest line."""
     there = mirrored_lines.c
     mine = select(mirrored_lines).where(there.url == url, there.newest > there.told)
     return tuple(_told(row) for row in connection.execute(mine.order_by(there.tries, there.told, there.node)).all())
 
 
-def lines(connection: Connection, told: Told, limit: int) -> tuple[Entry, ...]:
+def lines(connection: Connection, told: JournalPosition, limit: int) -> tuple[Entry, ...]:
     """Return the next lines of a node that are to be told, oldest first."""
     return history.after(connection, told.node, (told.told, told.newest), KINDS, limit)
 
@@ -159,13 +159,13 @@ def told(connection: Connection, url: str, until: Mapping[str, int]) -> None:
         _tell(connection, url, node, {"told": line, "tries": 0, "due_at": 0.0, "detail": ""})
 
 
-def not_told(connection: Connection, url: str, each: Told, why: str, due_at: float) -> None:
+def not_told(connection: Connection, url: str, each: JournalPosition, why: str, due_at: float) -> None:
     """Note why a node's history is not told, and when that is tried again."""
     row = {"tries": bounds.count(each.tries + 1), "due_at": due_at, "detail": bounds.words(why)}
     _tell(connection, url, each.node, row)
 
 
-def not_taken(connection: Connection, url: str, given: Iterable[Told]) -> None:
+def not_taken(connection: Connection, url: str, given: Iterable[JournalPosition]) -> None:
     """Note that it is certain that nothing of what was sent was taken: all is as it was before."""
     for each in given:
         _tell(connection, url, each.node, {"doubted": each.doubted, "asked_at": each.asked_at})
@@ -192,16 +192,18 @@ def _fields(url: str) -> Select[Any]:
 
 
 def _written(row: Row[Any]) -> Written:
-    wanted = Stand(row.state, row.since)
+    wanted = MirroredState(row.state, row.since)
     if row.was is None:
         return Written(row.name, wanted)
-    asked = tuple(Stand(state, since) for state, since in row.asked)
-    last = (Stand(row.was, row.then), row.written_at, asked)
+    asked = tuple(MirroredState(state, since) for state, since in row.asked)
+    last = (MirroredState(row.was, row.then), row.written_at, asked)
     return Written(row.name, wanted, *last, row.conflict, row.tries, row.due_at, row.detail)
 
 
-def _told(row: Row[Any]) -> Told:
-    return Told(row.node, row.newest, row.told, row.doubted, row.asked_at, row.tries, row.due_at, row.detail)
+def _told(row: Row[Any]) -> JournalPosition:
+    return JournalPosition(
+        row.node, row.newest, row.told, row.doubted, row.asked_at, row.tries, row.due_at, row.detail
+    )
 
 
 def _put(connection: Connection, url: str, node: str, row: dict[str, Any]) -> None:

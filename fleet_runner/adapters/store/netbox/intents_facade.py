@@ -6,15 +6,15 @@ from collections.abc import Collection
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.netbox import page_intents
 from fleet_runner.adapters.store.netbox.page_intents import Refused
-from fleet_runner.core.inventory.netbox.page_intents import Asked
+from fleet_runner.core.inventory.netbox.page_intents import PageIntent
 
 
-class PageWishMethods:
+class PageIntentMethods:
     """Methods of the Store, which extends this. `url` is the NetBox whose pages they are."""
 
     _database: Database
 
-    def take_wish(self, url: str, wish: Asked, now: float, *, refusal: str = "", here: bool = True) -> bool:
+    def take_wish(self, url: str, wish: PageIntent, now: float, *, refusal: str = "", here: bool = True) -> bool:
         """Leave a wish for the runner, or write down its refusal; False where it was taken before.
 
         The refusal is said in the node's history where it is a node's (`here`), else NetBox is to be told of it.
@@ -40,12 +40,12 @@ class PageWishMethods:
         with self._database.read() as connection:
             return page_intents.refused(connection, url)
 
-    def begin_refusal(self, url: str, wish: Asked, now: float, seconds: float) -> bool:
+    def begin_refusal(self, url: str, wish: PageIntent, now: float, seconds: float) -> bool:
         """Take the right to tell NetBox of a refusal for so many seconds; False where that is another's."""
         with self._database.write() as connection:
             return page_intents.begin_telling(connection, url, wish, now, seconds)
 
-    def refusal_told(self, url: str, wish: Asked, now: float) -> None:
+    def refusal_told(self, url: str, wish: PageIntent, now: float) -> None:
         """Note that NetBox was told of a refusal."""
         with self._database.write() as connection:
             page_intents.told(connection, url, wish, now)

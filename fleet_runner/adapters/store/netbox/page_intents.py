@@ -8,8 +8,8 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select
 from fleet_runner.adapters.store.engine import database
 from fleet_runner.adapters.store.lifecycle import history, intents
 from fleet_runner.adapters.store.schema.netbox import page_wishes
-from fleet_runner.core.inventory.netbox.page_intents import Asked, Taken, known
-from fleet_runner.core.lifecycle.runs import Entry, Intent, Wish
+from fleet_runner.core.inventory.netbox.page_intents import PageIntent, TakenIntent, known
+from fleet_runner.core.lifecycle.runs import Entry, Intent, IntentKind
 from fleet_runner.core.schedules.retention import DAY
 
 KEPT = 30 * DAY
@@ -19,11 +19,11 @@ KEPT = 30 * DAY
 class Refused(NamedTuple):
     """A wish that was refused, and why: its device is told so in NetBox, for it has no history here."""
 
-    wish: Asked
+    wish: PageIntent
     why: str
 
 
-def take(connection: Connection, url: str, wish: Asked, refusal: tuple[str, bool], now: float) -> bool:
+def take(connection: Connection, url: str, wish: PageIntent, refusal: tuple[str, bool], now: float) -> bool:
     """Leave a wish for the runner, or refuse it and say so; False where it was taken before.
 
     `refusal` is why it cannot be left, "" where it can, and whether its device has a history that says so.
@@ -51,7 +51,7 @@ def take(connection: Connection, url: str, wish: Asked, refusal: tuple[str, bool
         return False
     at = min(wish.at, now)
     if not why:
-        number = intents.leave(connection, Intent(0, wish.name, Wish(wish.wish), wish.by, at, wish.reason))
+        number = intents.leave(connection, Intent(0, wish.name, IntentKind(wish.wish), wish.by, at, wish.reason))
         connection.execute(update(page_wishes).where(_one(url, wish)).values(intent=number))
     elif here:
         asks = Entry(0, wish.name, at, "intent", intents.sentence(wish.by, wish.wish, wish.reason), wish.by)
@@ -83,26 +83,26 @@ def refused(connection: Connection, url: str) -> tuple[Refused, ...]:
     return tuple(Refused(_asked(row), row.refusal) for row in connection.execute(mine.order_by(there.taken_at)).all())
 
 
-def begin_telling(connection: Connection, url: str, wish: Asked, now: float, seconds: float) -> bool:
+def begin_telling(connection: Connection, url: str, wish: PageIntent, now: float, seconds: float) -> bool:
     """Take the right to tell NetBox of a refusal; False while another process has it, or has done so."""
     mine = (_one(url, wish), page_wishes.c.telling_until <= now, page_wishes.c.told_at.is_(None))
     row = {"telling_until": now + seconds}
     return connection.execute(update(page_wishes).where(*mine).values(row)).rowcount == 1
 
 
-def told(connection: Connection, url: str, wish: Asked, now: float) -> None:
+def told(connection: Connection, url: str, wish: PageIntent, now: float) -> None:
     """Note that NetBox was told of a refusal."""
     connection.execute(update(page_wishes).where(_one(url, wish)).values(told_at=now))
 
 
-def _one(url: str, wish: Asked) -> ColumnElement[bool]:
+def _one(url: str, wish: PageIntent) -> ColumnElement[bool]:
     there = page_wishes.c
     return and_(there.url == url, there.device == wish.device, there.change == wish.change, there.at == wish.at)
 
 
-def _taken(row: Row[Any]) -> Taken:
-    return Taken(row.change, row.at, row.wish, row.reason, row.gone_at is not None)
+def _taken(row: Row[Any]) -> TakenIntent:
+    return TakenIntent(row.change, row.at, row.wish, row.reason, row.gone_at is not None)
 
 
-def _asked(row: Row[Any]) -> Asked:
-    return Asked(row.device, row.name, row.wish, row.reason, row.by, row.at, row.change)
+def _asked(row: Row[Any]) -> PageIntent:
+    return PageIntent(row.device, row.name, row.wish, row.reason, row.by, row.at, row.change)

@@ -20,7 +20,7 @@ from fleet_runner.core.checks.parsers import job
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.states import Event, Stage, State
 from fleet_runner.core.reliability.check_value.limits import Limit, Look, look
-from fleet_runner.core.reliability.check_value.past import DAY, SICK, Cost, Moved, Past, Remedied
+from fleet_runner.core.reliability.check_value.past import DAY, SICK, Cost, FleetPast, Moved, Remedied
 
 NEWEST = 2_000
 """Looks of a check, and runs, from which it is told how often they come and how long they take."""
@@ -43,12 +43,12 @@ class WorthMethods:
 
     _database: Database
 
-    def past_of_checks(self, since: float, until: float) -> Past:
+    def past_of_checks(self, since: float, until: float) -> FleetPast:
         """Return what happened to nodes in a span, and what looking at them takes."""
         with self._database.one_moment(), self._database.read() as connection:
             names = select(nodes.c.name, nodes.c.state).where(nodes.c.device_type != FABRIC)
             here = {row.name: State(row.state) for row in connection.execute(names)}
-            return Past(
+            return FleetPast(
                 since, until, here,
                 tuple(_moves(connection, since)),
                 tuple(_remedied(connection, since)),

@@ -17,7 +17,7 @@ from fleet_runner.core.reliability.trends import daily, packing
 from fleet_runner.core.reliability.trends.daily import NO_LAST, Last, Summary
 from fleet_runner.core.reliability.trends.metrics import Kind, Metric
 from fleet_runner.core.reliability.trends.panel import Panel
-from fleet_runner.core.reliability.trends.reading import Heap
+from fleet_runner.core.reliability.trends.reading import ReadingBuffer
 
 RESULTS = "results"
 """The row that says how far results were read."""
@@ -60,7 +60,7 @@ class Reached:
         again = Stretch(waiting.upto, waiting.to, "", waiting.until, until)
         return replace(self, now=again, waits=tuple(each for each in self.waits if each is not waiting))
 
-    def further(self, piece: "Piece") -> "Reached":
+    def further(self, piece: "Chunk") -> "Reached":
         """Return it with a piece of what is being read."""
         if self.now is None:
             return self
@@ -75,7 +75,7 @@ class Reached:
 
 
 @dataclass(slots=True)
-class Piece:
+class Chunk:
     """What was read and not yet written. `rows` counts its summaries; it is `whole` once it has the last node."""
 
     metrics: Sequence[Metric]
@@ -98,7 +98,7 @@ class Piece:
         self.began += began
         self.more += more
 
-    def take(self, heap: Heap) -> None:
+    def take(self, heap: ReadingBuffer) -> None:
         """Sum up what a group of nodes told."""
         self.ahead = min((each for each in (self.ahead, heap.ahead) if each), default=0.0)
         for why, times in heap.left_out.items():
@@ -134,7 +134,7 @@ def counters(connection: Connection) -> dict[str, Last]:
     return {row.metric: packing.decode_last(row.rows, row.body) for row in connection.execute(select(counted))}
 
 
-def write(store: Database, piece: Piece, ways: tuple[Reached, Reached], now: float) -> tuple[Reached, Gathered]:
+def write(store: Database, piece: Chunk, ways: tuple[Reached, Reached], now: float) -> tuple[Reached, Gathered]:
     """Write a piece, and how far it came; ConflictError where somebody else gathered meanwhile.
 
     `ways` are how far it is known to have come, and that with the stretch of which this is a piece.

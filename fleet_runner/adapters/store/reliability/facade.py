@@ -13,7 +13,7 @@ from fleet_runner.adapters.store.engine import database
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.reliability import forecasts
 from fleet_runner.adapters.store.schema.trends import analyses, episodes, panels, stays
-from fleet_runner.core.reliability.forecasts import Analysis, Foreseen, Foresight, Gathered, Kind, Standing
+from fleet_runner.core.reliability.forecasts import Analysis, Foreseen, Foresight, Gathered, Kind, StoredForecast
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class ForesightMethods:
         with self._database.write() as connection:
             return forecasts.foresee(connection, kinds, found, now)
 
-    def foresights(self, *, node: str = "", standing: bool = True, limit: int = 1000) -> tuple[Standing, ...]:
+    def foresights(self, *, node: str = "", standing: bool = True, limit: int = 1000) -> tuple[StoredForecast, ...]:
         """Return what is foreseen, the newest first: of a node or of all, what stands or what ever did."""
         with self._database.read() as connection:
             return forecasts.some(connection, node, limit, standing=standing)

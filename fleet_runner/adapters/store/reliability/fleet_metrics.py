@@ -17,7 +17,7 @@ OPEN_TICKET, OPEN_RUN, OPEN_FLASH = tickets.c.closed_at, runs.c.ended_at, flashe
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class FleetGauges:
     """What is so at a moment.
 
     `nodes` are name, device type, state and since; `runs` stage, how many are open and the oldest's moment;
@@ -38,12 +38,12 @@ class Glance:
     tries: tuple[tuple[str, str, int], ...] = ()
 
 
-class GlanceMethods:
+class FleetGaugeMethods:
     """Methods of the Store, which extends this."""
 
     _database: Database
 
-    def glance(self, now: float) -> Glance:
+    def glance(self, now: float) -> FleetGauges:
         """Return how the fleet stands."""
         with self._database.read() as connection:
             return _glance(connection, now)
@@ -67,7 +67,7 @@ class GlanceMethods:
             return size.on_disk(connection, self._database.where)
 
 
-def _glance(connection: Connection, now: float) -> Glance:
+def _glance(connection: Connection, now: float) -> FleetGauges:
     ask = connection.execute
     queued = select(parcels.c.offered_at, parcels.c.started_at).where(parcels.c.ended_at.is_(None))
     batches = ask(queued).all()
@@ -81,7 +81,7 @@ def _glance(connection: Connection, now: float) -> Glance:
         for kind, table in (("tracker", trackers), ("channel", channels))
         for row in ask(select(table.c.name, table.c.tries)).all()
     ]
-    return Glance(
+    return FleetGauges(
         nodes=tuple(
             (row[0], row[1], row[2], row[3])
             for row in ask(select(nodes.c.name, nodes.c.device_type, nodes.c.state, nodes.c.since))

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from fleet_runner.adapters.store.engine import bounds
 from fleet_runner.adapters.store.schema.trends import FORESEEN, foresights
-from fleet_runner.core.reliability.forecasts import Foreseen, Foresight, Kind, Standing
+from fleet_runner.core.reliability.forecasts import Foreseen, Foresight, Kind, StoredForecast
 
 
 def foresee(connection: Connection, kinds: frozenset[Kind], found: Sequence[Foresight], now: float) -> Foreseen:
@@ -25,15 +25,15 @@ def foresee(connection: Connection, kinds: frozenset[Kind], found: Sequence[Fore
         connection.execute(update(foresights).where(by_id).values(ended_at=now), [{"_id": row.id} for row in over])
     if again:
         connection.execute(update(foresights).where(by_id), again)
-    begun: list[Standing] = []
+    begun: list[StoredForecast] = []
     if new:
         stored = insert(foresights).returning(foresights.c.id, sort_by_parameter_order=True)
         ids = connection.execute(stored, new).scalars().all()
-        begun = [Standing(number, wanted[key], now, now) for number, key in zip(ids, begins, strict=True)]
+        begun = [StoredForecast(number, wanted[key], now, now) for number, key in zip(ids, begins, strict=True)]
     return Foreseen(tuple(begun), tuple(_standing(row, ended_at=now) for row in over))
 
 
-def some(connection: Connection, node: str, limit: int, *, standing: bool) -> tuple[Standing, ...]:
+def some(connection: Connection, node: str, limit: int, *, standing: bool) -> tuple[StoredForecast, ...]:
     """Return what is foreseen, the newest first: of a node or of all, what stands or what ever did."""
     mine = select(foresights).order_by(foresights.c.id.desc()).limit(limit)
     mine = mine.where(FORESEEN) if standing else mine
@@ -59,7 +59,7 @@ def plain(value: Any) -> Any:
     return [plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _standing(row: Row[Any], ended_at: float | None) -> Standing:
+def _standing(row: Row[Any], ended_at: float | None) -> StoredForecast:
     words = {"component": row.component, "metric": row.metric, "serial": row.serial}
     what = Foresight(Kind(row.kind), row.node, sentence=row.sentence, numbers=row.numbers, **words)
-    return Standing(row.id, what, row.first_at, row.last_at, ended_at)
+    return StoredForecast(row.id, what, row.first_at, row.last_at, ended_at)

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Text, and_, bindparam, func, or_, select, typ
 from fleet_runner.adapters.store.engine import database
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.faults import alarm_episodes
-from fleet_runner.adapters.store.reliability.chunks import Piece, Reached, Stretch, counters, standing, write
+from fleet_runner.adapters.store.reliability.chunks import Chunk, Reached, Stretch, counters, standing, write
 from fleet_runner.adapters.store.results.results import in_chunks
 from fleet_runner.adapters.store.schema.core import nodes, results
 from fleet_runner.adapters.store.schema.trends import episodes, gathered, stays
@@ -27,12 +27,12 @@ from fleet_runner.core.cabling.fabrics import FABRIC
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.reliability.forecasts import Gathered
 from fleet_runner.core.reliability.parts import identities
-from fleet_runner.core.reliability.parts.events import SILENCE, Befell
+from fleet_runner.core.reliability.parts.events import SILENCE, Episodes
 from fleet_runner.core.reliability.parts.places import Places
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
 from fleet_runner.core.reliability.trends import samples
 from fleet_runner.core.reliability.trends.metrics import Metric
-from fleet_runner.core.reliability.trends.reading import AHEAD, DAY, Heap, Told, read
+from fleet_runner.core.reliability.trends.reading import AHEAD, DAY, Reading, ReadingBuffer, read
 
 ROUND = 2_000_000
 """Ids that are read before the next ones are: a store of years is read a few days at a time."""
@@ -113,18 +113,18 @@ def _begin(connection: Connection, now: float) -> tuple[Reached, int]:
     return standing(connection), newest
 
 
-def _read(mine: Gathering, stretch: Stretch, names: Sequence[str], lasts: dict[str, Any]) -> Piece:
+def _read(mine: Gathering, stretch: Stretch, names: Sequence[str], lasts: dict[str, Any]) -> Chunk:
     """Read nodes until there is as much as may be held."""
     with mine.database.read() as connection:
-        piece = Piece(mine.metrics, dict(lasts), after=stretch.after)
+        piece = Chunk(mine.metrics, dict(lasts), after=stretch.after)
         stay_ids = count((connection.execute(select(func.max(stays.c.id))).scalar_one_or_none() or 0) + 1)
         ids = count((connection.execute(select(func.max(episodes.c.id))).scalar_one_or_none() or 0) + 1)
         since = _since(connection, stretch, mine.now)
         lately = select(episodes).where(episodes.c.last_at >= since, episodes.c.check != "")
-        befell = Befell((Episode(*row) for row in connection.execute(lately)), ids)
+        befell = Episodes((Episode(*row) for row in connection.execute(lately)), ids)
     for group in (names[start : start + GROUP] for start in range(0, len(names), GROUP)):
         with mine.database.read() as connection:
-            heap = Heap(mine.metrics, mine.readers)
+            heap = ReadingBuffer(mine.metrics, mine.readers)
             known = _stays(connection, group)
             for node in group:
                 told = _told(connection, mine, node, stretch)
@@ -184,7 +184,7 @@ def _told(connection: Connection, mine: Gathering, node: str, stretch: Stretch) 
     return connection.execute(_TOLD, wanted).all()
 
 
-def _parsed(rows: Sequence[Any], piece: Piece, *, is_fabric: bool) -> Iterator[Told]:
+def _parsed(rows: Sequence[Any], piece: Chunk, *, is_fabric: bool) -> Iterator[Reading]:
     """Only a fabric's checks know of other nodes: what a node says of others is not held against them."""
     for row in rows:
         piece.results += 1
@@ -192,7 +192,7 @@ def _parsed(rows: Sequence[Any], piece: Piece, *, is_fabric: bool) -> Iterator[T
         findings = json.loads(row.findings) if row.verdict == Verdict.FAIL.value else ()
         findings = findings if is_fabric else [{**finding, "nodes": ()} for finding in findings]
         evidence = json.loads(row.evidence)
-        yield Told(row.run, row.id, row.at, row.check, observed, findings, evidence[0] if evidence else "")
+        yield Reading(row.run, row.id, row.at, row.check, observed, findings, evidence[0] if evidence else "")
 
 
 def _added(one: Gathered, more: Gathered) -> Gathered:

@@ -9,8 +9,8 @@ from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.reliability.report import fixes, stories
 from fleet_runner.adapters.store.schema.core import journal
 from fleet_runner.adapters.store.schema.remedies import attempts, cases
-from fleet_runner.core.reliability.lemons.signals import Ended, Past
-from fleet_runner.core.reliability.report.rows import Hold, Span, Tried
+from fleet_runner.core.reliability.lemons.signals import Ended, NodeHistory
+from fleet_runner.core.reliability.report.rows import Hold, PastRemedy, Span
 
 HELD = "Held: "
 """How a line of a hold begins; planned work begins otherwise, and says nothing of the node."""
@@ -21,14 +21,14 @@ class LemonMethods:
 
     _database: Database
 
-    def past_of_nodes(self, since: float, until: float, progress: Callable[[str], None]) -> Past:
+    def past_of_nodes(self, since: float, until: float, progress: Callable[[str], None]) -> NodeHistory:
         """Return what happened to nodes in a span; faults, parts and jobs are read elsewhere."""
         with self._database.one_moment(), self._database.read() as connection:
             progress("transitions")
             told = tuple(stories(connection, Span(since, until)))
             progress("tickets, remedies, holds and cases")
             middle = (since + until) / 2  # a report reads a span and the one before it
-            return Past(
+            return NodeHistory(
                 stories=told,
                 fixes=tuple(fixes(connection, Span(middle, until))),
                 ended=tuple(_ended(connection, since)),
@@ -40,7 +40,7 @@ class LemonMethods:
 def _ended(connection: Connection, since: float) -> Iterator[Ended]:
     mine = select(attempts).where(attempts.c.at >= since, attempts.c.ended_at.is_not(None)).order_by(attempts.c.id)
     for row in connection.execute(mine):
-        yield Ended(Tried(row.node, row.remedy, row.at, row.helped), row.ended_at)
+        yield Ended(PastRemedy(row.node, row.remedy, row.at, row.helped), row.ended_at)
 
 
 def _holds(connection: Connection, since: float) -> Iterator[Hold]:

@@ -18,7 +18,7 @@ STRETCH = 10_000
 """Ids that one question is about; also how many a statement names at most."""
 
 
-class Tops(NamedTuple):
+class Watermarks(NamedTuple):
     """The newest ids that are settled: nothing with a lower one comes any more."""
 
     journal: int
@@ -49,10 +49,10 @@ class TallyMethods:
 
     _database: Database
 
-    def tops(self) -> Tops:
+    def tops(self) -> Watermarks:
         """Return how far each table may be counted now."""
         with self._database.read() as connection:
-            return Tops(*(_top(connection, table) for table in (journal, runs, results)))
+            return Watermarks(*(_top(connection, table) for table in (journal, runs, results)))
 
     def steps(self, after: int, top: int) -> tuple[Step, ...]:
         """Return the transitions of the stretch of the history after an id, up to `top`."""

@@ -14,7 +14,7 @@ from fleet_runner.core.cabling.fabrics import FABRIC
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.states import Event, State
 from fleet_runner.core.reliability.report.figures import Found
-from fleet_runner.core.reliability.report.rows import Fault, Fix, Hold, Span, Step, Tried, Unread
+from fleet_runner.core.reliability.report.rows import Fault, Fix, Hold, PastRemedy, Span, Step, Unread
 from fleet_runner.core.reliability.report.stories import Story, story
 
 PIECE = 2_000
@@ -123,10 +123,10 @@ def fixes(connection: Connection, span: Span) -> list[Fix]:
     ]
 
 
-def _tried(connection: Connection, span: Span) -> list[Tried]:
+def _tried(connection: Connection, span: Span) -> list[PastRemedy]:
     query = select(attempts.c.node, attempts.c.remedy, attempts.c.at, attempts.c.helped)
     rows = _rows(connection, query.where(*_both(attempts.c.at, span)).order_by(attempts.c.id))
-    return [Tried(row.node, row.remedy, row.at, row.helped) for row in rows]
+    return [PastRemedy(row.node, row.remedy, row.at, row.helped) for row in rows]
 
 
 def _holds(connection: Connection, span: Span) -> Iterator[Hold]:

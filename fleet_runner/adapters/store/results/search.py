@@ -19,7 +19,7 @@ PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class ResultFilter:
     """Which results are meant; what is empty narrows nothing. `since` is in epoch seconds."""
 
     node: str = ""
@@ -33,7 +33,7 @@ class SearchMethods:
 
     _database: Database
 
-    def find_results(self, sought: Sought, *, below: int | None = None, limit: int = 50) -> tuple[Stored, ...]:
+    def find_results(self, sought: ResultFilter, *, below: int | None = None, limit: int = 50) -> tuple[Stored, ...]:
         """Return the newest `limit` results, newest first, of those with an id below `below`."""
         with self._database.read() as connection:
             return found(connection, sought, below, limit)
@@ -44,7 +44,7 @@ class SearchMethods:
             return texts(connection, hashes)
 
 
-def found(connection: Connection, sought: Sought, below: int | None, limit: int) -> tuple[Stored, ...]:
+def found(connection: Connection, sought: ResultFilter, below: int | None, limit: int) -> tuple[Stored, ...]:
     """Walk an index backwards until there are enough, or a whole page is older than asked for."""
     kept: list[Stored] = []
     size = max(PAGE, limit) if sought.since else limit
@@ -58,7 +58,7 @@ def found(connection: Connection, sought: Sought, below: int | None, limit: int)
     return tuple(kept)
 
 
-def query(sought: Sought, below: int | None) -> Select[Any]:
+def query(sought: ResultFilter, below: int | None) -> Select[Any]:
     """Return the query behind `found`, without its limit: in the order of an index that holds what is asked for."""
     asked = select(results).order_by(results.c.id.desc())
     if sought.node:

@@ -14,7 +14,7 @@ from fleet_runner.adapters.store.runs import spool
 from fleet_runner.adapters.store.schema.core import batches, nodes, runs
 from fleet_runner.adapters.store.schema.runners import parcels, runners
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.inventory.placement import Offer, Parcel, Taken, reaches_all
+from fleet_runner.core.inventory.placement import BatchSummary, ClaimedBatch, Offer, reaches_all
 
 QUEUE = "queue"
 """The switch that people pause taking with."""
@@ -47,7 +47,7 @@ def offer(connection: Connection, given: Offer) -> None:
     database.ring(connection, database.PARCEL)
 
 
-def take(connection: Connection, runner: str, seconds: float) -> tuple[Taken, ...]:
+def take(connection: Connection, runner: str, seconds: float) -> tuple[ClaimedBatch, ...]:
     """Take what a runner may carry now, for so many seconds: as many as it has slots for, the oldest first."""
     mine = select(runners).where(runners.c.id == runner, runners.c.ending.is_(False)).with_for_update()
     me = connection.execute(mine).one_or_none()
@@ -65,7 +65,7 @@ def take(connection: Connection, runner: str, seconds: float) -> tuple[Taken, ..
     stages = {row.id: row.stage for row in connection.execute(_stages([row.batch for row in rows]))}
     ordered = sorted(rows, key=lambda row: (row.offered_at, row.batch))
     return tuple(
-        Taken(Offer(row.batch, stages[row.batch], row.runs, tuple(row.places)), row.token) for row in ordered
+        ClaimedBatch(Offer(row.batch, stages[row.batch], row.runs, tuple(row.places)), row.token) for row in ordered
     )
 
 
@@ -160,7 +160,7 @@ def forget(connection: Connection, batch: str) -> None:
     connection.execute(delete(parcels).where(parcels.c.batch == batch, parcels.c.ended_at.is_not(None)))
 
 
-def found(connection: Connection, names: Iterable[str] | None) -> tuple[Parcel, ...]:
+def found(connection: Connection, names: Iterable[str] | None) -> tuple[BatchSummary, ...]:
     """Return every parcel that has not ended, the oldest first; or those of some batches."""
     query = select(*_LISTED, batches.c.stage).join_from(parcels, batches, batches.c.id == parcels.c.batch)
     query = query.where(_OPEN if names is None else parcels.c.batch.in_(sorted(set(names))))
@@ -173,8 +173,8 @@ def found(connection: Connection, names: Iterable[str] | None) -> tuple[Parcel, 
     return tuple(_parcel(row, members.get(row.batch, []), now) for row in rows)
 
 
-def _parcel(row: Row[Any], members: Iterable[str], now: float) -> Parcel:
-    return Parcel(
+def _parcel(row: Row[Any], members: Iterable[str], now: float) -> BatchSummary:
+    return BatchSummary(
         batch=row.batch,
         stage=row.stage,
         nodes=tuple(sorted(members)),

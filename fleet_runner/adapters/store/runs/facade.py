@@ -4,14 +4,14 @@ from fleet_runner.adapters.store.access.facade import WebMethods
 from fleet_runner.adapters.store.firmware.rollout_counts import RolloutCountMethods
 from fleet_runner.adapters.store.lifecycle.floor import FloorMethods
 from fleet_runner.adapters.store.lifecycle.identity import IdentityMethods
-from fleet_runner.adapters.store.lifecycle.intent import WishedMethods
+from fleet_runner.adapters.store.lifecycle.intent import IntentMethods
 from fleet_runner.adapters.store.lifecycle.timeline import TimelineMethods
 from fleet_runner.adapters.store.maintenance.ownership import OwnershipMethods
-from fleet_runner.adapters.store.maintenance.retention import KeepingMethods
-from fleet_runner.adapters.store.netbox.intents_facade import PageWishMethods
+from fleet_runner.adapters.store.maintenance.retention import RetentionMethods
+from fleet_runner.adapters.store.netbox.intents_facade import PageIntentMethods
 from fleet_runner.adapters.store.reliability.check_value import WorthMethods
 from fleet_runner.adapters.store.reliability.facade import ForesightMethods
-from fleet_runner.adapters.store.reliability.fleet_metrics import GlanceMethods
+from fleet_runner.adapters.store.reliability.fleet_metrics import FleetGaugeMethods
 from fleet_runner.adapters.store.reliability.lemons import LemonMethods
 from fleet_runner.adapters.store.reliability.metrics import TallyMethods
 from fleet_runner.adapters.store.runs.ended import TraceMethods
@@ -24,17 +24,17 @@ from fleet_runner.adapters.store.schedules.firings import ScheduleMethods
 class RunningMethods(
     CarryingMethods,
     ScheduleMethods,
-    KeepingMethods,
+    RetentionMethods,
     ThroughMethods,
-    PageWishMethods,
+    PageIntentMethods,
     WebMethods,
     WorthMethods,
     FloorMethods,
     PastRunMethods,
     RolloutCountMethods,
-    WishedMethods,
+    IntentMethods,
     TallyMethods,
-    GlanceMethods,
+    FleetGaugeMethods,
     TraceMethods,
     TimelineMethods,
     ForesightMethods,

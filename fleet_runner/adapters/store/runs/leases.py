@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from fleet_runner.adapters.store.budgets import switches
 from fleet_runner.adapters.store.engine import database
 from fleet_runner.adapters.store.engine.database import Database
-from fleet_runner.adapters.store.engine.listen import Ear
+from fleet_runner.adapters.store.engine.listen import Listener
 from fleet_runner.adapters.store.runs import batches as parcels
 from fleet_runner.adapters.store.runs import runners as carriers
 from fleet_runner.adapters.store.runs import withdrawn
-from fleet_runner.core.inventory.placement import Offer, Parcel, Runner, Switch, Taken
+from fleet_runner.core.inventory.placement import BatchSummary, ClaimedBatch, Offer, Runner, Switch
 
 
 class CarryingMethods:
@@ -22,7 +22,7 @@ class CarryingMethods:
         with self._database.write() as connection:
             parcels.offer(connection, given)
 
-    def take_parcels(self, runner: str, seconds: float) -> tuple[Taken, ...]:
+    def take_parcels(self, runner: str, seconds: float) -> tuple[ClaimedBatch, ...]:
         """Take what a runner has slots for and reaches, for so many seconds, the oldest first."""
         with self._database.write() as connection:
             return parcels.take(connection, runner, seconds)
@@ -67,7 +67,7 @@ class CarryingMethods:
         with self._database.write() as connection:
             parcels.forget(connection, batch)
 
-    def parcels(self, batches: Iterable[str] | None = None) -> tuple[Parcel, ...]:
+    def parcels(self, batches: Iterable[str] | None = None) -> tuple[BatchSummary, ...]:
         """Return every parcel that has not ended, the oldest first; or those of some batches."""
         with self._database.read() as connection:
             return parcels.found(connection, batches)
@@ -133,6 +133,6 @@ class CarryingMethods:
         with self._database.write() as connection:
             database.ring(connection, word)
 
-    def ear(self) -> Ear:
+    def ear(self) -> Listener:
         """Return what hears the words that are rung."""
-        return Ear(self._database)
+        return Listener(self._database)

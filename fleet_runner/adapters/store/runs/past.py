@@ -24,7 +24,7 @@ class SoughtRuns:
     outcome: Outcome | None = None
 
 
-class Past(NamedTuple):
+class PastRuns(NamedTuple):
     """Runs that are over, newest first; older ones have an id below `older`, None where there are none."""
 
     runs: tuple[Run, ...]
@@ -36,13 +36,13 @@ class PastRunMethods:
 
     _database: Database
 
-    def past_runs(self, sought: SoughtRuns, *, below: int | None = None, limit: int = 200) -> Past:
+    def past_runs(self, sought: SoughtRuns, *, below: int | None = None, limit: int = 200) -> PastRuns:
         """Return the newest `limit` runs that are over, of those with an id below `below`."""
         with self._database.read() as connection:
             return found(connection, sought, below, limit)
 
 
-def found(connection: Connection, sought: SoughtRuns, below: int | None, limit: int) -> Past:
+def found(connection: Connection, sought: SoughtRuns, below: int | None, limit: int) -> PastRuns:
     """Walk the ids backwards; those of a node are all looked at, for there are few."""
     end = below or int(connection.execute(select(func.max(runs.c.id))).scalar_one() or 0) + 1
     asked = select(runs).where(runs.c.id < end, runs.c.ended_at.is_not(None)).order_by(runs.c.id.desc())
@@ -59,5 +59,5 @@ def found(connection: Connection, sought: SoughtRuns, below: int | None, limit: 
     rows = connection.execute(asked.limit(limit + 1)).all()
     kept = tuple(from_row(row) for row in rows[:limit])
     if len(rows) > limit:
-        return Past(kept, kept[-1].id)
-    return Past(kept, begin if begin > 1 else None)
+        return PastRuns(kept, kept[-1].id)
+    return PastRuns(kept, begin if begin > 1 else None)

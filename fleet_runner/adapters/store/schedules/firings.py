@@ -33,7 +33,7 @@ FROZEN = 3.0
 """Seconds for which a runner that froze in the middle of a transaction keeps a row from others."""
 
 
-class Turns(NamedTuple):
+class SweepTurns(NamedTuple):
     """How the nodes that a sweep is for stand: when each one's last turn ended, and which run now."""
 
     ended: Mapping[str, float]
@@ -121,7 +121,7 @@ class ScheduleMethods:
             mine = update(nodes).where(nodes.c.state.in_([*SERVING, *FABRICS]))
             return connection.execute(mine.values(wake_at=0.0)).rowcount
 
-    def turns(self, stages: Mapping[Stage, Collection[State]]) -> Turns:
+    def turns(self, stages: Mapping[Stage, Collection[State]]) -> SweepTurns:
         """Return when the last run of each stage ended on the nodes in some states, and which run now.
 
         0.0 where there was none since the node came to its state.
@@ -136,7 +136,7 @@ class ScheduleMethods:
                 for name, since, opened_at, ended_at in connection.execute(query):
                     found[name] = ended_at if opened_at is not None and opened_at >= since else 0.0
             opened = select(runs.c.node).where(runs.c.stage.in_(stages), runs.c.ended_at.is_(None))
-            return Turns(found, frozenset(connection.execute(opened).scalars()))
+            return SweepTurns(found, frozenset(connection.execute(opened).scalars()))
 
     def wake_all(self) -> None:
         """Have every node be looked at, whatever moment it waits for: the clock by which that was set was wrong."""

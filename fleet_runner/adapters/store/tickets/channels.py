@@ -12,7 +12,7 @@ from fleet_runner.adapters.store.schema.remedies import alarms
 from fleet_runner.adapters.store.schema.web import channels
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.lifecycle.runs import Entry
-from fleet_runner.core.tickets.notifications.grouping import Standing
+from fleet_runner.core.tickets.notifications.grouping import ChannelPosition
 from fleet_runner.core.tickets.notifications.lines import KINDS, ticket
 
 CHUNK = 500
@@ -33,16 +33,18 @@ def settled(connection: Connection) -> int:
     return found
 
 
-def one(connection: Connection, name: str) -> Standing | None:
+def one(connection: Connection, name: str) -> ChannelPosition | None:
     """Return how far a channel is told; None for one that is new."""
     row = connection.execute(select(channels).where(channels.c.name == name)).mappings().one_or_none()
-    return Standing(**{field: row[field] for field in _FIELDS}) if row is not None else None
+    return ChannelPosition(**{field: row[field] for field in _FIELDS}) if row is not None else None
 
 
 def begin(connection: Connection, name: str, line: int) -> None:
     """Notify a channel from a line on: what happened before it was named stays untold."""
     row = {
-        field.name: getattr(Standing(name, line, line), field.name) for field in channels.c if field.name in _FIELDS
+        field.name: getattr(ChannelPosition(name, line, line), field.name)
+        for field in channels.c
+        if field.name in _FIELDS
     }
     blank = row | {"holder": "", "until": 0.0}
     connection.execute(database.insert(connection, channels).values(blank).on_conflict_do_nothing())
@@ -64,7 +66,7 @@ def give_back(connection: Connection, name: str, holder: str) -> None:
     connection.execute(mine.values(holder="", until=0.0))
 
 
-def write(connection: Connection, holder: str, standing: Standing) -> None:
+def write(connection: Connection, holder: str, standing: ChannelPosition) -> None:
     """Write down how far a channel is told; ConflictError if another process has taken the right to tell it."""
     row: dict[str, Any] = {field: getattr(standing, field) for field in _FIELDS if field != "name"}
     row["detail"] = bounds.words(standing.detail)

@@ -8,7 +8,7 @@ from fleet_runner.adapters.store.netbox.facade import MirrorMethods
 from fleet_runner.adapters.store.tickets import outbox, tickets, trackers
 from fleet_runner.core.lifecycle.runs import Intent, Ticket
 from fleet_runner.core.tickets.trackers.changes import Change
-from fleet_runner.core.tickets.trackers.links import Link, Standing
+from fleet_runner.core.tickets.trackers.links import Link, TrackerStatus
 from fleet_runner.core.tickets.work_orders import verification
 
 
@@ -71,12 +71,12 @@ class TrackingMethods(MirrorMethods):
         with self._database.read() as connection:
             return {node.name: node.device_type for node in nodes.some(connection, names)}
 
-    def tracker(self, name: str) -> Standing:
+    def tracker(self, name: str) -> TrackerStatus:
         """Return how a tracker stands."""
         with self._database.read() as connection:
             return trackers.one(connection, name)
 
-    def take_tracker(self, name: str, holder: str, now: float, seconds: float) -> Standing | None:
+    def take_tracker(self, name: str, holder: str, now: float, seconds: float) -> TrackerStatus | None:
         """Take the right to tell a tracker; return how it stands, None while another process has that right."""
         with self._database.write() as connection:
             return trackers.take(connection, name, holder, now, seconds)

@@ -4,7 +4,7 @@ from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.reliability.report import ReportMethods
 from fleet_runner.adapters.store.tickets import channels
 from fleet_runner.core.lifecycle.runs import Entry
-from fleet_runner.core.tickets.notifications.grouping import Standing
+from fleet_runner.core.tickets.notifications.grouping import ChannelPosition
 
 
 class NotifyingMethods(ReportMethods):
@@ -12,7 +12,7 @@ class NotifyingMethods(ReportMethods):
 
     _database: Database
 
-    def channel(self, name: str) -> Standing | None:
+    def channel(self, name: str) -> ChannelPosition | None:
         """Return how far a channel is told; None for one that is new."""
         with self._database.read() as connection:
             return channels.one(connection, name)
@@ -34,7 +34,7 @@ class NotifyingMethods(ReportMethods):
         with self._database.write() as connection:
             channels.give_back(connection, name, holder)
 
-    def write_channel(self, holder: str, standing: Standing) -> None:
+    def write_channel(self, holder: str, standing: ChannelPosition) -> None:
         """Write down how far a channel is told; ConflictError if another process has taken the right to tell it."""
         with self._database.write() as connection:
             channels.write(connection, holder, standing)

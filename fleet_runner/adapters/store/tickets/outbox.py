@@ -14,7 +14,7 @@ from fleet_runner.adapters.store.schema.core import tickets
 from fleet_runner.adapters.store.schema.remedies import WAITING, outbox, ticket_links
 from fleet_runner.core.lifecycle.actions import OpenTicket
 from fleet_runner.core.lifecycle.runs import Ticket
-from fleet_runner.core.tickets.trackers.changes import Act, Change, Lately, worth
+from fleet_runner.core.tickets.trackers.changes import Act, Change, LatestLines, worth
 from fleet_runner.core.tickets.trackers.links import Link
 
 RUNNER = "runner"
@@ -126,12 +126,12 @@ def forget(connection: Connection, ticket: int, tracker: str) -> bool:
     return True
 
 
-def _lately(connection: Connection, ticket: Ticket) -> Lately:
+def _lately(connection: Connection, ticket: Ticket) -> LatestLines:
     """Return when a ticket's newest lines were written; one without any is from before there was an outbox."""
     mine = select(func.max(outbox.c.at)).where(outbox.c.ticket == ticket.id)
     at = connection.execute(mine).scalar_one()
     changed_at = connection.execute(mine.where(outbox.c.act == Act.CHANGED.value)).scalar_one()
-    return Lately(at if at is not None else ticket.opened_at, changed_at if changed_at is not None else 0.0)
+    return LatestLines(at if at is not None else ticket.opened_at, changed_at if changed_at is not None else 0.0)
 
 
 def _write(connection: Connection, told: Link) -> None:

@@ -5,10 +5,10 @@ from sqlalchemy import Connection, or_, select, update
 from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.schema.remedies import trackers
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.tickets.trackers.links import Standing
+from fleet_runner.core.tickets.trackers.links import TrackerStatus
 
 
-def take(connection: Connection, name: str, holder: str, now: float, seconds: float) -> Standing | None:
+def take(connection: Connection, name: str, holder: str, now: float, seconds: float) -> TrackerStatus | None:
     """Take or renew the right to tell a tracker; return how it stands, None while another process has that right."""
     blank = {"holder": "", "until": 0.0, "tries": 0, "due_at": 0.0, "detail": ""}
     connection.execute(database.insert(connection, trackers).values({"name": name} | blank).on_conflict_do_nothing())
@@ -30,10 +30,12 @@ def give_back(connection: Connection, name: str, holder: str) -> None:
     connection.execute(mine.values(holder="", until=0.0))
 
 
-def one(connection: Connection, name: str) -> Standing:
+def one(connection: Connection, name: str) -> TrackerStatus:
     """Return how a tracker stands; one that was never told anything has nothing against it."""
     row = connection.execute(select(trackers).where(trackers.c.name == name)).one_or_none()
-    return Standing(name) if row is None else Standing(name, row.tries, row.due_at, row.detail, row.heard_at)
+    return (
+        TrackerStatus(name) if row is None else TrackerStatus(name, row.tries, row.due_at, row.detail, row.heard_at)
+    )
 
 
 def failed(connection: Connection, name: str, detail: str, due_at: float) -> None:

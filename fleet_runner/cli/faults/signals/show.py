@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet_runner.adapters.store.faults.signal_counters import Heard
+from fleet_runner.adapters.store.faults.signal_counters import SignalCount
 from fleet_runner.cli.base.session import age, console, known, opened, print_json
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.faults.signals.alarm import UNPROVEN, Alarm
@@ -82,14 +82,14 @@ def _follows(alarm: Alarm, now: float) -> str:
     return f"{alarm.remedy}{' at once' if alarm.at_once else ''}"
 
 
-def _listening(listeners: Iterable[Heard], now: float) -> list[str]:
+def _listening(listeners: Iterable[SignalCount], now: float) -> list[str]:
     alive = [each for each in listeners if now - each.last_at < SILENT_SECONDS]
     if not alive:
         return ["nobody listens; set signals_listen for fleet-runner serve, or run fleet-runner signals serve"]
     return [f"{each.what}: heard {age(now - each.last_at)} ago, {each.detail}" for each in alive]
 
 
-def _table(heard: Iterable[Heard], now: float) -> Table:
+def _table(heard: Iterable[SignalCount], now: float) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True)
     table.add_column("SOURCE", no_wrap=True)
     table.add_column("WHAT", no_wrap=True)

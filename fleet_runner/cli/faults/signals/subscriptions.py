@@ -47,7 +47,7 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BmcOutcome:
     """What was found, or done, at one BMC; `known` is False where that is not known, or it refused."""
 
     node: str
@@ -59,7 +59,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class WorkContext:
     """What the work at each BMC is done with; `tokens` are those of BMCs that are good, by node."""
 
     settings: Settings
@@ -78,7 +78,7 @@ class Desk:
         return core.plan(found.subscriptions, self.destination(node), sha, lambda text: digest(text.encode()))
 
 
-Work = Callable[[Desk, str, Bmc, Events], Told]
+Work = Callable[[WorkContext, str, Bmc, Events], BmcOutcome]
 
 
 def subscribe(*, node: Nodes = None, every: All = False, dry_run: Dry = False, json: Json = False) -> None:
@@ -108,7 +108,7 @@ def _all(work: Work, named: list[str] | None, *, every: bool, dry: bool, json: b
         _checked(settings)
         urls = _bmcs(settings, store, split(named or ()))
         good = {each.name.removeprefix(PREFIX): each for each in store.tokens() if _is_good(each, now)}
-        desk = Desk(settings, store, good, dry=dry)
+        desk = WorkContext(settings, store, good, dry=dry)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             told = list(pool.map(lambda one: _at(desk, work, *one), urls.items()))
     if json:
@@ -160,32 +160,32 @@ def _is_good(token: Token, now: float) -> bool:
     return token.name.startswith(PREFIX) and not token.refusal(now)
 
 
-def _at(desk: Desk, work: Work, node: str, at: tuple[str, str]) -> Told:
+def _at(desk: WorkContext, work: Work, node: str, at: tuple[str, str]) -> BmcOutcome:
     """Do something at one BMC; whatever goes wrong there is said of it alone."""
     url, refused = at
     if refused:
-        return Told(node, REFUSED, refused, known=False)
+        return BmcOutcome(node, REFUSED, refused, known=False)
     if not url:
         said = "it has no BMC that could be asked; give the device an out-of-band address"
-        return Told(node, "unknown", said, known=False)
+        return BmcOutcome(node, "unknown", said, known=False)
     try:
         with closing(redfish.opened(desk.settings, url, name=node)) as bmc:
             found = events.read(bmc)
             if found is None:
                 said = f"{url} has no event service: what it sees is known from sweeps alone"
-                return Told(node, "unknown", said, known=False)
+                return BmcOutcome(node, "unknown", said, known=False)
             return work(desk, node, bmc, found)
     except FleetError as error:
-        return Told(node, "unknown", str(error), known=False)
+        return BmcOutcome(node, "unknown", str(error), known=False)
 
 
-def _subscribed(desk: Desk, node: str, bmc: Bmc, found: Events) -> Told:
+def _subscribed(desk: WorkContext, node: str, bmc: Bmc, found: Events) -> BmcOutcome:
     plan = desk.plan(node, found)
     if plan.keeps is not None and not plan.ends and found.service.get("ServiceEnabled") is not False:
         return _kept(desk, node, plan, "it posts here, as it did")
     again = "anew" if plan.ends or node in desk.tokens else "now"
     if desk.dry:
-        return Told(node, "would subscribe", f"a subscription would be made {again}", others=plan.others)
+        return BmcOutcome(node, "would subscribe", f"a subscription would be made {again}", others=plan.others)
     was_off = events.switch_on(bmc, found)
     off = "; its event service was off" if was_off else ""
     for each in plan.ends:
@@ -194,15 +194,15 @@ def _subscribed(desk: Desk, node: str, bmc: Bmc, found: Events) -> Told:
         return _kept(desk, node, plan, f"it posts here, and once only{off}")
     refusal = _made(desk, node, bmc, found)
     if refusal:
-        return Told(node, REFUSED, refusal, known=False, others=plan.others)
-    return Told(node, "subscribed", f"it posts here {again}{off}", others=plan.others)
+        return BmcOutcome(node, REFUSED, refusal, known=False, others=plan.others)
+    return BmcOutcome(node, "subscribed", f"it posts here {again}{off}", others=plan.others)
 
 
-def _kept(desk: Desk, node: str, plan: Plan, said: str) -> Told:
-    return Told(node, "as it was", said, others=plan.others, heard_at=desk.tokens[node].used_at)
+def _kept(desk: WorkContext, node: str, plan: Plan, said: str) -> BmcOutcome:
+    return BmcOutcome(node, "as it was", said, others=plan.others, heard_at=desk.tokens[node].used_at)
 
 
-def _made(desk: Desk, node: str, bmc: Bmc, found: Events) -> str:
+def _made(desk: WorkContext, node: str, bmc: Bmc, found: Events) -> str:
     """Make a token and a subscription; a token that nobody was given is ended again. Say why the BMC refuses."""
     now, name = time.time(), f"{PREFIX}{node}"
     token, sha = make()
@@ -219,40 +219,42 @@ def _made(desk: Desk, node: str, bmc: Bmc, found: Events) -> str:
     return refusal
 
 
-def _unsubscribed(desk: Desk, node: str, bmc: Bmc, found: Events) -> Told:
+def _unsubscribed(desk: WorkContext, node: str, bmc: Bmc, found: Events) -> BmcOutcome:
     plan = desk.plan(node, found)
     mine = (*plan.ends, *((plan.keeps,) if plan.keeps is not None else ()))
     if desk.dry:
         said = "our subscription would be ended" if mine else "nothing of ours is there"
-        return Told(node, "would unsubscribe" if mine else "as it was", said, others=plan.others)
+        return BmcOutcome(node, "would unsubscribe" if mine else "as it was", said, others=plan.others)
     for each in mine:
         events.end(bmc, each.uri)
     ended = desk.store.revoke_token(f"{PREFIX}{node}", time.time())
     if not mine and not ended:
-        return Told(node, "as it was", "nothing of ours is there", others=plan.others)
-    return Told(node, "unsubscribed", "it posts here no more, and its token is revoked", others=plan.others)
+        return BmcOutcome(node, "as it was", "nothing of ours is there", others=plan.others)
+    return BmcOutcome(node, "unsubscribed", "it posts here no more, and its token is revoked", others=plan.others)
 
 
-def _looked(desk: Desk, node: str, bmc: Bmc, found: Events) -> Told:
+def _looked(desk: WorkContext, node: str, bmc: Bmc, found: Events) -> BmcOutcome:
     del bmc
     plan = desk.plan(node, found)
     if plan.keeps is not None and found.service.get("ServiceEnabled") is not False:
-        return Told(node, "subscribed", "it posts here", others=plan.others, heard_at=desk.tokens[node].used_at)
+        return BmcOutcome(node, "subscribed", "it posts here", others=plan.others, heard_at=desk.tokens[node].used_at)
     said = "it does not post here"
     if plan.keeps is not None:
         said = "its event service is off"
     elif plan.ends:
         said = "its subscription is good for nothing any more"
-    return Told(node, "not subscribed", f"{said}; fleet-runner signals subscribe --node {node}", others=plan.others)
+    return BmcOutcome(
+        node, "not subscribed", f"{said}; fleet-runner signals subscribe --node {node}", others=plan.others
+    )
 
 
-def _code(told: Told) -> Exit:
+def _code(told: BmcOutcome) -> Exit:
     if told.known:
         return Exit.OK
     return Exit.NO if told.outcome == REFUSED else Exit.TROUBLE
 
 
-def _line(told: Told, now: float) -> Text:
+def _line(told: BmcOutcome, now: float) -> Text:
     line = Text(printable(told.node), style="bold")
     line.append(f"  {told.outcome}: ", style="not bold" if told.known else "not bold red")
     line.append(printable(told.said), style="not bold")

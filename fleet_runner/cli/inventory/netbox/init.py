@@ -18,7 +18,7 @@ from fleet_runner.core.inventory.netbox.init import account, report
 from fleet_runner.core.inventory.netbox.init.account import Writes
 from fleet_runner.core.inventory.netbox.init.objects import Kind, Ref
 from fleet_runner.core.inventory.netbox.init.plan import DUE, Act
-from fleet_runner.core.inventory.netbox.init.wanted import Asked, wanted
+from fleet_runner.core.inventory.netbox.init.wanted import InitOptions, wanted
 from fleet_runner.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ def init(
     that, or something could not be made; with --check something is to be done.
     """
     from fleet_runner.adapters.netbox import init as preparing  # noqa: PLC0415  its client is slow to load
-    from fleet_runner.adapters.netbox.client import Client, Patience  # noqa: PLC0415  as above
+    from fleet_runner.adapters.netbox.client import Client, Timeouts  # noqa: PLC0415  as above
 
     found = settings.load()
     own = token_out or found.netbox_token_file
     admin = reached(url, token_file)
-    with Client(*admin, Patience()) as client, ExitStack() as stack:
+    with Client(*admin, Timeouts()) as client, ExitStack() as stack:
         secret = _secret(found, client)
         with progress() as tell:
             tell("looking at what is there", 0, 0)
@@ -79,10 +79,10 @@ def _writes(found: Settings) -> Writes:
     return Writes(found.netbox_write_cable_status, found.netbox_write_nodes, found.netbox_wishes)
 
 
-def _asked(found: Settings, own: Path | None, secret: str) -> Asked:
+def _asked(found: Settings, own: Path | None, secret: str) -> InitOptions:
     from fleet_runner.adapters.netbox.exports import TEMPLATES  # noqa: PLC0415  as above
 
-    return Asked(
+    return InitOptions(
         password=token_urlsafe(),
         writes=_writes(found),
         token=str(own) if own and not own.exists() else "",
@@ -117,12 +117,12 @@ def _keep_secret(found: Settings, secret: str) -> None:
 def _unfit(url: str, own: Path | None, writes: Writes) -> tuple[str, ...]:
     """Say what is wrong with fleet-runner's own token, where it has one."""
     from fleet_runner.adapters.netbox import tokens  # noqa: PLC0415  as above
-    from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Patience  # noqa: PLC0415  as above
+    from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Timeouts  # noqa: PLC0415  as above
 
     if own is None or not own.exists():
         return ()
     try:
-        with Client(*reached(url, own), Patience()) as client:
+        with Client(*reached(url, own), Timeouts()) as client:
             found = account.unfit(str(own), writes, tokens.may(client))
     except ForbiddenError:
         found = (f"NetBox does not take the token in {own}; move the file away and run this again",)

@@ -10,7 +10,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import age, console, opened, print_json
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.budgets import modes
-from fleet_runner.core.tickets.trackers.links import Standing
+from fleet_runner.core.tickets.trackers.links import TrackerStatus
 from fleet_runner.settings import Settings, origin
 
 SHOWN = 20
@@ -84,7 +84,7 @@ def summary(settings: Settings, store: Store) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def _standings(store: Store) -> dict[str, Standing]:
+def _standings(store: Store) -> dict[str, TrackerStatus]:
     return {what: store.tracker(f"netbox {what}") for what in ("fields", "journal", "serials", WISHES)}
 
 

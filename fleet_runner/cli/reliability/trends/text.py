@@ -9,7 +9,7 @@ from rich.text import Text
 from fleet_runner.cli.base.session import age, console, opened, print_json, stamp
 from fleet_runner.cli.base.wrapped import say
 from fleet_runner.core.base.printable import printable
-from fleet_runner.core.reliability.forecasts import Analysis, Standing
+from fleet_runner.core.reliability.forecasts import Analysis, StoredForecast
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 
@@ -22,7 +22,7 @@ LISTED = 40
 """Lines of a list that are shown; JSON has all that is kept."""
 
 
-def foretell(each: Standing, now: float) -> None:
+def foretell(each: StoredForecast, now: float) -> None:
     """Print "gpu-03  GPU 3: trend for 5 d" and its sentence below."""
     told = Text(printable(each.what.node), style="bold")
     about = f"  {printable(each.what.component)}: " if each.what.component else "  "

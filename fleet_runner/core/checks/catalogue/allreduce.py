@@ -9,7 +9,7 @@ from fleet_runner.core.checks.catalogue.marks import missed
 from fleet_runner.core.checks.check import PROGRAM, Check, Code, Measure, Order, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import allreduce
-from fleet_runner.core.checks.parsers.allreduce import Sums
+from fleet_runner.core.checks.parsers.allreduce import AllreduceResult
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section
@@ -52,7 +52,7 @@ def mark(backend: str) -> str:
     return f"{backend}_bus_gbps_min"
 
 
-def _findings(sums: Sums, wanted: Section, expected: Expected) -> Iterator[Finding]:
+def _findings(sums: AllreduceResult, wanted: Section, expected: Expected) -> Iterator[Finding]:
     group = f"a group of {sums.nodes} nodes"
     if sums.wrong:
         yield about(expected.node, "allreduce.wrong", "all-reduce")(

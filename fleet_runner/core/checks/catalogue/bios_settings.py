@@ -11,7 +11,7 @@ from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.firmware import bios
-from fleet_runner.core.firmware.bios_text import GOING_ON, Report, Stand, parse
+from fleet_runner.core.firmware.bios_text import GOING_ON, Report, SettingStatus, parse
 from fleet_runner.core.firmware.bios_values import Value, same
 
 NAME = "bios_settings"
@@ -35,13 +35,13 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if not wanted:
         return conclude(NAME, [], "the profile asks for none", {"attributes": {}})
     report = parse(text_of(readings[PROGRESS]), PROGRESS) if PROGRESS in readings else None
-    if report and report.stand not in GOING_ON | {Stand.FAILED}:
-        working = {"working": True} if report.stand is Stand.BUSY else {}
+    if report and report.stand not in GOING_ON | {SettingStatus.FAILED}:
+        working = {"working": True} if report.stand is SettingStatus.BUSY else {}
         return Result(NAME, Verdict.UNKNOWN, report.message, (), working)
     now = _attributes(body)
     wrong = [name for name, value in wanted.items() if not same(now.get(name), value)]
     unclear = _unclear(wrong, wanted, _future(body, readings), report) if wrong else {}
-    failed = report is not None and report.stand is Stand.FAILED
+    failed = report is not None and report.stand is SettingStatus.FAILED
     unclear |= {
         name: f"the BMC shows no {name}" for name in wrong if now.get(name) is None and not (failed and name in now)
     }
@@ -86,9 +86,9 @@ def _unclear(
     wrong: Sequence[str], wanted: Mapping[str, Value], future: Mapping[str, Any] | None, report: Report | None
 ) -> dict[str, str]:
     """Say why nothing follows yet from a setting that is not in force, where that is so."""
-    if report and report.stand is Stand.FAILED:
+    if report and report.stand is SettingStatus.FAILED:
         return {}
-    if report and report.stand is Stand.SETTLED:
+    if report and report.stand is SettingStatus.SETTLED:
         return {
             name: f"{name} was in force before the boot, which changed it; the next run sets it" for name in wrong
         }

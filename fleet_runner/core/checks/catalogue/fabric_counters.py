@@ -14,7 +14,7 @@ from fleet_runner.core.cabling.design import designed, infiniband, places
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import bind, bind_end
-from fleet_runner.core.cabling.quality import Count, Downs, End, Grown, Side, Window, Worn
+from fleet_runner.core.cabling.quality import BadLink, Count, Downs, End, Grown, Side, Window
 from fleet_runner.core.cabling.remembered import Joined, Memory, carried, marks, plain
 from fleet_runner.core.checks.answers import conclude, text_of
 from fleet_runner.core.checks.catalogue.ends import CLEAN
@@ -48,14 +48,14 @@ class Moved(NamedTuple):
     downs: tuple[Downs, ...]
 
 
-class Sight(NamedTuple):
+class CounterReading(NamedTuple):
     """What a look found. `told` are the links of which it can be said whether they are good.
 
     `excluded` are the ends of the links left out because one of their devices was disturbed; `down` the links that
     both ends saw go down, and how often, too rarely for a fault.
     """
 
-    bad: Mapping[Joined, Worn]
+    bad: Mapping[Joined, BadLink]
     one_ended: tuple[tuple[Side, Side], ...]
     down: tuple[tuple[Side, Side, int], ...]
     downs: Mapping[Joined, tuple[Downs, ...]]
@@ -105,9 +105,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
     return conclude(NAME, findings, passed, facts | plain(kept))
 
 
-def look(links: Iterable[Moved], memory: Memory, now: float, until: Mapping[str, float]) -> Sight:
+def look(links: Iterable[Moved], memory: Memory, now: float, until: Mapping[str, float]) -> CounterReading:
     """Judge the links that moved; of one that was disturbed, only what it did before counts."""
-    bad: dict[Joined, Worn] = {}
+    bad: dict[Joined, BadLink] = {}
     one_ended: list[tuple[Side, Side]] = []
     down: list[tuple[Side, Side, int]] = []
     downs: dict[Joined, tuple[Downs, ...]] = {}
@@ -132,7 +132,7 @@ def look(links: Iterable[Moved], memory: Memory, now: float, until: Mapping[str,
             bad[each.joined] = found
         elif times:
             down.append((one, other, times))
-    return Sight(bad, tuple(one_ended), tuple(down), downs, frozenset(told), frozenset(excluded))
+    return CounterReading(bad, tuple(one_ended), tuple(down), downs, frozenset(told), frozenset(excluded))
 
 
 def moved(
@@ -162,7 +162,9 @@ def moved(
         yield Moved(joined, (first, second), memory.downs.get(joined, ()))
 
 
-def lingering(links: Iterable[FabricLink], sight: Sight, memory: Memory, expected: Expected) -> dict[Joined, Link]:
+def lingering(
+    links: Iterable[FabricLink], sight: CounterReading, memory: Memory, expected: Expected
+) -> dict[Joined, Link]:
     """Return the links that were bad and of which nobody can tell now; one that is not designed any more is none."""
     untold = {joined: named for joined, named in memory.bad.items() if joined not in sight.bad.keys() | sight.told}
     if not untold:
@@ -202,7 +204,7 @@ def _unknown(full: list[End]) -> str:
     return f"; nothing is known of {len(full)} whose counters are full or new: {shown} (perfquery -R clears one)"
 
 
-def _findings(bad: tuple[Worn, ...], expected: Expected, links: int) -> list[Finding]:
+def _findings(bad: tuple[BadLink, ...], expected: Expected, links: int) -> list[Finding]:
     """Return a finding for each bad link, and one alone where there are so many that no cable explains them."""
     most = max(CAP_LINKS, CAP_SHARE * links)
     if len(bad) <= most:
@@ -230,7 +232,7 @@ def _where(expected: Expected) -> Places:
     return places({"devices": expected.fabric.get("devices", {})})
 
 
-def _finding(bad: Worn, where: Places, fabric: str) -> Finding:
+def _finding(bad: BadLink, where: Places, fabric: str) -> Finding:
     ports = sorted((bad.first.port, bad.other.port))
     devices = tuple(sorted({port.device for port in ports}))
     return Finding(
@@ -245,7 +247,7 @@ def _finding(bad: Worn, where: Places, fabric: str) -> Finding:
     )
 
 
-def _steps(bad: Worn, where: Places) -> Iterator[str]:
+def _steps(bad: BadLink, where: Places) -> Iterator[str]:
     yield f"At {where.port(bad.first.port)}: {CLEAN}."
     yield f"At its other end, {where.port(bad.other.port)}: do the same."
     yield "If the next look at the fabric still sees it, replace the cable with its modules."
@@ -254,7 +256,7 @@ def _steps(bad: Worn, where: Places) -> Iterator[str]:
             yield f"Then clear the full counter of {side.port}: perfquery -R -G 0x{side.end.guid} {side.end.port}"
 
 
-def _records(sight: Sight, fabric: str) -> Iterator[Finding]:
+def _records(sight: CounterReading, fabric: str) -> Iterator[Finding]:
     for one, other in sight.one_ended[:MOST_RECORDED]:
         times = f"{one.port} {one.grown.downed} times, {other.port} {other.grown.downed} times"
         yield _record(

@@ -4,12 +4,12 @@ from fleet_runner.core.checks.answers import about, conclude, text_of
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.firmware.progress_text import Report, Stand, parse
+from fleet_runner.core.firmware.progress_text import FirmwareStatus, Report, parse
 
 NAME = "firmware_update"
 READ = "firmware_progress"
 
-PATIENT = frozenset({Stand.WORKING, Stand.WAITING})
+PATIENT = frozenset({FirmwareStatus.WORKING, FirmwareStatus.WAITING})
 """What is no try without a verdict: it is looked at again, however often."""
 
 
@@ -22,9 +22,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
     observed = {"state": report.stand.value, "flash": report.flash, "notes": list(report.notes)}
     notes = "".join(f"; {note}" for note in report.notes)
     match report.stand:
-        case Stand.DONE:
+        case FirmwareStatus.DONE:
             return conclude(NAME, [], report.message + notes, observed)
-        case Stand.FAILED:
+        case FirmwareStatus.FAILED:
             return conclude(NAME, [_failed(report, expected.node)], "", observed)
         case stand:
             working = {"working": True} if stand in PATIENT else {}

@@ -23,7 +23,7 @@ SECTION = "active.gpu_bandwidth"
 SECONDS = 60.0
 
 
-class Way(NamedTuple):
+class CopyDirection(NamedTuple):
     """One way of copying: the tests that measure it, the first being the one that is run; and how people call it."""
 
     tests: tuple[str, ...]
@@ -34,10 +34,14 @@ class Way(NamedTuple):
 _SLOT = "Compare {gpu}'s PCIe width and speed with gpu_pcie's answer, and reseat it if they are too low."
 _NODE = "Compare the node's settings for IOMMU, ACS and PCIe with a good one's: not every copy is slow by chance."
 
-WAYS: Mapping[str, Way] = {
-    "host_to_device": Way(("host_to_device_memcpy_ce", "host_to_device_memcpy_sm"), "from the host", (_SLOT,)),
-    "device_to_host": Way(("device_to_host_memcpy_ce", "device_to_host_memcpy_sm"), "to the host", (_SLOT,)),
-    "device_to_device": Way(
+WAYS: Mapping[str, CopyDirection] = {
+    "host_to_device": CopyDirection(
+        ("host_to_device_memcpy_ce", "host_to_device_memcpy_sm"), "from the host", (_SLOT,)
+    ),
+    "device_to_host": CopyDirection(
+        ("device_to_host_memcpy_ce", "device_to_host_memcpy_sm"), "to the host", (_SLOT,)
+    ),
+    "device_to_device": CopyDirection(
         (
             "device_to_device_memcpy_read_ce",
             "device_to_device_memcpy_write_ce",
@@ -47,7 +51,7 @@ WAYS: Mapping[str, Way] = {
         "between GPUs",
         ("Look at the state and errors of the NVLinks of {gpu} (nvidia-smi nvlink -s, -e).",),
     ),
-    "local_copy": Way(
+    "local_copy": CopyDirection(
         ("device_local_copy",),
         "within its memory",
         ("Compare the memory clock of {gpu} with its neighbours', and run a field diagnostic of it.",),

@@ -19,7 +19,7 @@ REPLAYS_MAX = {3: 0.48, 4: 0.96, 5: 1.92, 6: 3.84}
 """Packets sent again per lane and minute, by generation, beyond which a link is bad (DCGM's hardware limits)."""
 
 
-class Wanted(NamedTuple):
+class ExpectedLink(NamedTuple):
     """The link that the profile wants."""
 
     generation: int
@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
 def judge(readings: Readings, expected: Expected) -> Result:
     """Judge lanes always, the generation in use only under load (an idle GPU lowers it), and replays as a rate."""
     section = profile.section(expected.profile, SECTION)
-    wanted = Wanted(section.whole("generation"), section.whole("width"))
+    wanted = ExpectedLink(section.whole("generation"), section.whole("width"))
     gpus, before = answering(readings), earlier.look(expected, NAME)
     rates = {gpu.pci: _rate(gpu, before) for gpu in gpus}
     over = {gpu.pci: (rates[gpu.pci] or 0.0) > _limit(gpu, wanted) for gpu in gpus}
@@ -55,7 +55,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     return unless_unread(conclude(NAME, findings, passed, {"gpus": observed}), unread)
 
 
-def _link(gpu: Gpu, wanted: Wanted, expected: Expected) -> Iterator[Finding]:
+def _link(gpu: Gpu, wanted: ExpectedLink, expected: Expected) -> Iterator[Finding]:
     name, link = described(gpu, expected), gpu.link
     if link.width is not None and link.width < wanted.width:
         yield about(expected.node, "gpu.pcie_width", component(gpu))(
@@ -94,7 +94,7 @@ def _rate(gpu: Gpu, before: Earlier | None) -> float | None:
     return grown / gpu.link.width / max(1.0, before.seconds / 60)
 
 
-def _limit(gpu: Gpu, wanted: Wanted) -> float:
+def _limit(gpu: Gpu, wanted: ExpectedLink) -> float:
     generation = gpu.link.generation_max or wanted.generation
     return REPLAYS_MAX[min(max(generation, min(REPLAYS_MAX)), max(REPLAYS_MAX))]
 

@@ -49,7 +49,7 @@ PHYSICAL: Mapping[str, Remedy] = {"LinkUp": Remedy.WATCH, "Disabled": Remedy.REB
 """What a port asks for that is not active, by its physical state; any other state is the cable's."""
 
 
-class Ours(NamedTuple):
+class NodePort(NamedTuple):
     """A port that the profile names, the interface that it is, and what is expected of the node."""
 
     port: Port
@@ -89,11 +89,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
-def _found(adapters: Mapping[str, Adapter], name: str, interface: str, expected: Expected) -> Ours | None:
+def _found(adapters: Mapping[str, Adapter], name: str, interface: str, expected: Expected) -> NodePort | None:
     adapter, _, number = name.partition("/")
     known = adapters.get(adapter)
     port = known.ports.get(int(number) if number.isdecimal() else 1) if known else None
-    return Ours(port, interface, expected) if port else None
+    return NodePort(port, interface, expected) if port else None
 
 
 def _silent(adapters: Mapping[str, Adapter], name: str, seen: set[tuple[str, int]]) -> bool:
@@ -105,7 +105,7 @@ def _rate(wanted: Section) -> str:
     return f"{wanted.number('rate_gbps'):g} Gb/s"
 
 
-def _findings(ours: Ours, wanted: Section, grown: Growth) -> Iterator[Finding]:
+def _findings(ours: NodePort, wanted: Section, grown: Growth) -> Iterator[Finding]:
     port = ours.port
     layer = wanted.text("link_layer") if wanted.has("link_layer") else "InfiniBand"
     if port.layer and port.layer != layer:
@@ -120,7 +120,7 @@ def _findings(ours: Ours, wanted: Section, grown: Growth) -> Iterator[Finding]:
     yield from _counters(ours, grown)
 
 
-def _down(ours: Ours) -> Finding:
+def _down(ours: NodePort) -> Finding:
     """A port whose cable is up waits for the subnet manager; one that is disabled was switched off by software."""
     port = ours.port
     remedy = PHYSICAL.get(port.physical, Remedy.RECABLE) if port.physical else Remedy.WATCH
@@ -134,7 +134,7 @@ def _down(ours: Ours) -> Finding:
     return _cable(finding, ours, missing_key(ours.expected, ours.interface))
 
 
-def _slow(ours: Ours, wanted: Section) -> Finding:
+def _slow(ours: NodePort, wanted: Section) -> Finding:
     finding = about(ours.expected.node, "ib.port_slow", ours.name)(
         message=f"{ours.name} ({ours.interface}) runs at {ours.port.rate}, expected {_rate(wanted)}",
         remedy=Remedy.RECABLE,
@@ -142,13 +142,13 @@ def _slow(ours: Ours, wanted: Section) -> Finding:
     return _cable(finding, ours, slow_key(ours.expected, ours.interface))
 
 
-def _cable(finding: Finding, ours: Ours, fault: str = "") -> Finding:
+def _cable(finding: Finding, ours: NodePort, fault: str = "") -> Finding:
     """Return a finding about a port's cable: who works on the device at its other end excuses it."""
     touched = both(ours.expected, ours.interface)
     return replace(finding, fault=fault or finding.fault, steps=_steps(ours), devices=touched)
 
 
-def _steps(ours: Ours) -> tuple[str, ...]:
+def _steps(ours: NodePort) -> tuple[str, ...]:
     return (
         f"At {here(ours.expected, ours.interface)}: {CLEAN}.",
         f"At its other end, {there(ours.expected, ours.interface)}: do the same.",
@@ -156,7 +156,7 @@ def _steps(ours: Ours) -> tuple[str, ...]:
     )
 
 
-def _counters(ours: Ours, grown: Growth) -> Iterator[Finding]:
+def _counters(ours: NodePort, grown: Growth) -> Iterator[Finding]:
     mine = {name: grown.grown.get(f"{ours.name}/{name}", 0) for name in ours.port.counters}
     fabric = ours.port.layer == "InfiniBand"
     symbols, most = mine.get("symbol_error", 0), allowed_symbols(grown.seconds)
@@ -176,7 +176,7 @@ def _counters(ours: Ours, grown: Growth) -> Iterator[Finding]:
             )
 
 
-def _errors(ours: Ours, said: tuple[str, str, str], grown: Growth, *, fabric: bool) -> Finding:
+def _errors(ours: NodePort, said: tuple[str, str, str], grown: Growth, *, fabric: bool) -> Finding:
     code, what, most = said
     finding = about(ours.expected.node, code, ours.name)(
         message=f"{ours.name} ({ours.interface}) counted {what} in {grown.hours}, allowed {most}",
@@ -207,7 +207,7 @@ def _firmware(names: list[str], adapters: Mapping[str, Adapter], wanted: Section
             )
 
 
-def _unread(ours: Ours, wanted: Section) -> Iterator[str]:
+def _unread(ours: NodePort, wanted: Section) -> Iterator[str]:
     port = ours.port
     told = {"state": port.state, "link layer": port.layer, "rate": port.rate if port.gbps is not None else ""}
     if untold := [what for what, said in told.items() if not said]:
@@ -217,7 +217,7 @@ def _unread(ours: Ours, wanted: Section) -> Iterator[str]:
     wanted.number("rate_gbps")
 
 
-def _full(ours: list[Ours]) -> str:
+def _full(ours: list[NodePort]) -> str:
     """Say which counters have reached their end: nothing is known of them until they are cleared."""
     full = [
         f"{each.name} {name}" for each in ours for name, ends in FULL.items() if each.port.counters.get(name) in ends

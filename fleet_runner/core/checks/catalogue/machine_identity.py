@@ -16,8 +16,8 @@ from fleet_runner.core.lifecycle.preflight.machine import (
     BMC,
     Designed,
     Identity,
+    MachineReport,
     Match,
-    Told,
     designed,
     identify,
     strangers,
@@ -70,7 +70,7 @@ def _observed(known: Designed, found: Identity) -> dict[str, Any]:
     return {"serial": known.serial, "match": found.match.value, "by": by, "told": told}
 
 
-def _said(told: Told) -> dict[str, Any]:
+def _said(told: MachineReport) -> dict[str, Any]:
     return {"serials": sorted({*told.serials, *told.boards}), "uuid": told.uuid, "macs": sorted(told.macs)[:100]}
 
 

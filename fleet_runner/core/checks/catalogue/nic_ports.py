@@ -42,7 +42,7 @@ _TYPE = re.compile(r"(?:(?P<gigabits>[0-9]{1,4}(?:\.5)?)g|(?P<megabits>[0-9]{2,4
 """NetBox's interface types begin with their speed: "25gbase-x-sfp28", "1000base-t"."""
 
 
-class Wanted(NamedTuple):
+class ExpectedInterface(NamedTuple):
     """What is expected of an interface; None where nothing is."""
 
     name: str
@@ -101,19 +101,19 @@ def judge(readings: Readings, expected: Expected) -> Result:
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
-def _wanted(section: Section, expected: Expected) -> dict[str, Wanted]:
+def _wanted(section: Section, expected: Expected) -> dict[str, ExpectedInterface]:
     """Return the connected interfaces of the source of truth with the speed of their type, and the profile's own."""
     mtu = section.whole("mtu") if section.has("mtu") else None
     kinds = _kinds(expected.device)
     joined = {str(each.get("interface")) for each in expected.device.get("links") or () if isinstance(each, Mapping)}
     found = {
-        name: Wanted(name, _speed(kind), mtu)
+        name: ExpectedInterface(name, _speed(kind), mtu)
         for name, kind in kinds.items()
         if name in joined and not kind.startswith("infiniband")
     }
     for name, given in _mapping(section, "interfaces").items():
         mine = Section(f"{SECTION}.interfaces.{name}", given if isinstance(given, Mapping) else {})
-        found[name] = Wanted(
+        found[name] = ExpectedInterface(
             name,
             mine.whole("speed_mbps") if mine.has("speed_mbps") else None,
             mine.whole("mtu") if mine.has("mtu") else mtu,
@@ -153,7 +153,7 @@ def _mapping(section: Section, name: str) -> dict[str, Any]:
     return {str(key): each for key, each in value.items()}
 
 
-def _findings(found: Interface | None, wanted: Wanted, expected: Expected) -> Iterator[Finding]:
+def _findings(found: Interface | None, wanted: ExpectedInterface, expected: Expected) -> Iterator[Finding]:
     name = wanted.name
     if found is None:
         yield about(expected.node, "nic.missing", name)(
@@ -271,7 +271,7 @@ def _member(name: str, message: str, expected: Expected) -> Finding:
     )
 
 
-def _unread(found: Interface, wanted: Wanted) -> Iterator[str]:
+def _unread(found: Interface, wanted: ExpectedInterface) -> Iterator[str]:
     if not found.state and found.carrier is None:
         yield f"{found.name} does not tell whether it is up"
     elif wanted.speed_mbps and found.speed_mbps is None and found.state == "up":

@@ -32,7 +32,7 @@ class Before(NamedTuple):
     seconds: float
 
 
-class Asked(NamedTuple):
+class ModuleInput(NamedTuple):
     """One adapter whose module is judged: its interface, what it said, and what is known of it from before."""
 
     interface: str
@@ -57,7 +57,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
             unread.append(f"{adapter}: {error}")
             continue
         if module is not None:
-            asked = Asked(interface, module, _before(expected, adapter))
+            asked = ModuleInput(interface, module, _before(expected, adapter))
             findings += _judged(asked, limits, expected)
             if module.celsius is not None:
                 warm[adapter] = max(module.celsius.values)
@@ -92,7 +92,7 @@ def _before(expected: Expected, adapter: str) -> Before | None:
     return Before(celsius, now - at)
 
 
-def _judged(asked: Asked, limits: Optics, expected: Expected) -> list[Finding]:
+def _judged(asked: ModuleInput, limits: Optics, expected: Expected) -> list[Finding]:
     found: list[Finding] = []
     module = asked.module
     if module.celsius is not None and (why := _temperature(module.celsius, asked.before, limits)):
@@ -132,7 +132,7 @@ def _power(verb: str, power: Measured) -> str:
     return f"its module {verb} {lanes}, outside of its own range {power.low:g} to {power.high:g}"
 
 
-def _finding(code: str, asked: Asked, why: str, expected: Expected) -> Finding:
+def _finding(code: str, asked: ModuleInput, why: str, expected: Expected) -> Finding:
     named = " ".join(word for word in (asked.module.model, asked.module.serial) if word) or "of unknown model"
     near, far = here(expected, asked.interface), there(expected, asked.interface)
     steps = (

@@ -67,7 +67,7 @@ A finding calls for one of these; policy acts on the remedy, never on the name o
 """
 
 
-class Asked(NamedTuple):
+class InputRow(NamedTuple):
     """One thing that a check reads: its name, how it is read, and its time limit (None where a role brings it).
 
     `also` is one without which the check can answer.
@@ -84,7 +84,7 @@ def kind(check: Check) -> str:
     return "active" if check.active else "passive"
 
 
-def asked(check: Check) -> tuple[Asked, ...]:
+def asked(check: Check) -> tuple[InputRow, ...]:
     """Return what a check reads, in its order."""
     return (*(_asked(check, name) for name in check.reads), *(_asked(check, name, also=True) for name in check.also))
 
@@ -155,13 +155,13 @@ def _profile(check: Check) -> str:
     return f"asked of nodes whose device type has `{check.section}`; else it is SKIPPED"
 
 
-def _asked(check: Check, name: str, *, also: bool = False) -> Asked:
+def _asked(check: Check, name: str, *, also: bool = False) -> InputRow:
     read = READS.get(name)
     if read is not None:
-        return Asked(name, _how(read), read.seconds, also=also)
+        return InputRow(name, _how(read), read.seconds, also=also)
     if check.job is not None:
-        return Asked(name, "the state of the job that it has the node run, and what that printed", None, also=also)
-    return Asked(name, "brought by the role that does the work", None, also=also)
+        return InputRow(name, "the state of the job that it has the node run, and what that printed", None, also=also)
+    return InputRow(name, "brought by the role that does the work", None, also=also)
 
 
 def _how(read: Read) -> str:
@@ -176,7 +176,7 @@ def _how(read: Read) -> str:
             return f"Redfish `{read.path}`"
 
 
-def _row(each: Asked) -> tuple[str, str, str]:
+def _row(each: InputRow) -> tuple[str, str, str]:
     limit = f"{each.seconds:g} s" if each.seconds is not None else ""
     return f"`{each.name}`", each.how.replace("|", "\\|") + (" (if there)" if each.also else ""), limit
 

@@ -8,7 +8,7 @@ PROGRAM = "allreduce"
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class AllreduceResult:
     """What one node saw. `wrong` elements were not the sum they must be; without trouble `bus_gbps` is known.
 
     Bus bandwidth is what nccl-tests call so: bytes / seconds * 2 (n - 1) / n for n ranks, comparable for any n.
@@ -22,13 +22,13 @@ class Sums:
     troubles: tuple[str, ...]
 
 
-def parse(output: str) -> Sums:
+def parse(output: str) -> AllreduceResult:
     """Read what a node saw; EvidenceError unless the program came to its end."""
     line = program.whole(output, PROGRAM)[-1]
     told = line.get("troubles")
     troubles = tuple(f"{each!s:.200}" for each in told) if isinstance(told, list) else ("it tells no troubles",)
     nodes = program.count(line, "nodes")
-    return Sums(
+    return AllreduceResult(
         nodes=nodes,
         ranks=nodes * program.count(line, "local"),
         backend=program.text(line, "backend"),

@@ -70,7 +70,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LldpEnds:
     """What each end that is up told: which end it is and which its far end, a row each, in the text's own words.
 
     `links` gives the links of pairs of rows that tell of each other, `alone` what single rows tell of theirs. They
@@ -86,7 +86,7 @@ class Told:
     unanswered: Sequence[FabricPort] = ()
 
 
-def joined(text: str, form: Form, told: Told) -> Discovery:
+def joined(text: str, form: Form, told: LldpEnds) -> Discovery:
     """Join the two tellings of each link; EvidenceError where there is none, or where one port tells twice."""
     unread = _unread(text, form, told.lines)
     if not told.near:
@@ -177,7 +177,7 @@ def _nothing(tool: str, unread: Sequence[tuple[int, str]]) -> str:
     return f"{tool} saw no link at all: is there a fabric, and may this user ask it?"
 
 
-def _twice(told: Told, tool: str) -> str:
+def _twice(told: LldpEnds, tool: str) -> str:
     seen: dict[str, int] = {}
     again = [row for row, near in enumerate(told.near) if seen.setdefault(near, row) != row]
     row = next((row for row in again if told.far[row] != told.far[seen[told.near[row]]]), again[0])

@@ -5,7 +5,7 @@ from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import program
-from fleet_runner.core.checks.parsers.program import Whose
+from fleet_runner.core.checks.parsers.program import DeviceRef
 
 PROGRAM = "gemm"
 TYPES = ("fp32", "tf32", "bf16", "fp16", "fp8")
@@ -20,7 +20,7 @@ class Product:
     again were not what they were before. `skipped` says what the device or PyTorch lacks, `trouble` what broke.
     """
 
-    whose: Whose
+    whose: DeviceRef
     type: str
     wrong_rows: int = 0
     unsteady: int = 0

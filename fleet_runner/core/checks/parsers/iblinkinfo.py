@@ -16,8 +16,8 @@ from fleet_runner.core.checks.parsers.discovery import (
     FabricLink,
     FabricPort,
     Form,
+    LldpEnds,
     Rate,
-    Told,
     guid,
     joined,
 )
@@ -81,7 +81,7 @@ def whole(found: Discovery) -> Discovery:
     return discovery.whole(found, TOOL)
 
 
-def _by_node(text: str) -> Told:
+def _by_node(text: str) -> LldpEnds:
     before, *pieces = _HEADING.split(text)
     if stray := _PORT.search(before):
         raise EvidenceError(f"{TOOL}: port {stray[3]} stands before any heading; the capture has no beginning")
@@ -117,7 +117,7 @@ def _by_node(text: str) -> Told:
         return _links(ports(rows), far, [found[row][3] for row in rows])
 
     far = [f"{row[4]} {row[5]} {row[6].strip()}" for row in found]
-    return Told(near, far, links, alone, lines, unanswered)
+    return LldpEnds(near, far, links, alone, lines, unanswered)
 
 
 def _nameless(near: list[str]) -> str:
@@ -128,7 +128,7 @@ def _nameless(near: list[str]) -> str:
     )
 
 
-def _by_line(text: str) -> Told:
+def _by_line(text: str) -> LldpEnds:
     found: list[tuple[str, ...]] = _LINE.findall(text)
     up = [row for row in found if row[5]]
     shared = Counter(row[0] for row in found)
@@ -142,7 +142,7 @@ def _by_line(text: str) -> Told:
 
     near, far = [f"{row[0]} {row[3]}" for row in up], [f"{row[5]} {row[6]}" for row in up]
     unanswered = [_port(row[0], row[1], row[3], switches) for row in found if not row[5] and _UP in row[4]]
-    return Told(near, far, lambda rows, _: alone(rows), alone, len(found), unanswered)
+    return LldpEnds(near, far, lambda rows, _: alone(rows), alone, len(found), unanswered)
 
 
 def _port(digits: str, name: str, port: str, switches: set[str]) -> FabricPort:

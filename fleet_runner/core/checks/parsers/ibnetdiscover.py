@@ -16,8 +16,8 @@ from fleet_runner.core.checks.parsers.discovery import (
     FabricLink,
     FabricPort,
     Form,
+    LldpEnds,
     Rate,
-    Told,
     guid,
     joined,
 )
@@ -69,7 +69,7 @@ def whole(found: Discovery) -> Discovery:
     return discovery.whole(found, TOOL)
 
 
-def _by_port(text: str) -> Told:
+def _by_port(text: str) -> LldpEnds:
     """Both ends stand in each of a link's two lines, so that one of them is enough."""
     found: list[tuple[str, ...]] = _PORT_LINE.findall(text)
     up = [row for row in found if row[3]]
@@ -86,10 +86,10 @@ def _by_port(text: str) -> Told:
             links.append(FabricLink(near, far, *rates[words]))
         return links
 
-    return Told([row[1] for row in up], [row[4] for row in up], lambda rows, _: alone(rows), alone, len(found))
+    return LldpEnds([row[1] for row in up], [row[4] for row in up], lambda rows, _: alone(rows), alone, len(found))
 
 
-def _by_record(text: str) -> Told:
+def _by_record(text: str) -> LldpEnds:
     """Give each row the record it stands in; a far end without a record is named by the row's comment."""
     before, *pieces = _RECORD.split(text)
     if stray := _ROW.search(before):
@@ -113,7 +113,7 @@ def _by_record(text: str) -> Told:
     def alone(rows: Sequence[int]) -> list[FabricLink]:
         return _links(ports(rows), [_far(*found[row][2:]) for row in rows], [found[row][4] for row in rows])
 
-    return Told(near, [row[2] for row in found], links, alone, len(found) + len(pieces) // 4)
+    return LldpEnds(near, [row[2] for row in found], links, alone, len(found) + len(pieces) // 4)
 
 
 def _links(near: list[FabricPort], far: list[FabricPort], rests: list[str]) -> list[FabricLink]:

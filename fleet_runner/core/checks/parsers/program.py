@@ -16,7 +16,7 @@ LONGEST = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
+class DeviceRef:
     """Which device a line is about. `pci` ("0000:9b:00.0") and `serial` are empty where nobody told them."""
 
     name: str
@@ -35,13 +35,13 @@ class Whose:
         return f"{self.component} (serial {self.serial})" if self.serial else self.component
 
 
-def whose(line: dict[str, Any], program: str) -> Whose:
+def whose(line: dict[str, Any], program: str) -> DeviceRef:
     """Read the device of a line; replicas on a processor have one name between them, and a number each."""
     name, slot = line.get("device"), line.get("slot", 0)
     if not isinstance(name, str) or not name or not isinstance(slot, int):
         raise EvidenceError(f"{program} names a device {name!r:.40}, expected a text")
     own = f"{name:.40}" if name.startswith("cuda") or "slot" not in line else f"{name:.40}#{slot:.0f}"
-    return Whose(own, text(line, "model"), canonical(text(line, "pci")) or "", text(line, "serial"))
+    return DeviceRef(own, text(line, "model"), canonical(text(line, "pci")) or "", text(line, "serial"))
 
 
 def text(line: dict[str, Any], name: str) -> str:

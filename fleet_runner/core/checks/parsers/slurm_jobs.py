@@ -19,14 +19,14 @@ LONGEST = 20_000
 """Characters of a line: lists of nodes are short, but not of a broken cluster."""
 
 
-class Blamed(NamedTuple):
+class JobFailures(NamedTuple):
     """Failures of jobs by node, and how many jobs are held against nobody."""
 
     jobs: tuple[Job, ...]
     unblamed: int
 
 
-def failures(lines: Iterable[str]) -> Blamed:
+def failures(lines: Iterable[str]) -> JobFailures:
     """Read jobs that ended as a node failed; a job that was requeued and failed again counts again."""
     found: list[Job] = []
     unblamed = 0
@@ -38,7 +38,7 @@ def failures(lines: Iterable[str]) -> Blamed:
             unblamed += 1
         else:
             found.append(Job(at, blamed, many))
-    return Blamed(tuple(found), unblamed)
+    return JobFailures(tuple(found), unblamed)
 
 
 def alone(lines: Iterable[str]) -> dict[str, list[float]]:

@@ -8,7 +8,7 @@ from typing import Any
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import program
 from fleet_runner.core.checks.parsers.json_text import number
-from fleet_runner.core.checks.parsers.program import Whose
+from fleet_runner.core.checks.parsers.program import DeviceRef
 
 PROGRAM = "training"
 MOST_DEVICES = 64
@@ -37,7 +37,7 @@ class Device:
     `trouble` says why it did not come to its end; nothing else is known of it then.
     """
 
-    whose: Whose
+    whose: DeviceRef
     software: str = ""
     shape: str = ""
     rounds: int = 0

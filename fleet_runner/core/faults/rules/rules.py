@@ -26,7 +26,7 @@ class Cap(NamedTuple):
     within: float = DAY
 
 
-class Told(NamedTuple):
+class CodeRule(NamedTuple):
     """What follows from a code: of signals, and of what a check sees."""
 
     following: Following
@@ -71,8 +71,8 @@ class Rules:
     at_deadline: AtDeadline = AtDeadline.ASK
     budget: Mapping[str, float] = field(default_factory=dict[str, float])
     breaker: Limits = field(default_factory=Limits)
-    _known: dict[tuple[str, str], Told] = field(
-        default_factory=dict[tuple[str, str], Told], init=False, repr=False, compare=False
+    _known: dict[tuple[str, str], CodeRule] = field(
+        default_factory=dict[tuple[str, str], CodeRule], init=False, repr=False, compare=False
     )
 
     def of(self, device_type: str, code: str) -> Following:
@@ -87,7 +87,7 @@ class Rules:
         """
         return self._told(device_type, code).seen
 
-    def _told(self, device_type: str, code: str) -> Told:
+    def _told(self, device_type: str, code: str) -> CodeRule:
         found = self._known.get((device_type, code))
         if found is None:
             if len(self._known) >= KEPT:
@@ -96,7 +96,7 @@ class Rules:
             following = Following(**{name: getattr(rule, name) for name, rule in rules.items()})
             remedy = None if "remedy" in rules and rules["remedy"].counts else following.remedy
             seen = replace(following, remedy=remedy, at_once=following.at_once and not following.counts)
-            found = self._known[device_type, code] = Told(following, seen)
+            found = self._known[device_type, code] = CodeRule(following, seen)
         return found
 
     def sayings(self, device_type: str, code: str) -> dict[str, Rule]:

@@ -16,7 +16,7 @@ from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.memory import Memory, Outcome, ended, marked
 from fleet_runner.core.faults.signals.node_alarms import Desktop
 from fleet_runner.core.faults.signals.signal import Signal, Source
-from fleet_runner.core.faults.signals.standing import NEVER, STORED_EVERY, Standing, opened, restored
+from fleet_runner.core.faults.signals.standing import NEVER, STORED_EVERY, StandingAlarm, opened, restored
 
 MOST_ALARMS = 200_000
 """Alarms that stand at once in a whole fleet; each node has its share of them, within the next two limits."""
@@ -40,7 +40,7 @@ ELSEWHERE = "another process cleared it"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class SignalOutcome:
     """What became of signals: alarms to store now, in this order, and how many signals met which end.
 
     `refused` counts by node those that told nothing but that an alarm goes on, or for which there was no room.
@@ -55,7 +55,7 @@ Side = tuple[str, bool]
 """A node, and whether what is told of it is authenticated."""
 
 
-class Desk:
+class AlarmEngine:
     """The alarms that stand, by node; one process has one, for all its listeners."""
 
     def __init__(self, following: Callable[[str, str], Following]) -> None:
@@ -63,10 +63,10 @@ class Desk:
         self._following = following
         self._nodes: dict[Side, Desktop] = {}
         self._order = count()
-        self._due: list[tuple[float, int, Standing]] = []
+        self._due: list[tuple[float, int, StandingAlarm]] = []
 
     @classmethod
-    def of(cls, alarms: Iterable[Alarm], following: Callable[[str, str], Following]) -> "Desk":
+    def of(cls, alarms: Iterable[Alarm], following: Callable[[str, str], Following]) -> "AlarmEngine":
         """Begin from stored alarms: those that stand, and lately cleared ones, whose signals may come again."""
         desk = cls(following)
         for alarm in alarms:
@@ -90,9 +90,9 @@ class Desk:
         """Return when `due` may have something to tell; at the earliest, and never too late."""
         return self._due[0][0] if self._due else NEVER
 
-    def hear(self, signals: Iterable[Signal], now: float) -> Heard:
+    def hear(self, signals: Iterable[Signal], now: float) -> SignalOutcome:
         """Take signals, in any order; return the alarms that must be stored now."""
-        changed: dict[int, Standing] = {}
+        changed: dict[int, StandingAlarm] = {}
         outcomes: Counter[Outcome] = Counter()
         refused: Counter[str] = Counter()
         for signal in signals:
@@ -100,11 +100,11 @@ class Desk:
             outcomes[outcome] += 1
             if outcome is Outcome.REFUSED:
                 refused[signal.node] += 1
-        return Heard(tuple(each.alarm(now) for each in changed.values()), outcomes, refused)
+        return SignalOutcome(tuple(each.alarm(now) for each in changed.values()), outcomes, refused)
 
     def due(self, now: float) -> tuple[Alarm, ...]:
         """Return the alarms that clear or come to count with time alone, and those whose count was not stored yet."""
-        changed: dict[int, Standing] = {}
+        changed: dict[int, StandingAlarm] = {}
         while self._due and self._due[0][0] <= now:
             when, _, each = heapq.heappop(self._due)
             if each.cleared_at is not None or when != each.due_at:
@@ -170,7 +170,7 @@ class Desk:
                 node.agree(each, alarm)
             self._schedule(each)
 
-    def _take(self, signal: Signal, now: float, changed: dict[int, Standing]) -> Outcome:
+    def _take(self, signal: Signal, now: float, changed: dict[int, StandingAlarm]) -> Outcome:
         node = self._nodes.get(_side(signal))
         if node is None:
             node = self._nodes[_side(signal)] = Desktop()
@@ -198,7 +198,7 @@ class Desk:
             return Outcome.REFUSED
         return self._add(node, each, signal, now, changed)
 
-    def _open(self, node: Desktop, signal: Signal, now: float, changed: dict[int, Standing]) -> Outcome:
+    def _open(self, node: Desktop, signal: Signal, now: float, changed: dict[int, StandingAlarm]) -> Outcome:
         key = signal.code, signal.component
         memory = node.memories.get(key) or Memory()
         outcome = memory.judge(signal, marked(signal))
@@ -213,7 +213,7 @@ class Desk:
         return self._add(node, each, signal, now, changed)
 
     def _add(
-        self, node: Desktop, each: Standing, signal: Signal, now: float, changed: dict[int, Standing]
+        self, node: Desktop, each: StandingAlarm, signal: Signal, now: float, changed: dict[int, StandingAlarm]
     ) -> Outcome:
         each.memory.keep(marked(signal), signal.at)
         changes = each.take(signal, now)
@@ -228,7 +228,7 @@ class Desk:
         return Outcome.TAKEN
 
     def _end(
-        self, node: Desktop, each: Standing | None, signal: Signal, now: float, changed: dict[int, Standing]
+        self, node: Desktop, each: StandingAlarm | None, signal: Signal, now: float, changed: dict[int, StandingAlarm]
     ) -> Outcome:
         if each is None:
             return self._remember_end(node, signal, now)
@@ -267,7 +267,7 @@ class Desk:
         self._trim(node)
         return Outcome.TAKEN
 
-    def _clear(self, node: Desktop, each: Standing, at: float, because: str) -> None:
+    def _clear(self, node: Desktop, each: StandingAlarm, at: float, because: str) -> None:
         node.clear(each, at, because)
         self._trim(node)
 
@@ -279,7 +279,7 @@ class Desk:
     def _share(self, whole: int, most: int) -> int:
         return min(most, max(FEWEST_A_NODE, whole // len(self._nodes)))
 
-    def _schedule(self, each: Standing) -> None:
+    def _schedule(self, each: StandingAlarm) -> None:
         """Have an alarm looked at in time; one that is due later than planned is found so when it is looked at."""
         when = each.next_at
         if when < each.due_at:
@@ -287,15 +287,15 @@ class Desk:
             heapq.heappush(self._due, (when, next(self._order), each))
 
 
-def _side(told: Signal | Alarm | Standing) -> Side:
+def _side(told: Signal | Alarm | StandingAlarm) -> Side:
     return told.node, told.authenticated
 
 
-def _give(each: Standing, changed: dict[int, Standing], now: float) -> None:
+def _give(each: StandingAlarm, changed: dict[int, StandingAlarm], now: float) -> None:
     """Have an alarm given back, as it will be when all signals were heard."""
     changed[id(each)] = each
     each.stored_at, each.waits = now, False
 
 
-def _silence(each: Standing, now: float) -> str:
+def _silence(each: StandingAlarm, now: float) -> str:
     return f"nothing more was heard of it for {now - each.heard_at:.0f} seconds"

@@ -69,7 +69,7 @@ _NODE = re.compile(
 _MANAGED = re.compile(r"MF0;([^:;]{1,80})[:;]")
 
 
-class Told(NamedTuple):
+class FabricEvent(NamedTuple):
     """One thing about one device: its name, the part, the fault, and whether it is over."""
 
     name: str
@@ -87,7 +87,7 @@ def read(text: str, heard: float) -> tuple[Signal, ...]:
 
 def _line(line: str, heard: float) -> Iterator[Signal]:
     found = _UFM.match(line)
-    every: Iterable[Told] = _ufm(found) if found is not None else ()
+    every: Iterable[FabricEvent] = _ufm(found) if found is not None else ()
     if found is None and (found := _SM.match(line)) is not None:
         every = _opensm(found["event"])
     for each in every:
@@ -106,25 +106,25 @@ def _line(line: str, heard: float) -> Iterator[Signal]:
         )
 
 
-def _ufm(found: re.Match[str]) -> Iterator[Told]:
+def _ufm(found: re.Match[str]) -> Iterator[FabricEvent]:
     meaning = next((row for row in EVENTS if row.begins.match(found["event"])), None)
     if meaning is None:
         return
     device = _DEVICE.search(found["object"])
     if device is not None:
-        yield Told(_short(device["name"]), _part(device["port"]), meaning.code, meaning.ended)
+        yield FabricEvent(_short(device["name"]), _part(device["port"]), meaning.code, meaning.ended)
         return
     for end, port in _ENDS.findall(found["object"]):
-        yield Told(guid(end) or end, _part(port), meaning.code, meaning.ended)
+        yield FabricEvent(guid(end) or end, _part(port), meaning.code, meaning.ended)
 
 
-def _opensm(event: str) -> Iterator[Told]:
+def _opensm(event: str) -> Iterator[FabricEvent]:
     port = _PORT.match(event)
     if port is not None and (down := port["after"] == "DOWN") is not (port["before"] == "DOWN"):
-        yield Told(_short(port["name"]), _part(port["port"]), "fabric.link_down", not down)
+        yield FabricEvent(_short(port["name"]), _part(port["port"]), "fabric.link_down", not down)
     node = _NODE.match(event)
     if node is not None:
-        yield Told(_short(node["name"]), f"port {node['guid']}", "fabric.node_down", node["what"] != "Removed")
+        yield FabricEvent(_short(node["name"]), f"port {node['guid']}", "fabric.node_down", node["what"] != "Removed")
 
 
 def _short(name: str) -> str:

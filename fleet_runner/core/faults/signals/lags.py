@@ -28,7 +28,7 @@ class _Lag:
     times: int = 1
 
 
-class Lags:
+class ClockLags:
     """The clocks that may be behind, by node and source: as many as the fleet has at most."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from itertools import chain
 
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.memory import Memory
-from fleet_runner.core.faults.signals.standing import Standing
+from fleet_runner.core.faults.signals.standing import StandingAlarm
 
 BURST = 500.0
 """Signals that a node may tell at once, beyond PER_SECOND; what is more does not add to counts."""
@@ -44,13 +44,13 @@ class Measure:
 class Desktop:
     """One node's part of the desk: its alarms, what is remembered of others, and how much it may tell."""
 
-    standing: dict[Key, Standing] = field(default_factory=dict[Key, Standing])
+    standing: dict[Key, StandingAlarm] = field(default_factory=dict[Key, StandingAlarm])
     memories: dict[Key, Memory] = field(default_factory=dict[Key, Memory])
-    waiting: dict[Key, Standing] = field(default_factory=dict[Key, Standing])
+    waiting: dict[Key, StandingAlarm] = field(default_factory=dict[Key, StandingAlarm])
     tells: Measure = field(default_factory=lambda: Measure(BURST, PER_SECOND, BURST))
     ends: Measure = field(default_factory=lambda: Measure(ENDS, ENDS_PER_SECOND, ENDS))
 
-    def ripen(self, each: Standing, now: float) -> bool:
+    def ripen(self, each: StandingAlarm, now: float) -> bool:
         """Let an alarm count if enough was told, of its company too; True if it counts from now on."""
         if each.raised_at is not None:
             return False
@@ -61,7 +61,7 @@ class Desktop:
         self.waiting.pop((each.code, each.component), None)
         return True
 
-    def clear(self, each: Standing, at: float, because: str) -> None:
+    def clear(self, each: StandingAlarm, at: float, because: str) -> None:
         """End an alarm, and remember its signals."""
         key = each.code, each.component
         each.cleared_at, each.cleared_because = at, because
@@ -70,7 +70,7 @@ class Desktop:
         each.memory.times = each.times
         self.memories[key] = each.memory
 
-    def agree(self, each: Standing, stored: Alarm) -> None:
+    def agree(self, each: StandingAlarm, stored: Alarm) -> None:
         """Take over what another process knows more of an alarm that stands."""
         if stored.heard_at > each.heard_at:
             each.count = max(each.count, stored.count)
@@ -82,7 +82,7 @@ class Desktop:
             each.raised_at = stored.raised_at
             self.waiting.pop((each.code, each.component), None)
 
-    def _accompanied(self, each: Standing) -> bool:
+    def _accompanied(self, each: StandingAlarm) -> bool:
         """Whether one of the codes that the rules ask for was told of the node near to this one."""
         wanted = each.following.beside
         return not wanted or any(

@@ -25,7 +25,7 @@ _HARDNESS = {remedy: hardness for hardness, remedy in enumerate(Remedy)}
 
 
 @dataclass(slots=True)
-class Standing:
+class StandingAlarm:
     """An alarm that has not cleared. Times of signals are their senders'; `heard_at` and the others are ours.
 
     `times` are those of its newest signals. `opened` are keys of signals that were not taken back yet. `ripe_at` is
@@ -182,19 +182,19 @@ def _apart(times: Iterable[float], until: float) -> int:
     return number
 
 
-def opened(signal: Signal, following: Following, memory: Memory) -> Standing:
+def opened(signal: Signal, following: Following, memory: Memory) -> StandingAlarm:
     """Return an alarm without signals, for its first one."""
-    return Standing(
+    return StandingAlarm(
         signal.node, signal.code, signal.component, signal.source, following, signal.remedy, signal.message,
         heard_at=signal.at, memory=memory, authenticated=signal.authenticated,
     )  # fmt: skip
 
 
-def restored(alarm: Alarm, following: Following) -> Standing:
+def restored(alarm: Alarm, following: Following) -> StandingAlarm:
     """Return an alarm as it was kept. Of its signals the first and the last are known, those between are old ones."""
     between = max(0, min(alarm.count, RECENT) - 2)
     times = [alarm.first_at, *([alarm.first_at] * between), *([alarm.last_at] if alarm.count > 1 else [])]
-    return Standing(
+    return StandingAlarm(
         alarm.node, alarm.code, alarm.component, alarm.source, following, alarm.remedy, alarm.message,
         heard_at=alarm.heard_at, memory=Memory(before=alarm.last_at), times=times,
         count=alarm.count, first_at=alarm.first_at, last_at=alarm.last_at, raised_at=alarm.raised_at, id=alarm.id,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.budgets.disruption_budget import Place
+from fleet_runner.core.budgets.disruption_budget import Location
 from fleet_runner.core.checks.verdicts import Remedy
 
 LONGEST = 20_000
@@ -28,9 +28,9 @@ class Known:
     tenant: str = ""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Location:
         """Return where it belongs."""
-        return Place(self.rack, self.domain, self.tenant)
+        return Location(self.rack, self.domain, self.tenant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class PastRemedy:
     """A remedy that was carried out, and whether it helped: null where nobody knows."""
 
     node: str
@@ -71,18 +71,18 @@ class Tried:
     helped: bool | None = None
 
 
-Line = Known | Fault | Use | Tried
-KINDS: Mapping[str, type[Line]] = {"node": Known, "fault": Fault, "use": Use, "tried": Tried}
+Line = Known | Fault | Use | PastRemedy
+KINDS: Mapping[str, type[Line]] = {"node": Known, "fault": Fault, "use": Use, "tried": PastRemedy}
 
 
 @dataclass(slots=True)
-class Past:
+class FleetHistory:
     """All that is replayed, each by time."""
 
     nodes: dict[str, Known] = field(default_factory=dict[str, Known])
     faults: list[Fault] = field(default_factory=list[Fault])
     uses: list[Use] = field(default_factory=list[Use])
-    tried: list[Tried] = field(default_factory=list[Tried])
+    tried: list[PastRemedy] = field(default_factory=list[PastRemedy])
 
     def span(self) -> tuple[float, float]:
         """Return when its first fault begins and when the last thing in it happens; FleetError where nothing does."""
@@ -96,9 +96,9 @@ class HistoryError(FleetError):
     """A history cannot be read; it says which line."""
 
 
-def past(lines: Iterable[Line]) -> Past:
+def past(lines: Iterable[Line]) -> FleetHistory:
     """Return a history in order, whatever order its lines came in; a node that no line describes has no place."""
-    found = Past()
+    found = FleetHistory()
     for line in lines:
         match line:
             case Known():
@@ -109,7 +109,7 @@ def past(lines: Iterable[Line]) -> Past:
                 found.uses.append(line)
             case _:
                 found.tried.append(line)
-    told: list[Fault | Use | Tried] = [*found.faults, *found.uses, *found.tried]
+    told: list[Fault | Use | PastRemedy] = [*found.faults, *found.uses, *found.tried]
     for each in told:
         found.nodes.setdefault(each.node, Known(each.node, ""))
     found.nodes = dict(sorted(found.nodes.items()))
@@ -119,7 +119,7 @@ def past(lines: Iterable[Line]) -> Past:
     return found
 
 
-def written(found: Past) -> Iterator[str]:
+def written(found: FleetHistory) -> Iterator[str]:
     """Return a history line by line."""
     names = {kind: name for name, kind in KINDS.items()}
     told: list[Line] = [*found.nodes.values(), *found.faults, *found.uses, *found.tried]
@@ -127,7 +127,7 @@ def written(found: Past) -> Iterator[str]:
         yield json.dumps({"kind": names[type(each)]} | asdict(each), separators=(",", ":"))
 
 
-def read(lines: Iterable[str], where: str) -> Past:
+def read(lines: Iterable[str], where: str) -> FleetHistory:
     """Read what `written` wrote, or what somebody else did.
 
     Raises:

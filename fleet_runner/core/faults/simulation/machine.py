@@ -9,7 +9,7 @@ from fleet_runner.core.faults.escalation import Attempt, going_on
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.signal import Source
-from fleet_runner.core.faults.simulation.history import Fault, Known, Tried, Use
+from fleet_runner.core.faults.simulation.history import Fault, Known, PastRemedy, Use
 from fleet_runner.core.faults.simulation.outcomes import cure, tries, was_cured
 from fleet_runner.core.lifecycle.actions import (
     Action,
@@ -42,25 +42,25 @@ SEEN = frozenset({Stage.HEALTH_PASSIVE, Stage.VERIFY})
 
 
 @dataclass(slots=True)
-class Standing:
+class SimulatedFault:
     """A fault in the simulation: until when it lasts if nothing is done, and what was recorded of remedies."""
 
     fault: Fault
-    own: list[Tried]
+    own: list[PastRemedy]
     until: float
     cleared: bool = False
 
 
 @dataclass(slots=True)
-class Machine:
+class SimulatedNode:
     """A node, its past ahead of it."""
 
     known: Known
     node: Node
     ahead: list[Fault]
     uses: list[Use]
-    tried: list[Tried]
-    here: list[Standing] = field(default_factory=list[Standing])
+    tried: list[PastRemedy]
+    here: list[SimulatedFault] = field(default_factory=list[SimulatedFault])
     latest: dict[str, Stored] = field(default_factory=dict[str, Stored])
     before: dict[str, Stored] = field(default_factory=dict[str, Stored])
     run: Run | None = None
@@ -118,7 +118,7 @@ class Machine:
             fault = self.ahead.pop(0)
             own = tries(fault, self.tried)
             until = math.inf if was_cured(own) or not fault.ends else max(fault.ends, now + 1)
-            begun.append(Standing(fault, own, until))
+            begun.append(SimulatedFault(fault, own, until))
         self.here += begun
         self._look({each.fault.check for each in (*gone, *begun)}, now)
         if self.node.state is State.TRIAGE and now >= self.node.since + REPAIR:
@@ -195,14 +195,14 @@ class Machine:
             self.before[result.check] = known
         self.latest[result.check] = Stored(self.number(), 0, self.node.name, stage, now, result)
 
-    def _counts(self, each: Standing, rules: Rules, now: float) -> bool:
+    def _counts(self, each: SimulatedFault, rules: Rules, now: float) -> bool:
         """Whether an alarm stands: one that has to happen more than once counts once it lasted that long."""
         if each.fault.check or each.cleared:
             return False
         following = rules.of(self.known.device_type, each.fault.code)
         return now - each.fault.begins >= following.hold
 
-    def _alarm(self, each: Standing, number: int, now: float) -> Alarm:
+    def _alarm(self, each: SimulatedFault, number: int, now: float) -> Alarm:
         fault = each.fault
         last = min(now, each.until)
         return Alarm(
@@ -228,11 +228,11 @@ class Machine:
 
 
 def machine(
-    known: Known, faults: Sequence[Fault], uses: Sequence[Use], tried: Sequence[Tried], since: float
-) -> Machine:
+    known: Known, faults: Sequence[Fault], uses: Sequence[Use], tried: Sequence[PastRemedy], since: float
+) -> SimulatedNode:
     """Return a node that serves, with what was recorded of it ahead."""
     node = Node(known.node, known.device_type, State.PRODUCTION, since, 1)
-    return Machine(known, node, [*faults], [*uses], [*tried])
+    return SimulatedNode(known, node, [*faults], [*uses], [*tried])
 
 
 def _finding(fault: Fault) -> Finding:

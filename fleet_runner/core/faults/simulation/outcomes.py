@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.rules import LADDER
-from fleet_runner.core.faults.simulation.history import Fault, Tried
+from fleet_runner.core.faults.simulation.history import Fault, PastRemedy
 
 AFTER = 4 * 3600.0
 """Seconds after a fault's end in which a remedy that ended it may have been written down."""
@@ -25,18 +25,18 @@ class Cured(NamedTuple):
     known: bool
 
 
-def tries(fault: Fault, tried: Iterable[Tried]) -> list[Tried]:
+def tries(fault: Fault, tried: Iterable[PastRemedy]) -> list[PastRemedy]:
     """Return what was done against one fault while it was there."""
     until = fault.ends + AFTER if fault.ends else float("inf")
     return [each for each in tried if fault.fault in each.faults and fault.begins <= each.at <= until]
 
 
-def was_cured(own: Iterable[Tried]) -> bool:
+def was_cured(own: Iterable[PastRemedy]) -> bool:
     """Whether a fault ended because of a remedy: without one it would have stayed."""
     return any(each.helped for each in own)
 
 
-def cure(remedy: Remedy, own: Iterable[Tried]) -> Cured:
+def cure(remedy: Remedy, own: Iterable[PastRemedy]) -> Cured:
     """Return what comes of a remedy, of which `own` are the recorded tries."""
     hard = _HARDNESS[remedy]
     outcomes = [(_HARDNESS[Remedy(each.remedy)], each.helped) for each in own if Remedy(each.remedy) in _HARDNESS]

@@ -10,19 +10,19 @@ from fleet_runner.core.budgets import circuit_breaker, disruption_budget
 from fleet_runner.core.budgets.circuit_breaker import Breaker, Want
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.rules import LADDER, Rules
-from fleet_runner.core.faults.simulation.history import Past
-from fleet_runner.core.faults.simulation.machine import Machine, machine
+from fleet_runner.core.faults.simulation.history import FleetHistory
+from fleet_runner.core.faults.simulation.machine import SimulatedNode, machine
 from fleet_runner.core.lifecycle.actions import BeginAttempt, Decision, Move, OpenTicket, SetCondition
 from fleet_runner.core.lifecycle.decisions import decide
 from fleet_runner.core.lifecycle.states import REMEDIED, SERVING, STATES, Condition, State
 from fleet_runner.core.lifecycle.view import Timing, View
 from fleet_runner.core.schedules.known import parsed
-from fleet_runner.core.schedules.sweep import Standing, Sweep
+from fleet_runner.core.schedules.sweep import Sweep, SweepHistory
 
 TIMING = Timing(
     drain=300.0,
     passive=Sweep(parsed("passive", "every 1h")),
-    cabling=Sweep(parsed("cabling", "every 4h"), Standing(paused="not simulated")),
+    cabling=Sweep(parsed("cabling", "every 4h"), SweepHistory(paused="not simulated")),
 )
 """Coarser than a live fleet's: a node in use is asked every 5 min, swept every hour; cables are not looked at."""
 
@@ -41,7 +41,7 @@ class Said(NamedTuple):
 
 
 @dataclass(slots=True)
-class Tally:
+class NodeCounts:
     """What became of one node, simulated."""
 
     remedies: Counter[str] = field(default_factory=Counter[str])
@@ -58,7 +58,7 @@ class Tally:
 class Outcome:
     """What a policy would have done, by node; `assumed` of `cures` rest on no record; `trips` of the breaker."""
 
-    nodes: dict[str, Tally] = field(default_factory=dict[str, Tally])
+    nodes: dict[str, NodeCounts] = field(default_factory=dict[str, NodeCounts])
     cures: int = 0
     assumed: int = 0
     trips: int = 0
@@ -68,10 +68,10 @@ class Outcome:
 class Simulation:
     """A history, a policy, and the state of a fleet under it."""
 
-    past: Past
+    past: FleetHistory
     rules: Rules
     limits: disruption_budget.Limits
-    machines: dict[str, Machine] = field(default_factory=dict[str, Machine])
+    machines: dict[str, SimulatedNode] = field(default_factory=dict[str, SimulatedNode])
     serving: Counter[tuple[disruption_budget.Scope, str]] = field(
         default_factory=Counter[tuple[disruption_budget.Scope, str]]
     )
@@ -108,9 +108,9 @@ class Simulation:
                 uses = [use for use in self.past.uses if use.node == name]
                 tried = [each for each in self.past.tried if each.node == name]
                 self.machines[name] = machine(known, faults, uses, tried, begins - 1)
-                self.outcome.nodes[name] = Tally()
+                self.outcome.nodes[name] = NodeCounts()
 
-    def _decide(self, each: Machine, now: float) -> None:
+    def _decide(self, each: SimulatedNode, now: float) -> None:
         if each.run is not None or (each.is_quiet() and each.node.wake_at > now):
             return
         view = each.view(self.rules, now)
@@ -122,7 +122,7 @@ class Simulation:
         self._note(each, decision, (what, why), now)
         each.apply(decision, now)
 
-    def _due(self, each: Machine, now: float) -> float:
+    def _due(self, each: SimulatedNode, now: float) -> float:
         """Return when something may follow for a node: nothing while a run goes on, or a drain waits for work."""
         due = each.next_at()
         if each.run is not None or each.is_quiet():
@@ -134,7 +134,7 @@ class Simulation:
         free = each.busy_until(now)
         return min(due, max(each.node.wake_at, min(free, late + 1) if now <= late else free))
 
-    def _refused(self, each: Machine, view: View, decision: Decision, now: float) -> tuple[str, str]:
+    def _refused(self, each: SimulatedNode, view: View, decision: Decision, now: float) -> tuple[str, str]:
         """Return why a decision may not be carried out, and which of the two says so."""
         spent = ""
         if circuit_breaker.leaves(decision.actions):
@@ -149,7 +149,7 @@ class Simulation:
                 return why, "stopped"
         return spent, "waits"
 
-    def _stopped(self, want: Want, asked: circuit_breaker.Asked, now: float) -> str:
+    def _stopped(self, want: Want, asked: circuit_breaker.Disruption, now: float) -> str:
         limits = self.rules.breaker
         if self.tripped is not None and self.tripped.trial:
             self.tripped = circuit_breaker.judged(self.tripped, self.machines[self.tripped.trial].node, now, limits)
@@ -198,7 +198,7 @@ class Simulation:
         ]
         return disruption_budget.Usage(serving, tuple(out), tuple(pending))
 
-    def _note(self, each: Machine, decision: Decision, refused: tuple[str, str], now: float) -> None:
+    def _note(self, each: SimulatedNode, decision: Decision, refused: tuple[str, str], now: float) -> None:
         """Count what a decision does, and keep what a person would compare."""
         tally = self.outcome.nodes[each.known.node]
         what, why = refused
@@ -245,9 +245,9 @@ class Difference(NamedTuple):
     new: Said | None
 
 
-def figures(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> tuple[Figure, ...]:
+def figures(old: Mapping[str, NodeCounts], new: Mapping[str, NodeCounts]) -> tuple[Figure, ...]:
     """Return what some nodes come to, under each policy."""
-    counted: dict[str, Callable[[Tally], float]] = {
+    counted: dict[str, Callable[[NodeCounts], float]] = {
         **{remedy.value: _tried(remedy) for remedy in LADDER},
         "triages": lambda tally: tally.triages,
         "tickets": lambda tally: tally.tickets,
@@ -259,7 +259,7 @@ def figures(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> tuple[Figure,
     return tuple(Figure(name, sum(map(of, old.values())), sum(map(of, new.values()))) for name, of in counted.items())
 
 
-def differences(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> tuple[Difference, ...]:
+def differences(old: Mapping[str, NodeCounts], new: Mapping[str, NodeCounts]) -> tuple[Difference, ...]:
     """Return the first decision that differs, of each node of which one does."""
     found = []
     for name in sorted(old):
@@ -272,5 +272,5 @@ def differences(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> tuple[Dif
     return tuple(found)
 
 
-def _tried(remedy: Remedy) -> Callable[[Tally], float]:
+def _tried(remedy: Remedy) -> Callable[[NodeCounts], float]:
     return lambda tally: tally.remedies[remedy]

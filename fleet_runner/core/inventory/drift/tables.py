@@ -6,14 +6,14 @@ from typing import NamedTuple
 from fleet_runner.core.inventory.drift.difference import Difference, Kind
 
 
-class Place(NamedTuple):
+class ObjectRef(NamedTuple):
     """Where NetBox keeps a value: the list ("dcim/devices") and the object's id; 0 where it has none for it yet."""
 
     path: str
     id: int
 
 
-Places = Mapping[tuple[str, Kind, str], Place]
+Places = Mapping[tuple[str, Kind, str], ObjectRef]
 """By node, kind and name, as differences have them."""
 
 COLUMNS = {

@@ -1,7 +1,7 @@
 """The custom fields of a node's page in NetBox: what people read there, and what they ask for."""
 
 from fleet_runner.core.inventory.records import Management
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import FABRICS, State
 
 MANAGEMENT = "fleet_management"
@@ -16,10 +16,18 @@ STATES = tuple(state.value for state in State if state not in FABRICS)
 WISHES = tuple(
     wish.value
     for wish in (
-        Wish.CERTIFY, Wish.HOLD, Wish.MAINTENANCE, Wish.RELEASE, Wish.CANCEL, Wish.REBOOT, Wish.TRIAGE, Wish.DEBUG,
-        Wish.REPAIRED, Wish.RETRY,
+        IntentKind.CERTIFY,
+        IntentKind.HOLD,
+        IntentKind.MAINTENANCE,
+        IntentKind.RELEASE,
+        IntentKind.CANCEL,
+        IntentKind.REBOOT,
+        IntentKind.TRIAGE,
+        IntentKind.DEBUG,
+        IntentKind.REPAIRED,
+        IntentKind.RETRY,
     )
-)  # fmt: skip
+)
 """What `fleet_wish` may be: not what cannot be undone, and not what needs more words than a reason."""
 
 MANAGEMENTS = tuple(each.value for each in Management)

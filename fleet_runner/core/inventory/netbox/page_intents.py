@@ -56,7 +56,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageIntent:
     """A wish, with who asked and when. `change` is what set it, UNKNOWN where that cannot be read."""
 
     device: int
@@ -69,7 +69,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenIntent:
     """A wish of a device that was taken; `gone` once its field was seen without it."""
 
     change: int
@@ -79,7 +79,7 @@ class Taken:
     gone: bool
 
 
-def asked(page: Page, changes: Iterable[Change]) -> Asked:
+def asked(page: Page, changes: Iterable[Change]) -> PageIntent:
     """Return the wish that stands in a page, by the device's changes as they were when it was read.
 
     Where they do not lead to what stands there, it was set past the change log.
@@ -90,7 +90,7 @@ def asked(page: Page, changes: Iterable[Change]) -> Asked:
     return _asked(page, page.reason, last)
 
 
-def overwritten(page: Page, taken: Asked, changes: Iterable[Change]) -> Asked | None:
+def overwritten(page: Page, taken: PageIntent, changes: Iterable[Change]) -> PageIntent | None:
     """Return the wish that somebody set after the one that was taken, and that emptying the field took away."""
     later = sorted((each for each in changes if each.id > taken.change and _sets(each)), key=lambda each: each.id)
     emptied = [at for at, each in enumerate(later) if each.ours]
@@ -100,7 +100,7 @@ def overwritten(page: Page, taken: Asked, changes: Iterable[Change]) -> Asked | 
     return _asked(page, lost[-1].reason, lost[-1])
 
 
-def known(wish: Asked, before: Iterable[Taken]) -> bool:
+def known(wish: PageIntent, before: Iterable[TakenIntent]) -> bool:
     """Whether a wish is one of those of its device that were taken."""
     return any(_same(wish, each) for each in before)
 
@@ -122,12 +122,12 @@ def refusal(page: Page, node: Node | None) -> str:
     return ""
 
 
-def mark(wish: Asked) -> str:
+def mark(wish: PageIntent) -> str:
     """Return what names a wish in the journal of its device: by it a refusal is found again that was said before."""
     return f"fleet-runner wish {wish.device}-{wish.change}-{wish.at:.6f}"
 
 
-def told(wish: Asked, why: str) -> str:
+def told(wish: PageIntent, why: str) -> str:
     """Return the journal's entry that refuses a wish, as a block that nothing that people typed breaks out of."""
     words = f"{wish.by} asks: {wish.wish}{f' ({wish.reason})' if wish.reason else ''}.\n{why}"
     return f"{markdown(words)}\n<!-- {mark(wish)} -->"
@@ -137,16 +137,16 @@ def _sets(change: Change) -> bool:
     return change.before != change.after
 
 
-def _same(wish: Asked, taken: Taken) -> bool:
+def _same(wish: PageIntent, taken: TakenIntent) -> bool:
     if (taken.change, taken.at) == (wish.change, wish.at):
         return True
     unsure = UNKNOWN in (taken.change, wish.change)
     return unsure and not taken.gone and (taken.wish, taken.reason) == (wish.wish, wish.reason)
 
 
-def _asked(page: Page, reason: str, change: Change) -> Asked:
+def _asked(page: Page, reason: str, change: Change) -> PageIntent:
     who = f"{_short(change.by) or SOMEONE} in NetBox"
-    return Asked(page.device, page.name, _short(change.after), _plain(reason), who, change.at, change.id)
+    return PageIntent(page.device, page.name, _short(change.after), _plain(reason), who, change.at, change.id)
 
 
 def _plain(text: str) -> str:

@@ -41,7 +41,7 @@ class Designed:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MachineReport:
     """What one of the two says of the machine. `why` says why it told nothing, "" where it told something.
 
     `serials` are those of the system and its chassis: which of them a site writes down differs. `boards` prove a
@@ -62,7 +62,7 @@ class Told:
 class Answer(NamedTuple):
     """Whether one of the two is the designed machine, by what that was told ("serial", "mac"), and a sentence."""
 
-    told: Told
+    told: MachineReport
     match: Match
     by: str
     sentence: str
@@ -98,14 +98,14 @@ def designed(device: Mapping[str, Any]) -> Designed:
     return Designed(serial.strip() if identity.serial(serial) else "", frozenset(filter(_MAC.fullmatch, found)))
 
 
-def identify(known: Designed, told: Sequence[Told]) -> Identity:
+def identify(known: Designed, told: Sequence[MachineReport]) -> Identity:
     """Return who answers, from what each of them tells."""
     answers = tuple(_answer(known, each) for each in told)
     proven = all(answer.match is Match.SAME and answer.by == "serial" for answer in answers)
     return Identity(answers, "" if proven else _apart(told))
 
 
-def strangers(known: Designed, told: Told) -> str:
+def strangers(known: Designed, told: MachineReport) -> str:
     """Say that none of the designed MAC addresses is in the machine; "" where one is, or nobody can tell."""
     real = {mac for mac in told.macs if not int(mac[:2], 16) & _LOCAL}
     if not known.macs or not told.every_mac or not real or told.macs & known.macs:
@@ -116,7 +116,7 @@ def strangers(known: Designed, told: Told) -> str:
     )
 
 
-def _answer(known: Designed, told: Told) -> Answer:
+def _answer(known: Designed, told: MachineReport) -> Answer:
     if told.why:
         return Answer(told, Match.UNKNOWN, "", f"{told.who} tells nothing: {told.why}")
     wanted = identity.serial(known.serial)
@@ -132,7 +132,7 @@ def _answer(known: Designed, told: Told) -> Answer:
     return _by_mac(known, told, wanted)
 
 
-def _by_mac(known: Designed, told: Told, wanted: str) -> Answer:
+def _by_mac(known: Designed, told: MachineReport, wanted: str) -> Answer:
     same = told.macs & known.macs
     if same:
         return Answer(told, Match.SAME, "mac", f"{told.who} has MAC address {_some(same)}")
@@ -147,7 +147,7 @@ def _by_mac(known: Designed, told: Told, wanted: str) -> Answer:
     return Answer(told, Match.UNKNOWN, "", words)
 
 
-def _apart(told: Sequence[Told]) -> str:
+def _apart(told: Sequence[MachineReport]) -> str:
     """Say that those who tell something tell of two machines: by their serial numbers, else by their UUIDs."""
     spoke = [each for each in told if not each.why]
     for at, one in enumerate(spoke):
@@ -157,7 +157,7 @@ def _apart(told: Sequence[Told]) -> str:
     return ""
 
 
-def _differ(one: Told, other: Told) -> str:
+def _differ(one: MachineReport, other: MachineReport) -> str:
     mine, theirs = (_filled((*each.serials, *each.boards)) for each in (one, other))
     if mine.keys() & theirs.keys():
         return ""

@@ -21,7 +21,7 @@ class Method(StrEnum):
     TPM_CLEAR = "tpm_clear"
 
 
-class Way(NamedTuple):
+class MethodRow(NamedTuple):
     """One row of the table of methods.
 
     `steps` are commands, one after the other; "{path}" is the block device. `whole` ones erase all namespaces of a
@@ -46,28 +46,28 @@ RUNNING = '"(2) '
 SET_PASSWORD = "--security-set-pass"  # noqa: S105  an option of hdparm
 _HDPARM = ("hdparm", "--user-master", "u")
 
-WAYS: dict[Method, Way] = {
-    Method.SANITIZE_CRYPTO: Way("NVMe Sanitize: the drive forgets the key of all it holds, spare blocks included.",
+WAYS: dict[Method, MethodRow] = {
+    Method.SANITIZE_CRYPTO: MethodRow("NVMe Sanitize: the drive forgets the key of all data, spare blocks included.",
                                 (("nvme", "sanitize", "{path}", "-a", "4"),), whole=True, poll=LOG, while_=RUNNING),
-    Method.SANITIZE_BLOCK: Way("NVMe Sanitize: the drive erases every block, spare ones included.",
+    Method.SANITIZE_BLOCK: MethodRow("NVMe Sanitize: the drive erases every block, spare ones included.",
                                (("nvme", "sanitize", "{path}", "-a", "2"),), whole=True, poll=LOG, while_=RUNNING),
-    Method.FORMAT_CRYPTO: Way("NVMe Format: the drive forgets the key of the namespace.",
+    Method.FORMAT_CRYPTO: MethodRow("NVMe Format: the drive forgets the key of the namespace.",
                               (("nvme", "format", "{path}", "-s", "2", "--force"),)),
-    Method.FORMAT_ERASE: Way("NVMe Format: the drive erases the namespace's user data.",
+    Method.FORMAT_ERASE: MethodRow("NVMe Format: the drive erases the namespace's user data.",
                              (("nvme", "format", "{path}", "-s", "1", "--force"),)),
-    Method.ATA_ENHANCED: Way("ATA Security Erase, enhanced: reallocated sectors included.", (
+    Method.ATA_ENHANCED: MethodRow("ATA Security Erase, enhanced: reallocated sectors included.", (
         (*_HDPARM, SET_PASSWORD, PASSWORD, "{path}"),
         (*_HDPARM, "--security-erase-enhanced", PASSWORD, "{path}"),
     )),
-    Method.ATA_ERASE: Way("ATA Security Erase: everything that can be addressed.", (
+    Method.ATA_ERASE: MethodRow("ATA Security Erase: everything that can be addressed.", (
         (*_HDPARM, SET_PASSWORD, PASSWORD, "{path}"),
         (*_HDPARM, "--security-erase", PASSWORD, "{path}"),
     )),
-    Method.SECURE_DISCARD: Way("Secure discard of the whole device.",
+    Method.SECURE_DISCARD: MethodRow("Secure discard of the whole device.",
                                (("blkdiscard", "--force", "--secure", "{path}"),)),
-    Method.OVERWRITE: Way("Written over, once with noise and once with zeroes; spare blocks keep what they hold.",
+    Method.OVERWRITE: MethodRow("Overwritten, once with noise and once with zeroes; spare blocks keep their data.",
                           (("shred", "--force", "--iterations=1", "--zero", "{path}"),), zeroes=True),
-    Method.TPM_CLEAR: Way("TPM2_Clear: what the storage and endorsement hierarchies made or keep is gone.",
+    Method.TPM_CLEAR: MethodRow("TPM2_Clear: what the storage and endorsement hierarchies made or keep is gone.",
                           (("tpm2_clear",),), whole=True),
 }  # fmt: skip
 

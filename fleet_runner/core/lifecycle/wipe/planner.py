@@ -14,8 +14,8 @@ from fleet_runner.core.checks.parsers.nvme_tool import Sanitized
 from fleet_runner.core.lifecycle.wipe import reports
 from fleet_runner.core.lifecycle.wipe.devices import Device, Kind
 from fleet_runner.core.lifecycle.wipe.methods import IDENTITY_KEY, SET_PASSWORD, UNLOCK, WAYS, Method
-from fleet_runner.core.lifecycle.wipe.reports import Report, Stand
-from fleet_runner.core.lifecycle.wipe.wanted import Row, Wanted
+from fleet_runner.core.lifecycle.wipe.reports import Report, TryStatus
+from fleet_runner.core.lifecycle.wipe.wanted import Row, WipePlan
 
 SAMPLES = 64
 """Blocks of 4 KiB that are read before and after."""
@@ -90,19 +90,19 @@ OF_TPM = (
 class _Case:
     """What a decision about one device rests on beside the device."""
 
-    wanted: Wanted
+    wanted: WipePlan
     own: frozenset[str]
     crowded: Counter[Row]
     stay: Stay
 
 
-def plan(wanted: Wanted, own: Collection[str], found: Sequence[Device], stay: Stay) -> tuple[Item, ...]:
+def plan(wanted: WipePlan, own: Collection[str], found: Sequence[Device], stay: Stay) -> tuple[Item, ...]:
     """Return what follows for each device. `own` are the serial numbers of the node's disks, if they are known."""
     case = _Case(wanted, frozenset(own), _counted(wanted, found), stay)
     return tuple(_item(device, case) for device in found)
 
 
-def missing(wanted: Wanted, own: Collection[str], found: Sequence[Device]) -> tuple[Missing, ...]:
+def missing(wanted: WipePlan, own: Collection[str], found: Sequence[Device]) -> tuple[Missing, ...]:
     """Return the disks that should be there and are not: what they hold is somewhere."""
     there, serials = _counted(wanted, found), {device.serial for device in found if not device.left}
     gone = [Missing(each, f"the disk with serial {each} is not there") for each in sorted(set(own) - serials)]
@@ -114,7 +114,7 @@ def missing(wanted: Wanted, own: Collection[str], found: Sequence[Device]) -> tu
     return (*gone, *fewer)
 
 
-def _counted(wanted: Wanted, found: Sequence[Device]) -> Counter[Row]:
+def _counted(wanted: WipePlan, found: Sequence[Device]) -> Counter[Row]:
     local = (wanted.row(device.model) for device in found if device.kind is Kind.DISK and not device.left)
     return Counter(row for row in local if row is not None)
 
@@ -154,15 +154,19 @@ def _going(device: Device, mine: Sequence[Report], case: _Case) -> Item | None:
     if kept is not None:
         return Item(device, Next.DONE, str(kept.get("why", "")), kept=kept)
     for report in reversed(mine):
-        if report.stand is Stand.RUNNING:
+        if report.stand is TryStatus.RUNNING:
             return replace(_waits(device, report.started, case), method=report.method, report=report)
-        if report.stand is Stand.ENDED and not reports.failure(report):
+        if report.stand is TryStatus.ENDED and not reports.failure(report):
             return Item(device, Next.DONE, reports.proof(report), report.method, report)
     log = device.sanitize
     if log is not None and log.state is Sanitized.RUNNING:
         found = _waits(device, case.stay.since, case)
         return replace(found, why=f"{found.why}; {log.share:.0%} of a sanitize is done")
-    if log is not None and log.proves and not any(report.touched for report in mine if report.stand is Stand.ENDED):
+    if (
+        log is not None
+        and log.proves
+        and not any(report.touched for report in mine if report.stand is TryStatus.ENDED)
+    ):
         return Item(device, Next.DONE, "its own log says that it was sanitized and that nothing was written since")
     return None
 
@@ -193,10 +197,10 @@ def _next(device: Device, methods: Sequence[Method], mine: Sequence[Report]) -> 
 
 def _failed(tries: Sequence[Report]) -> str:
     """Say why a method is not tried again; "" where it was not, or only got lost."""
-    ended = [reports.failure(each) for each in tries if each.stand is Stand.ENDED]
+    ended = [reports.failure(each) for each in tries if each.stand is TryStatus.ENDED]
     if ended:
         return ended[-1]
-    lost = sum(each.stand is Stand.LOST for each in tries)
+    lost = sum(each.stand is TryStatus.LOST for each in tries)
     return f"it got lost {lost} times" if lost >= MOST_LOST else ""
 
 

@@ -17,7 +17,7 @@ UNREADABLE = "error"
 """How the name of a sample begins that could not be read."""
 
 
-class Stand(StrEnum):
+class TryStatus(StrEnum):
     """How far a try is."""
 
     RUNNING = "running"
@@ -45,7 +45,7 @@ class Report:
 
     key: str
     number: int
-    stand: Stand
+    stand: TryStatus
     method: Method
     started: float
     ended: float | None = None
@@ -68,7 +68,7 @@ def read(raw: object) -> Report:
         return Report(
             key=str(raw["key"]),
             number=int(raw["number"]),
-            stand=Stand(raw["stand"]),
+            stand=TryStatus(raw["stand"]),
             method=Method(raw["method"]),
             started=number(raw["started"]) or 0.0,
             ended=number(raw.get("ended")),

@@ -26,7 +26,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WipePlan:
     """Everything that a wipe of such a node erases; `seconds` is the longest that one device may take."""
 
     rows: tuple[Row, ...]
@@ -38,7 +38,7 @@ class Wanted:
         return next((row for row in self.rows if fnmatchcase(model, row.model)), None)
 
 
-def read(profile: Mapping[str, Any]) -> Wanted:
+def read(profile: Mapping[str, Any]) -> WipePlan:
     """Read the section `wipe`; EvidenceError where there is none, or any slip in it: then nothing is erased."""
     section = profile.get("wipe")
     if section is None:
@@ -56,7 +56,7 @@ def read(profile: Mapping[str, Any]) -> Wanted:
     if hours is None or hours <= 0:
         raise _wrong("wipe.hours", section.get("hours"), "a number above 0")
     read_rows = tuple(_row(row, f"wipe.disks[{index}]") for index, row in enumerate(rows))
-    return Wanted(read_rows, tpm, hours * 3600.0)
+    return WipePlan(read_rows, tpm, hours * 3600.0)
 
 
 def _row(value: object, key: str) -> Row:

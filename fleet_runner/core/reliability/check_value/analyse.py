@@ -8,7 +8,7 @@ from typing import Any
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.reliability.check_value import faults as told
 from fleet_runner.core.reliability.check_value.faults import PUSHED, Confirmed, Fault, is_active
-from fleet_runner.core.reliability.check_value.past import DAY, HOUR, MINUTE, WEEK_DAYS, Cost, Past
+from fleet_runner.core.reliability.check_value.past import DAY, HOUR, MINUTE, WEEK_DAYS, Cost, FleetPast
 from fleet_runner.core.reliability.check_value.schedule import FEWEST, WEEK, Caught, Proposed, Timed, propose
 from fleet_runner.core.reliability.parts.stay import Episode
 
@@ -74,7 +74,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class CheckValue:
     """Which checks paid in a span."""
 
     since: float
@@ -113,7 +113,7 @@ class Worth:
         }
 
 
-def analyse(episodes: Iterable[Episode], past: Past) -> Worth:
+def analyse(episodes: Iterable[Episode], past: FleetPast) -> CheckValue:
     """Judge the checks by the faults that began in a past."""
     found = told.faults(episodes, past)
     costs = {cost.check: cost for cost in past.costs}
@@ -121,7 +121,7 @@ def analyse(episodes: Iterable[Episode], past: Past) -> Worth:
     rows = [_paid(name, found, costs.get(name) or Cost(name, 0.0, None), len(past.here), past.days) for name in names]
     rows.sort(key=lambda row: (-row.first, -row.alone, row.check))
     dubious = sum(fault.confirmed is Confirmed.NO for fault in found)
-    return Worth(
+    return CheckValue(
         past.since, past.until, len(past.here), len(found), dubious, tuple(rows), _plan(found, tuple(costs.values()))
     )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.reliability.check_value.past import DAY, HOUR, Past, Whereabouts
+from fleet_runner.core.reliability.check_value.past import DAY, HOUR, FleetPast, StateHistory
 from fleet_runner.core.reliability.parts.stay import Episode
 
 TOGETHER = 2 * DAY
@@ -35,7 +35,7 @@ class Confirmed(StrEnum):
     OPEN = "open"  # too new, or of a kind that is told but once
 
 
-class Sight(NamedTuple):
+class Detection(NamedTuple):
     """A check that saw a fault, and when it did first."""
 
     check: str
@@ -53,7 +53,7 @@ class Fault:
 
     node: str
     component: str
-    sights: tuple[Sight, ...]
+    sights: tuple[Detection, ...]
     keys: frozenset[str]
     last_at: float
     seen: int
@@ -63,7 +63,7 @@ class Fault:
     unhelped: int = 0
 
     @property
-    def first(self) -> Sight:
+    def first(self) -> Detection:
         """Return who saw it first."""
         return self.sights[0]
 
@@ -79,9 +79,9 @@ class Fault:
         return max(seen, MENDED_HOURS) if self.mended and self.seen > 1 else seen
 
 
-def faults(episodes: Iterable[Episode], past: Past) -> tuple[Fault, ...]:
+def faults(episodes: Iterable[Episode], past: FleetPast) -> tuple[Fault, ...]:
     """Return the faults that began in a past, by when they did."""
-    where, marked = Whereabouts(past), _Marked(past)
+    where, marked = StateHistory(past), _Marked(past)
     found = [
         _fault(mine, past, where, marked)
         for mine in _together(episodes)
@@ -106,7 +106,7 @@ def _together(episodes: Iterable[Episode]) -> list[list[Episode]]:
 class _Marked:
     """What was done against faults, by their keys."""
 
-    def __init__(self, past: Past) -> None:
+    def __init__(self, past: FleetPast) -> None:
         self.done: dict[str, list[bool | None]] = {}
         self.tickets = past.tickets
         for each in past.remedied:
@@ -114,7 +114,7 @@ class _Marked:
                 self.done.setdefault(key, []).append(each.helped)
 
 
-def _fault(mine: list[Episode], past: Past, where: Whereabouts, marked: _Marked) -> Fault:
+def _fault(mine: list[Episode], past: FleetPast, where: StateHistory, marked: _Marked) -> Fault:
     begins: dict[str, float] = {}
     for each in mine:
         begins.setdefault(each.check, each.first_at)
@@ -129,7 +129,7 @@ def _fault(mine: list[Episode], past: Past, where: Whereabouts, marked: _Marked)
         confirmed = Confirmed.OPEN
     else:
         confirmed = Confirmed.NO
-    sights = tuple(Sight(check, at) for check, at in begins.items())
+    sights = tuple(Detection(check, at) for check, at in begins.items())
     mended = True in done or where.is_mended_after(one.node, one.first_at)
     return Fault(one.node, one.component, sights, keys, last, seen, serving, confirmed, mended, done.count(False))
 

@@ -11,7 +11,7 @@ from math import ceil, floor, log10
 from statistics import median
 from typing import Any, NamedTuple
 
-from fleet_runner.core.checks.baseline import Learned, Margin
+from fleet_runner.core.checks.baseline import LearnedLimit, Margin
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import Measure
 from fleet_runner.core.checks.parsers.json_text import number
@@ -111,7 +111,7 @@ def _numbers(observed: object, path: Sequence[str]) -> list[float]:
     return [value for entry in entries for value in _numbers(entry, path[1:])]
 
 
-def learn(limit: Limit, looks: Sequence[Look], profile: Profile, margin: Margin) -> Learned:
+def learn(limit: Limit, looks: Sequence[Look], profile: Profile, margin: Margin) -> LearnedLimit:
     """Propose a limit from looks at good nodes; why not, where there are too few of them.
 
     It lies so many median deviations beyond the median of the nodes' worst numbers, and by what matters at the least;
@@ -124,7 +124,7 @@ def learn(limit: Limit, looks: Sequence[Look], profile: Profile, margin: Margin)
             f"not enough data: {len(looks)} looks at {len(worst)} good nodes, expected at least {FEWEST_LOOKS} of "
             f"{FEWEST_NODES}"
         )
-        return Learned(limit.check, limit.measure, len(worst), len(looks), now=now, why=why)
+        return LearnedLimit(limit.check, limit.measure, len(worst), len(looks), now=now, why=why)
     usual = median(worst.values())
     deviation = median(abs(value - usual) for value in worst.values())
     distance = max(margin.deviations * deviation, limit.least)
@@ -133,10 +133,10 @@ def learn(limit: Limit, looks: Sequence[Look], profile: Profile, margin: Margin)
     exact = min(usual - distance, allowed) if limit.higher else max(usual + distance, allowed)
     if exact <= SMALLEST:
         why = f"good nodes come down to {by_badness[0]:.4g}: no limit above nought is beyond them"
-        return Learned(limit.check, limit.measure, len(worst), len(looks), usual, deviation, now=now, why=why)
+        return LearnedLimit(limit.check, limit.measure, len(worst), len(looks), usual, deviation, now=now, why=why)
     mark = _rounded(limit, exact)
     outside = tuple(sorted(node for node, value in worst.items() if misses(limit, value, mark)))
-    return Learned(limit.check, limit.measure, len(worst), len(looks), usual, deviation, mark, now, outside)
+    return LearnedLimit(limit.check, limit.measure, len(worst), len(looks), usual, deviation, mark, now, outside)
 
 
 def misses(limit: Limit, value: float, mark: float) -> bool:

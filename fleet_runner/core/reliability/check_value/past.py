@@ -43,7 +43,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class FleetPast:
     """A span of a fleet's past. `here` is where each node is now; `tickets` are faults that people took care of."""
 
     since: float
@@ -60,10 +60,10 @@ class Past:
         return (self.until - self.since) / DAY
 
 
-class Whereabouts:
+class StateHistory:
     """Where each node was at any moment of a past, told from its moves and from where it is now."""
 
-    def __init__(self, past: Past) -> None:
+    def __init__(self, past: FleetPast) -> None:
         self._here = past.here
         self._moves: dict[str, list[Moved]] = {}
         for move in sorted(past.moves, key=lambda move: move.at):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fleet_runner.core.base.plural import counted
-from fleet_runner.core.checks.baseline import Learned, Margin
+from fleet_runner.core.checks.baseline import LearnedLimit, Margin
 from fleet_runner.core.inventory.profile import Profile
 from fleet_runner.core.reliability.check_value.limits import Limit, Look, Replay, learn, replay
 from fleet_runner.core.reliability.check_value.past import DAY
@@ -35,7 +35,7 @@ class Proposal:
 
     device_type: str
     limit: Limit
-    learned: Learned
+    learned: LearnedLimit
     then: Replay | None = None
     today: Replay | None = None
 

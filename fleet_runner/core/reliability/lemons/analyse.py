@@ -8,7 +8,7 @@ from fleet_runner.core.base.plural import counted
 from fleet_runner.core.reliability.forecasts import Foresight
 from fleet_runner.core.reliability.lemons.past import WINDOW, Proof, as_of, known_since, prove
 from fleet_runner.core.reliability.lemons.score import Score, Weighing, usual
-from fleet_runner.core.reliability.lemons.signals import JOBS, SIGNALS, Jobs, Past, count
+from fleet_runner.core.reliability.lemons.signals import JOBS, SIGNALS, Jobs, NodeHistory, count
 from fleet_runner.core.reliability.parts.failures import DAY
 from fleet_runner.core.reliability.report.rows import Span
 
@@ -74,7 +74,7 @@ class Lemons:
         return []
 
 
-def analyse(past: Past, now: float, weighing: Weighing, told: str = "", since: float | None = None) -> Lemons:
+def analyse(past: NodeHistory, now: float, weighing: Weighing, told: str = "", since: float | None = None) -> Lemons:
     """Score every node that served lately; `since` is the moment from which on rows were read, None for all.
 
     `told` says why nothing is known of jobs, "" where something is.

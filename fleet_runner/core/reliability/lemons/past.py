@@ -12,7 +12,7 @@ from typing import Any
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.reliability.lemons.score import Score, Weighing, score
-from fleet_runner.core.reliability.lemons.signals import Past, count, serving
+from fleet_runner.core.reliability.lemons.signals import NodeHistory, count, serving
 from fleet_runner.core.reliability.parts.failures import DAY, Place, place
 from fleet_runner.core.reliability.report.rows import Span
 
@@ -83,7 +83,7 @@ class Proof:
         }  # fmt: skip
 
 
-def prove(past: Past, since: float, now: float, weighing: Weighing) -> Proof:
+def prove(past: NodeHistory, since: float, now: float, weighing: Weighing) -> Proof:
     """Score nodes as of past moments, and hold that against what followed; nothing is known from before `since`."""
     flagged: dict[float, int] = defaultdict(int)
     right: dict[float, int] = defaultdict(int)
@@ -112,13 +112,13 @@ def moments(since: float, now: float) -> Iterator[float]:
             yield moment
 
 
-def as_of(past: Past, moment: float, weighing: Weighing) -> tuple[tuple[Score, ...], frozenset[str]]:
+def as_of(past: NodeHistory, moment: float, weighing: Weighing) -> tuple[tuple[Score, ...], frozenset[str]]:
     """Return the scores as of a moment, and the nodes that served then: only those are suggested."""
     serve = frozenset(each.node for each in past.stories if serving(each, moment))
     return score(count(past, Span(moment - WINDOW * DAY, moment)), weighing, serve), serve
 
 
-def outcomes(past: Past, after: Span) -> set[str]:
+def outcomes(past: NodeHistory, after: Span) -> set[str]:
     """Return the nodes that turned out bad in a span."""
     found = {node for node, opened in past.cases.items() if any(map(after.holds, opened))}
     for story in past.stories:
@@ -128,7 +128,7 @@ def outcomes(past: Past, after: Span) -> set[str]:
     return found | _exchanged(past, after)
 
 
-def _exchanged(past: Past, after: Span) -> set[str]:
+def _exchanged(past: NodeHistory, after: Span) -> set[str]:
     """Return the nodes in which another serial number came where one was known."""
     before: dict[Place, str] = {}
     found: set[str] = set()
@@ -152,7 +152,7 @@ def _share(name: str, part: int, whole: int) -> dict[str, float | None]:
     return {key: round(value, 4) for key, value in rows}
 
 
-def known_since(past: Past) -> float | None:
+def known_since(past: NodeHistory) -> float | None:
     """Return from when on nodes are known to have served; None where none is."""
     begins: Iterable[float] = (begins for story in past.stories for begins, _ in story.served)
     return min(begins, default=None)

@@ -16,7 +16,7 @@ from fleet_runner.core.lifecycle.states import Event
 from fleet_runner.core.lifecycle.view import RUNNER
 from fleet_runner.core.reliability.parts.failures import of_hardware
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
-from fleet_runner.core.reliability.report.rows import Fix, Hold, Span, Tried
+from fleet_runner.core.reliability.report.rows import Fix, Hold, PastRemedy, Span
 from fleet_runner.core.reliability.report.stories import Exclusion, Story, out
 
 PLANNED = frozenset({Event.FIRMWARE_NEEDED, Event.WIPE})
@@ -68,7 +68,7 @@ again. No signal alone reaches the mark by far."""
 class Ended(NamedTuple):
     """A remedy of which it was known at some moment whether it helped."""
 
-    tried: Tried
+    tried: PastRemedy
     known_at: float
 
 
@@ -106,7 +106,7 @@ class Jobs:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class NodeHistory:
     """What the store and the scheduler tell of nodes; `jobs` is None where no scheduler tells of any."""
 
     stories: Sequence[Story] = ()
@@ -123,7 +123,7 @@ Counted = Mapping[str, Mapping[str, float]]
 """By node and signal; a node that served has a row, and a signal that is 0 stands in none."""
 
 
-def count(past: Past, span: Span) -> Counted:
+def count(past: NodeHistory, span: Span) -> Counted:
     """Count every signal of nodes that served in a span; what is at its end or later is not looked at."""
     found: dict[str, dict[str, float]] = {each.node: {} for each in past.stories if served(each, span)}
     for node, name, number in (*_outs(past, span), *_people(past, span), *_told(past, span), *_jobs(past.jobs, span)):
@@ -150,7 +150,7 @@ def unplanned(each: Exclusion) -> bool:
 Told = tuple[str, str, float]
 
 
-def _outs(past: Past, span: Span) -> Iterable[Told]:
+def _outs(past: NodeHistory, span: Span) -> Iterable[Told]:
     for story in past.stories:
         for each in story.exclusions:
             if each.begins < span.until and unplanned(each):
@@ -158,7 +158,7 @@ def _outs(past: Past, span: Span) -> Iterable[Told]:
                 yield story.node, "hours_out", out(each, span, span.until) / 3_600
 
 
-def _people(past: Past, span: Span) -> Iterable[Told]:
+def _people(past: NodeHistory, span: Span) -> Iterable[Told]:
     for story in past.stories:
         for each in story.exclusions:
             if span.holds(each.begins) and unplanned(each) and each.step.by != RUNNER:
@@ -168,7 +168,7 @@ def _people(past: Past, span: Span) -> Iterable[Told]:
             yield hold.node, "people", 1.0
 
 
-def _told(past: Past, span: Span) -> Iterable[Told]:
+def _told(past: NodeHistory, span: Span) -> Iterable[Told]:
     codes: dict[str, set[str]] = defaultdict(set)
     for each in past.episodes:
         if span.holds(each.first_at) and of_hardware(each.code):

@@ -16,7 +16,7 @@ MOST = 1_000
 Key = tuple[str, str, str, str, str]
 
 
-class Befell:
+class Episodes:
     """The episodes of nodes while what they told is read in the order of time; `ids` numbers those that begin."""
 
     def __init__(self, known: Iterable[Episode], ids: Iterator[int]) -> None:

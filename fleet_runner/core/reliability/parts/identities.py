@@ -7,20 +7,20 @@ from fleet_runner.core.reliability.trends.metrics import component
 from fleet_runner.core.reliability.trends.samples import MOST, believable
 
 
-class Told(NamedTuple):
+class IdentitySource(NamedTuple):
     """Where a check tells identities: the kind of part, and the mapping by component that it observed."""
 
     kind: str
     where: str
 
 
-TOLD: Mapping[str, Told] = {
-    "parts_gpu": Told("gpu", "parts"),
-    "parts_hca": Told("hca", "guids"),
-    "parts_nvme": Told("nvme", "serials"),
-    "parts_dimm": Told("dimm", "serials"),
-    "power_supplies": Told("psu", "parts"),
-    "optics": Told("optic", "modules"),
+TOLD: Mapping[str, IdentitySource] = {
+    "parts_gpu": IdentitySource("gpu", "parts"),
+    "parts_hca": IdentitySource("hca", "guids"),
+    "parts_nvme": IdentitySource("nvme", "serials"),
+    "parts_dimm": IdentitySource("dimm", "serials"),
+    "power_supplies": IdentitySource("psu", "parts"),
+    "optics": IdentitySource("optic", "modules"),
 }
 """By check. An HCA tells no serial number of its own; its GUID is burnt into it, and is as good."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fleet_runner.core.lifecycle.states import Event
 from fleet_runner.core.lifecycle.view import RUNNER
-from fleet_runner.core.reliability.report.rows import Fault, Fix, Hold, Span, Tried, Unread
+from fleet_runner.core.reliability.report.rows import Fault, Fix, Hold, PastRemedy, Span, Unread
 from fleet_runner.core.reliability.report.stories import BringUp, Exclusion, Story, out, production
 
 PEOPLES: Mapping[Event, str] = {
@@ -50,7 +50,7 @@ class Remedied:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class NodeToWatch:
     """A node to watch: its points, and of what each came; `seconds` it was out."""
 
     node: str
@@ -82,7 +82,7 @@ class Figures:
     lost: tuple[Lost, ...] = ()
     causes: tuple[Cause, ...] = ()
     remedies: tuple[Remedied, ...] = ()
-    watch: tuple[Watch, ...] = ()
+    watch: tuple[NodeToWatch, ...] = ()
     out: tuple[tuple[str, float], ...] = ()
     unread: tuple[Cause, ...] = ()
     opened: int = 0
@@ -113,7 +113,7 @@ class Found:
     faults: list[Fault] = field(default_factory=list[Fault])
     unread: list[Unread] = field(default_factory=list[Unread])
     fixes: list[Fix] = field(default_factory=list[Fix])
-    tried: list[Tried] = field(default_factory=list[Tried])
+    tried: list[PastRemedy] = field(default_factory=list[PastRemedy])
     holds: list[Hold] = field(default_factory=list[Hold])
     codes: dict[int, str] = field(default_factory=dict[int, str])
     alarms: dict[str, list[Fault]] = field(default_factory=dict[str, list[Fault]])
@@ -203,7 +203,7 @@ def _causes(rows: Iterable[tuple[str, str, str]]) -> tuple[Cause, ...]:
     return tuple(sorted(found, key=lambda row: (-row.faults, row.code)))
 
 
-def _remedies(rows: Iterable[Tried]) -> tuple[Remedied, ...]:
+def _remedies(rows: Iterable[PastRemedy]) -> tuple[Remedied, ...]:
     known: dict[str, Counter[bool | None]] = defaultdict(Counter)
     for each in rows:
         known[each.remedy][each.helped] += 1
@@ -211,7 +211,7 @@ def _remedies(rows: Iterable[Tried]) -> tuple[Remedied, ...]:
     return tuple(sorted(found, key=lambda row: (-(row.helped + row.failed + row.unknown), row.remedy)))
 
 
-def _watch(found: Found, excluded: list[tuple[Exclusion, float]], span: Span) -> tuple[Watch, ...]:
+def _watch(found: Found, excluded: list[tuple[Exclusion, float]], span: Span) -> tuple[NodeToWatch, ...]:
     """Return nodes with points, those with the most first; each point has its reason."""
     times = Counter(each.step.node for each, _ in excluded if span.holds(each.begins))
     seconds: dict[str, float] = defaultdict(float)
@@ -219,7 +219,7 @@ def _watch(found: Found, excluded: list[tuple[Exclusion, float]], span: Span) ->
         seconds[each.step.node] += took
     tickets = Counter(node for fix in found.fixes if span.holds(fix.opened_at) for node in fix.nodes)
     failed = Counter(each.node for each in found.tried if span.holds(each.at) and each.helped is False)
-    rows: list[Watch] = []
+    rows: list[NodeToWatch] = []
     for node in sorted({*times, *tickets, *failed}):
         counted = {
             "exclusion": (times[node], "left production"),
@@ -229,7 +229,7 @@ def _watch(found: Found, excluded: list[tuple[Exclusion, float]], span: Span) ->
         }
         because = [f"{words} {_times(many)}: {POINTS[key] * many}" for key, (many, words) in counted.items() if many]
         points = sum(POINTS[key] * many for key, (many, _) in counted.items())
-        rows.append(Watch(node, points, tuple(because), seconds[node]))
+        rows.append(NodeToWatch(node, points, tuple(because), seconds[node]))
     return tuple(sorted(rows, key=lambda row: (-row.points, -row.seconds, row.node)))
 
 

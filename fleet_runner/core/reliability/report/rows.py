@@ -79,7 +79,7 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class PastRemedy:
     """A remedy that was carried out, and whether it helped: None while nobody knows."""
 
     node: str

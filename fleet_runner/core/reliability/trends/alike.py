@@ -11,7 +11,7 @@ import numpy as np
 from fleet_runner.core.reliability.forecasts import Foresight, Kind
 from fleet_runner.core.reliability.parts.stay import Stay
 from fleet_runner.core.reliability.trends.drift_words import (
-    Told,
+    SeriesChange,
     day_name,
     numbers,
     sentence,
@@ -34,10 +34,10 @@ SAME_TIME = 5
 """Days between which they changed; of what is looked at in weeks, so many weeks."""
 
 
-class Alike(NamedTuple):
+class SameChange(NamedTuple):
     """Changes of one node that are one; of one part it is the change itself, and `parts` is 1."""
 
-    told: Told
+    told: SeriesChange
     node: str
     component: str
     serial: str
@@ -62,14 +62,17 @@ class Together:
 
 
 def as_one(
-    found: Sequence[Told], stays: Sequence[Stay | None], judged: Mapping[str, int], whole: frozenset[tuple[str, Kind]]
-) -> tuple[Alike, ...]:
+    found: Sequence[SeriesChange],
+    stays: Sequence[Stay | None],
+    judged: Mapping[str, int],
+    whole: frozenset[tuple[str, Kind]],
+) -> tuple[SameChange, ...]:
     """Make one change of those of most parts of a node that went the same way at the same time.
 
     `whole` are nodes of which such a change stands, with its kind: there fewer parts are enough.
     """
-    by_node: dict[tuple[str, Kind, bool], list[Told]] = defaultdict(list)
-    said: list[Alike] = []
+    by_node: dict[tuple[str, Kind, bool], list[SeriesChange]] = defaultdict(list)
+    said: list[SameChange] = []
     for each in found:
         by_node[_stay(stays, each).node, each.kind, each.change > 0].append(each)
     for (node, kind, _), mine in by_node.items():
@@ -78,31 +81,31 @@ def as_one(
         still = (node, kind) in whole
         fewest, share = (FEWEST_STILL, SHARE_STILL) if still else (FEWEST_PARTS, 2)
         if len(near) >= max(fewest, judged[node] / share):
-            said.append(Alike(_middle(near), node, "", "", len(near)))
+            said.append(SameChange(_middle(near), node, "", "", len(near)))
             mine = [each for each in mine if each not in near]  # noqa: PLW2901  what is left of them
         said += [_alone(each, _stay(stays, each)) for each in mine]
     return tuple(said)
 
 
-def _stay(stays: Sequence[Stay | None], told: Told) -> Stay:
+def _stay(stays: Sequence[Stay | None], told: SeriesChange) -> Stay:
     """Return the stay of a change: what could be judged has one."""
     stay = stays[told.row]
     assert stay is not None  # noqa: S101  a row without a stay is silent
     return stay
 
 
-def _alone(told: Told, stay: Stay) -> Alike:
+def _alone(told: SeriesChange, stay: Stay) -> SameChange:
     """Return the change of one part."""
-    return Alike(told, stay.node, stay.component, stay.serial, 1)
+    return SameChange(told, stay.node, stay.component, stay.serial, 1)
 
 
-def _middle(near: Sequence[Told]) -> Told:
+def _middle(near: Sequence[SeriesChange]) -> SeriesChange:
     """Return the change that stands for all: the middle one, from the day on which the first of them began."""
     ordered = sorted(near, key=lambda each: abs(each.change))
     return replace(ordered[len(ordered) // 2], since=min(each.since for each in near))
 
 
-def foresight(alike: Alike, metric: Metric, judged: Mapping[str, int]) -> Foresight:
+def foresight(alike: SameChange, metric: Metric, judged: Mapping[str, int]) -> Foresight:
     """Return what is foreseen of it."""
     words = sentence(alike.told, metric, alike.parts, judged[alike.node])
     rests = numbers(alike.told, metric, alike.parts)

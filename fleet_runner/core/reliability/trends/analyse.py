@@ -13,12 +13,12 @@ from fleet_runner.core.reliability.forecasts import Foresight
 from fleet_runner.core.reliability.parts.stay import Stay
 from fleet_runner.core.reliability.trends import causes
 from fleet_runner.core.reliability.trends.alike import Together, as_one, foresight, together
-from fleet_runner.core.reliability.trends.drift_words import Told, day_name
+from fleet_runner.core.reliability.trends.drift_words import SeriesChange, day_name
 from fleet_runner.core.reliability.trends.metrics import Metric
 from fleet_runner.core.reliability.trends.panel import Window
-from fleet_runner.core.reliability.trends.peers import Place, apart, peers
+from fleet_runner.core.reliability.trends.peers import Location, apart, peers
 from fleet_runner.core.reliability.trends.search import FALSE_ALARMS, scatter, search
-from fleet_runner.core.reliability.trends.significance import LEAST_RATIO, Scene, level, spread
+from fleet_runner.core.reliability.trends.significance import LEAST_RATIO, ChangeContext, level, spread
 from fleet_runner.core.reliability.trends.silence import SENTENCES, UNJUDGED, Silence, unjudged
 
 MOST_TOLD = 2_000
@@ -35,12 +35,12 @@ class Given:
     metric: Metric
     window: Window
     stays: Mapping[int, Stay]
-    places: Mapping[str, Place]
+    places: Mapping[str, Location]
     marks: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class MetricAnalysis:
     """What one metric came to. `days` are the first and last one, None without any; `silences` count series.
 
     `weekly` are the device types whose series were looked at in weeks, and how many they are.
@@ -54,13 +54,13 @@ class Looked:
     together: tuple[Together, ...]
     weekly: Mapping[str, int] = field(default_factory=dict)
 
-    def beside(self, weeks: "Looked", weekly: Mapping[str, int]) -> "Looked":
+    def beside(self, weeks: "MetricAnalysis", weekly: Mapping[str, int]) -> "MetricAnalysis":
         """Return it with what was looked at in weeks."""
         spans = [each.days for each in (self, weeks) if each.days]
         days = (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
         silences = Counter(self.silences) + Counter(weeks.silences)
         found, moved = self.found + weeks.found, self.together + weeks.together
-        return Looked(self.metric, days, self.series + weeks.series, silences, found, moved, weekly)
+        return MetricAnalysis(self.metric, days, self.series + weeks.series, silences, found, moved, weekly)
 
     @property
     def judged(self) -> int:
@@ -87,7 +87,7 @@ class Looked:
 class Drift:
     """What all metrics came to; `stood` is what was foreseen until now."""
 
-    looked: tuple[Looked, ...]
+    looked: tuple[MetricAnalysis, ...]
     stood: tuple[Foresight, ...] = ()
 
     def every(self) -> tuple[Foresight, ...]:
@@ -159,22 +159,22 @@ def look(  # noqa: PLR0913  as heat is asked, and what stood
     metric: Metric,
     window: Window,
     stays: Mapping[int, Stay],
-    places: Mapping[str, Place],
+    places: Mapping[str, Location],
     marks: Mapping[str, float],
     *,
     stood: Iterable[Foresight] = (),
-) -> Looked:
+) -> MetricAnalysis:
     """Look at one metric; `stood` is what has been foreseen until now."""
     series = len(window.stays)
     if not series or not len(window.days):
-        return Looked(metric, None, series, {Silence.SHORT: series}, (), ())
+        return MetricAnalysis(metric, None, series, {Silence.SHORT: series}, (), ())
     told = peers(window.stays.tolist(), stays, places)
     reasons = unjudged(window, told)
     mute = np.logical_or.reduce(list(reasons.values()))
     silences = Counter({reason: int(rows.sum()) for reason, rows in reasons.items()})
     parted = apart(window.middle, told)
     parted.alone[mute] = np.nan
-    scene = Scene(metric, window, parted.alone, told, places, marks)
+    scene = ChangeContext(metric, window, parted.alone, told, places, marks)
     moved = search(scene.alone, metric.least)
     silences[Silence.CROWD] += moved.crowd
     found = _told([level(scene, each) for each in moved.seen], silences)
@@ -185,10 +185,10 @@ def look(  # noqa: PLR0913  as heat is asked, and what stood
     mine = [each for each in stood if metric.name in (each.metric, *each.numbers.get("also", ()))]
     whole = frozenset((each.node, each.kind) for each in mine if each.numbers.get("parts", 1) > 1)
     said = tuple(foresight(each, metric, judged) for each in as_one(found, told.stays, judged, whole))
-    return Looked(metric, days, series, silences, said, together(metric, window, told, parted))
+    return MetricAnalysis(metric, days, series, silences, said, together(metric, window, told, parted))
 
 
-def _spreads(scene: Scene, silences: Counter[Silence], moved: frozenset[int]) -> list[Told]:
+def _spreads(scene: ChangeContext, silences: Counter[Silence], moved: frozenset[int]) -> list[SeriesChange]:
     """Return the series that scatter more than they did, but for those whose level did, too."""
     wide, logarithm = scatter(scene.window, scene.alone, scene.metric.least)
     searched = search(apart(logarithm, scene.peers).alone, log(LEAST_RATIO), bell=False)
@@ -197,7 +197,7 @@ def _spreads(scene: Scene, silences: Counter[Silence], moved: frozenset[int]) ->
     return _told([spread(scene, each, wide[each.row]) for each in more], silences)
 
 
-def _told(weighed: Sequence[Told | Silence], silences: Counter[Silence]) -> list[Told]:
+def _told(weighed: Sequence[SeriesChange | Silence], silences: Counter[Silence]) -> list[SeriesChange]:
     """Return what is to be told, and count the rest."""
     silences.update(each for each in weighed if isinstance(each, Silence))
-    return [each for each in weighed if isinstance(each, Told)]
+    return [each for each in weighed if isinstance(each, SeriesChange)]

@@ -33,7 +33,7 @@ ODD = 3.0
 """Standard errors by which a series' days are more alike than its metric's, and are believed to be."""
 
 
-class Lasting(NamedTuple):
+class Autocorrelation(NamedTuple):
     """What is new on a day, how much larger that is for levels in this metric, and how much a day has of the last.
 
     `middle` is how much days have of the last one in this metric, `varies` the variance by which its series differ.
@@ -62,7 +62,7 @@ class _Sums(NamedTuple):
     own: Floats
 
 
-class Weight(NamedTuple):
+class Significance(NamedTuple):
     """What a shape comes to, its standard error, with how many degrees of freedom; and that of a level in one day."""
 
     size: float
@@ -122,7 +122,7 @@ def _gained(shapes: _Sums, told: float, whole: float) -> Floats:
     return (shapes.told - shapes.level * told / whole) ** 2 / (shapes.own - shapes.level**2 / whole)
 
 
-def weighed(days: Floats, rest: Floats, shape: Floats, noise: Lasting) -> Weight:
+def weighed(days: Floats, rest: Floats, shape: Floats, noise: Autocorrelation) -> Significance:
     """Return what a shape comes to that was fitted and left `rest`, in the noise of a day."""
     like = _likeness(rest, noise)
     left, put, level = news(days, np.stack([rest, shape, np.ones(len(rest))]), like)
@@ -133,7 +133,7 @@ def weighed(days: Floats, rest: Floats, shape: Floats, noise: Lasting) -> Weight
     width = sqrt(float(shaped @ shaped))
     own = sqrt(float(left @ left) / (len(rest) - 3))
     error = max(own, noise.news) * noise.inflation
-    return Weight(float(told @ shaped) / width, error, len(rest) - 4.0, error / (1 - like))
+    return Significance(float(told @ shaped) / width, error, len(rest) - 4.0, error / (1 - like))
 
 
 def _within(values: Floats, far: float) -> Floats:
@@ -141,7 +141,7 @@ def _within(values: Floats, far: float) -> Floats:
     return np.minimum(np.maximum(values, -far), far)
 
 
-def _likeness(rest: Floats, noise: Lasting) -> float:
+def _likeness(rest: Floats, noise: Autocorrelation) -> float:
     """Return how alike days are: as the metric's, as far as series of it are alike; or as here, if that is odd."""
     count = len(rest)
     squares = float(rest @ rest)

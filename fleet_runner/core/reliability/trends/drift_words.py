@@ -26,7 +26,7 @@ class Peered:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SeriesChange:
     """One change of one series, in the metric's unit and as it was told, peers and all.
 
     `change` is what is left of it without what peers did; of a spread, `before` and `now` are standard deviations. It
@@ -71,7 +71,7 @@ def with_unit(text: str, metric: Metric) -> str:
     return text if metric.unit in {"", "count"} else f"{text} {metric.unit}"
 
 
-def numbers(told: Told, metric: Metric, parts: int) -> dict[str, Any]:
+def numbers(told: SeriesChange, metric: Metric, parts: int) -> dict[str, Any]:
     """Return what a foresight rests on."""
     said: dict[str, Any] = {
         "unit": metric.unit,
@@ -105,7 +105,7 @@ def _round(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def sentence(told: Told, metric: Metric, parts: int, of: int) -> str:
+def sentence(told: SeriesChange, metric: Metric, parts: int, of: int) -> str:
     """Say what changed; `parts` of `of` parts of the node, where it is more than one."""
     what = f"{metric.name} ({metric.meaning})"
     what = what if parts == 1 else f"{what}, in {parts} of {of} parts of this node,"
@@ -123,7 +123,7 @@ def sentence(told: Told, metric: Metric, parts: int, of: int) -> str:
             return f"{what} {how} at once {when}, {short(abs(told.change))} {others}{_near(told)}"
 
 
-def _drifts(told: Told, metric: Metric) -> str:
+def _drifts(told: SeriesChange, metric: Metric) -> str:
     """Say how fast a series goes where."""
     slope = told.slope[0] if told.slope else 0.0
     way = "risen" if slope > 0 else "fallen"
@@ -143,6 +143,6 @@ def _crosses(crossing: Crossing, mark: float | None) -> str:
     return f"; going on so, it crosses its pass mark of {short(mark)} in {days} ({between})"
 
 
-def _near(told: Told) -> str:
+def _near(told: SeriesChange) -> str:
     """Say how near the mark is."""
     return "" if told.mark is None else f"; its pass mark is {short(told.mark)}"

@@ -21,7 +21,7 @@ from scipy import special
 
 from fleet_runner.core.reliability.trends import autocorrelated as lasting
 from fleet_runner.core.reliability.trends import slopes
-from fleet_runner.core.reliability.trends.autocorrelated import Lasting, fitted
+from fleet_runner.core.reliability.trends.autocorrelated import Autocorrelation, fitted
 from fleet_runner.core.reliability.trends.drift import FEWEST_SINCE
 
 Floats = NDArray[np.float64]
@@ -60,7 +60,7 @@ class Noise:
     inflation: float
     pooled: bool
     bell: bool = True
-    lasting: Lasting | None = None
+    lasting: Autocorrelation | None = None
 
 
 @dataclass(frozen=True, slots=True)

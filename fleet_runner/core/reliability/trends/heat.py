@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the analysis takes their values, and needs none of what the
     from fleet_runner.core.reliability.trends.analyse import Given
     from fleet_runner.core.reliability.trends.metrics import Metric
     from fleet_runner.core.reliability.trends.panel import Window
-    from fleet_runner.core.reliability.trends.peers import Place
+    from fleet_runner.core.reliability.trends.peers import Location
 
 RECENT = 7
 """Days of which a part's newest number counts: what is tested weekly is heated by its last test."""
@@ -54,7 +54,7 @@ Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class HeatCell:
     """A slot or a rack: its parts, their median in the metric's unit, and how far that lies from the middle.
 
     `cells` are a rack's slots, None where it has none that told.
@@ -79,7 +79,7 @@ class Odd:
 
 
 @dataclass(frozen=True, slots=True)
-class Daily:
+class DailyQuantiles:
     """What parts of a device type told day by day: tenth, fiftieth and ninetieth of a hundred; None where nothing."""
 
     device_type: str
@@ -105,17 +105,17 @@ class Seen:
     middle: float | None = None
     low: float | None = None
     high: float | None = None
-    slots: tuple[Spot, ...] = ()
+    slots: tuple[HeatCell, ...] = ()
     slots_cut: int = 0
     rows_of: str = "rack"
-    rows: tuple[Spot, ...] = ()
+    rows: tuple[HeatCell, ...] = ()
     rows_cut: int = 0
     stand_out: tuple[Odd, ...] = ()
-    bands: tuple[Daily, ...] = ()
+    bands: tuple[DailyQuantiles, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
+class HeatMap:
     """What was seen of every metric."""
 
     seen: tuple[Seen, ...]
@@ -164,16 +164,16 @@ class _Told:
     kind: _Coded
 
 
-def analyse(given: Iterable["Given"]) -> Heat:
+def analyse(given: Iterable["Given"]) -> HeatMap:
     """Return what every metric says; one at a time is held."""
-    return Heat(tuple(look(each.metric, each.window, each.stays, each.places, each.marks) for each in given))
+    return HeatMap(tuple(look(each.metric, each.window, each.stays, each.places, each.marks) for each in given))
 
 
 def look(
     metric: "Metric",
     window: "Window",
     stays: Mapping[int, "Stay"],
-    places: Mapping[str, "Place"],
+    places: Mapping[str, "Location"],
     marks: Mapping[str, float] | None = None,
 ) -> Seen:
     """Return what one metric says of slots and racks; `marks` are taken so that every analysis is asked alike."""
@@ -204,7 +204,9 @@ def look(
     )
 
 
-def _told(window: "Window", stays: Mapping[int, "Stay"], places: Mapping[str, "Place"], least: float) -> _Told | None:
+def _told(
+    window: "Window", stays: Mapping[int, "Stay"], places: Mapping[str, "Location"], least: float
+) -> _Told | None:
     recent = np.asarray(window.middle[:, -RECENT:], np.float64)
     finite = np.isfinite(recent)
     known = np.fromiter((each in stays for each in window.stays.tolist()), bool, len(window.stays))
@@ -249,23 +251,23 @@ def _medians(value: Floats, which: Codes, groups: int) -> Floats:
     return found
 
 
-def _spots(told: _Told, by: _Coded) -> list[Spot]:
+def _spots(told: _Told, by: _Coded) -> list[HeatCell]:
     middle, apart = (_medians(each, by.which, len(by.names)) for each in (told.value, told.apart))
     many = np.bincount(by.which, minlength=len(by.names))
     return [
-        Spot(name, int(many[at]), _short(float(middle[at])), round(float(apart[at]), 2))
+        HeatCell(name, int(many[at]), _short(float(middle[at])), round(float(apart[at]), 2))
         for at, name in enumerate(by.names)
     ]
 
 
-def _slots(told: _Told) -> tuple[tuple[Spot, ...], int]:
+def _slots(told: _Told) -> tuple[tuple[HeatCell, ...], int]:
     every = _spots(told, told.slot)
     most = sorted(every, key=lambda spot: (-spot.parts, -abs(spot.apart)))[:SLOTS]
     kept = {spot.name for spot in most}
     return tuple(spot for spot in every if spot.name in kept), len(every) - len(kept)
 
 
-def _rows(told: _Told, rows_of: str, slots: list[str]) -> tuple[tuple[Spot, ...], int]:
+def _rows(told: _Told, rows_of: str, slots: list[str]) -> tuple[tuple[HeatCell, ...], int]:
     """Return the racks or nodes that have a slot farthest from the others, in the order of their names."""
     by = told.node if rows_of == "node" else told.rack
     every, columns = _spots(told, by), {slot: at for at, slot in enumerate(slots)}
@@ -299,7 +301,7 @@ def _one(told: _Told, at: int) -> Odd:
     return Odd(node, told.component[at], slot, _short(float(told.value[at])), round(float(told.apart[at]), 2))
 
 
-def _bands(window: "Window", told: _Told) -> Iterator[Daily]:
+def _bands(window: "Window", told: _Told) -> Iterator[DailyQuantiles]:
     days = tuple(int(day) for day in window.days)
     many = np.bincount(told.kind.which, minlength=len(told.kind.names))
     for kind in np.argsort(-many, kind="stable")[:TYPES]:
@@ -310,18 +312,18 @@ def _bands(window: "Window", told: _Told) -> Iterator[Daily]:
         low, middle, high = (
             tuple(None if part is None else _short(float(part[at])) for part in parts) for at in range(3)
         )
-        yield Daily(told.kind.names[kind], len(mine), days, low, middle, high)
+        yield DailyQuantiles(told.kind.names[kind], len(mine), days, low, middle, high)
 
 
 def _short(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
 
 
-def _loud(each: Seen, spot: Spot) -> bool:
+def _loud(each: Seen, spot: HeatCell) -> bool:
     return len(each.slots) > 1 and abs(spot.apart) >= LOUD and spot.parts >= ENOUGH
 
 
-def _sentence(each: Seen, spot: Spot) -> str:
+def _sentence(each: Seen, spot: HeatCell) -> str:
     side = "above" if spot.apart > 0 else "below"
     # the middle of the fleet is that of a device type only where there is but one
     numbers = f"{spot.middle:g} against {each.middle:g} {each.unit}, " if len(each.bands) == 1 else ""

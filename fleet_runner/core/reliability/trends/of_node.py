@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from fleet_runner.core.reliability.forecasts import Kind, Standing
+from fleet_runner.core.reliability.forecasts import Kind, StoredForecast
 from fleet_runner.core.reliability.trends import stored
 from fleet_runner.core.reliability.trends.answers import Ahead, Days, Expected, Scored
 
@@ -18,7 +18,9 @@ LINES = 5
 """Failures of a place or a part that are told, the newest."""
 
 
-def ahead(node: str, standing: Iterable[Standing], lemons: stored.Body | None, parts: stored.Body | None) -> Ahead:
+def ahead(
+    node: str, standing: Iterable[StoredForecast], lemons: stored.Body | None, parts: stored.Body | None
+) -> Ahead:
     """Return what is foreseen of a node, its score, and other parts of it that failed again and again."""
     foreseen = tuple(map(_expected, standing))
     told = {each.sentence for each in foreseen}
@@ -32,7 +34,7 @@ def ahead(node: str, standing: Iterable[Standing], lemons: stored.Body | None, p
     )
 
 
-def _expected(each: Standing) -> Expected:
+def _expected(each: StoredForecast) -> Expected:
     what, crossing = each.what, stored.crossing(each.what.numbers)
     failures = stored.rows(what.numbers, "lines", "sentence") if what.kind in {Kind.SLOT, Kind.PART} else []
     return Expected(

@@ -43,7 +43,7 @@ Labels = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where a node stands and what it is, as the source of truth has it; "" of what is not known."""
 
     device_type: str
@@ -91,17 +91,17 @@ class Apart:
     rack: Numbers
 
 
-def places_of(fleet: Fleet) -> dict[str, Place]:
+def places_of(fleet: Fleet) -> dict[str, Location]:
     """Return where the source of truth has each node."""
-    found: dict[str, Place] = {}
+    found: dict[str, Location] = {}
     for device in nodes(fleet):
         cooling = device.context.get(COOLING)
         how = cooling if isinstance(cooling, str) and cooling else AIR
-        found[device.name] = Place(device.device_type, device.site, device.rack or "", how)
+        found[device.name] = Location(device.device_type, device.site, device.rack or "", how)
     return found
 
 
-def peers(ids: Sequence[int], stays: Mapping[int, Stay], places: Mapping[str, Place]) -> Peers:
+def peers(ids: Sequence[int], stays: Mapping[int, Stay], places: Mapping[str, Location]) -> Peers:
     """Return who is to be compared with whom.
 
     Alike are parts of the same device type, cooled alike, in the same slot; where these are too few, in whatever

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from fleet_runner.core.reliability.parts import identities
-from fleet_runner.core.reliability.parts.events import Befell
+from fleet_runner.core.reliability.parts.events import Episodes
 from fleet_runner.core.reliability.parts.places import Places
 from fleet_runner.core.reliability.parts.stay import Episode
 from fleet_runner.core.reliability.trends import samples
@@ -23,7 +23,7 @@ NEVER = 2.0**32
 """A moment that no clock tells: the year 2106."""
 
 
-class Told(NamedTuple):
+class Reading(NamedTuple):
     """One result, as far as it matters here. `told_by` is the hash of its first evidence, "" without one."""
 
     run: int
@@ -51,7 +51,7 @@ class Numbers:
 
 
 @dataclass(slots=True)
-class Heap:
+class ReadingBuffer:
     """What nodes told until it is summed up: of each metric, and what was not believed, by why.
 
     `ahead` is the earliest moment of what waits for its time, 0 where nothing does.
@@ -78,7 +78,9 @@ class Heap:
         return self.metrics[groups[0].wanted[0].number].kind is Kind.MEASURED
 
 
-def read(told: Iterable[Told], places: Places, befell: Befell, heap: Heap, whose: tuple[str, float]) -> None:
+def read(
+    told: Iterable[Reading], places: Places, befell: Episodes, heap: ReadingBuffer, whose: tuple[str, float]
+) -> None:
     """Read a node's results. `whose` is its name, and up to which moment results are read.
 
     Within a run, what tells identities is read first: its numbers are those of the parts that were there then. What
@@ -108,7 +110,7 @@ def read(told: Iterable[Told], places: Places, befell: Befell, heap: Heap, whose
             heap.leave_out("crowd", _befall(finding, each, node, (places, befell)))
 
 
-def _again(each: Told, groups: Sequence[Group], heap: Heap, tests: set[tuple[str, str]]) -> bool:
+def _again(each: Reading, groups: Sequence[Group], heap: ReadingBuffer, tests: set[tuple[str, str]]) -> bool:
     """Whether a result is of a test that was judged before, or that still runs: it counts once, at its end."""
     if each.observed.get("working") is True:
         return True
@@ -120,7 +122,7 @@ def _again(each: Told, groups: Sequence[Group], heap: Heap, tests: set[tuple[str
     return again
 
 
-def _befall(finding: Mapping[str, Any], each: Told, node: str, known: tuple[Places, Befell]) -> int:
+def _befall(finding: Mapping[str, Any], each: Reading, node: str, known: tuple[Places, Episodes]) -> int:
     """Take note of a fault; return of how many nodes there was no room. A fabric's checks name those it is about."""
     places, befell = known
     component, named = str(finding.get("component", "")), [str(name) for name in finding.get("nodes") or ()]

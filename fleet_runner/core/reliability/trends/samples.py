@@ -17,7 +17,7 @@ STAR, SUM = "*", "+"
 Words = tuple[str, ...]
 
 
-class Wanted(NamedTuple):
+class MetricPath(NamedTuple):
     """A metric by its place in the list, where it lies below its part, and what its unit allows."""
 
     number: int
@@ -32,7 +32,7 @@ class Group(NamedTuple):
     part: str
     before: Words
     has_parts: bool
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[MetricPath, ...]
 
 
 Readers = Mapping[str, tuple[Group, ...]]
@@ -49,13 +49,13 @@ class Sample(NamedTuple):
 
 def readers(metrics: Sequence[Metric]) -> dict[str, tuple[Group, ...]]:
     """Return how to read metrics, by the check that observes them."""
-    found: dict[str, dict[tuple[str, Words, bool], list[Wanted]]] = {}
+    found: dict[str, dict[tuple[str, Words, bool], list[MetricPath]]] = {}
     for number, metric in enumerate(metrics):
         words = tuple(metric.observed.split("."))
         at = words.index(STAR) if STAR in words else None
         before, rest = ((), words) if at is None else (words[:at], words[at + 1 :])
         key = (metric.part, before, at is not None)
-        found.setdefault(metric.check, {}).setdefault(key, []).append(Wanted(number, rest, *UNITS[metric.unit]))
+        found.setdefault(metric.check, {}).setdefault(key, []).append(MetricPath(number, rest, *UNITS[metric.unit]))
     return {
         check: tuple(Group(*key, tuple(wanted)) for key, wanted in groups.items()) for check, groups in found.items()
     }
@@ -71,7 +71,7 @@ def read(groups: Sequence[Group], observed: Mapping[str, Any], left_out: dict[st
                 yield Sample(group.part, name, numbers)
 
 
-def _believed(value: Any, wanted: Wanted, left_out: dict[str, int]) -> float | None:
+def _believed(value: Any, wanted: MetricPath, left_out: dict[str, int]) -> float | None:
     if type(value) is float or type(value) is int:
         if wanted.low <= value <= wanted.high:
             return value

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fleet_runner.core.reliability.trends.autocorrelated import Lasting
+from fleet_runner.core.reliability.trends.autocorrelated import Autocorrelation
 from fleet_runner.core.reliability.trends.autocorrelation import NEW, likeness
 from fleet_runner.core.reliability.trends.drift import LEAST_NOISE, differing, scan
 from fleet_runner.core.reliability.trends.exact import Change, Noise, look
@@ -57,7 +57,7 @@ def search(alone: Numbers, least: float, *, bell: bool = True) -> Searched:
     for row in sorted(rows.tolist()):
         there = ~np.isnan(alone[row])
         day, like = float(scanned.noise[row]), float(scanned.like[row])
-        lasts = Lasting(day, scanned.inflation, like, known.middle, known.varies) if known.middle else None
+        lasts = Autocorrelation(day, scanned.inflation, like, known.middle, known.varies) if known.middle else None
         noise = Noise(day, scanned.inflation, scanned.pooled, bell, lasts)
         change = look(columns[there], alone[row][there].astype(np.float64), noise)
         if change.clear and change.chance <= CHANCE:

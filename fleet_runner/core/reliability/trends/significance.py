@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from fleet_runner.core.reliability.forecasts import Kind
 from fleet_runner.core.reliability.trends import units
 from fleet_runner.core.reliability.trends.crossing import Crossing, Drifting, cross
-from fleet_runner.core.reliability.trends.drift_words import Peered, Told
+from fleet_runner.core.reliability.trends.drift_words import Peered, SeriesChange
 from fleet_runner.core.reliability.trends.exact import Change
 from fleet_runner.core.reliability.trends.metrics import Metric
 from fleet_runner.core.reliability.trends.panel import Numbers, Window
-from fleet_runner.core.reliability.trends.peers import Peers, Place
+from fleet_runner.core.reliability.trends.peers import Location, Peers
 from fleet_runner.core.reliability.trends.search import Seen
 from fleet_runner.core.reliability.trends.silence import Silence
 
@@ -31,19 +31,19 @@ BAND = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ChangeContext:
     """What a change is weighed with: what was told, what is left of that without peers, and who they are."""
 
     metric: Metric
     window: Window
     alone: Numbers
     peers: Peers
-    places: Mapping[str, Place]
+    places: Mapping[str, Location]
     marks: Mapping[str, float]
     bands: dict[int, Peered] = field(default_factory=dict)  # by cohort, made when one is asked for
 
 
-def level(scene: Scene, seen: Seen) -> Told | Silence:
+def level(scene: ChangeContext, seen: Seen) -> SeriesChange | Silence:
     """Return what is told of a jump or drift, or why nothing is."""
     change = seen.change
     told = _numbers(scene.window.middle, seen)
@@ -64,7 +64,7 @@ def level(scene: Scene, seen: Seen) -> Told | Silence:
     return _told(scene, seen, (Kind.TREND, before, now, change.change), crossing)
 
 
-def spread(scene: Scene, seen: Seen, wide: Numbers) -> Told | Silence:
+def spread(scene: ChangeContext, seen: Seen, wide: Numbers) -> SeriesChange | Silence:
     """Return what is told of a series that scatters more than it did; `wide` is how far on each day."""
     there = wide[list(seen.days)]
     since = min(max(seen.change.since, 1), len(there) - 1)
@@ -75,7 +75,7 @@ def spread(scene: Scene, seen: Seen, wide: Numbers) -> Told | Silence:
     return _told(scene, seen, (Kind.SPREAD, before, now, now - before), why)
 
 
-def _slope(scene: Scene, change: Change) -> tuple[float, float, float]:
+def _slope(scene: ChangeContext, change: Change) -> tuple[float, float, float]:
     """Return a slope and its interval by day: it was fitted to columns."""
     step = scene.window.step
     return (change.slope or 0.0) / step, change.slope_low / step, change.slope_high / step
@@ -94,7 +94,7 @@ def _ends(told: NDArray[np.float64], seen: Seen) -> tuple[float, float]:
     return float(np.median(head)), float(np.median(tail))
 
 
-def _quiet(scene: Scene, seen: Seen, before: float, now: float) -> Silence | None:
+def _quiet(scene: ChangeContext, seen: Seen, before: float, now: float) -> Silence | None:
     """Return why a jump or drift is not told."""
     metric, change = scene.metric, seen.change.change
     first, last = _ends(_numbers(scene.alone, seen), seen)
@@ -107,14 +107,16 @@ def _quiet(scene: Scene, seen: Seen, before: float, now: float) -> Silence | Non
     return Silence.ALL if (now - before) * np.sign(change) < OWN_SHARE * abs(last - first) else None
 
 
-def _mark(scene: Scene, row: int) -> float | None:
+def _mark(scene: ChangeContext, row: int) -> float | None:
     """Return the pass mark of a row's device type."""
     stay = scene.peers.stays[row]
     place = scene.places.get(stay.node) if stay else None
     return scene.marks.get(place.device_type) if place else None
 
 
-def _told(scene: Scene, seen: Seen, what: tuple[Kind, float, float, float], crossing: Crossing) -> Told:
+def _told(
+    scene: ChangeContext, seen: Seen, what: tuple[Kind, float, float, float], crossing: Crossing
+) -> SeriesChange:
     """Put a change together: `what` is its kind, where the series was and is, and the size of the change."""
     change, days, step = seen.change, len(seen.days), scene.window.step
     trend = change.slope is not None and what[0] is Kind.TREND
@@ -123,10 +125,10 @@ def _told(scene: Scene, seen: Seen, what: tuple[Kind, float, float, float], cros
     rests = (since, change.since * step, (days - change.since) * step, change.noise, change.score, change.chance)
     kind, before, now, size = what
     peered, mark = _peered(scene, seen.row), _mark(scene, seen.row)
-    return Told(kind, seen.row, before, now, size, *rests, peered, mark, crossing, slope, step)
+    return SeriesChange(kind, seen.row, before, now, size, *rests, peered, mark, crossing, slope, step)
 
 
-def _peered(scene: Scene, row: int) -> Peered:
+def _peered(scene: ChangeContext, row: int) -> Peered:
     """Return what a row's peers told of late."""
     cohort = int(scene.peers.cohort.of[row])
     if cohort not in scene.bands:

@@ -14,7 +14,7 @@ import numpy as np
 from fleet_runner.core.reliability.parts.stay import Stay
 from fleet_runner.core.reliability.trends import daily, windows
 from fleet_runner.core.reliability.trends.panel import WEEK, Ids, Panel, Window
-from fleet_runner.core.reliability.trends.peers import Place
+from fleet_runner.core.reliability.trends.peers import Location
 from fleet_runner.core.reliability.trends.silence import FEWEST_TOLD
 
 MOST = 57
@@ -28,7 +28,7 @@ STILL = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class WeeklyWindow:
     """A window of days without what comes too seldom: of that the stays, and how many there are by device type."""
 
     often: Window
@@ -37,8 +37,8 @@ class Parted:
 
 
 def parted(
-    window: Window, stays: Mapping[int, Stay], places: Mapping[str, Place], before: Collection[str] = ()
-) -> Parted:
+    window: Window, stays: Mapping[int, Stay], places: Mapping[str, Location], before: Collection[str] = ()
+) -> WeeklyWindow:
     """Take out of a window of days what is to be looked at in weeks.
 
     It is so for all parts of a device type or for none, for these are compared, and have their tests in common: where
@@ -58,7 +58,7 @@ def parted(
         if name and np.median(rate[rows]) * columns < FEWEST_TOLD * (STILL if name in before else 1):
             seldom |= rows
             counts[name] = int(rows.sum())
-    return Parted(_without(window, seldom) if counts else window, window.stays[seldom], counts)
+    return WeeklyWindow(_without(window, seldom) if counts else window, window.stays[seldom], counts)
 
 
 def _without(window: Window, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Window:

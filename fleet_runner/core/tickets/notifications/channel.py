@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.tickets.notifications.lines import Line, Place, What
+from fleet_runner.core.tickets.notifications.lines import Line, Location, NewsKind
 from fleet_runner.core.tickets.notifications.quiet_hours import Quiet, is_quiet
 
 
@@ -29,7 +29,7 @@ class Tls(StrEnum):
 class Filters:
     """What concerns a channel. An empty field asks for nothing; states are those that a node moves to."""
 
-    what: frozenset[What] = frozenset(What)
+    what: frozenset[NewsKind] = frozenset(NewsKind)
     sites: frozenset[str] = frozenset()
     device_types: frozenset[str] = frozenset()
     tenants: frozenset[str] = frozenset()
@@ -67,19 +67,19 @@ class Channel:
     post: Post | None = None
     filters: Filters = field(default_factory=Filters)
     quiet: Quiet | None = None
-    urgent: Filters = field(default_factory=lambda: Filters(frozenset({What.BREAKER})))
+    urgent: Filters = field(default_factory=lambda: Filters(frozenset({NewsKind.BREAKER})))
     group_seconds: float = 60.0
     most_per_hour: int = 30
 
 
-def concerns(filters: Filters, line: Line, place: Place) -> bool:
+def concerns(filters: Filters, line: Line, place: Location) -> bool:
     """Whether a line is one of those that are asked for."""
     return (
         line.what in filters.what
         and (not filters.sites or place.site in filters.sites)
         and (not filters.device_types or place.device_type in filters.device_types)
         and (not filters.tenants or place.tenant in filters.tenants)
-        and (not filters.states or line.what is not What.MOVED or line.to in filters.states)
+        and (not filters.states or line.what is not NewsKind.MOVED or line.to in filters.states)
         and (not filters.remedies or line.remedy in filters.remedies)
     )
 

@@ -11,7 +11,7 @@ from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.schedules.times import check_zone
 from fleet_runner.core.tickets.notifications.channel import Channel, ChannelKind, Filters, Post, Tls
-from fleet_runner.core.tickets.notifications.lines import What
+from fleet_runner.core.tickets.notifications.lines import NewsKind
 from fleet_runner.core.tickets.notifications.quiet_hours import DAYS, EVERY, Quiet, Window, quiet, window
 from fleet_runner.core.tickets.trackers.configuration import url
 
@@ -41,7 +41,7 @@ def _one(row: Section) -> Channel:
         return Channel("", ChannelKind.WEBHOOK)
     name = named_list.name(row)
     reached = _KINDS[kind](row)
-    filters = _filters(row, frozenset(What))
+    filters = _filters(row, frozenset(NewsKind))
     hours, urgent = _quiet(row.below("quiet_hours"))
     found = Channel(
         name,
@@ -109,9 +109,9 @@ _KINDS: dict[ChannelKind, Callable[[Section], dict[str, Any]]] = {
 }
 
 
-def _filters(row: Section, otherwise: frozenset[What]) -> Filters:
+def _filters(row: Section, otherwise: frozenset[NewsKind]) -> Filters:
     return Filters(
-        frozenset(row.several("what", fields.one_of(What))) or otherwise,
+        frozenset(row.several("what", fields.one_of(NewsKind))) or otherwise,
         frozenset(row.several("sites", fields.text)),
         frozenset(row.several("device_types", fields.text)),
         frozenset(row.several("tenants", fields.text)),
@@ -122,7 +122,7 @@ def _filters(row: Section, otherwise: frozenset[What]) -> Filters:
 
 def _quiet(row: Section | None) -> tuple[Quiet | None, Filters]:
     """Return the hours, and what is told in them all the same: the breaker, where nothing is said."""
-    urgent = Filters(frozenset({What.BREAKER}))
+    urgent = Filters(frozenset({NewsKind.BREAKER}))
     if row is None:
         return None, urgent
     zone = row.take("timezone", _zone, "UTC", needed=True)
@@ -131,7 +131,7 @@ def _quiet(row: Section | None) -> tuple[Quiet | None, Filters]:
         row.problems.append(Problem(row.path, "no window", f"one like {EVERY}: ['22:00-07:00']"))
     below = row.below("urgent")
     if below is not None:
-        urgent = _filters(below, frozenset(What))
+        urgent = _filters(below, frozenset(NewsKind))
         below.strangers()
     row.strangers()
     return quiet(zone, windows), urgent

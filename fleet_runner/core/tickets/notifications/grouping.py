@@ -10,7 +10,7 @@ from math import floor
 from typing import NamedTuple
 
 from fleet_runner.core.tickets.notifications.channel import Channel
-from fleet_runner.core.tickets.notifications.lines import RANK, Line, What
+from fleet_runner.core.tickets.notifications.lines import RANK, Line, NewsKind
 
 SHOWN = 20
 """Items of a message; others are counted."""
@@ -22,7 +22,7 @@ HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ChannelPosition:
     """How far a channel is told: all lines up to `told`, urgent ones up to `urgent`, which is no less.
 
     `asked` is the last line of a message that may have gone out, 0 while none may, and `asked_urgent` whether that
@@ -48,7 +48,7 @@ class Standing:
 class Item:
     """What one sentence says, of one node or of several; `lines` counts all of them."""
 
-    what: What
+    what: NewsKind
     at: float
     sentence: str
     nodes: tuple[str, ...]
@@ -65,7 +65,7 @@ class Collected:
     last_at: float = 0.0
     first: int = 0
     last: int = 0
-    counts: Mapping[What, int] = field(default_factory=dict[What, int])
+    counts: Mapping[NewsKind, int] = field(default_factory=dict[NewsKind, int])
     items: tuple[Item, ...] = ()
 
     @property
@@ -74,7 +74,7 @@ class Collected:
         return self.total - sum(item.lines for item in self.items)
 
 
-class Letter(NamedTuple):
+class DueMessage(NamedTuple):
     """What is to be told now: up to which line, and whether that is what is urgent alone."""
 
     last: int
@@ -106,7 +106,7 @@ def _show(items: list[Item], line: Line) -> None:
     del items[SHOWN:]
 
 
-def due(channel: Channel, standing: Standing, waiting: Collected, now: float) -> bool:
+def due(channel: Channel, standing: ChannelPosition, waiting: Collected, now: float) -> bool:
     """Whether what was collected is to be told now: it waited for others long enough, and the hour has room."""
     if not waiting.total or (standing.hour == floor(now / HOUR) and standing.sent >= channel.most_per_hour):
         return False
@@ -114,14 +114,14 @@ def due(channel: Channel, standing: Standing, waiting: Collected, now: float) ->
     return waited >= channel.group_seconds or waited < 0  # a clock that was set back keeps nothing waiting
 
 
-def key(standing: Standing, letter: Letter) -> str:
+def key(standing: ChannelPosition, letter: DueMessage) -> str:
     """Return what names a message for good: the same lines, told again, have the same."""
     kind = "urgent" if letter.urgent else "all"
     began = standing.urgent if letter.urgent else standing.told
     return f"fleet-runner.{standing.name}.{kind}.{began + 1}-{letter.last}"
 
 
-def was_away(standing: Standing, lines: Collected) -> bool:
+def was_away(standing: ChannelPosition, lines: Collected) -> bool:
     """Whether lines waited because the channel could not be told, and not to be told together."""
     away, told = standing.away_at, standing.told_at
     return away is not None and lines.last_at > away and (told is None or told < away or lines.first_at <= told)

@@ -10,7 +10,7 @@ from fleet_runner.core.lifecycle.runs import Entry
 from fleet_runner.core.lifecycle.states import Event, State
 
 
-class What(StrEnum):
+class NewsKind(StrEnum):
     """Kinds of news, the most pressing first: that is their order in a message."""
 
     BREAKER = "breaker"  # too much wanted out of service: automation takes no node out
@@ -24,7 +24,7 @@ class What(StrEnum):
     ALARM_CLEARED = "alarm_cleared"
 
 
-RANK: Mapping[What, int] = {what: rank for rank, what in enumerate(What)}
+RANK: Mapping[NewsKind, int] = {what: rank for rank, what in enumerate(NewsKind)}
 KINDS = ("transition", "condition", "ticket", "alarm", "run")
 """Kinds of lines of the journal that can be news at all."""
 
@@ -51,7 +51,7 @@ class Line:
 
     id: int
     at: float
-    what: What
+    what: NewsKind
     node: str
     sentence: str
     by: str = ""
@@ -61,7 +61,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where a node stands and whose it is; "" where nobody says."""
 
     site: str = ""
@@ -85,27 +85,27 @@ def ticket(entry: Entry) -> int:
     return int(found[1]) if found is not None else 0
 
 
-def _what(entry: Entry) -> What | None:
+def _what(entry: Entry) -> NewsKind | None:
     match entry.kind:
         case "transition":
-            return What.MOVED
+            return NewsKind.MOVED
         case "condition":
-            return What.HELD if entry.sentence.startswith(_HOLDS) else What.CONDITION
+            return NewsKind.HELD if entry.sentence.startswith(_HOLDS) else NewsKind.CONDITION
         case "ticket":
             return _about_ticket(entry.sentence)
         case "alarm":
-            return What.ALARM_CLEARED if " is cleared: " in entry.sentence else What.ALARM_RAISED
+            return NewsKind.ALARM_CLEARED if " is cleared: " in entry.sentence else NewsKind.ALARM_RAISED
         case "run":
-            return What.RUN_FAILED if _ENDED_BADLY.match(entry.sentence) else None
+            return NewsKind.RUN_FAILED if _ENDED_BADLY.match(entry.sentence) else None
         case _:
             return None
 
 
-def _about_ticket(sentence: str) -> What | None:
+def _about_ticket(sentence: str) -> NewsKind | None:
     found = _TICKET.match(sentence)
     if found is None or found[2] == ", a note":
         return None
     if found[2] == " closed":
-        return What.TICKET_CLOSED
+        return NewsKind.TICKET_CLOSED
     title = sentence[found.end() :].removeprefix(": ")
-    return What.BREAKER if title.startswith(BREAKER_TICKET) else What.TICKET_OPENED
+    return NewsKind.BREAKER if title.startswith(BREAKER_TICKET) else NewsKind.TICKET_OPENED

@@ -8,22 +8,22 @@ from typing import Any
 
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.tickets.notifications.grouping import NAMED, Collected, Item
-from fleet_runner.core.tickets.notifications.lines import RANK, What
+from fleet_runner.core.tickets.notifications.lines import RANK, NewsKind
 from fleet_runner.core.tickets.trackers.inert import BREAK, cut, unlinked
 
 TITLE, SENTENCE, BLOCK = 150, 300, 2800
 """Characters of a title, of a sentence, and of a block of a chat, which takes 3,000."""
 
-WORDS: Mapping[What, tuple[str, str]] = {
-    What.BREAKER: ("circuit breaker", "circuit breakers"),
-    What.ALARM_RAISED: ("alarm", "alarms"),
-    What.MOVED: ("move", "moves"),
-    What.TICKET_OPENED: ("ticket opened", "tickets opened"),
-    What.RUN_FAILED: ("run without success", "runs without success"),
-    What.HELD: ("hold", "holds"),
-    What.CONDITION: ("condition", "conditions"),
-    What.TICKET_CLOSED: ("ticket closed", "tickets closed"),
-    What.ALARM_CLEARED: ("alarm cleared", "alarms cleared"),
+WORDS: Mapping[NewsKind, tuple[str, str]] = {
+    NewsKind.BREAKER: ("circuit breaker", "circuit breakers"),
+    NewsKind.ALARM_RAISED: ("alarm", "alarms"),
+    NewsKind.MOVED: ("move", "moves"),
+    NewsKind.TICKET_OPENED: ("ticket opened", "tickets opened"),
+    NewsKind.RUN_FAILED: ("run without success", "runs without success"),
+    NewsKind.HELD: ("hold", "holds"),
+    NewsKind.CONDITION: ("condition", "conditions"),
+    NewsKind.TICKET_CLOSED: ("ticket closed", "tickets closed"),
+    NewsKind.ALARM_CLEARED: ("alarm cleared", "alarms cleared"),
 }
 """One of a kind, and several."""
 
@@ -194,7 +194,7 @@ def _lines(many: int) -> str:
     return f"{many} {'line' if many == 1 else 'lines'}"
 
 
-def _rank(row: tuple[What, int]) -> int:
+def _rank(row: tuple[NewsKind, int]) -> int:
     return RANK[row[0]]
 
 

@@ -43,14 +43,14 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
+class LatestLines:
     """When a ticket's newest line of any kind was written, and that of its newest that told of a change."""
 
     at: float
     changed_at: float
 
 
-def worth(before: Ticket, found: OpenTicket, lately: Lately, now: float) -> tuple[Act, str] | None:
+def worth(before: Ticket, found: OpenTicket, lately: LatestLines, now: float) -> tuple[Act, str] | None:
     """Return what is worth telling of an open ticket that was seen again; None for most sightings.
 
     A new remedy or a further node is told at once, other words once an hour, figures and the fact that it is still

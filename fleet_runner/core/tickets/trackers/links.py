@@ -31,7 +31,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TrackerStatus:
     """How a tracker stands: since when it is not asked, until when and why; when it took something last."""
 
     name: str

@@ -6,7 +6,7 @@ from fleet_runner.core.cabling.picture_layout import natural
 from fleet_runner.core.inventory.records import Fleet, rack_key
 
 
-class Spot(NamedTuple):
+class DeviceLocation(NamedTuple):
     """Where a device stands; "" for what the source of truth does not say. `unit` is "U12", `face` "front" or so."""
 
     device: str
@@ -28,15 +28,15 @@ class Spot(NamedTuple):
         return " · ".join(word for word in told if word) if self.site else "not in the source of truth"
 
 
-def spot(fleet: Fleet | None, name: str) -> Spot:
+def spot(fleet: Fleet | None, name: str) -> DeviceLocation:
     """Return where a device stands."""
     device = fleet.devices.get(name) if fleet is not None else None
     if fleet is None or device is None:
-        return Spot(name)
+        return DeviceLocation(name)
     rack = fleet.racks.get(rack_key(device.site, device.rack or ""))
     row = (rack.location or "") if rack is not None else ""
     unit = f"U{device.position:g}" if device.position is not None else ""
-    return Spot(name, device.site, row, device.rack or "", unit, device.face)
+    return DeviceLocation(name, device.site, row, device.rack or "", unit, device.face)
 
 
 def walking(room: tuple[str, str, str]) -> tuple[object, ...]:

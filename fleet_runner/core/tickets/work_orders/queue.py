@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Ticket
-from fleet_runner.core.tickets.work_orders.locations import Spot, spot, walking
+from fleet_runner.core.tickets.work_orders.locations import DeviceLocation, spot, walking
 from fleet_runner.core.tickets.work_orders.sheets import ordered
 
 WALKING, OLDEST = "walking", "oldest"
@@ -13,7 +13,7 @@ WALKING, OLDEST = "walking", "oldest"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TicketFilter:
     """Which tickets somebody looks for; what is empty narrows nothing."""
 
     site: str = ""
@@ -27,7 +27,7 @@ class Task:
     """A ticket, and where each of its devices stands, the first one first."""
 
     ticket: Ticket
-    spots: tuple[Spot, ...]
+    spots: tuple[DeviceLocation, ...]
 
     @property
     def room(self) -> tuple[str, str, str]:
@@ -49,7 +49,7 @@ def tasks(tickets: Iterable[Ticket], fleet: Fleet | None) -> tuple[Task, ...]:
     return tuple(Task(each, tuple(spot(fleet, name) for name in ordered(each))) for each in tickets)
 
 
-def chosen(every: Iterable[Task], wanted: Wanted) -> tuple[Task, ...]:
+def chosen(every: Iterable[Task], wanted: TicketFilter) -> tuple[Task, ...]:
     """Return the tickets that somebody looks for."""
     return tuple(each for each in every if _fits(each, wanted))
 
@@ -63,7 +63,7 @@ def stops(every: Iterable[Task], order: str = WALKING) -> tuple[Stop, ...]:
     return tuple(found if order == OLDEST else sorted(found, key=lambda stop: walking(stop.room)))
 
 
-def _fits(task: Task, wanted: Wanted) -> bool:
+def _fits(task: Task, wanted: TicketFilter) -> bool:
     ticket, text = task.ticket, wanted.text.strip().casefold()
     said = (
         f"#{ticket.id}",

@@ -9,7 +9,7 @@ MOST_STEPS, MOST_LINES = 100, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class WorkOrderText:
     """A ticket's text in parts: what is wrong, what to do, and how somebody at a terminal asks for the proof."""
 
     said: tuple[str, ...]
@@ -17,7 +17,7 @@ class Sheet:
     after: tuple[str, ...]
 
 
-def sheet(ticket: Ticket) -> Sheet:
+def sheet(ticket: Ticket) -> WorkOrderText:
     """Take a ticket's text apart; what its title says already, and where it is, is said elsewhere."""
     lines = [line for line in ticket.body.splitlines() if line.strip() and not _is_place(ticket, line)]
     steps: list[str] = []
@@ -30,7 +30,7 @@ def sheet(ticket: Ticket) -> Sheet:
         else:
             (after if steps or _is_command(line) else said).append(line)
     news = [line for line in said if line not in ticket.title]
-    return Sheet(tuple(news[:MOST_LINES]), tuple(steps[:MOST_STEPS]), tuple(after[:MOST_LINES]))
+    return WorkOrderText(tuple(news[:MOST_LINES]), tuple(steps[:MOST_STEPS]), tuple(after[:MOST_LINES]))
 
 
 def _is_place(ticket: Ticket, line: str) -> bool:

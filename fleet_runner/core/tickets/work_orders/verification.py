@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.intents import READ_ONLY
-from fleet_runner.core.lifecycle.runs import Held, Node, Run, Stored, Ticket, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind, Node, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.stages import progress
 from fleet_runner.core.lifecycle.states import FABRICS, STATES, Condition, Stage, State
 from fleet_runner.core.tickets.node_tickets import BOOTING, CABLING
@@ -33,7 +33,7 @@ class Ask:
     """What is asked of a node or a fabric, wish by wish, each with its detail; `sentence` says it to whoever asks."""
 
     node: str
-    wishes: tuple[tuple[Wish, str], ...]
+    wishes: tuple[tuple[IntentKind, str], ...]
     sentence: str
 
 
@@ -47,7 +47,7 @@ class Claim:
     wishes: tuple[int, ...] = ()
 
 
-class Stand(StrEnum):
+class ProofStatus(StrEnum):
     """How a ticket stands with its proof."""
 
     OPEN = "to do"
@@ -61,10 +61,10 @@ class Stand(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProofReport:
     """It, and why, in one sentence."""
 
-    stand: Stand
+    stand: ProofStatus
     sentence: str
 
 
@@ -95,13 +95,13 @@ def ask(ticket: Ticket, rows: Iterable[Node], stage: Stage | None) -> Ask | str:
 def _ask(ticket: Ticket, row: Node, stage: Stage | None) -> Ask | str:
     name, held = row.name, row.conditions.get(Condition.HELD)
     if row.state in FABRICS:
-        return Ask(name, ((Wish.RUN, Stage.FABRIC.value),), f"Every link of {name} is looked at now.")
+        return Ask(name, ((IntentKind.RUN, Stage.FABRIC.value),), f"Every link of {name} is looked at now.")
     if row.state in RESTING:
         if stage is Stage.WIPE:
             return f"Only another wipe of {name} proves it, and that cannot be undone: an operator asks for it."
         return _held(name, held) if held is not None else _moved(row, stage)
     looked = _stage(ticket, row, stage)
-    return Ask(name, ((Wish.RUN, looked.value),), f"{name} is looked at now ({looked}).")
+    return Ask(name, ((IntentKind.RUN, looked.value),), f"{name} is looked at now ({looked}).")
 
 
 def _held(name: str, held: Held) -> str:
@@ -110,15 +110,15 @@ def _held(name: str, held: Held) -> str:
 
 def _moved(row: Node, stage: Stage | None) -> Ask:
     """A node that serves nobody goes on: its next state is the proof."""
-    name, certified = row.name, (Wish.CERTIFY, "")
+    name, certified = row.name, (IntentKind.CERTIFY, "")
     if row.state is State.ONBOARD:
         return Ask(name, (certified,), f"{name} is certified: its parts, power and cabling are verified next.")
     if row.state is State.FIRMWARE_FAILED:
-        return Ask(name, ((Wish.RETRY, ""),), f"{name} tries its firmware again.")
+        return Ask(name, ((IntentKind.RETRY, ""),), f"{name} tries its firmware again.")
     if stage in BOOTING:
-        return Ask(name, ((Wish.RETRY, ""),), f"{name} is booted anew: coming up proves it.")
+        return Ask(name, ((IntentKind.RETRY, ""),), f"{name} is booted anew: coming up proves it.")
     said = f"{name} is called repaired and certified: its parts, power and cabling are verified next."
-    return Ask(name, ((Wish.REPAIRED, ""), certified), said)
+    return Ask(name, ((IntentKind.REPAIRED, ""), certified), said)
 
 
 def _stage(ticket: Ticket, row: Node, stage: Stage | None) -> Stage:
@@ -171,43 +171,51 @@ def waits(ticket: Ticket, said: Claim | None) -> bool:
     return said is not None and ticket.last_seen_at <= said.at
 
 
-def standing(ticket: Ticket, said: Claim | None, came: Answers) -> Standing:
+def standing(ticket: Ticket, said: Claim | None, came: Answers) -> ProofReport:
     """Return how a ticket stands with its proof."""
     if ticket.closed_at is not None:
-        return Standing(Stand.CLOSED, ticket.closed_because)
+        return ProofReport(ProofStatus.CLOSED, ticket.closed_because)
     if said is None:
-        return Standing(Stand.OPEN, "Nobody has said yet that it is done.")
+        return ProofReport(ProofStatus.OPEN, "Nobody has said yet that it is done.")
     if came.result is not None and came.result.at >= said.at and all(run.ended_at is not None for run in came.runs):
         return _judged(ticket, came.result)
     return _waiting(ticket, said, came)
 
 
-def _waiting(ticket: Ticket, said: Claim, came: Answers) -> Standing:
+def _waiting(ticket: Ticket, said: Claim, came: Answers) -> ProofReport:
     """Return how it stands while no check has answered since."""
     refused = next((answer[1] for answer in came.answers if answer is not None and not answer[0]), "")
     if refused:
-        return Standing(Stand.REFUSED, refused)
+        return ProofReport(ProofStatus.REFUSED, refused)
     running = next((run for run in came.runs if run.ended_at is None), None)
     if running is not None:
-        return Standing(Stand.RUNNING, f"{progress(running, None)}.")
+        return ProofReport(ProofStatus.RUNNING, f"{progress(running, None)}.")
     if ticket.last_seen_at > said.at:
-        return Standing(Stand.SEEN, "The fault was seen again after that.")
+        return ProofReport(ProofStatus.SEEN, "The fault was seen again after that.")
     if None in came.answers:
-        return Standing(Stand.ASKED, "The runner has not answered yet; it looks within seconds where it runs.")
+        return ProofReport(
+            ProofStatus.ASKED, "The runner has not answered yet; it looks within seconds where it runs."
+        )
     ended = came.runs[-1] if came.runs else None
     if ended is not None:
-        return Standing(Stand.UNSURE, f"{ended.stage} ended without an answer of {ticket.check}: {_outcome(ended)}.")
-    return Standing(Stand.ASKED, "The check is yet to come." if came.answers else "Nothing was asked; it is noted.")
+        return ProofReport(
+            ProofStatus.UNSURE, f"{ended.stage} ended without an answer of {ticket.check}: {_outcome(ended)}."
+        )
+    return ProofReport(
+        ProofStatus.ASKED, "The check is yet to come." if came.answers else "Nothing was asked; it is noted."
+    )
 
 
 def _outcome(run: Run) -> str:
     return (run.detail or str(run.outcome)).rstrip(".")
 
 
-def _judged(ticket: Ticket, stored: Stored) -> Standing:
+def _judged(ticket: Ticket, stored: Stored) -> ProofReport:
     result = stored.result
     if any(finding.fault == ticket.fault for finding in result.findings):
-        return Standing(Stand.SEEN, f"{result.check} looked again and still sees it: {result.message}")
+        return ProofReport(ProofStatus.SEEN, f"{result.check} looked again and still sees it: {result.message}")
     if result.verdict is Verdict.PASS:
-        return Standing(Stand.PASSED, f"{result.check} passed: {result.message}. The ticket closes within seconds.")
-    return Standing(Stand.UNSURE, f"{result.check} says {result.verdict}: {result.message}")
+        return ProofReport(
+            ProofStatus.PASSED, f"{result.check} passed: {result.message}. The ticket closes within seconds."
+        )
+    return ProofReport(ProofStatus.UNSURE, f"{result.check} says {result.verdict}: {result.message}")

@@ -17,9 +17,9 @@ from fleet_runner.core.base.errors import BmcError, BmcRefused, ConflictError
 from fleet_runner.core.firmware import bios
 from fleet_runner.core.firmware.bios import Plan, Seen, told
 from fleet_runner.core.firmware.bios_steps import Clock, Lost, Refused, Reset, Set, Settled, Try, decide, noted
-from fleet_runner.core.firmware.bios_text import Report, Stand
+from fleet_runner.core.firmware.bios_text import Report, SettingStatus
 from fleet_runner.core.firmware.bios_values import Value
-from fleet_runner.core.firmware.flash import Pace
+from fleet_runner.core.firmware.flash import FlashTiming
 from fleet_runner.reconcile.firmware.driver import identity
 from fleet_runner.reconcile.firmware.driver.lease import PATIENCE, Lease, Target, written
 from fleet_runner.reconcile.firmware.driver.shutdown import ended_gently
@@ -31,7 +31,7 @@ LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class BiosMeans:
+class BiosContext:
     """What the settings of one node are set with; `open` opens its BMC, `wanted` is what its profile names.
 
     `device` is what the source of truth says of it (`fleet_device`). Without a store nothing is sent: whether a flash
@@ -41,7 +41,7 @@ class BiosMeans:
     store: Store | None
     open: Callable[[], AbstractContextManager[Bmc]]
     wanted: Mapping[str, Value]
-    pace: Pace = field(default_factory=Pace)
+    pace: FlashTiming = field(default_factory=FlashTiming)
     lease_seconds: float = 60.0
     device: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -51,18 +51,18 @@ class _Visit:
     """One visit: the node, what it is done with, its BMC; no lease where nothing is to be sent."""
 
     target: Target
-    means: BiosMeans
+    means: BiosContext
     bmc: Bmc
     lease: Lease | None
 
 
-def set_bios(target: Target, means: BiosMeans, *, until: float = float("inf"), check: bool = False) -> Report:
+def set_bios(target: Target, means: BiosContext, *, until: float = float("inf"), check: bool = False) -> Report:
     """Have what is not in force set at the next reset of the host, once in a stay; with `check`, say what would be.
 
     `until` (epoch seconds) is when it gives up to wait for the lease or the BMC.
     """
     if not means.wanted:
-        return Report(Stand.SETTLED, "the profile asks for no BIOS settings")
+        return Report(SettingStatus.SETTLED, "the profile asks for no BIOS settings")
     with ended_gently(), means.open() as bmc:
         if check or means.store is None:
             return _only_planned(_patiently(_Visit(target, means, bmc, None), until), check=check)
@@ -70,17 +70,19 @@ def set_bios(target: Target, means: BiosMeans, *, until: float = float("inf"), c
         try:
             taken = lease.wait(until)
             bmc.watch(lease.alive)  # a slow BMC takes longer to look at than a lease lasts
-            return Report(Stand.BUSY, taken) if taken else _patiently(_Visit(target, means, bmc, lease), until)
+            return (
+                Report(SettingStatus.BUSY, taken) if taken else _patiently(_Visit(target, means, bmc, lease), until)
+            )
         except ConflictError as error:  # the run is over, or another came in between
-            return Report(Stand.BUSY, str(error))
+            return Report(SettingStatus.BUSY, str(error))
         finally:
             lease.leave()
 
 
 def _only_planned(report: Report, *, check: bool) -> Report:
-    if check or report.stand is not Stand.PLANNED:
+    if check or report.stand is not SettingStatus.PLANNED:
         return report
-    return Report(Stand.REFUSED, NO_STORE, notes=report.notes)
+    return Report(SettingStatus.REFUSED, NO_STORE, notes=report.notes)
 
 
 def _patiently(visit: _Visit, until: float) -> Report:
@@ -93,7 +95,7 @@ def _patiently(visit: _Visit, until: float) -> Report:
             return _turn(visit)
         except BmcError as error:
             if not left or time.time() + pause > until:
-                return Report(Stand.UNREAD, str(error))
+                return Report(SettingStatus.UNREAD, str(error))
         time.sleep(pause)
 
 
@@ -104,18 +106,18 @@ def _turn(visit: _Visit) -> Report:
         visit.lease.alive()
     if store and (flash := store.open_flash(target.node)):
         why = f"flash {flash.id} ({flash.component}) is {flash.phase}: no BIOS setting is changed before its end"
-        return Report(Stand.BUSY, why)
+        return Report(SettingStatus.BUSY, why)
     plan = _plan(visit)
     tried = store.bios_try(target.node, target.since) if store else None
     match decide(plan, tried, _clock(visit)):
         case Settled():
             return Report(
-                Stand.SETTLED, f"BIOS settings are as the profile says: {len(plan.settled)}", notes=plan.notes
+                SettingStatus.SETTLED, f"BIOS settings are as the profile says: {len(plan.settled)}", notes=plan.notes
             )
         case Refused(why):
-            return Report(Stand.REFUSED, why, notes=plan.notes)
+            return Report(SettingStatus.REFUSED, why, notes=plan.notes)
         case Lost(why):
-            return Report(Stand.FAILED, why, notes=plan.notes)
+            return Report(SettingStatus.FAILED, why, notes=plan.notes)
         case Set(changes):
             return _set(visit, plan, tried, changes)
         case Reset(again):
@@ -129,17 +131,19 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
     request = {"method": "PATCH", "uri": uri, "body": body}
     if visit.lease is None:
         message = f"to be set at the next reset of the host: {told(changes)}"
-        return Report(Stand.PLANNED, message, request, time.time(), plan.notes)
+        return Report(SettingStatus.PLANNED, message, request, time.time(), plan.notes)
     if why := identity.stranger(visit.bmc, visit.means.device):
-        return Report(Stand.REFUSED, why, request, notes=plan.notes)
+        return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
     visit.lease.confirm()
     try:
         settings.set(changes)
     except BmcRefused as error:
-        return Report(Stand.REFUSED, str(error), request, notes=plan.notes)
+        return Report(SettingStatus.REFUSED, str(error), request, notes=plan.notes)
     after = _plan(visit)
     if not after.wrong and not after.changes:
-        return Report(Stand.SETTLED, f"set at once: {told(changes)}", request, notes=after.notes, changed=True)
+        return Report(
+            SettingStatus.SETTLED, f"set at once: {told(changes)}", request, notes=after.notes, changed=True
+        )
     silent = ", ".join(sorted(set(after.changes) & set(changes)))
     unseen = (f"the BMC took {silent} and does not show that it waits for a reset",) if silent else ()
     report = _reset(visit, plan, noted(plan, tried, time.time()), new=True)
@@ -150,12 +154,12 @@ def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
     """Say that a reset of the host comes next, once that is written down."""
     message = f"a reset of the host is next, for {told({**plan.waiting, **plan.changes})}"
     if visit.lease is None or visit.means.store is None:
-        return Report(Stand.PLANNED, message, None, tried.reset_from, plan.notes)
+        return Report(SettingStatus.PLANNED, message, None, tried.reset_from, plan.notes)
     if new:
         store, target = visit.means.store, visit.target
         by = (target.holder, target.by)
         written(lambda: store.note_bios(target.node, tried, by, now=time.time()), PATIENCE)
-    return Report(Stand.WAITING, message, None, tried.reset_from, plan.notes)
+    return Report(SettingStatus.WAITING, message, None, tried.reset_from, plan.notes)
 
 
 def _plan(visit: _Visit) -> Plan:

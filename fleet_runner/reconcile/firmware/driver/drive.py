@@ -9,17 +9,17 @@ import os
 import time
 from dataclasses import replace
 
-from fleet_runner.core.base.errors import BmcError, BmcRefused, ConflictError, NoWayError
+from fleet_runner.core.base.errors import BmcError, BmcRefused, ConflictError, NotOfferedError
 from fleet_runner.core.firmware import flash_events, flash_steps, planner, task_owner
 from fleet_runner.core.firmware.catalogue import Activate, Power
 from fleet_runner.core.firmware.flash import Adopt, Conclude, End, Flash, Mark, Phase, Reset, Seen, Send, Wait
 from fleet_runner.core.firmware.planner import Step
-from fleet_runner.core.firmware.progress_text import Report, Stand, line
+from fleet_runner.core.firmware.progress_text import FirmwareStatus, Report, line
 from fleet_runner.reconcile.firmware.driver import activate, dry_run, next_step, send
 from fleet_runner.reconcile.firmware.driver.lease import LapsedError, Lease, Target, steady
-from fleet_runner.reconcile.firmware.driver.look import Looks
+from fleet_runner.reconcile.firmware.driver.look import BmcReadings
 from fleet_runner.reconcile.firmware.driver.shutdown import ended_gently
-from fleet_runner.reconcile.firmware.driver.visit import MOST_DETAIL, NO_STORE, Means, Unsent, Visit
+from fleet_runner.reconcile.firmware.driver.visit import MOST_DETAIL, NO_STORE, DriverContext, Unsent, Visit
 
 ROOM = 2
 """Pauses between two looks that a visit has beside those that a verification takes."""
@@ -32,7 +32,7 @@ ALONE = "the play that began this was ended; play it again, and it goes on where
 
 
 def drive(
-    target: Target, means: Means, *, until: float = float("inf"), start: str = "", check: bool = False
+    target: Target, means: DriverContext, *, until: float = float("inf"), start: str = "", check: bool = False
 ) -> Report:
     """Work on a node's firmware until all is done, nothing can be done, or the moment `until` (epoch seconds).
 
@@ -43,9 +43,9 @@ def drive(
     until = max(until, time.time() + means.pace.poll * (means.pace.stable + ROOM))
     with ended_gently(), means.open() as bmc:
         if check or means.store is None:
-            return _only_planned(Visit(target, means, None, Looks(bmc), until, start), check=check)
+            return _only_planned(Visit(target, means, None, BmcReadings(bmc), until, start), check=check)
         lease = Lease(means.store, target, means.lease_seconds)
-        visit = Visit(target, means, lease, Looks(bmc), until, start)
+        visit = Visit(target, means, lease, BmcReadings(bmc), until, start)
         try:
             while True:
                 bmc.watch(visit.alive)  # a slow BMC takes longer to look at than a lease lasts
@@ -53,27 +53,31 @@ def drive(
                     return _visit(visit, lease)
                 except LapsedError as error:  # it stood still for long: whatever it knew may be otherwise by now
                     if time.time() > until:
-                        return visit.report(Stand.WAITING, str(error))
+                        return visit.report(FirmwareStatus.WAITING, str(error))
                     visit.say(str(error))
-                    visit = Visit(target, means, lease, Looks(bmc), until, start)
+                    visit = Visit(target, means, lease, BmcReadings(bmc), until, start)
         except ConflictError as error:  # the run is over, or another driver came in between: it goes on from here
-            return visit.report(Stand.WAITING, str(error))
+            return visit.report(FirmwareStatus.WAITING, str(error))
         finally:
             lease.leave()
 
 
 def _only_planned(visit: Visit, *, check: bool) -> Report:
     report = dry_run.report(visit)
-    return report if check or not report.steps else replace(report, stand=Stand.REFUSED, message=NO_STORE, steps=())
+    return (
+        report
+        if check or not report.steps
+        else replace(report, stand=FirmwareStatus.REFUSED, message=NO_STORE, steps=())
+    )
 
 
 def _visit(visit: Visit, lease: Lease) -> Report:
     parent = os.getppid()  # of a worker of Ansible's, the play
     if taken := lease.wait(visit.until):
-        return visit.report(Stand.WAITING, taken)
+        return visit.report(FirmwareStatus.WAITING, taken)
     while True:
         if os.getppid() != parent:
-            return visit.report(Stand.WAITING, ALONE)
+            return visit.report(FirmwareStatus.WAITING, ALONE)
         lease.alive()
         if (report := _turn(visit)) is not None:
             return report
@@ -85,12 +89,12 @@ def _turn(visit: Visit) -> Report | None:
         if flash is not None:
             return _follow(visit, flash)
         why = visit.stranger()
-        return visit.report(Stand.UNREAD, why) if why else next_step.begin(visit)
+        return visit.report(FirmwareStatus.UNREAD, why) if why else next_step.begin(visit)
     except BmcError as error:  # between two looks; the next one tells
         if flash is None:
             return next_step.unread(visit, str(error))
         told = line(flash, str(error), steady(), None, visit.then)
-        return visit.wait(Stand.WORKING, told, visit.means.pace.poll, flash)
+        return visit.wait(FirmwareStatus.WORKING, told, visit.means.pace.poll, flash)
 
 
 def _follow(visit: Visit, flash: Flash) -> Report | None:
@@ -106,7 +110,7 @@ def _follow(visit: Visit, flash: Flash) -> Report | None:
         if _dark(visit, flash, seen):
             next_step.switch(visit, Power.ON)
         told = line(flash, act.why, seen.at, seen.task, visit.then)
-        return visit.wait(Stand.WORKING, told, act.seconds, flash)
+        return visit.wait(FirmwareStatus.WORKING, told, act.seconds, flash)
     if isinstance(act, Send):
         return _send_again(visit, flash, seen)
     visit.changed = True
@@ -127,7 +131,7 @@ def _unsent(visit: Visit, flash: Flash, seen: Seen, unsent: Unsent) -> Report | 
     at = flash.intended_at + pace.poll * unsent.tries**2
     if seen.at < at or seen.versions is None:
         told = line(flash, f"{unsent.why}; it is sent again", seen.at, None, visit.then)
-        return visit.wait(Stand.WORKING, told, pace.poll, flash)
+        return visit.wait(FirmwareStatus.WORKING, told, pace.poll, flash)
     return _send_again(visit, flash, seen)
 
 
@@ -174,7 +178,9 @@ def _send_again(visit: Visit, flash: Flash, seen: Seen) -> Report | None:
         if seen.at > (visit.switched_at or 0.0) + visit.means.pace.boot:
             next_step.switch(visit, step.power)
         why = f"it is written while the host is {step.power}, and it is {seen.power}"
-        return visit.wait(Stand.WORKING, line(flash, why, seen.at, None, visit.then), visit.means.pace.poll, flash)
+        return visit.wait(
+            FirmwareStatus.WORKING, line(flash, why, seen.at, None, visit.then), visit.means.pace.poll, flash
+        )
     visit.changed = True
     if step is None:
         _end(visit, flash, End.NOT_SENT, "the BMC never took it, and the catalogue asks for something else by now")
@@ -210,7 +216,7 @@ def _reset(visit: Visit, flash: Flash, number: int) -> None:
     try:
         visit.confirm()
         activate.reset(visit.looks.updates, flash.activate, visit.alive)
-    except NoWayError as error:
+    except NotOfferedError as error:
         _end(visit, noted, End.FAILED, _by_hand(noted, str(error)))
     except BmcRefused as error:
         visit.say(f"{flash.component}: the BMC did not do the reset, which may be asked for again: {error}")

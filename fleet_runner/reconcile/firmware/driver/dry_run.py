@@ -7,7 +7,7 @@ from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import Flash, Seen
 from fleet_runner.core.firmware.flash_events import silent
 from fleet_runner.core.firmware.planner import Step
-from fleet_runner.core.firmware.progress_text import Report, Stand, line, versions
+from fleet_runner.core.firmware.progress_text import FirmwareStatus, Report, line, versions
 from fleet_runner.reconcile.firmware.driver import next_step, send
 from fleet_runner.reconcile.firmware.driver.visit import Visit
 
@@ -19,28 +19,30 @@ def report(visit: Visit) -> Report:
     if flash is not None:
         return _under_way(visit, flash, seen)
     if seen.versions is None:
-        return visit.report(Stand.UNREAD, seen.trouble)
+        return visit.report(FirmwareStatus.UNREAD, seen.trouble)
     plan = next_step.plan(visit)
     visit.notes = plan.notes
     if plan.refused or (plan.stuck and not plan.steps):
-        return visit.report(Stand.REFUSED if plan.refused else Stand.FAILED, "; ".join(plan.refused + plan.stuck))
+        return visit.report(
+            FirmwareStatus.REFUSED if plan.refused else FirmwareStatus.FAILED, "; ".join(plan.refused + plan.stuck)
+        )
     try:
         steps = tuple(_shown(visit, step) for step in plan.steps)
     except (ImageError, BmcError) as error:
-        stand = Stand.REFUSED if isinstance(error, ImageError) else Stand.UNREAD
+        stand = FirmwareStatus.REFUSED if isinstance(error, ImageError) else FirmwareStatus.UNREAD
         return visit.report(stand, str(error))
     if not steps:
-        return visit.report(Stand.DONE, next_step.all_right(visit))
+        return visit.report(FirmwareStatus.DONE, next_step.all_right(visit))
     told = ", ".join(f"{step.component} {versions(step.before, step.targets)}" for step in plan.steps)
     then = f"; and then it has failed: {'; '.join(plan.stuck)}" if plan.stuck else ""
-    return visit.report(Stand.WAITING, visit.start or f"{len(steps)} to send: {told}{then}", steps=steps)
+    return visit.report(FirmwareStatus.WAITING, visit.start or f"{len(steps)} to send: {told}{then}", steps=steps)
 
 
 def _under_way(visit: Visit, flash: Flash, seen: Seen) -> Report:
     if silent(seen):
         why = f"flash {flash.id} is {flash.phase}, and the BMC does not say how far it is: {seen.trouble}"
-        return visit.report(Stand.UNREAD, why, flash)
-    return visit.report(Stand.WORKING, line(flash, f"it is {flash.phase}", seen.at, seen.task), flash)
+        return visit.report(FirmwareStatus.UNREAD, why, flash)
+    return visit.report(FirmwareStatus.WORKING, line(flash, f"it is {flash.phase}", seen.at, seen.task), flash)
 
 
 def _shown(visit: Visit, step: Step) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.reconcile.firmware.driver.lease import steady
 
 
-class Looks:
+class BmcReadings:
     """The looks of one driver. `entries` are those of the newest one that could read them, else empty."""
 
     def __init__(self, bmc: Bmc) -> None:

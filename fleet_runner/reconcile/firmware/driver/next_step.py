@@ -12,7 +12,7 @@ from fleet_runner.core.firmware.flash import End, Flash, Seen, TaskEnd
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import match, meant
 from fleet_runner.core.firmware.planner import Plan, Step
-from fleet_runner.core.firmware.progress_text import Report, Stand, span
+from fleet_runner.core.firmware.progress_text import FirmwareStatus, Report, span
 from fleet_runner.reconcile.firmware.driver import activate, send
 from fleet_runner.reconcile.firmware.driver.lease import steady
 from fleet_runner.reconcile.firmware.driver.visit import Chosen, Visit
@@ -32,19 +32,19 @@ SPENT = {End.FAILED: 1, End.NOT_SENT: ATTEMPTS}
 def begin(visit: Visit) -> Report | None:
     """Take the next step that nobody has begun; a report where there is none, or where none may be taken."""
     if visit.start:
-        return visit.report(Stand.WAITING, visit.start)
+        return visit.report(FirmwareStatus.WAITING, visit.start)
     seen = visit.looks.see()
     if visit.chosen:
         return _take(visit, seen, visit.chosen)
     busy = _busy(seen)
     silent = seen.trouble if seen.versions is None else missing(visit.means.catalogue, visit.looks.entries)
     if silent and (soon := busy or _coming(visit, seen, silent)):
-        return visit.wait(Stand.WAITING, soon, visit.means.pace.poll)
+        return visit.wait(FirmwareStatus.WAITING, soon, visit.means.pace.poll)
     if seen.versions is None or (silent and seen.stable < visit.means.pace.stable):
         return unread(visit, silent)
     if seen.stable < min(SURE, visit.means.pace.stable):
         return None
-    return visit.wait(Stand.WAITING, busy, visit.means.pace.poll) if busy else _planned(visit, seen)
+    return visit.wait(FirmwareStatus.WAITING, busy, visit.means.pace.poll) if busy else _planned(visit, seen)
 
 
 def plan(visit: Visit) -> Plan:
@@ -88,8 +88,8 @@ def unread(visit: Visit, why: str) -> Report | None:
     """
     visit.silent += 1
     if visit.silent > visit.means.pace.stable:
-        return visit.report(Stand.UNREAD, why)
-    return visit.wait(Stand.UNREAD, why, visit.means.pace.poll)
+        return visit.report(FirmwareStatus.UNREAD, why)
+    return visit.wait(FirmwareStatus.UNREAD, why, visit.means.pace.poll)
 
 
 def _coming(visit: Visit, seen: Seen, why: str) -> str:
@@ -115,7 +115,7 @@ def _busy(seen: Seen) -> str:
 
 def _planned(visit: Visit, seen: Seen) -> Report | None:
     if waiting := _hands(visit, seen):
-        return visit.report(Stand.FAILED, waiting.detail, waiting)
+        return visit.report(FirmwareStatus.FAILED, waiting.detail, waiting)
     made = plan(visit)
     visit.notes = made.notes
     if made.steps:
@@ -126,10 +126,10 @@ def _planned(visit: Visit, seen: Seen) -> Report | None:
     if newest and wrong:
         return _roll_back(visit, seen, newest, wrong)
     if made.refused:
-        return visit.report(Stand.REFUSED, wrong)
+        return visit.report(FirmwareStatus.REFUSED, wrong)
     if made.stuck:
-        return visit.report(Stand.FAILED, wrong)
-    return visit.report(Stand.DONE, all_right(visit))
+        return visit.report(FirmwareStatus.FAILED, wrong)
+    return visit.report(FirmwareStatus.DONE, all_right(visit))
 
 
 def _hands(visit: Visit, seen: Seen) -> Flash | None:
@@ -157,7 +157,7 @@ def _next(visit: Visit, seen: Seen, made: Plan) -> Report | None:
         for step in made.steps[:1] if visit.checked else made.steps:
             send.check(visit, step)
     except ImageError as error:
-        return visit.report(Stand.REFUSED, str(error))
+        return visit.report(FirmwareStatus.REFUSED, str(error))
     known, visit.checked = visit.checked, True
     if not known and time.monotonic() - began > visit.means.pace.poll:  # the look is old by now
         return None
@@ -178,7 +178,7 @@ def _roll_back(visit: Visit, seen: Seen, newest: Flash, wrong: str) -> Report | 
         else:
             visit.then, visit.chosen = (), Chosen(step, newest.id)
             return _take(visit, seen, visit.chosen)
-    return visit.report(Stand.FAILED, f"{wrong}; {newest.detail}; not rolled back: {why}", newest)
+    return visit.report(FirmwareStatus.FAILED, f"{wrong}; {newest.detail}; not rolled back: {why}", newest)
 
 
 def undone(flashes: Iterable[Flash], flash: Flash) -> Flash:
@@ -194,7 +194,7 @@ def _take(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
     """
     seen = replace(seen, tasks=visit.looks.tasks(), busy=visit.looks.updates.updating())
     if busy := _busy(seen):
-        return visit.wait(Stand.WAITING, busy, visit.means.pace.poll)
+        return visit.wait(FirmwareStatus.WAITING, busy, visit.means.pace.poll)
     if activate.wrong(chosen.step.power, seen.power):
         return _switch_for(visit, seen, chosen)
     flash = _flash(visit, chosen, seen)
@@ -236,9 +236,9 @@ def _switch_for(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
         switch(visit, step.power)
     elif now > (visit.switched_at or now) + pace.boot:
         message = f"the host was told to be {step.power}, and its BMC says {seen.power} after {span(pace.boot)}"
-        return visit.report(Stand.UNREAD, f"{message}; look at the node")
+        return visit.report(FirmwareStatus.UNREAD, f"{message}; look at the node")
     why = f"{step.component} is written while the host is {step.power}, and it is {seen.power}"
-    return visit.wait(Stand.WAITING, why, pace.poll)
+    return visit.wait(FirmwareStatus.WAITING, why, pace.poll)
 
 
 def switch(visit: Visit, power: Power) -> None:

@@ -11,15 +11,15 @@ from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import BmcError, ConflictError, StoreError
 from fleet_runner.core.firmware.catalogue import Catalogue
-from fleet_runner.core.firmware.flash import Flash, Pace
+from fleet_runner.core.firmware.flash import Flash, FlashTiming
 from fleet_runner.core.firmware.planner import Step
-from fleet_runner.core.firmware.progress_text import Report, Stand, under_way
+from fleet_runner.core.firmware.progress_text import FirmwareStatus, Report, under_way
 from fleet_runner.core.firmware.unobserved import Gap, gaps
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.reconcile.firmware.driver import identity
 from fleet_runner.reconcile.firmware.driver.activate import HOST
 from fleet_runner.reconcile.firmware.driver.lease import Lease, Made, Target, written
-from fleet_runner.reconcile.firmware.driver.look import Looks
+from fleet_runner.reconcile.firmware.driver.look import BmcReadings
 
 NO_STORE = (
     "a flash is written down before it is sent, and no store knows this node yet; `fleet-runner tick` makes one and "
@@ -43,7 +43,7 @@ def _silent(_: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class DriverContext:
     """What a driver works with, the same for every node of a device type but for `open`, which opens its BMC.
 
     Without a store nothing is sent: there would be no intent. `images` is the folder of the images, `url` where BMCs
@@ -56,7 +56,7 @@ class Means:
     open: Callable[[], AbstractContextManager[Bmc]]
     catalogue: Catalogue
     images: Path
-    pace: Pace = field(default_factory=Pace)
+    pace: FlashTiming = field(default_factory=FlashTiming)
     url: str = ""
     lease_seconds: float = 60.0
     say: Callable[[str], None] = _silent
@@ -85,9 +85,9 @@ class Visit:
     """What a driver knows while it is with a node. `then` are the components after the one under way."""
 
     target: Target
-    means: Means
+    means: DriverContext
     lease: Lease | None  # none where nothing is done, only planned
-    looks: Looks
+    looks: BmcReadings
     until: float
     start: str = ""
     chosen: Chosen | None = None
@@ -103,10 +103,10 @@ class Visit:
     apart: tuple[int, tuple[Gap, ...]] | None = None  # a flash, and what `gaps` found of it
     proven: bool = False  # whether the BMC was asked whose it is
 
-    def wait(self, stand: Stand, message: str, seconds: float, flash: Flash | None = None) -> Report | None:
+    def wait(self, stand: FirmwareStatus, message: str, seconds: float, flash: Flash | None = None) -> Report | None:
         """Tell what is waited for, and wait; a report where the visit is over before that."""
         self.say(message)
-        self.silent = self.silent if stand is Stand.UNREAD else 0
+        self.silent = self.silent if stand is FirmwareStatus.UNREAD else 0
         if time.time() + seconds > self.until:
             return self.report(stand, message, flash)
         left = time.monotonic() + seconds
@@ -146,7 +146,11 @@ class Visit:
             self.means.say(message)
 
     def report(
-        self, stand: Stand, message: str, flash: Flash | None = None, steps: tuple[Mapping[str, Any], ...] = ()
+        self,
+        stand: FirmwareStatus,
+        message: str,
+        flash: Flash | None = None,
+        steps: tuple[Mapping[str, Any], ...] = (),
     ) -> Report:
         """Return what there is to say at the end."""
         return Report(
@@ -156,7 +160,7 @@ class Visit:
             under_way(flash) if flash else None,
             self.notes,
             changed=self.changed,
-            rebooted=stand is Stand.DONE and self._rebooted(),
+            rebooted=stand is FirmwareStatus.DONE and self._rebooted(),
         )
 
     def flashes(self) -> tuple[Flash, ...]:

@@ -11,14 +11,14 @@ from typing import ClassVar
 import structlog
 
 from fleet_runner.adapters.netbox import node_fields
-from fleet_runner.adapters.netbox.client import AgainError, Client, RefusedError
+from fleet_runner.adapters.netbox.client import Client, NetBoxBusyError, RefusedError
 from fleet_runner.adapters.netbox.node_fields import CHUNK, Page
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.netbox.mirror import fields
 from fleet_runner.core.inventory.netbox.mirror.standing import Written
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.tickets.trackers.backoff import pause
-from fleet_runner.reconcile.inventory.netbox_mirror.writer import LEASE, TRIES, Teller
+from fleet_runner.reconcile.inventory.netbox_mirror.writer import LEASE, TRIES, Mirror
 
 log = structlog.get_logger()
 
@@ -42,7 +42,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class FieldsTeller(Teller):
+class FieldsMirror(Mirror):
     """What writes nodes' states."""
 
     name: ClassVar[str] = "netbox fields"
@@ -84,7 +84,7 @@ class FieldsTeller(Teller):
             self._note(seen)
             try:
                 return self._write(client, seen.due)
-            except AgainError as error:
+            except NetBoxBusyError as error:
                 if not left and len(chunk) == 1:
                     self._failed(chunk[0], str(error))
                     raise

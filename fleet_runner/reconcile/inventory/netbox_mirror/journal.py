@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from fleet_runner.adapters.netbox import node_fields
-from fleet_runner.adapters.netbox.client import AgainError, Client, ForbiddenError, RefusedError
+from fleet_runner.adapters.netbox.client import Client, ForbiddenError, NetBoxBusyError, RefusedError
 from fleet_runner.adapters.netbox.node_fields import CHUNK
 from fleet_runner.core.inventory.netbox.mirror import lines
-from fleet_runner.core.inventory.netbox.mirror.standing import Told
+from fleet_runner.core.inventory.netbox.mirror.standing import JournalPosition
 from fleet_runner.core.lifecycle.runs import Entry
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.tickets.trackers.backoff import pause
 from fleet_runner.reconcile.inventory.netbox_mirror.fields import absent
-from fleet_runner.reconcile.inventory.netbox_mirror.writer import LEASE, Teller
+from fleet_runner.reconcile.inventory.netbox_mirror.writer import LEASE, Mirror
 
 SETTLES = 150.0
 """Seconds for which a NetBox may still work on a request that nobody waits for; its own limit is 120."""
@@ -28,17 +28,17 @@ DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class JournalBatch:
     """The next lines of a node that are not there, up to the line `last`; its device's id, and how far it is told."""
 
-    of: Told
+    of: JournalPosition
     device: int
     lines: tuple[Entry, ...]
     last: int
 
 
 @dataclass(slots=True)
-class JournalTeller(Teller):
+class JournalMirror(Mirror):
     """What tells nodes' history."""
 
     name: ClassVar[str] = "netbox journal"
@@ -56,15 +56,15 @@ class JournalTeller(Teller):
             told += self._some(client, due)
         return told
 
-    def _due(self) -> list[Told]:
+    def _due(self) -> list[JournalPosition]:
         """Return the nodes of the next request; one that failed before is alone, so that it hinders no other."""
         now = self.now()
         due = [each for each in self.store.untold_lines(self.url) if each.due_at <= now and self.may(each.node)]
         return [each for each in due if not each.tries][:CHUNK] or due[:1]
 
-    def _some(self, client: Client, due: Sequence[Told]) -> int:
+    def _some(self, client: Client, due: Sequence[JournalPosition]) -> int:
         """Tell one request's lines."""
-        letters: list[Letter] = []
+        letters: list[JournalBatch] = []
         room = CHUNK
         found = node_fields.devices(client, [each.node for each in due])
         for each in due:
@@ -75,7 +75,9 @@ class JournalTeller(Teller):
             elif room:
                 next_ = self.store.lines(each, room)
                 room -= len(next_)
-                letters.append(Letter(each, found[each.node][0].id, next_, next_[-1].id if next_ else each.newest))
+                letters.append(
+                    JournalBatch(each, found[each.node][0].id, next_, next_[-1].id if next_ else each.newest)
+                )
         known = self._known(client, letters)
         told, fresh = 0, []
         for letter in letters:
@@ -89,7 +91,7 @@ class JournalTeller(Teller):
         node = self.store.node(name)
         return node is not None and node.state is State.RETIRED
 
-    def _known(self, client: Client, letters: Sequence[Letter]) -> frozenset[str]:
+    def _known(self, client: Client, letters: Sequence[JournalBatch]) -> frozenset[str]:
         """Look for lines whose answer was lost; return their marks."""
         unsure = [each for each in letters if each.lines and each.of.doubted >= each.lines[0].id]
         if not unsure:
@@ -98,7 +100,7 @@ class JournalTeller(Teller):
         after = datetime.fromtimestamp(max(first, 0.0), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return lines.marks(node_fields.entries(client, {each.device for each in unsure}, lines.MARKED, after))
 
-    def _unsaid(self, letter: Letter, known: frozenset[str]) -> tuple[Entry, ...]:
+    def _unsaid(self, letter: JournalBatch, known: frozenset[str]) -> tuple[Entry, ...]:
         """Return the lines that are not there, and note how far it is told without a gap."""
         unsaid = tuple(line for line in letter.lines if lines.mark(line) not in known)
         before = [line.id for line in letter.lines if not unsaid or line.id < unsaid[0].id]
@@ -107,7 +109,7 @@ class JournalTeller(Teller):
             self.store.lines_told(self.name, self.url, {letter.of.node: until}, self.now())
         return unsaid
 
-    def _settled(self, letter: Letter) -> bool:
+    def _settled(self, letter: JournalBatch) -> bool:
         """Whether no line can be on its way any more; where one can, the node waits."""
         ready = letter.of.asked_at + self.settles
         if letter.of.doubted < letter.lines[0].id or ready <= self.now():
@@ -116,7 +118,7 @@ class JournalTeller(Teller):
         self.store.lines_not_told(self.url, letter.of, text, ready)
         return False
 
-    def _send(self, client: Client, letters: Sequence[Letter]) -> int:
+    def _send(self, client: Client, letters: Sequence[JournalBatch]) -> int:
         if not letters:
             return 0
         until = {letter.of.node: letter.last for letter in letters}
@@ -133,13 +135,13 @@ class JournalTeller(Teller):
         except ForbiddenError:
             self.store.lines_not_taken(self.url, [letter.of for letter in letters])
             raise
-        except AgainError as error:
+        except NetBoxBusyError as error:
             for letter in letters:
                 self._failed(letter.of, str(error))
             raise
         return self._told(letters, lines.marks(there))
 
-    def _told(self, letters: Sequence[Letter], marks: frozenset[str]) -> int:
+    def _told(self, letters: Sequence[JournalBatch], marks: frozenset[str]) -> int:
         taken = [letter for letter in letters if all(lines.mark(line) in marks for line in letter.lines)]
         until: Mapping[str, int] = {letter.of.node: letter.last for letter in taken}
         self.store.lines_told(self.name, self.url, until, self.now())
@@ -148,9 +150,9 @@ class JournalTeller(Teller):
                 self._failed(letter.of, "lines are not in NetBox's answer as they were sent; they are looked for")
         return sum(len(letter.lines) for letter in taken)
 
-    def _failed(self, each: Told, why: str) -> None:
+    def _failed(self, each: JournalPosition, why: str) -> None:
         self.store.lines_not_told(self.url, each, why, self.now() + pause(each.tries + 1))
 
 
-def _entries(letters: Sequence[Letter]) -> list[tuple[int, str, str]]:
+def _entries(letters: Sequence[JournalBatch]) -> list[tuple[int, str, str]]:
     return [(letter.device, lines.kind(line), lines.comments(line)) for letter in letters for line in letter.lines]

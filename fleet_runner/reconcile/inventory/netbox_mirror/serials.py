@@ -8,18 +8,18 @@ from typing import ClassVar
 import structlog
 
 from fleet_runner.adapters.netbox import node_fields
-from fleet_runner.adapters.netbox.client import AgainError, Client, RefusedError
+from fleet_runner.adapters.netbox.client import Client, NetBoxBusyError, RefusedError
 from fleet_runner.adapters.netbox.node_fields import Slot
 from fleet_runner.core.inventory.netbox.mirror.serials import Due, Step, step
 from fleet_runner.core.tickets.trackers.backoff import pause
 from fleet_runner.reconcile.inventory.netbox_mirror.fields import AGAIN, absent
-from fleet_runner.reconcile.inventory.netbox_mirror.writer import TRIES, Teller
+from fleet_runner.reconcile.inventory.netbox_mirror.writer import TRIES, Mirror
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class SerialsTeller(Teller):
+class SerialsMirror(Mirror):
     """What writes serial numbers."""
 
     name: ClassVar[str] = "netbox serials"
@@ -54,7 +54,7 @@ class SerialsTeller(Teller):
         for left in reversed(range(TRIES)):
             try:
                 return self._try(client, device, due)
-            except AgainError as error:
+            except NetBoxBusyError as error:
                 if not left:
                     self._failed(due, str(error))
                     raise

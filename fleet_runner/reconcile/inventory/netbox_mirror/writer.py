@@ -13,7 +13,7 @@ from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError, SettingsError, SourceError
 from fleet_runner.core.tickets.trackers.backoff import pause
-from fleet_runner.core.tickets.trackers.links import Standing
+from fleet_runner.core.tickets.trackers.links import TrackerStatus
 
 LEASE = 180.0
 """Seconds for which the right to tell is taken: longer than all the requests about one chunk may take."""
@@ -26,7 +26,7 @@ TRIES = 3
 
 
 @dataclass(slots=True)
-class Teller(ABC):
+class Mirror(ABC):
     """What tells of one kind of news. `opened` opens a session; `now` is the clock of all who share the store."""
 
     store: Store
@@ -75,7 +75,7 @@ class Teller(ABC):
             self.store.leave_tracker(self.name, self.holder)
         return 0
 
-    def _rest(self, standing: Standing, why: str) -> None:
+    def _rest(self, standing: TrackerStatus, why: str) -> None:
         self.store.tracker_failed(self.name, why, self.now() + pause(standing.tries + 1))
 
     def keep(self) -> bool:

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.access.roles import Asked, Role, Session, Who
+from fleet_runner.core.access.roles import AuditLine, Role, Session, Who
 from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.core.schedules.retention import DAY
 from fleet_runner.reconcile.schedules.retention import pruned
 from fleet_runner.settings import load
 
-LINE = Asked(10_000 * DAY, "alice", "operator", "192.0.2.7", "POST", "/nodes/gpu-01/wishes", 303, "hold")
+LINE = AuditLine(10_000 * DAY, "alice", "operator", "192.0.2.7", "POST", "/nodes/gpu-01/wishes", 303, "hold")
 ALICE = Session("a" * 64, Who("alice", Role.OPERATOR), 1.0, 100.0)
 
 

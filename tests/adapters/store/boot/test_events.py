@@ -9,9 +9,9 @@ from sqlalchemy import event
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.boot.boots import (
-    Beat,
     Claim,
     Discovered,
+    Heartbeat,
     Leased,
     Milestone,
     PhonedHome,
@@ -130,9 +130,9 @@ def test_made_up_machines_push_out_the_oldest(store: Store) -> None:
 
 
 def test_of_beats_the_last_is_kept_so_that_a_clock_which_was_ahead_is_forgotten(store: Store) -> None:
-    told = [Beat("boot", 5.0), Beat("boot", 86_405.0), Beat("dhcp", 1.0), Beat("boot", 6.0)]
+    told = [Heartbeat("boot", 5.0), Heartbeat("boot", 86_405.0), Heartbeat("dhcp", 1.0), Heartbeat("boot", 6.0)]
     assert store.tell(told) == (True, True, True, True)
-    assert store.tell([Beat("boot", 6.0)]) == (False,)
+    assert store.tell([Heartbeat("boot", 6.0)]) == (False,)
     assert store.beats() == {"boot": 6.0, "dhcp": 1.0}
 
 
@@ -168,7 +168,7 @@ def stories(numbers: list[int]) -> st.SearchStrategy[list[Told]]:
         st.builds(PhonedHome, boots, TIMES, SOURCES, st.just(("ssh-ed25519 AAAA",))),
         st.builds(refused, TIMES, st.sampled_from([*NODES, ""]), st.sampled_from(["unarmed", "mismatch"]), SOURCES),
         st.builds(Discovered, st.sampled_from(["aa", "bb"]), TIMES, SOURCES, st.sampled_from(["", "S-1"])),
-        st.builds(Beat, st.sampled_from(["boot", "dhcp"]), TIMES),
+        st.builds(Heartbeat, st.sampled_from(["boot", "dhcp"]), TIMES),
     )
     return st.lists(told, max_size=12)
 

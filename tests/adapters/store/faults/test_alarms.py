@@ -9,14 +9,14 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.faults.alarms import Known
-from fleet_runner.adapters.store.faults.signal_counters import Heard
+from fleet_runner.adapters.store.faults.signal_counters import SignalCount
 from fleet_runner.core.base.errors import UnwritableError
 from fleet_runner.core.cabling.fabrics import FABRIC
 from fleet_runner.core.checks.answers import fault_key
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.signal import Source
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from tests.adapters.store.builders import UrlMaker, decision, device, node
 
 NOW = 1_000.0
@@ -154,10 +154,10 @@ def test_hostile_words_are_bounded_and_stay_one_alarm(stocked: Store) -> None:
 
 def test_counters_add_up(stocked: Store) -> None:
     """Each source and word has one."""
-    counted = {("kernel", "taken"): Heard("kernel", "taken", 2, NOW, "192.0.2.1")}
+    counted = {("kernel", "taken"): SignalCount("kernel", "taken", 2, NOW, "192.0.2.1")}
     for _ in range(2):
         stocked.count_heard(counted, {})
-    assert stocked.heard() == (Heard("kernel", "taken", 4, NOW, "192.0.2.1"),)
+    assert stocked.heard() == (SignalCount("kernel", "taken", 4, NOW, "192.0.2.1"),)
 
 
 def test_writers_beside_each_other_lose_and_double_nothing(urls: UrlMaker) -> None:
@@ -208,7 +208,7 @@ def test_nodes_that_alarms_tell_of_come_before_all_others(store: Store) -> None:
     store.register([device(f"gpu-{number:02d}") for number in (1, 2, 3, 4)], NOW)
     for number in (1, 2, 3, 4):
         store.apply(node(store, f"gpu-{number:02d}"), decision(wake_at=NOW + 100), NOW)
-    store.leave_intent("gpu-01", Wish.HOLD, "ada", now=NOW)
+    store.leave_intent("gpu-01", IntentKind.HOLD, "ada", now=NOW)
     keep(store, alarm("gpu-03"), alarm("gpu-02"))
     assert [found.name for found in store.due(NOW)] == ["gpu-02", "gpu-03", "gpu-01"]
     assert [found.name for found in store.pressing(20)] == ["gpu-02", "gpu-03"]

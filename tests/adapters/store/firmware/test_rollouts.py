@@ -7,17 +7,17 @@ import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.firmware.rollout import Rollout, Standing, turned
-from fleet_runner.core.firmware.turns import Member, Turn
+from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus, turned
+from fleet_runner.core.firmware.turns import Member, RolloutStep
 from fleet_runner.core.firmware.waves import NO_WAVE
 from fleet_runner.core.lifecycle.actions import Answer, Move, SetCondition
-from fleet_runner.core.lifecycle.runs import Held, Intent, Wish
+from fleet_runner.core.lifecycle.runs import Held, Intent, IntentKind
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 from tests.adapters.store.builders import decision, device, failing_after, judged, node, opened
 from tests.adapters.store.flashing import intended
 
 FIRST = Member("gpu-01", 0)
-MEMBERS = (FIRST, Member("gpu-02", 1), Member("gpu-03", NO_WAVE, Turn.SKIPPED, "it is retired"))
+MEMBERS = (FIRST, Member("gpu-02", 1), Member("gpu-03", NO_WAVE, RolloutStep.SKIPPED, "it is retired"))
 
 
 def a_rollout(**values: Any) -> Rollout:
@@ -33,7 +33,7 @@ def started(store: Store, **values: Any) -> Rollout:
 
 def asked(store: Store, rollout: Rollout, name: str = "gpu-01", now: float = 200.0) -> Member:
     """Ask a node, and return its row."""
-    store.change_rollout(rollout, rollout, [Member(name, 0, Turn.ASKED)], now=now)
+    store.change_rollout(rollout, rollout, [Member(name, 0, RolloutStep.ASKED)], now=now)
     return next(each for each in store.rollout_members(rollout.id) if each.node == name)
 
 
@@ -68,11 +68,11 @@ def test_a_device_type_has_one_rollout_that_goes_on(stocked: Store) -> None:
     with pytest.raises(ConflictError, match="device type hgx: another rollout of it is running or paused"):
         started(stocked)
     stopped = stocked.change_rollout(
-        first, turned(first, Standing.STOPPED, "stopped by ada: no", 150.0), (), now=150.0
+        first, turned(first, RolloutStatus.STOPPED, "stopped by ada: no", 150.0), (), now=150.0
     )
     second = started(stocked)
     with pytest.raises(ConflictError, match="another rollout"):
-        stocked.change_rollout(stopped, turned(stopped, Standing.RUNNING, "", 160.0), (), now=160.0)
+        stocked.change_rollout(stopped, turned(stopped, RolloutStatus.RUNNING, "", 160.0), (), now=160.0)
     assert stocked.rollouts() == (stopped, second)
     assert stocked.rollout_members(second.id)
     started(stocked, device_type="other")
@@ -85,8 +85,8 @@ def test_who_is_asked_gets_a_wish_in_the_same_transaction(stocked: Store) -> Non
     member = asked(stocked, rollout)
     because = f"rollout {rollout.id} of ada: BMC 1.2"
     (wish,) = stocked.intents("gpu-01")
-    assert member == Member("gpu-01", 0, Turn.ASKED, "", 200.0, wish.id)
-    assert wish == Intent(wish.id, "gpu-01", Wish.FIRMWARE, rollout.name, 200.0, because)
+    assert member == Member("gpu-01", 0, RolloutStep.ASKED, "", 200.0, wish.id)
+    assert wish == Intent(wish.id, "gpu-01", IntentKind.FIRMWARE, rollout.name, 200.0, because)
     assert node(stocked).wake_at == 0.0
     found = stocked.asking("gpu-01")
     assert found is not None
@@ -98,7 +98,7 @@ def test_two_who_saw_the_same_ask_once(stocked: Store) -> None:
     rollout = started(stocked)
     asked(stocked, rollout)
     with pytest.raises(ConflictError, match="it has changed since it was read"):
-        stocked.change_rollout(rollout, rollout, [Member("gpu-02", 0, Turn.ASKED)], now=201.0)
+        stocked.change_rollout(rollout, rollout, [Member("gpu-02", 0, RolloutStep.ASKED)], now=201.0)
     assert stocked.intents("gpu-02") == ()
     assert len(stocked.intents("gpu-01")) == 1
 
@@ -109,7 +109,7 @@ def test_a_change_that_is_cut_short_changed_nothing(stocked: Store, statements: 
     rollout = started(stocked)
     before = (stocked.rollouts(), stocked.rollout_members(rollout.id), stocked.history("gpu-01"))
     with failing_after(stocked, statements), pytest.raises(OSError, match="injected"):
-        stocked.change_rollout(rollout, rollout, [Member("gpu-01", 0, Turn.ASKED)], now=200.0)
+        stocked.change_rollout(rollout, rollout, [Member("gpu-01", 0, RolloutStep.ASKED)], now=200.0)
     assert (stocked.rollouts(), stocked.rollout_members(rollout.id), stocked.history("gpu-01")) == before
     assert stocked.intents("gpu-01") == ()
 
@@ -119,9 +119,11 @@ def test_a_stopped_rollout_lives_on_while_it_has_nodes_under_way(stocked: Store)
     rollout = started(stocked)
     asked(stocked, rollout)
     now = stocked.rollouts()[0]
-    stopped = stocked.change_rollout(now, turned(now, Standing.STOPPED, "stopped by ada: no", 250.0), (), now=250.0)
+    stopped = stocked.change_rollout(
+        now, turned(now, RolloutStatus.STOPPED, "stopped by ada: no", 250.0), (), now=250.0
+    )
     assert stocked.live_rollouts() == (stopped,)
-    done = Member("gpu-01", 0, Turn.DONE, "", 200.0)
+    done = Member("gpu-01", 0, RolloutStep.DONE, "", 200.0)
     stocked.change_rollout(stopped, stopped, [done], now=300.0)
     assert stocked.live_rollouts() == ()
     assert stocked.asking("gpu-01") is None

@@ -15,7 +15,7 @@ from fleet_runner.core.lifecycle.actions import (
     OpenRun,
     SetCondition,
 )
-from fleet_runner.core.lifecycle.runs import Held, Outcome, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 from tests.adapters.store.builders import START, decision, device, everything, node, opened, run, swap
 
@@ -116,7 +116,7 @@ def test_a_condition_is_set_changed_and_cleared(stocked: Store) -> None:
     ids=["no such ticket", "no such intent", "an error of ours"],
 )
 def test_a_failure_in_the_last_action_undoes_the_first(stocked: Store, impossible: Action) -> None:
-    stocked.leave_intent("gpu-01", Wish.CERTIFY, "ada", now=150.0)
+    stocked.leave_intent("gpu-01", IntentKind.CERTIFY, "ada", now=150.0)
     before = everything(stocked)
     with pytest.raises((StoreError, AttributeError)):
         stocked.apply(node(stocked), decision(START, CORDON, PROVISION, swap("gpu-01", "gpu-02"), impossible), 200.0)

@@ -8,7 +8,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.lifecycle import floor
 from fleet_runner.core.lifecycle.actions import Move, SetCondition
 from fleet_runner.core.lifecycle.days import Moved
-from fleet_runner.core.lifecycle.runs import Held, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind
 from fleet_runner.core.lifecycle.spool import Progress
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, State
 from fleet_runner.core.schedules.retention import DAY
@@ -95,5 +95,5 @@ def test_due_since_the_first_moment_that_is_past(store: Store) -> None:
     store.apply(node(store), decision(wake_at=300.0), 2.0)
     assert store.waiting_since(299.0) is None
     assert store.waiting_since(300.0) == 300.0
-    store.leave_intent("gpu-02", Wish.HOLD, "alice", reason="fans", now=200.0)
+    store.leave_intent("gpu-02", IntentKind.HOLD, "alice", reason="fans", now=200.0)
     assert store.waiting_since(500.0) == 200.0

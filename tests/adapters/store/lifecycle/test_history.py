@@ -2,7 +2,7 @@
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.lifecycle.actions import Move, SetCondition
-from fleet_runner.core.lifecycle.runs import Held, Outcome, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 from tests.adapters.store.builders import START, decision, node, opened, swap
 
@@ -10,7 +10,7 @@ ARRIVED = Move(TRANSITIONS[State.PROVISION, Event.PASSED], "runner", "cloud-init
 
 
 def test_everything_that_happens_to_a_node_is_one_story(stocked: Store) -> None:
-    stocked.leave_intent("gpu-01", Wish.CERTIFY, "ada", now=110.0)
+    stocked.leave_intent("gpu-01", IntentKind.CERTIFY, "ada", now=110.0)
     stocked.apply(node(stocked), decision(START), 120.0)
     mine = opened(stocked, stage=Stage.PROVISION)
     stocked.close_run(mine, Outcome.PASSED, "", 210.0)
@@ -27,11 +27,11 @@ def test_everything_that_happens_to_a_node_is_one_story(stocked: Store) -> None:
 
 def test_the_limit_keeps_the_newest(stocked: Store) -> None:
     for number in range(5):
-        stocked.leave_intent("gpu-01", Wish.HOLD, f"p{number}", now=100.0 + number)
+        stocked.leave_intent("gpu-01", IntentKind.HOLD, f"p{number}", now=100.0 + number)
     assert [entry.by for entry in stocked.history("gpu-01", limit=2)] == ["p3", "p4"]
 
 
 def test_what_came_late_stands_where_it_belongs(stocked: Store) -> None:
-    stocked.leave_intent("gpu-01", Wish.HOLD, "late", now=300.0)
-    stocked.leave_intent("gpu-01", Wish.HOLD, "early", now=200.0)
+    stocked.leave_intent("gpu-01", IntentKind.HOLD, "late", now=300.0)
+    stocked.leave_intent("gpu-01", IntentKind.HOLD, "early", now=200.0)
     assert [entry.by for entry in stocked.history("gpu-01")] == ["early", "late"]

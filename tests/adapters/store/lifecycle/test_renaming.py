@@ -12,10 +12,10 @@ from fleet_runner.adapters.store.lifecycle import renaming
 from fleet_runner.adapters.store.schema.core import metadata
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.core.checks.verdicts import Verdict
-from fleet_runner.core.inventory.identity import Machine, Renamed
+from fleet_runner.core.inventory.identity import DesignedMachine, Renamed
 from fleet_runner.core.inventory.records import Interface
 from fleet_runner.core.lifecycle.actions import SetCondition
-from fleet_runner.core.lifecycle.runs import Held, Outcome, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind, Outcome
 from fleet_runner.core.lifecycle.spool import Ended, PlayEnd
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from tests.adapters.store.builders import START, decision, device, failing_after, judged, node, opened, swap
@@ -94,7 +94,7 @@ def history(store: Store) -> None:
     store.ingest(run.batch, 0, 9, lines)
     store.close_run(run, Outcome.FAILED, "one fault", 210.0)
     store.apply(node(store), decision(START, swap("gpu-01", "gpu-02", fault="cabling/gpu-01 ib2|gpu-02 ib5")), 220.0)
-    store.leave_intent("gpu-01", Wish.HOLD, "ada", now=230.0)
+    store.leave_intent("gpu-01", IntentKind.HOLD, "ada", now=230.0)
 
 
 def test_a_renamed_node_keeps_its_state_its_history_its_results_and_its_tickets(stocked: Store) -> None:
@@ -108,7 +108,7 @@ def test_a_renamed_node_keeps_its_state_its_history_its_results_and_its_tickets(
     assert [each.sentence for each in kept] == [each.sentence for each in before]
     assert (last.kind, last.sentence) == ("identity", "Renamed from gpu-01 to gpu-99: same serial S-1.")
     assert [run.stage for run in stocked.runs("gpu-99")] == [Stage.VERIFY]
-    assert [wish.wish for wish in stocked.intents("gpu-99")] == [Wish.HOLD]
+    assert [wish.wish for wish in stocked.intents("gpu-99")] == [IntentKind.HOLD]
     (ticket,) = stocked.tickets(node="gpu-99")
     assert (set(ticket.nodes), ticket.fault) == ({"gpu-99", "gpu-02"}, "cabling/gpu-99 ib2|gpu-02 ib5")
     (stored,) = stocked.latest_results("gpu-99")
@@ -177,13 +177,13 @@ def test_what_the_source_says_of_machines_is_kept_and_a_serial_stays_as_it_was(s
     store.register([record, device("gpu-02", serial="S-2")], 5.0, {"gpu-02"})
     known, taken = store.machines()
     assert known == {
-        "gpu-01": Machine("S-1", "", "10.0.0.1", frozenset({"02:00:00:00:00:01"})),
-        "gpu-02": Machine(),
+        "gpu-01": DesignedMachine("S-1", "", "10.0.0.1", frozenset({"02:00:00:00:00:01"})),
+        "gpu-02": DesignedMachine(),
     }
     assert taken == frozenset()
     store.register([device("gpu-01", serial="S-9", oob_address="10.0.0.9")], 6.0)
-    assert store.machine("gpu-01") == Machine("S-1", "", "10.0.0.9", frozenset({"02:00:00:00:00:01"}))
-    assert store.machine("gpu-02") == store.machine("gpu-77") == Machine()
+    assert store.machine("gpu-01") == DesignedMachine("S-1", "", "10.0.0.9", frozenset({"02:00:00:00:00:01"}))
+    assert store.machine("gpu-02") == store.machine("gpu-77") == DesignedMachine()
 
 
 def test_the_condition_of_a_waived_fault_names_the_node_by_its_new_name(stocked: Store) -> None:

@@ -5,7 +5,7 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.lifecycle import timeline as read
 from fleet_runner.core.checks.verdicts import Verdict
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.lifecycle.timeline import FILTERS, FINDINGS, HISTORY, Line, shown
 from tests.adapters.store.builders import judged
@@ -17,7 +17,7 @@ def filled(store: Store) -> None:
         failed = [judged(check=f"c{number}", verdict=Verdict.FAIL, at=at) for number in range(3)]
         lines = [*failed, judged("gpu-02", verdict=Verdict.FAIL, at=at), judged(check="good", at=at)]
         store.record_by_hand(Stage.CHECK, "ada", lines, at)
-        for wish in (Wish.HOLD, Wish.RELEASE):
+        for wish in (IntentKind.HOLD, IntentKind.RELEASE):
             store.leave_intent("gpu-01", wish, "ada", now=at)
 
 

@@ -15,7 +15,7 @@ from fleet_runner.adapters.store.maintenance.backups import restore, save
 from fleet_runner.adapters.store.maintenance.restored import JUMP, UNSEEN, Restored
 from fleet_runner.core.base.errors import ConflictError, StoreError
 from fleet_runner.core.lifecycle.actions import Move, SetCondition
-from fleet_runner.core.lifecycle.runs import Held, Outcome, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, State
 from tests.adapters.store.builders import (
     UrlMaker,
@@ -112,7 +112,7 @@ def test_what_was_open_is_over_and_old_fences_are_refused(
 def test_wishes_are_refused_so_nothing_is_erased_or_flashed_twice(
     stocked: Store, url: str, tmp_path: Path, again: Again
 ) -> None:
-    wish = stocked.leave_intent("gpu-01", Wish.WIPE, "ada", now=200.0)
+    wish = stocked.leave_intent("gpu-01", IntentKind.WIPE, "ada", now=200.0)
     file = tmp_path / "fleet.backup"
     save(url, file)
     stocked.close()

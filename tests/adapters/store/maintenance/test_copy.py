@@ -11,7 +11,7 @@ from fleet_runner.adapters.store.maintenance import copy as copying
 from fleet_runner.adapters.store.maintenance.copy import Copied, copy
 from fleet_runner.adapters.store.schema.core import metadata
 from fleet_runner.core.base.errors import StoreError
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from tests.adapters.store.builders import UrlMaker, device, opened
 from tests.adapters.store.filling import fill, rows
 
@@ -54,7 +54,7 @@ def test_new_rows_are_numbered_after_the_old_ones(pair: Pair) -> None:
         connection.execute(text("UPDATE intents SET id = id + 40, wish = 'hold'"))
     copy(source, target, lambda _: None)
     with Store(target) as there:
-        assert there.leave_intent(name, Wish.HOLD, "ada", now=1.0) == 43
+        assert there.leave_intent(name, IntentKind.HOLD, "ada", now=1.0) == 43
 
 
 def test_a_target_with_rows_is_refused_and_stays_as_it_is(pair: Pair) -> None:

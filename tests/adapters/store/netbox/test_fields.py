@@ -13,8 +13,8 @@ from fleet_runner.adapters.store.lifecycle import history
 from fleet_runner.adapters.store.netbox import fields
 from fleet_runner.core.base.errors import ConflictError, StoreError
 from fleet_runner.core.cabling.fabrics import FABRIC
-from fleet_runner.core.inventory.netbox.mirror.fields import NEVER, Stand
-from fleet_runner.core.lifecycle.runs import Entry, Wish
+from fleet_runner.core.inventory.netbox.mirror.fields import NEVER, MirroredState
+from fleet_runner.core.lifecycle.runs import Entry, IntentKind
 from tests.adapters.store.builders import START, UrlMaker, decision, device, node
 
 URL = "https://netbox.example"
@@ -27,11 +27,11 @@ def told(store: Store) -> dict[str, list[str]]:
 
 
 def test_what_happened_before_it_is_told_first_is_not_told(stocked: Store) -> None:
-    stocked.leave_intent("gpu-01", Wish.HOLD, "ada", reason="fan noise", now=100.0)
+    stocked.leave_intent("gpu-01", IntentKind.HOLD, "ada", reason="fan noise", now=100.0)
     stocked.scan_mirror(URL)
     assert told(stocked) == {}
-    stocked.leave_intent("gpu-02", Wish.HOLD, "ada", now=101.0)
-    stocked.leave_intent("gpu-01", Wish.RELEASE, "bob", now=102.0)
+    stocked.leave_intent("gpu-02", IntentKind.HOLD, "ada", now=101.0)
+    stocked.leave_intent("gpu-01", IntentKind.RELEASE, "bob", now=102.0)
     stocked.scan_mirror(URL)
     assert told(stocked) == {"gpu-01": ["bob asks: release."], "gpu-02": ["ada asks: hold."]}
     assert stocked.lines_waiting(URL) == 2
@@ -57,7 +57,7 @@ def test_sweeps_and_steps_of_boots_are_not_told(stocked: Store) -> None:
 
 def test_another_netbox_is_told_from_when_on_it_is_one(stocked: Store) -> None:
     stocked.scan_mirror(URL)
-    stocked.leave_intent("gpu-01", Wish.HOLD, "ada", now=100.0)
+    stocked.leave_intent("gpu-01", IntentKind.HOLD, "ada", now=100.0)
     stocked.scan_mirror("https://other.example")
     stocked.scan_mirror(URL)
     assert stocked.untold_lines("https://other.example") == ()
@@ -72,7 +72,7 @@ def test_a_line_that_is_written_down_late_is_not_passed_over(postgresql_urls: Ur
         store.scan_mirror(URL)
         with slow.write() as connection:
             history.add(connection, [Entry(0, "gpu-01", 200.0, "condition", "Late.", "ada")])
-            store.leave_intent("gpu-02", Wish.HOLD, "bob", now=200.0)
+            store.leave_intent("gpu-02", IntentKind.HOLD, "bob", now=200.0)
             with pytest.raises(StoreError, match="a process is writing to journal for more than"):
                 store.scan_mirror(URL)
             assert told(store) == {}
@@ -91,11 +91,11 @@ def test_nobody_waits_while_one_that_writes_is_waited_for(
         store.scan_mirror(URL)
         with slow.write() as connection:
             history.add(connection, [Entry(0, "gpu-01", 200.0, "condition", "Late.", "ada")])
-            store.leave_intent("gpu-02", Wish.HOLD, "bob", now=200.0)
+            store.leave_intent("gpu-02", IntentKind.HOLD, "bob", now=200.0)
             scan = pool.submit(store.scan_mirror, URL)
             with pytest.raises(TimeoutError):
                 scan.result(1.0)
-            store.leave_intent("gpu-02", Wish.RELEASE, "bob", now=201.0)
+            store.leave_intent("gpu-02", IntentKind.RELEASE, "bob", now=201.0)
         scan.result(20.0)
         assert told(store) == {"gpu-01": ["Late."], "gpu-02": ["bob asks: hold."]}
     slow.close()
@@ -103,7 +103,7 @@ def test_nobody_waits_while_one_that_writes_is_waited_for(
 
 def test_lines_that_may_be_told_are_known_for_it_until_they_are(stocked: Store) -> None:
     stocked.scan_mirror(URL)
-    stocked.leave_intent("gpu-01", Wish.HOLD, "ada", now=100.0)
+    stocked.leave_intent("gpu-01", IntentKind.HOLD, "ada", now=100.0)
     stocked.scan_mirror(URL)
     [before] = stocked.untold_lines(URL)
     assert stocked.take_tracker("netbox journal", "me", *SPAN) is not None
@@ -137,7 +137,7 @@ def test_fields_wait_until_they_are_written_and_again_after_a_while(stocked: Sto
     assert len(stocked.unwritten_fields(URL, before=500.1)) == 3
     stocked.apply(node(stocked), decision(START), 600.0)
     [moved] = stocked.unwritten_fields(URL)
-    assert (moved.written, moved.wanted) == (Stand("registered", 100.0), Stand("provision", 600.0))
+    assert (moved.written, moved.wanted) == (MirroredState("registered", 100.0), MirroredState("provision", 600.0))
 
 
 def test_what_was_sent_is_ours_until_an_answer_came_and_no_list_without_end(stocked: Store) -> None:
@@ -177,7 +177,7 @@ def test_fabrics_have_no_page(stocked: Store) -> None:
 def test_a_store_that_was_brought_back_looks_for_every_line_first(stocked: Store) -> None:
     """What was told since the backup is not known to it."""
     stocked.scan_mirror(URL)
-    stocked.leave_intent("gpu-01", Wish.HOLD, "ada", now=100.0)
+    stocked.leave_intent("gpu-01", IntentKind.HOLD, "ada", now=100.0)
     stocked.scan_mirror(URL)
     with stocked._database.write() as connection:
         fields.doubt(connection)

@@ -8,12 +8,12 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.netbox.page_intents import KEPT, Refused
 from fleet_runner.core.base.errors import StoreError
-from fleet_runner.core.inventory.netbox.page_intents import UNKNOWN, Asked
-from fleet_runner.core.lifecycle.runs import Intent, Wish
+from fleet_runner.core.inventory.netbox.page_intents import UNKNOWN, PageIntent
+from fleet_runner.core.lifecycle.runs import Intent, IntentKind
 from tests.adapters.store.builders import node
 
 URL = "https://netbox.example"
-ASKED = Asked(7, "gpu-01", "hold", "loud", "alice in NetBox", 140.0, 12)
+ASKED = PageIntent(7, "gpu-01", "hold", "loud", "alice in NetBox", 140.0, 12)
 SWITCH = replace(ASKED, device=8, name="leaf-1")
 
 
@@ -22,7 +22,7 @@ def test_a_wish_is_left_once_with_who_and_when(stocked: Store) -> None:
     assert stocked.take_wish(URL, ASKED, 150.0)
     assert not stocked.take_wish(URL, ASKED, 160.0)
     (intent,) = stocked.intents("gpu-01")
-    assert intent == Intent(intent.id, "gpu-01", Wish.HOLD, "alice in NetBox", 140.0, "loud")
+    assert intent == Intent(intent.id, "gpu-01", IntentKind.HOLD, "alice in NetBox", 140.0, "loud")
     said = [(entry.at, entry.by, entry.sentence) for entry in stocked.history("gpu-01")]
     assert said == [(140.0, "alice in NetBox", "alice in NetBox asks: hold (loud).")]
     assert node(stocked).wake_at == 0.0

@@ -12,7 +12,7 @@ from fleet_runner.adapters.store.schema.core import journal
 from fleet_runner.adapters.store.schema.remedies import attempts
 from fleet_runner.adapters.store.schema.trends import episodes, stays
 from fleet_runner.core.reliability.lemons.signals import JOBS, Ended
-from fleet_runner.core.reliability.report.rows import Hold, Tried
+from fleet_runner.core.reliability.report.rows import Hold, PastRemedy
 from fleet_runner.core.tickets.rma_cases import Case
 from fleet_runner.settings import Settings
 
@@ -32,7 +32,7 @@ def test_what_befell_nodes_is_read_for_lemons(stocked: Store) -> None:
     told: list[str] = []
     past = stocked.past_of_nodes(100.0, 1_000.0, told.append)
     assert past.holds == (Hold("gpu-01", 200.0, "ann", "odd", begins=True),)
-    assert past.ended == (Ended(Tried("gpu-01", "REBOOT", 200.0, helped=False), 300.0),)
+    assert past.ended == (Ended(PastRemedy("gpu-01", "REBOOT", 200.0, helped=False), 300.0),)
     assert (past.cases, past.fixes, len(told)) == ({"gpu-02": [250.0]}, (), 2)
 
 

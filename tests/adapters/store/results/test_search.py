@@ -5,7 +5,7 @@ import itertools
 import pytest
 from sqlalchemy.dialects import sqlite
 
-from fleet_runner.adapters.store import Sought, Store
+from fleet_runner.adapters.store import ResultFilter, Store
 from fleet_runner.adapters.store.engine.database import connect
 from fleet_runner.adapters.store.results import search
 from fleet_runner.core.checks.verdicts import Verdict
@@ -32,7 +32,7 @@ def filled(stocked: Store) -> Store:
 
 
 def every(store: Store) -> tuple[Stored, ...]:
-    return store.find_results(Sought(), limit=1000)
+    return store.find_results(ResultFilter(), limit=1000)
 
 
 def test_all_results_are_told_newest_first(filled: Store) -> None:
@@ -54,13 +54,13 @@ def test_what_is_asked_for_is_found_and_nothing_else(filled: Store) -> None:
             and verdict in {None, each.result.verdict}
             and each.at >= since
         ]
-        sought = Sought(node, check, verdict, since)
+        sought = ResultFilter(node, check, verdict, since)
         assert list(filled.find_results(sought, limit=1000)) == right, sought
         assert list(filled.find_results(sought, limit=3)) == right[:3], sought
 
 
 def test_pages_follow_each_other(filled: Store) -> None:
-    sought, pages = Sought(node="gpu-01"), list[Stored]()
+    sought, pages = ResultFilter(node="gpu-01"), list[Stored]()
     while page := filled.find_results(sought, below=pages[-1].id if pages else None, limit=7):
         pages += page
     assert tuple(pages) == filled.find_results(sought, limit=1000)
@@ -71,9 +71,9 @@ def test_results_that_came_late_are_found_by_when_they_were(filled: Store, monke
     monkeypatch.setattr(search, "PAGE", 4)
     for _ in range(3):
         filled.record_by_hand(Stage.CHECK, "ada", [judged(at=105.0)], 2000.0)
-    found = filled.find_results(Sought(since=520.0), limit=50)
+    found = filled.find_results(ResultFilter(since=520.0), limit=50)
     assert [each.at for each in found] == [580.0 - 10 * number for number in range(7)]
-    assert filled.find_results(Sought(since=9999.0), limit=50) == ()
+    assert filled.find_results(ResultFilter(since=9999.0), limit=50) == ()
 
 
 def test_evidence_is_given_with_what_was_read_and_what_is_gone_is_left_out(filled: Store) -> None:
@@ -85,9 +85,9 @@ def test_evidence_is_given_with_what_was_read_and_what_is_gone_is_left_out(fille
 
 
 PLANS = {
-    "results_node": Sought(node="gpu-01"),
-    "results_check": Sought(check="xid"),
-    "results_notable": Sought(verdict=Verdict.FAIL, since=5.0),
+    "results_node": ResultFilter(node="gpu-01"),
+    "results_check": ResultFilter(check="xid"),
+    "results_notable": ResultFilter(verdict=Verdict.FAIL, since=5.0),
 }
 
 

@@ -8,7 +8,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.runs import past
 from fleet_runner.adapters.store.runs.past import SoughtRuns
 from fleet_runner.core.firmware.rollout import Rollout
-from fleet_runner.core.firmware.turns import Member, Turn
+from fleet_runner.core.firmware.turns import Member, RolloutStep
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.states import Stage
 from tests.adapters.store.builders import opened
@@ -70,7 +70,7 @@ def test_an_empty_store_has_none(store: Store) -> None:
 def test_the_nodes_of_rollouts_are_counted(filled: Store) -> None:
     made = filled.start_rollout(
         Rollout(0, "hgx", "ada", 1.0, "BMC 1.2", 1, 4, 0.5),
-        [Member("gpu-01", 0), Member("gpu-02", 1), Member("gpu-03", -1, Turn.SKIPPED)],
+        [Member("gpu-01", 0), Member("gpu-02", 1), Member("gpu-03", -1, RolloutStep.SKIPPED)],
     )
-    assert filled.rollout_counts([made.id, 99]) == {made.id: {Turn.WAITING: 2, Turn.SKIPPED: 1}}
+    assert filled.rollout_counts([made.id, 99]) == {made.id: {RolloutStep.WAITING: 2, RolloutStep.SKIPPED: 1}}
     assert filled.rollout_counts([]) == {}

@@ -7,7 +7,7 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError, StoreError
 from fleet_runner.core.lifecycle.actions import CloseTicket
-from fleet_runner.core.lifecycle.runs import Intent, Wish
+from fleet_runner.core.lifecycle.runs import Intent, IntentKind
 from fleet_runner.core.tickets.trackers.changes import Act, Change
 from fleet_runner.core.tickets.work_orders import verification
 from tests.adapters.store.builders import decision, node, swap
@@ -117,7 +117,7 @@ def test_of_two_who_say_at_once_that_it_is_done_one_is_heard(stocked: Store) -> 
     """Both looked when nobody had said so; what proves it is asked for once, and all of it or nothing."""
     stocked.apply(node(stocked), decision(swap("gpu-01")), 200.0)
     newest = stocked.ticket_changes(1)[-1].id
-    wish = Intent(0, "gpu-01", Wish.RUN, "ann", 210.0, "ticket 1 is done", "cabling")
+    wish = Intent(0, "gpu-01", IntentKind.RUN, "ann", 210.0, "ticket 1 is done", "cabling")
 
     def say(by: str, *wishes: Intent, ticket: int = 1, after: int = newest) -> bool:
         now = Change(after, ticket, Act.NOTED, "It is looked at now.", by, 210.0)

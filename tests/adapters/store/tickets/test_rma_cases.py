@@ -7,7 +7,7 @@ import pytest
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError, StoreError
 from fleet_runner.core.inventory.records import Device
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.tickets.rma_cases import Case, Replaced, exchanged
 
 CASE = Case(0, "gpu-01", "Acme", "C-7", "ann", 10.0, (Replaced("SXM4", "A"),), because="it failed")
@@ -40,7 +40,7 @@ def test_a_node_is_sent_back_with_its_case_or_not_at_all(store: Store) -> None:
     store.register([Device("gpu-01", "t", "gpu-server", "hall")], 1.0)
     wish = store.send_back(CASE, "case C-7 at Acme")
     [intent] = store.intents("gpu-01")
-    assert (intent.id, intent.wish, intent.by, intent.reason) == (wish, Wish.RMA, "ann", "case C-7 at Acme")
+    assert (intent.id, intent.wish, intent.by, intent.reason) == (wish, IntentKind.RMA, "ann", "case C-7 at Acme")
     with pytest.raises(ConflictError, match="is open already"):
         store.send_back(CASE, "again")
     assert len(store.intents("gpu-01")) == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
-from fleet_runner.core.firmware.bios_text import Report, Stand, parse
+from fleet_runner.core.firmware.bios_text import Report, SettingStatus, parse
 from tests.core.checks.catalogue.judging import DEVICE, NODE, judged
 
 PASS, FAIL, UNKNOWN = Verdict.PASS, Verdict.FAIL, Verdict.UNKNOWN
@@ -24,7 +24,7 @@ def asked(
     wanted: Any,
     now: Any = NOW,
     future: Any = None,
-    stand: Stand | None = None,
+    stand: SettingStatus | None = None,
     said: Any = LINK,
 ) -> Result:
     """Judge settings; `future` is the settings object's attributes, None where it could not be read."""
@@ -56,35 +56,42 @@ def test_each_setting_that_is_off_is_named_with_what_is_and_what_should_be() -> 
         (None, {"SRIOV": "Enabled"}, UNKNOWN, "SRIOV waits for a reset of the host to be 'Enabled'"),
         (None, {"SRIOV": "Auto"}, FAIL, "SRIOV is 'Disabled', expected 'Enabled'"),
         (None, None, UNKNOWN, "SRIOV is not in force, and what waits for a reset cannot be read"),
-        (Stand.WAITING, {}, FAIL, "SRIOV is 'Disabled', expected 'Enabled'"),
-        (Stand.WAITING, {**NOW, "SRIOV": "Enabled"}, UNKNOWN, "SRIOV waits"),
-        (Stand.PLANNED, {}, FAIL, "SRIOV is 'Disabled'"),
-        (Stand.SETTLED, {}, UNKNOWN, "SRIOV was in force before the boot, which changed it; the next run sets it"),
-        (Stand.FAILED, {"SRIOV": "Enabled"}, FAIL, "SRIOV is 'Disabled'"),
-        (Stand.FAILED, None, FAIL, "SRIOV is 'Disabled'"),
-        (Stand.REFUSED, {}, UNKNOWN, "as was reported"),
-        (Stand.UNREAD, {}, UNKNOWN, "as was reported"),
-        (Stand.BUSY, {}, UNKNOWN, "as was reported"),
+        (SettingStatus.WAITING, {}, FAIL, "SRIOV is 'Disabled', expected 'Enabled'"),
+        (SettingStatus.WAITING, {**NOW, "SRIOV": "Enabled"}, UNKNOWN, "SRIOV waits"),
+        (SettingStatus.PLANNED, {}, FAIL, "SRIOV is 'Disabled'"),
+        (
+            SettingStatus.SETTLED,
+            {},
+            UNKNOWN,
+            "SRIOV was in force before the boot, which changed it; the next run sets it",
+        ),
+        (SettingStatus.FAILED, {"SRIOV": "Enabled"}, FAIL, "SRIOV is 'Disabled'"),
+        (SettingStatus.FAILED, None, FAIL, "SRIOV is 'Disabled'"),
+        (SettingStatus.REFUSED, {}, UNKNOWN, "as was reported"),
+        (SettingStatus.UNREAD, {}, UNKNOWN, "as was reported"),
+        (SettingStatus.BUSY, {}, UNKNOWN, "as was reported"),
     ],
 )
 def test_what_follows_from_a_setting_that_is_off(
-    stand: Stand | None, future: Any, verdict: Verdict, why: str
+    stand: SettingStatus | None, future: Any, verdict: Verdict, why: str
 ) -> None:
     result = asked({"SRIOV": "Enabled"}, future=future, stand=stand)
     assert (result.verdict, result.message.startswith(why)) == (verdict, True), result.message
-    assert result.observed.get("working", False) is (stand is Stand.BUSY)
+    assert result.observed.get("working", False) is (stand is SettingStatus.BUSY)
 
 
 @pytest.mark.parametrize(
     ("name", "stand", "verdict", "why"),
     [
         ("Nothing", None, UNKNOWN, "the BMC shows no Nothing"),
-        ("Nothing", Stand.FAILED, UNKNOWN, "the BMC shows no Nothing"),
-        ("Text", Stand.WAITING, UNKNOWN, "the BMC shows no Text"),
-        ("Text", Stand.FAILED, FAIL, "Text is None, expected 'x'"),
+        ("Nothing", SettingStatus.FAILED, UNKNOWN, "the BMC shows no Nothing"),
+        ("Text", SettingStatus.WAITING, UNKNOWN, "the BMC shows no Text"),
+        ("Text", SettingStatus.FAILED, FAIL, "Text is None, expected 'x'"),
     ],
 )
-def test_a_setting_that_is_not_shown_is_unknown(name: str, stand: Stand | None, verdict: Verdict, why: str) -> None:
+def test_a_setting_that_is_not_shown_is_unknown(
+    name: str, stand: SettingStatus | None, verdict: Verdict, why: str
+) -> None:
     result = asked({name: "x"}, future={}, stand=stand)
     assert (result.verdict, result.message) == (verdict, why)
 
@@ -179,7 +186,7 @@ def test_a_report_that_is_none_is_unknown(text: str) -> None:
 @given(
     st.builds(
         Report,
-        st.sampled_from(Stand),
+        st.sampled_from(SettingStatus),
         st.text(),
         st.none() | st.dictionaries(st.text(), st.integers()),
         st.none() | st.floats(0, 1e12),

@@ -10,7 +10,7 @@ from fleet_runner.core.checks.catalogue.firmware_update import CHECK, READ
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
-from fleet_runner.core.firmware.progress_text import Report, Stand
+from fleet_runner.core.firmware.progress_text import FirmwareStatus, Report
 from tests.core.checks.catalogue.judging import documented
 
 
@@ -22,15 +22,15 @@ def judged(report: Report) -> Result:
 @pytest.mark.parametrize(
     ("stand", "verdict", "working"),
     [
-        (Stand.DONE, Verdict.PASS, False),
-        (Stand.WORKING, Verdict.UNKNOWN, True),
-        (Stand.WAITING, Verdict.UNKNOWN, True),
-        (Stand.FAILED, Verdict.FAIL, False),
-        (Stand.REFUSED, Verdict.UNKNOWN, False),
-        (Stand.UNREAD, Verdict.UNKNOWN, False),
+        (FirmwareStatus.DONE, Verdict.PASS, False),
+        (FirmwareStatus.WORKING, Verdict.UNKNOWN, True),
+        (FirmwareStatus.WAITING, Verdict.UNKNOWN, True),
+        (FirmwareStatus.FAILED, Verdict.FAIL, False),
+        (FirmwareStatus.REFUSED, Verdict.UNKNOWN, False),
+        (FirmwareStatus.UNREAD, Verdict.UNKNOWN, False),
     ],
 )
-def test_every_stand_has_its_verdict(stand: Stand, verdict: Verdict, working: bool) -> None:
+def test_every_stand_has_its_verdict(stand: FirmwareStatus, verdict: Verdict, working: bool) -> None:
     result = judged(Report(stand, "BIOS is at 2.0"))
     assert result.verdict is verdict
     assert result.observed.get("working", False) is working
@@ -46,13 +46,13 @@ def test_what_is_no_report_is_unknown(text: str) -> None:
 
 def test_notes_are_told_with_a_pass() -> None:
     note = "BIOS stays at 2.0, which is accepted: 2.1 failed twice"
-    assert judged(Report(Stand.DONE, "all is right", notes=(note,))).message == f"all is right; {note}"
+    assert judged(Report(FirmwareStatus.DONE, "all is right", notes=(note,))).message == f"all is right; {note}"
 
 
 def test_a_failure_is_one_finding_of_its_component_that_says_what_to_do() -> None:
-    [finding] = judged(Report(Stand.FAILED, "BIOS is at 9.9", flash={"component": "BIOS"})).findings
+    [finding] = judged(Report(FirmwareStatus.FAILED, "BIOS is at 9.9", flash={"component": "BIOS"})).findings
     assert (finding.component, finding.remedy) == ("BIOS", Remedy.REFLASH)
     assert finding.fault == "gpu-01/firmware.failed/BIOS"
     assert any("fleet-runner retry gpu-01" in step for step in finding.steps)
-    [other] = judged(Report(Stand.FAILED, "nothing fits")).findings
+    [other] = judged(Report(FirmwareStatus.FAILED, "nothing fits")).findings
     assert other.component == "firmware"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.faults.rules.effect import Following
 from fleet_runner.core.faults.signals.alarm import Alarm
-from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
 from fleet_runner.core.faults.signals.clock import LATE
 from fleet_runner.core.faults.signals.kernel import Line, read
 from fleet_runner.core.faults.signals.memory import Outcome
@@ -69,7 +69,7 @@ def test_a_desk_does_what_a_slow_model_does(
 ) -> None:
     """Second by second: what is stored stands, counts and clears just as it does there; at the end nothing stands."""
     arriving = arriving + [(arriving[each][0], arriving[each][1] + 7) for each in twice if each < len(arriving)]
-    desk, model = Desk(following), Model(following)
+    desk, model = AlarmEngine(following), Model(following)
     stored: dict[tuple[str, str, str], Alarm] = {}
     seconds = by_second(arriving)
     for second in range(LAST + 150):
@@ -98,7 +98,7 @@ def test_a_restart_loses_nothing_and_doubles_nothing(
     seconds = by_second((each, 0) for each in signals)
     kept: list[dict[tuple[str, str, str], Alarm]] = []
     for stops in (set[int](), restarts):
-        desk = Desk(following)
+        desk = AlarmEngine(following)
         stored: dict[tuple[str, str, str], Alarm] = {}
         for second in range(LAST + 150):
             now = NOW + second
@@ -106,7 +106,7 @@ def test_a_restart_loses_nothing_and_doubles_nothing(
             changed += desk.unstored(now) if second in stops else ()
             stored |= {(each.node, each.code, each.component): each for each in changed}
             if second in stops:
-                desk = Desk.of(stored.values(), following)
+                desk = AlarmEngine.of(stored.values(), following)
                 assert desk.hear([each for each in seconds.get(second, ()) if not each.ended], now).changed == ()
         kept.append(stored)
     assert kept[0].keys() == kept[1].keys()
@@ -121,7 +121,7 @@ def test_a_restart_loses_nothing_and_doubles_nothing(
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.integers(0, 60))
 def test_a_flood_from_one_node_costs_no_other_a_signal(quiet_ones: list[int], second: int) -> None:
     """However much it tells, of however many kinds: the others' signals are all taken, and their alarms stand."""
-    desk = Desk(Rules())
+    desk = AlarmEngine(Rules())
     flood = [signal(each / 100, "gpu-66", f"alert.{each % 300}", "part") for each in range(2000)]
     others = [signal(second + each, f"gpu-{each:02}", "xid.79") for each in dict.fromkeys(quiet_ones)]
     heard = desk.hear([*flood, *others, *flood], NOW + second)
@@ -145,7 +145,7 @@ def test_a_wrong_clock_hides_nothing_and_invents_nothing(
     following = Rules(replace(rule, beside=()))
     kept: list[list[tuple[str, float | None, float | None]]] = []
     for wrong in (0.0, off):
-        desk, changed = Desk(following), list[Alarm]()
+        desk, changed = AlarmEngine(following), list[Alarm]()
         for second in range(LAST + 150):
             now = NOW + second
             at = [(each, code) for each, code, late in happened if second in {each, each + late}]

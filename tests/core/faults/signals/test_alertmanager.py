@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.effect import Following
-from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
 from fleet_runner.core.faults.signals.alertmanager import MOST_ALERTS, NODE, read
 from fleet_runner.core.faults.signals.signal import Source
 from tests.core.faults.signals.telling import NOW, Rules
@@ -49,7 +49,7 @@ def test_an_alert_whose_beginning_nobody_knows_begins_when_it_is_told(told: obje
 
 def test_an_alert_stands_as_long_as_it_fires() -> None:
     """It is said again every few hours, and taken back; a post that was held up does not raise it again."""
-    desk = Desk(Rules(Following(quiet=5 * 3600)))
+    desk = AlarmEngine(Rules(Following(quiet=5 * 3600)))
     for hours in (0, 4, 8):
         desk.hear(read(post(ALERT), NOW + hours * 3600), NOW + hours * 3600)
         assert [each.cleared_at for each in desk.due(NOW + hours * 3600 + 60)] == [None] * (hours > 0)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
 from fleet_runner.core.faults.signals.fabric import read
 from fleet_runner.core.faults.signals.kernel import MOST_LINES
 from fleet_runner.core.faults.signals.signal import Source
@@ -110,7 +110,7 @@ def test_other_lines_tell_nothing(line: str) -> None:
 def test_a_link_that_comes_back_takes_its_alarm_back() -> None:
     """By its own clock's order; a clock that is hours off is not believed, and then the order of arrival counts."""
     for off in (0, 7 * 3600):
-        desk = Desk(Rules())
+        desk = AlarmEngine(Rules())
         desk.hear(read(UFM.format("Link went down"), NOW + off), NOW + off)
         up = UFM.format("Link is up").replace("22:13:20", "22:13:50")
         assert desk.hear(read(up, NOW + off + 30), NOW + off + 30).changed[0].cleared_at == NOW + off + 30

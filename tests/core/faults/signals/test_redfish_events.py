@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
 from fleet_runner.core.faults.signals.redfish import MOST_EVENTS, read
 from fleet_runner.core.faults.signals.redfish_ends import ENDS
 from fleet_runner.core.faults.signals.signal import Source
@@ -96,7 +96,7 @@ def test_a_bmcs_own_business_is_no_fault(name: str) -> None:
 
 def test_a_message_takes_back_those_that_its_registry_names() -> None:
     """Of the same part; what is still not well is a fault of its own."""
-    desk = Desk(Rules())
+    desk = AlarmEngine(Rules())
     desk.hear(
         read(post(HGX, HGX | {"EventId": "32", "OriginOfCondition": "/x/Processors/GPU_SXM_4"}), NOW, "gpu-01"), NOW
     )
@@ -128,7 +128,7 @@ def test_openbmc_takes_back_what_has_recovered(fault: str, well: str, part: str)
     arguments = [part] if part else []
     failed = OPENBMC | {"MessageId": f"OpenBMC.0.6.{fault}", "Severity": "Warning", "MessageArgs": arguments}
     other = failed | {"EventId": "2", "MessageArgs": ["PSU4"]}
-    desk = Desk(Rules())
+    desk = AlarmEngine(Rules())
     desk.hear(read(post(failed, other), NOW, "gpu-01"), NOW)
     recovered = failed | {"EventId": "3", "MessageId": f"OpenBMC.0.6.{well}", "Severity": "OK",
                           "EventTimestamp": "2023-11-14T22:20:00Z"}  # fmt: skip
@@ -145,7 +145,7 @@ def test_an_event_that_comes_twice_is_one() -> None:
         HGX | {"EventId": ""},
         HGX | {"EventId": "", "EventTimestamp": "1970-01-01T00:00:00Z"},
     ):
-        desk = Desk(Rules())
+        desk = AlarmEngine(Rules())
         assert len(desk.hear(read(post(event), NOW, "gpu-01"), NOW).changed) == 1
         assert desk.hear(read(post(event), NOW + 30, "gpu-01"), NOW + 30).changed == ()
 

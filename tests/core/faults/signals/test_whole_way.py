@@ -9,7 +9,7 @@ from fleet_runner.core.faults.rules.effect import Following
 from fleet_runner.core.faults.rules.rules import DEFAULT
 from fleet_runner.core.faults.signals import json_lines, kernel
 from fleet_runner.core.faults.signals.alarm import Alarm
-from fleet_runner.core.faults.signals.alarm_engine import Desk
+from fleet_runner.core.faults.signals.alarm_engine import AlarmEngine
 from fleet_runner.core.faults.signals.places import Places
 from tests.core.faults.signals.telling import NOW
 
@@ -34,7 +34,7 @@ def following(_: str, code: str) -> Following:
 
 def pushed(*pushes: Pushed) -> dict[str, Alarm]:
     """Return the alarms that count, by code, after pushes of journald's lines at these seconds."""
-    desk, stored = Desk(following), dict[str, Alarm]()
+    desk, stored = AlarmEngine(following), dict[str, Alarm]()
     for second, texts in pushes:
         now = NOW + second
         rows = [

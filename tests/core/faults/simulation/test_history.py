@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.faults.simulation.history import (
     Fault,
+    FleetHistory,
     HistoryError,
     Known,
     Line,
-    Past,
-    Tried,
+    PastRemedy,
     Use,
     past,
     read,
@@ -29,7 +29,7 @@ lines: st.SearchStrategy[Line] = st.one_of(
     st.builds(Fault, names, words, words, words, words, st.sampled_from(["RESET", "TRIAGE"]), times, times, words),
     st.builds(Use, names, times, times),
     st.builds(
-        Tried, names, st.just("REBOOT"), st.lists(words, max_size=2).map(tuple), times, st.none() | st.booleans()
+        PastRemedy, names, st.just("REBOOT"), st.lists(words, max_size=2).map(tuple), times, st.none() | st.booleans()
     ),
 )
 
@@ -75,8 +75,8 @@ def test_a_line_that_is_none_is_told(text: str, told: str) -> None:
 def test_a_history_has_an_end_and_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a fault there is nothing to decide; too many lines are refused."""
     with pytest.raises(FleetError, match="has no fault"):
-        Past().span()
-    found = past([Fault("n", "c", "", "f", "m", "RESET", 5.0), Tried("n", "RESET", ("f",), 9.0)])
+        FleetHistory().span()
+    found = past([Fault("n", "c", "", "f", "m", "RESET", 5.0), PastRemedy("n", "RESET", ("f",), 9.0)])
     assert found.span() == (5.0, 9.0)
     assert found.nodes == {"n": Known("n", "")}
     monkeypatch.setattr("fleet_runner.core.faults.simulation.history.MOST", 1)

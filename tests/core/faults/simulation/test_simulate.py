@@ -8,7 +8,7 @@ from fleet_runner.core.budgets import disruption_budget
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.policy import read as policy
 from fleet_runner.core.faults.rules.rules import DEFAULT, Rules
-from fleet_runner.core.faults.simulation.history import Fault, Known, Past, Tried, Use, past
+from fleet_runner.core.faults.simulation.history import Fault, FleetHistory, Known, PastRemedy, Use, past
 from fleet_runner.core.faults.simulation.machine import REPAIR, machine
 from fleet_runner.core.faults.simulation.outcomes import Cured, cure, tries
 from fleet_runner.core.faults.simulation.simulate import Difference, Outcome, Simulation, differences, figures
@@ -37,7 +37,7 @@ def pushed(node: str = "gpu-01", **values: Any) -> Fault:
     return a_fault(node, **given | values)
 
 
-def went(found: Past, rules: Rules = DEFAULT, limits: disruption_budget.Limits | None = None) -> Outcome:
+def went(found: FleetHistory, rules: Rules = DEFAULT, limits: disruption_budget.Limits | None = None) -> Outcome:
     """What a policy would have done."""
     return Simulation(found, rules, limits or disruption_budget.Limits()).run(lambda _share: None)
 
@@ -59,7 +59,7 @@ def tally(outcome: Outcome) -> dict[str, float]:
 
 def test_a_fault_becomes_the_remedy_that_healed_it_then() -> None:
     """As recorded; and the second time it is simulated it is the same to the last word."""
-    found = past([a_fault(), Tried("gpu-01", "REBOOT", ("gpu-01/gpu.lost/GPU 3",), T + 600, helped=True)])
+    found = past([a_fault(), PastRemedy("gpu-01", "REBOOT", ("gpu-01/gpu.lost/GPU 3",), T + 600, helped=True)])
     outcome = went(found)
     assert said(outcome) == ["REBOOT pending", "reboot", "production"]
     assert (outcome.cures, outcome.assumed) == (1, 0)
@@ -80,7 +80,9 @@ def test_work_is_waited_for_until_it_ends() -> None:
 def test_what_did_not_help_climbs_and_people_repair_it() -> None:
     """A reset, then a reboot, then a person; a day later it serves again."""
     key = "gpu-01/xid.119/GPU 3"
-    tried = [Tried("gpu-01", remedy, (key,), T + 60, helped=False) for remedy in ("RESET", "REBOOT", "POWER_CYCLE")]
+    tried = [
+        PastRemedy("gpu-01", remedy, (key,), T + 60, helped=False) for remedy in ("RESET", "REBOOT", "POWER_CYCLE")
+    ]
     outcome = went(past([pushed(ends=0.0), *tried]))
     assert said(outcome)[:3] == ["RESET pending", "reset", "reboot"]
     assert tally(outcome)["triages"] == 1
@@ -203,12 +205,13 @@ def test_a_remedy_does_what_it_did_then_else_what_is_assumed(
     remedy: Remedy, tried: list[tuple[str, bool | None]], found: Cured
 ) -> None:
     """Known only where the same was tried."""
-    assert cure(remedy, [Tried("n", name, ("f",), T, helped) for name, helped in tried]) == found
+    assert cure(remedy, [PastRemedy("n", name, ("f",), T, helped) for name, helped in tried]) == found
 
 
 def test_what_was_tried_later_was_for_another_time() -> None:
     """A fault that came back is its own."""
-    mine = Tried("gpu-01", "RESET", ("gpu-01/gpu.lost/GPU 3",), T + 60)
+    mine = PastRemedy("gpu-01", "RESET", ("gpu-01/gpu.lost/GPU 3",), T + 60)
     assert tries(
-        a_fault(), [mine, Tried("gpu-01", "RESET", ("other",), T), Tried("gpu-01", "RESET", mine.faults, T + 1e6)]
+        a_fault(),
+        [mine, PastRemedy("gpu-01", "RESET", ("other",), T), PastRemedy("gpu-01", "RESET", mine.faults, T + 1e6)],
     ) == [mine]

@@ -1,7 +1,7 @@
 """What people find in a node's page in NetBox."""
 
 from fleet_runner.core.inventory.netbox import custom_fields
-from fleet_runner.core.lifecycle.runs import Wish
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import FABRICS, State
 
 
@@ -12,5 +12,5 @@ def test_the_states_are_those_of_nodes() -> None:
 
 def test_nothing_that_cannot_be_undone_is_asked_for_in_a_page() -> None:
     """A slip of the hand in a list of choices erases no disk."""
-    assert set(custom_fields.WISHES) < set(Wish)
-    assert not {Wish.WIPE, Wish.RETIRE, Wish.RUN, Wish.RMA} & set(custom_fields.WISHES)
+    assert set(custom_fields.WISHES) < set(IntentKind)
+    assert not {IntentKind.WIPE, IntentKind.RETIRE, IntentKind.RUN, IntentKind.RMA} & set(custom_fields.WISHES)

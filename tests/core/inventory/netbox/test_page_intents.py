@@ -10,10 +10,10 @@ from fleet_runner.core.inventory.netbox.custom_fields import WISHES
 from fleet_runner.core.inventory.netbox.page_intents import (
     LONGEST,
     UNKNOWN,
-    Asked,
     Change,
     Page,
-    Taken,
+    PageIntent,
+    TakenIntent,
     asked,
     known,
     mark,
@@ -28,8 +28,8 @@ from fleet_runner.core.lifecycle.states import State
 PAGE = Page(7, "gpu-07", "gpu-server", "hold", "the fan is loud", 50.0)
 NODE = Node("gpu-07", "hgx", State.PRODUCTION, 0.0, 1)
 SET = Change(12, 40.0, "alice", "", "hold", "the fan is loud")
-ASKED = Asked(7, "gpu-07", "hold", "the fan is loud", "alice in NetBox", 40.0, 12)
-BLIND = Asked(7, "gpu-07", "hold", "the fan is loud", "someone in NetBox", 50.0, UNKNOWN)
+ASKED = PageIntent(7, "gpu-07", "hold", "the fan is loud", "alice in NetBox", 40.0, 12)
+BLIND = PageIntent(7, "gpu-07", "hold", "the fan is loud", "someone in NetBox", 50.0, UNKNOWN)
 
 
 def test_who_set_the_field_asked_when_it_was_set() -> None:
@@ -79,7 +79,7 @@ def test_a_later_wish_that_was_emptied_away_is_found() -> None:
     """A NetBox before 4.6 does not look at the entity tag; its change log says what was lost."""
     anew = Change(16, 62.0, "bob", "", "reboot", "")
     found = overwritten(PAGE, ASKED, [SET, LATER, emptied(15, "release"), anew])
-    assert found == Asked(7, "gpu-07", "release", "it is quiet", "bob in NetBox", 60.0, 14)
+    assert found == PageIntent(7, "gpu-07", "release", "it is quiet", "bob in NetBox", 60.0, 14)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_token_that_cannot_read_the_change_log_believes_what_it_took() -> None
     assert overwritten(PAGE, BLIND, [LATER, emptied(15, "release")]) is None
 
 
-TAKEN = Taken(12, 40.0, "hold", "the fan is loud", gone=False)
+TAKEN = TakenIntent(12, 40.0, "hold", "the fan is loud", gone=False)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ TAKEN = Taken(12, 40.0, "hold", "the fan is loud", gone=False)
         "another one, blindly", "its change could not be read then", "the page as it was",
     ],
 )  # fmt: skip
-def test_a_wish_is_known_again(wish: Asked, before: list[Taken], same: bool) -> None:
+def test_a_wish_is_known_again(wish: PageIntent, before: list[TakenIntent], same: bool) -> None:
     assert known(wish, before) is same
 
 
@@ -170,7 +170,7 @@ class Log:
     wish: str = ""
     moment: float = 0.0
     changes: list[Change] = field(default_factory=list[Change])
-    taken: list[Taken] = field(default_factory=list[Taken])
+    taken: list[TakenIntent] = field(default_factory=list[TakenIntent])
     asked: list[int] = field(default_factory=list[int])
 
     def put(self, wish: str, by: str) -> None:
@@ -197,10 +197,10 @@ class Log:
             if lost is not None:
                 self.take(lost)
 
-    def take(self, wish: Asked) -> None:
+    def take(self, wish: PageIntent) -> None:
         """As the store does: what is known is not asked for again."""
         if not known(wish, self.taken):
-            self.taken.append(Taken(wish.change, wish.at, wish.wish, wish.reason, gone=False))
+            self.taken.append(TakenIntent(wish.change, wish.at, wish.wish, wish.reason, gone=False))
             self.asked.append(wish.change)
 
 

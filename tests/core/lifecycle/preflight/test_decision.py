@@ -10,7 +10,7 @@ from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
 from fleet_runner.core.faults.rules.rule import Rule
 from fleet_runner.core.faults.rules.rules import DEFAULT, AtDeadline, Rules
 from fleet_runner.core.lifecycle.preflight.decision import Ends, Known, Used, ends, unended, unproven
-from fleet_runner.core.lifecycle.preflight.machine import BMC, SYSTEM, Designed, Match, Told, identify
+from fleet_runner.core.lifecycle.preflight.machine import BMC, SYSTEM, Designed, MachineReport, Match, identify
 from tests.core.lifecycle.preflight.test_work import IDLE, SHARED, SILENT, SOLE, answers
 from tests.making import an_attempt
 
@@ -18,15 +18,16 @@ KNOWN = Designed("S1", frozenset({"b8:3f:d2:00:00:01"}))
 serials = st.lists(st.sampled_from(["S1", "s1 ", "S2", "None", ""]), max_size=2).map(tuple)
 macs = st.frozensets(st.sampled_from(["b8:3f:d2:00:00:01", "b8:3f:d2:00:00:02", "02:42:ac:11:00:02"]), max_size=2)
 tells = st.builds(
-    Told, st.sampled_from([BMC, SYSTEM]), serials, uuid=st.sampled_from(["", "2d7c8a00-51f1-11ee-8000-3cecef0077aa"]),
+    MachineReport, st.sampled_from([BMC, SYSTEM]), serials,
+    uuid=st.sampled_from(["", "2d7c8a00-51f1-11ee-8000-3cecef0077aa"]),
     macs=macs, whole=st.booleans(), every_mac=st.booleans(), why=st.sampled_from(["", "", "it is silent"]),
 )  # fmt: skip
 knowns = st.builds(Known, st.sampled_from(["", "boot 7"]), st.booleans(), st.booleans(), st.booleans())
 
 
 @given(st.lists(tells, min_size=1, max_size=2), knowns)
-@example([Told(BMC, ("S2",), macs=frozenset(), whole=True)], Known("boot 7", off=True, served=True))
-def test_a_machine_that_says_another_serial_number_is_never_acted_on(told: list[Told], known: Known) -> None:
+@example([MachineReport(BMC, ("S2",), macs=frozenset(), whole=True)], Known("boot 7", off=True, served=True))
+def test_a_machine_that_says_another_serial_number_is_never_acted_on(told: list[MachineReport], known: Known) -> None:
     """Whatever else is known: its boots, that it is off, that what follows proves it."""
     strangers = [
         each for each in told if not each.why and each.whole and "S2" in each.serials and "S1" not in each.serials
@@ -37,7 +38,7 @@ def test_a_machine_that_says_another_serial_number_is_never_acted_on(told: list[
 
 
 @given(st.lists(tells, min_size=1, max_size=2))
-def test_a_machine_of_which_nobody_tells_is_acted_on_only_if_its_boot_proved_it(told: list[Told]) -> None:
+def test_a_machine_of_which_nobody_tells_is_acted_on_only_if_its_boot_proved_it(told: list[MachineReport]) -> None:
     """Or proves it: it is off, and the boot service gives nothing to another one."""
     found = identify(KNOWN, told)
     if found.match is Match.UNKNOWN:

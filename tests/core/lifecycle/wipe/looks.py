@@ -8,8 +8,8 @@ from fleet_runner.core.checks.evidence import ReadEnd, Reading
 from fleet_runner.core.lifecycle.wipe import reads
 from fleet_runner.core.lifecycle.wipe.devices import Device, Kind
 from fleet_runner.core.lifecycle.wipe.methods import WAYS, Method
-from fleet_runner.core.lifecycle.wipe.reports import Command, Report, Stand
-from fleet_runner.core.lifecycle.wipe.wanted import Row, Wanted
+from fleet_runner.core.lifecycle.wipe.reports import Command, Report, TryStatus
+from fleet_runner.core.lifecycle.wipe.wanted import Row, WipePlan
 
 EVIDENCE = Path(__file__).resolve().parents[3] / "evidence"
 NOW = 10_000.0
@@ -74,15 +74,15 @@ def tpm(**more: Any) -> Device:
     return Device(**{**given, **more})
 
 
-def wanting(count: int = 1, *methods: Method, **more: Any) -> Wanted:
+def wanting(count: int = 1, *methods: Method, **more: Any) -> WipePlan:
     """Return what a profile wants that knows one model."""
     row = Row("X *", count, methods) if methods else Row("X *", count)
-    return Wanted(**{"rows": (row,), "tpm": True, "seconds": 3600.0} | more)
+    return WipePlan(**{"rows": (row,), "tpm": True, "seconds": 3600.0} | more)
 
 
 def report(key: str = "disk-S1", method: Method = Method.FORMAT_ERASE, **more: Any) -> Report:
     """Return a try that went well."""
     output = evidence("nvme/sanitize_done.json") if WAYS[method].poll else "Success"
     done = Command(("do", "it"), 0, output, 9_000.0, 9_001.0)
-    given = {"number": 1, "stand": Stand.ENDED, "started": 9_000.0, "ended": 9_002.0, "commands": (done,)}
+    given = {"number": 1, "stand": TryStatus.ENDED, "started": 9_000.0, "ended": 9_002.0, "commands": (done,)}
     return Report(**{"key": key, "method": method, **given, "before": HOLDING, "after": GONE, **more})

@@ -13,8 +13,8 @@ from fleet_runner.core.lifecycle.wipe import planner
 from fleet_runner.core.lifecycle.wipe.devices import Device
 from fleet_runner.core.lifecycle.wipe.methods import USUAL, Method
 from fleet_runner.core.lifecycle.wipe.planner import MOST_LOST, Item, Missing, Next, Stay, missing, order, plan
-from fleet_runner.core.lifecycle.wipe.reports import Report, Stand
-from fleet_runner.core.lifecycle.wipe.wanted import Wanted
+from fleet_runner.core.lifecycle.wipe.reports import Report, TryStatus
+from fleet_runner.core.lifecycle.wipe.wanted import WipePlan
 from tests.core.lifecycle.wipe.looks import GONE, HOLDING, NOW, NVME, SINCE, disk, report, tpm, wanting
 
 STAY = Stay(SINCE, NOW)
@@ -36,7 +36,7 @@ REPORTS = st.lists(
         report,
         st.sampled_from(["disk-S1", "disk-S2", "tpm"]),
         st.sampled_from(sorted(NVME)),
-        stand=st.sampled_from(Stand),
+        stand=st.sampled_from(TryStatus),
         after=st.sampled_from([HOLDING, GONE]),
         started=st.sampled_from([SINCE, NOW - 1.0]),
     ),
@@ -49,7 +49,7 @@ STAYS = st.builds(
 )
 
 
-def one(device: Device, stay: Stay = STAY, own: tuple[str, ...] = (), wanted: Wanted | None = None) -> Item:
+def one(device: Device, stay: Stay = STAY, own: tuple[str, ...] = (), wanted: WipePlan | None = None) -> Item:
     """Return what follows for one device."""
     (item,) = plan(wanted or wanting(), own, [device], stay)
     return item
@@ -78,7 +78,7 @@ def test_nothing_is_begun_on_a_device_that_is_erased_or_being_erased(
         mine = [each for each in stay.reports if each.key == item.device.key]
         if item.next is Next.ERASE:
             assert item.device.key not in stay.proven
-            assert all(each.stand is not Stand.RUNNING for each in mine)
+            assert all(each.stand is not TryStatus.RUNNING for each in mine)
             assert item.device.sanitize is None or item.device.sanitize.state is not Sanitized.RUNNING
             assert item.number == len(mine) + 1
 
@@ -125,7 +125,7 @@ def test_every_wipe_comes_to_an_end_and_each_device_is_erased_at_most_once_for_g
                 continue
             logs.append(
                 {"well": made, "fails": replace(made, error="no"), "holds": replace(made, after=HOLDING),
-                 "killed": replace(made, stand=Stand.LOST, ended=None)}[end]
+                 "killed": replace(made, stand=TryStatus.LOST, ended=None)}[end]
             )  # fmt: skip
     assert not begun
     assert rebooted or len(set(erased)) == len(erased)
@@ -145,7 +145,7 @@ def test_a_method_that_failed_is_not_tried_again_and_the_next_one_is() -> None:
 
 
 def test_a_method_that_got_lost_is_tried_again_but_not_for_ever() -> None:
-    lost = report(method=Method.SANITIZE_CRYPTO, stand=Stand.LOST, ended=None)
+    lost = report(method=Method.SANITIZE_CRYPTO, stand=TryStatus.LOST, ended=None)
     assert one(disk(), replace(STAY, reports=(lost,))).method is Method.SANITIZE_CRYPTO
     assert one(disk(), replace(STAY, reports=(lost,) * MOST_LOST)).method is Method.SANITIZE_BLOCK
 
@@ -202,19 +202,19 @@ def test_a_log_is_not_believed_where_blocks_still_hold_what_they_held() -> None:
 
 
 def test_what_takes_longer_than_allowed_is_refused_as_stuck() -> None:
-    running = report(stand=Stand.RUNNING, started=NOW - 3601.0, ended=None)
+    running = report(stand=TryStatus.RUNNING, started=NOW - 3601.0, ended=None)
     item = one(disk(), replace(STAY, reports=(running,)))
     assert (item.next, item.code) == (Next.REFUSE, "wipe.stuck")
     assert "1.0 h, expected at most 1" in item.why
 
 
 def test_a_node_whose_clock_is_years_behind_is_not_taken_for_stuck() -> None:
-    running = report(stand=Stand.RUNNING, started=5.0, ended=None)
+    running = report(stand=TryStatus.RUNNING, started=5.0, ended=None)
     assert one(disk(), replace(STAY, now=SINCE + 60, reports=(running,))).why == "it is being erased for 60 s"
 
 
 def test_a_try_that_runs_is_waited_for_even_if_the_disk_cannot_be_read_meanwhile() -> None:
-    running = report(stand=Stand.RUNNING, ended=None)
+    running = report(stand=TryStatus.RUNNING, ended=None)
     item = one(disk(unread="nvme id-ctrl: timeout"), replace(STAY, reports=(running,)))
     assert (item.next, item.report) == (Next.WAIT, running)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.lifecycle.wipe import reports
 from fleet_runner.core.lifecycle.wipe.methods import Method
-from fleet_runner.core.lifecycle.wipe.reports import Command, Stand, failure, proof
+from fleet_runner.core.lifecycle.wipe.reports import Command, TryStatus, failure, proof
 from tests.core.lifecycle.wipe.looks import evidence, report
 
 SAMPLE = st.sampled_from(["00", "ff", "aa", "bb", "error: Input/output error"])
@@ -97,7 +97,7 @@ def test_a_report_is_read_as_the_module_gives_it() -> None:
     found = reports.read(RAW)
     assert (found.key, found.stand, found.method, found.touched) == (
         "disk-S1",
-        Stand.ENDED,
+        TryStatus.ENDED,
         Method.FORMAT_ERASE,
         True,
     )

@@ -6,7 +6,7 @@ import pytest
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.lifecycle.wipe.methods import OF_DISKS, USUAL, WAYS, Method
-from fleet_runner.core.lifecycle.wipe.wanted import HOURS, Row, Wanted, read
+from fleet_runner.core.lifecycle.wipe.wanted import HOURS, Row, WipePlan, read
 
 ROW = {"model": "SAMSUNG MZQL2*", "count": 8}
 
@@ -14,7 +14,7 @@ ROW = {"model": "SAMSUNG MZQL2*", "count": 8}
 def test_a_section_says_which_disks_and_how() -> None:
     rows = [ROW, {"model": "M*", "count": 2, "methods": ["overwrite"]}]
     found = read({"wipe": {"disks": rows, "tpm": False, "hours": 2}})
-    assert found == Wanted(
+    assert found == WipePlan(
         (Row("SAMSUNG MZQL2*", 8, USUAL), Row("M*", 2, (Method.OVERWRITE,))), tpm=False, seconds=7200.0
     )
     assert found.row("SAMSUNG MZQL27T6") == found.rows[0]

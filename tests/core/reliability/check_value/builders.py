@@ -1,7 +1,7 @@
 """Faults and pasts to judge checks by."""
 
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.reliability.check_value.past import DAY, Cost, Past
+from fleet_runner.core.reliability.check_value.past import DAY, Cost, FleetPast
 from fleet_runner.core.reliability.parts.stay import Episode
 
 SINCE, UNTIL = 100 * DAY, 130 * DAY
@@ -14,7 +14,7 @@ def episode(number: int, node: str, check: str, at: float, *, seen: int = 1, com
     return Episode(number, node, component, f"{check}.bad", f"{node}/{check}", check, "", begins, last, seen)
 
 
-def past(*costs: Cost, nodes: int = 40, **more: object) -> Past:
+def past(*costs: Cost, nodes: int = 40, **more: object) -> FleetPast:
     """Return a past of nodes in production."""
     here = {f"gpu-{at:02}": State.PRODUCTION for at in range(nodes)}
-    return Past(SINCE, UNTIL, here, costs=costs, **more)  # type: ignore[arg-type]  whatever a test names
+    return FleetPast(SINCE, UNTIL, here, costs=costs, **more)  # type: ignore[arg-type]  whatever a test names

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.reliability.check_value.analyse import Paid, Worth, analyse
+from fleet_runner.core.reliability.check_value.analyse import CheckValue, Paid, analyse
 from fleet_runner.core.reliability.check_value.past import DAY, Cost, Moved, Remedied
 from tests.core.reliability.check_value.builders import SINCE, episode, past
 
 GEMM, ERRORS, TRAINING = Cost("gemm", 24.0, 120.0), Cost("gpu_errors", 288.0, 0.5), Cost("training", 24.0, 300.0)
 
 
-def told(worth: Worth, check: str) -> Paid:
+def told(worth: CheckValue, check: str) -> Paid:
     """Return what is told of a check."""
     return next(row for row in worth.checks if row.check == check)
 

@@ -6,7 +6,7 @@ import pytest
 
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.reliability.check_value.faults import Confirmed, Fault, faults, is_active
-from fleet_runner.core.reliability.check_value.past import DAY, Moved, Past, Remedied, Whereabouts
+from fleet_runner.core.reliability.check_value.past import DAY, FleetPast, Moved, Remedied, StateHistory
 from tests.core.reliability.check_value.builders import SINCE, UNTIL, episode, past
 
 
@@ -84,7 +84,7 @@ def test_a_node_was_where_its_moves_say() -> None:
         Moved("gpu-01", SINCE + 5 * DAY, State.TRIAGE, State.PRODUCTION),
         Moved("gpu-01", SINCE + 3 * DAY, State.BURN_IN, State.TRIAGE),
     )
-    where = Whereabouts(Past(SINCE, UNTIL, {"gpu-01": State.PRODUCTION, "gpu-02": State.VERIFY}, moves))
+    where = StateHistory(FleetPast(SINCE, UNTIL, {"gpu-01": State.PRODUCTION, "gpu-02": State.VERIFY}, moves))
     days = [where.at("gpu-01", SINCE + day * DAY) for day in (1, 4, 6)]
     assert days == [State.BURN_IN, State.TRIAGE, State.PRODUCTION]
     assert (where.at("gpu-02", SINCE), where.at("gpu-99", SINCE)) == (State.VERIFY, None)

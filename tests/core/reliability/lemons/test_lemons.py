@@ -9,10 +9,10 @@ from fleet_runner.core.reliability.forecasts import Kind
 from fleet_runner.core.reliability.lemons import analyse as lemons
 from fleet_runner.core.reliability.lemons.past import MARKS, moments, outcomes, prove
 from fleet_runner.core.reliability.lemons.score import Line, Weighing, score
-from fleet_runner.core.reliability.lemons.signals import SIGNALS, Ended, Job, Jobs, Past, count
+from fleet_runner.core.reliability.lemons.signals import SIGNALS, Ended, Job, Jobs, NodeHistory, count
 from fleet_runner.core.reliability.parts.failures import DAY
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
-from fleet_runner.core.reliability.report.rows import Fix, Hold, Span, Step, Tried
+from fleet_runner.core.reliability.report.rows import Fix, Hold, PastRemedy, Span, Step
 from fleet_runner.core.reliability.report.stories import Exclusion, Story
 
 NOW = 1_000 * DAY
@@ -41,14 +41,14 @@ def fault(code: str, at: float, node: str = BAD, number: int = 1) -> Episode:
     return Episode(number, node, "GPU 1", code, "f", "xid", "", at, at)
 
 
-def sour(at: float, node: str = BAD) -> Past:
+def sour(at: float, node: str = BAD) -> NodeHistory:
     """A node that takes much of everybody's time within the 28 days before a moment."""
     outs = (gone(node, at - 20 * DAY), gone(node, at - 12 * DAY, 48, by="ada"), gone(node, at - 3 * DAY))
-    return Past(
+    return NodeHistory(
         stories=[told(node, *outs), *calm()],
         episodes=[fault("xid.79", at - 20 * DAY, node), fault("xid.48", at - 3 * DAY, node, 2)],
         fixes=[Fix(1, "t", "TRIAGE", (node, "gpu-001"), at - 12 * DAY, None)],
-        ended=[Ended(Tried(node, "REBOOT", at - 20 * DAY, helped=False), at - 19 * DAY)],
+        ended=[Ended(PastRemedy(node, "REBOOT", at - 20 * DAY, helped=False), at - 19 * DAY)],
         holds=[Hold(node, at - 11 * DAY, "ada", "look", begins=True)],
     )
 
@@ -78,13 +78,13 @@ def test_every_signal_is_counted_within_its_span() -> None:
 
 def test_what_comes_later_or_was_planned_or_is_the_runners_own_counts_for_nothing() -> None:
     step = Step("gpu-000", NOW - DAY, State.PRODUCTION, Event.FIRMWARE_NEEDED, State.FIRMWARE)
-    past = Past(
+    past = NodeHistory(
         stories=[told(BAD, gone(BAD, NOW + DAY)), told("gpu-000", Exclusion(step, NOW - DAY, None))],
         episodes=[fault("xid.79", NOW + DAY)],
         fixes=[Fix(1, "t", "TRIAGE", (BAD,), NOW + DAY, None)],
         ended=[
-            Ended(Tried(BAD, "REBOOT", NOW - DAY, helped=False), NOW + DAY),
-            Ended(Tried(BAD, "REBOOT", NOW - DAY, helped=True), NOW - DAY),
+            Ended(PastRemedy(BAD, "REBOOT", NOW - DAY, helped=False), NOW + DAY),
+            Ended(PastRemedy(BAD, "REBOOT", NOW - DAY, helped=True), NOW - DAY),
         ],
         holds=[
             Hold(BAD, NOW - DAY, "runner", "", begins=True), Hold(BAD, NOW - DAY, "ada", "", begins=False),
@@ -93,8 +93,11 @@ def test_what_comes_later_or_was_planned_or_is_the_runners_own_counts_for_nothin
     )  # fmt: skip
     assert count(past, SPAN) == {BAD: {}, "gpu-000": {}}
     early = [Exclusion(step, NOW - 90 * DAY, NOW - 80 * DAY), gone("gpu-000", NOW - 2 * DAY)]
-    assert count(Past([told("gpu-000", *early)], [fault("xid.79", NOW - 90 * DAY)]), SPAN)["gpu-000"]["out"] == 1.0
-    assert count(Past([told("gpu-000", until=NOW - 60 * DAY), told("gpu-001", since=NOW)]), SPAN) == {}
+    assert (
+        count(NodeHistory([told("gpu-000", *early)], [fault("xid.79", NOW - 90 * DAY)]), SPAN)["gpu-000"]["out"]
+        == 1.0
+    )
+    assert count(NodeHistory([told("gpu-000", until=NOW - 60 * DAY), told("gpu-001", since=NOW)]), SPAN) == {}
 
 
 def test_a_lemon_is_suggested_and_each_point_has_its_line() -> None:
@@ -134,11 +137,11 @@ def test_a_scheduler_that_keeps_no_command_lines_tells_all_but_one_signal_of_job
 def test_no_signal_alone_makes_a_lemon_and_what_all_do_makes_none() -> None:
     assert max(signal.most for signal in SIGNALS.values()) < Weighing().mark
     outs = tuple(gone(BAD, NOW - day * DAY, 30) for day in range(1, 25))
-    (one, *_) = score(count(Past([told(BAD, *outs), *calm()]), SPAN), Weighing(), [BAD])
+    (one, *_) = score(count(NodeHistory([told(BAD, *outs), *calm()]), SPAN), Weighing(), [BAD])
     assert (len(one.lines), one.suggested) == (2, False)
     assert ", the most it gives" not in one.lines[-1].sentence or one.lines[0].points == SIGNALS["out"].most
     everybody = [told(f"gpu-{number}", *(gone(f"gpu-{number}", NOW - DAY),) * 9) for number in range(9)]
-    assert score(count(Past(everybody), SPAN), Weighing(), [each.node for each in everybody]) == ()
+    assert score(count(NodeHistory(everybody), SPAN), Weighing(), [each.node for each in everybody]) == ()
 
 
 def test_weights_marks_and_the_share_of_the_fleet_are_ones_own() -> None:
@@ -206,12 +209,12 @@ def test_nothing_that_came_after_a_moment_is_known_at_it() -> None:
 def test_where_little_is_known_nothing_is_proved() -> None:
     assert list(moments(NOW - 57 * DAY, NOW)) == []
     assert list(moments(NOW - 58 * DAY, NOW)) == [NOW - 30 * DAY]
-    nothing = lemons.analyse(Past(), NOW, Weighing())
+    nothing = lemons.analyse(NodeHistory(), NOW, Weighing())
     assert nothing.to_json()["sentences"] == ["Not enough data: no node served in the last 28 days."]
     assert nothing.proof.to_json()["base"] is None
-    proof = prove(Past(calm()), NOW - 60 * DAY, NOW, Weighing())
+    proof = prove(NodeHistory(calm()), NOW - 60 * DAY, NOW, Weighing())
     assert proof.sentence.startswith("Not enough data to say how right this was")
-    case = Past(calm(), cases={"gpu-003": [NOW - DAY]})
+    case = NodeHistory(calm(), cases={"gpu-003": [NOW - DAY]})
     one = prove(case, NOW - 60 * DAY, NOW, Weighing())
     assert one.sentence == "Once in the past nothing would have been suggested; of 60 nodes 1 turned out bad."
     assert [each.mark for each in one.marks] == list(MARKS)
@@ -222,9 +225,9 @@ def test_where_little_is_known_nothing_is_proved() -> None:
 def test_the_same_part_that_is_seen_again_was_not_replaced() -> None:
     old = Stay(1, "gpu", "A", BAD, "GPU 1", "", 0.0, NOW - 40 * DAY)
     again = replace(old, id=2, first_at=NOW - 20 * DAY, last_at=NOW)
-    assert outcomes(Past(stays=[old, again]), SPAN) == set()
+    assert outcomes(NodeHistory(stays=[old, again]), SPAN) == set()
     first = replace(again, id=3, node="gpu-new")
-    assert outcomes(Past(stays=[first, replace(first, id=4, serial="", first_at=NOW - DAY)]), SPAN) == set()
+    assert outcomes(NodeHistory(stays=[first, replace(first, id=4, serial="", first_at=NOW - DAY)]), SPAN) == set()
 
 
 def test_who_scores_below_the_mark_but_left_before_is_not_counted_as_served() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.reliability.parts import identities
 from fleet_runner.core.reliability.parts.events import MOST as MOST_FAULTS
-from fleet_runner.core.reliability.parts.events import SILENCE, Befell
+from fleet_runner.core.reliability.parts.events import SILENCE, Episodes
 from fleet_runner.core.reliability.parts.identities import Identity
 from fleet_runner.core.reliability.parts.places import MOST, MOST_IN_A_PLACE, Places
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
@@ -77,14 +77,14 @@ def fault(at: float, seen: int = 1, number: int = 0) -> Episode:
 
 
 def test_a_fault_goes_on_until_it_was_silent() -> None:
-    befell = Befell([fault(100.0, 3, 5)], count(6))
+    befell = Episodes([fault(100.0, 3, 5)], count(6))
     befell.see(fault(100.0 + SILENCE))
     befell.see(fault(50.0))
     befell.see(fault(101.0 + 2 * SILENCE))
     began, more = befell.changed()
     assert [(each.id, each.first_at, each.last_at, each.seen) for each in more] == [(5, 50.0, 100.0 + SILENCE, 5)]
     assert [(each.id, each.first_at, each.seen) for each in began] == [(6, 101.0 + 2 * SILENCE, 1)]
-    assert Befell([fault(1.0, 1, 5)], count(6)).changed() == ((), ())
+    assert Episodes([fault(1.0, 1, 5)], count(6)).changed() == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def sight(number: int, at: float, node: str = "gpu-01") -> Episode:
 
 
 def test_a_node_has_no_end_of_faults() -> None:
-    befell = Befell((), count(1))
+    befell = Episodes((), count(1))
     assert all(befell.see(sight(number, 1.0)) for number in range(MOST_FAULTS))
     assert not befell.see(sight(MOST_FAULTS, 1.0))
     assert befell.see(sight(1, 2.0))
@@ -141,7 +141,7 @@ def test_a_node_has_no_end_of_faults() -> None:
 
 
 def test_a_clock_that_jumped_back_makes_no_fault_older() -> None:
-    befell = Befell((), count(1))
+    befell = Episodes((), count(1))
     for at in (100 * SILENCE, SILENCE, 99.5 * SILENCE):
         assert befell.see(sight(1, at))
     ((only,), _) = befell.changed()

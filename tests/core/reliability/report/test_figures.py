@@ -7,7 +7,7 @@ import pytest
 from fleet_runner.core.lifecycle.states import Event, State
 from fleet_runner.core.reliability.report import picture, text
 from fleet_runner.core.reliability.report.figures import Figures, Found, cause, figures
-from fleet_runner.core.reliability.report.rows import Fault, Fix, Hold, Span, Step, Tried, Unread
+from fleet_runner.core.reliability.report.rows import Fault, Fix, Hold, PastRemedy, Span, Step, Unread
 from fleet_runner.core.reliability.report.stories import BringUp, Exclusion, Story
 
 SPAN = Span(1_000.0, 2_000.0)
@@ -83,8 +83,8 @@ def test_remedies_tickets_and_nodes_to_watch_have_their_reasons() -> None:
     twice = excluded()
     again = Exclusion(replace(OUT, at=1_500.0), 1_500.0, None)
     found = Found(stories=[replace(twice, exclusions=(*twice.exclusions, again))])
-    found.tried = [Tried("gpu-01", "REBOOT", 1_200.0, helped) for helped in (True, False, None)]
-    found.tried.append(Tried("gpu-01", "RESET", 5_000.0, helped=True))
+    found.tried = [PastRemedy("gpu-01", "REBOOT", 1_200.0, helped) for helped in (True, False, None)]
+    found.tried.append(PastRemedy("gpu-01", "RESET", 5_000.0, helped=True))
     found.fixes = [
         Fix(1, "old", "RMA", ("gpu-01",), 500.0, None),
         Fix(2, "new", "RMA", ("gpu-01", "leaf-0"), 1_500.0, 2_500.0),

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fleet_runner.core.reliability.parts.stay import Stay
-from fleet_runner.core.reliability.trends.analyse import Given, Looked, look
+from fleet_runner.core.reliability.trends.analyse import Given, MetricAnalysis, look
 from fleet_runner.core.reliability.trends.metrics import BY_NAME, Metric
 from fleet_runner.core.reliability.trends.panel import Window
-from fleet_runner.core.reliability.trends.peers import Place
+from fleet_runner.core.reliability.trends.peers import Location
 
 DAYS, GPUS, FIRST = 90, 8, 20_000
 METRIC: Metric = BY_NAME["gpu_core"]._replace(least=1.0)
@@ -35,9 +35,9 @@ def window(values: Numbers, metric: Metric = METRIC) -> Window:
     )
 
 
-def places(nodes: int) -> dict[str, Place]:
+def places(nodes: int) -> dict[str, Location]:
     """Return where each node is: four to a rack, and every rack in one site."""
-    return {f"gpu-{at:02}": Place("dgxh100", "hall-a", f"r{at // 4}") for at in range(nodes)}
+    return {f"gpu-{at:02}": Location("dgxh100", "hall-a", f"r{at // 4}") for at in range(nodes)}
 
 
 def stays(rows: int) -> dict[int, Stay]:
@@ -54,12 +54,12 @@ def given(values: Numbers, metric: Metric = METRIC, mark: float = MARK) -> Given
     return Given(metric, window(values, metric), stays(len(values)), places(nodes), {"dgxh100": mark})
 
 
-def looked(values: Numbers, metric: Metric = METRIC, mark: float = MARK) -> Looked:
+def looked(values: Numbers, metric: Metric = METRIC, mark: float = MARK) -> MetricAnalysis:
     """Return what one metric comes to."""
     return looked_at(given(values, metric, mark))
 
 
-def looked_at(what: Given) -> Looked:
+def looked_at(what: Given) -> MetricAnalysis:
     """Return what it comes to."""
     return look(what.metric, what.window, what.stays, what.places, what.marks)
 

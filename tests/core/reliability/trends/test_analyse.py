@@ -8,7 +8,7 @@ import pytest
 from fleet_runner.core.reliability.forecasts import Foresight, Kind
 from fleet_runner.core.reliability.trends.analyse import MOST_TOLD, Drift, analyse, look
 from fleet_runner.core.reliability.trends.metrics import BY_NAME
-from fleet_runner.core.reliability.trends.peers import Place
+from fleet_runner.core.reliability.trends.peers import Location
 from fleet_runner.core.reliability.trends.silence import Silence
 from tests.core.reliability.trends.fleets import DAYS, METRIC, given, looked, looked_at, noise, scattering
 
@@ -197,7 +197,7 @@ def test_what_cannot_be_judged_is_counted_by_reason() -> None:
     what = given(values)
     stays = dict(what.stays) | {8: replace(what.stays[8], node="unheard-of")}
     del stays[16]
-    places = dict(what.places) | {"gpu-11": Place("new")}
+    places = dict(what.places) | {"gpu-11": Location("new")}
     found = looked_at(replace(what, stays=stays, places=places))
     assert {reason: count for reason, count in found.silences.items() if count} == {
         Silence.UNKNOWN: 2, Silence.SHORT: 2, Silence.STALE: 1, Silence.GAPS: 1, Silence.PEERS: 8, Silence.CONSTANT: 1
@@ -230,7 +230,7 @@ def test_a_part_that_was_replaced_is_another_story() -> None:
     values = np.concatenate([noise(NODES), np.full((1, DAYS), np.nan)])
     values[-1, -12:] = 75
     values[5, -12:] = np.nan
-    found = looked_at(replace(given(values), places=given(noise(NODES)).places | {"gpu-12": Place("dgxh100")}))
+    found = looked_at(replace(given(values), places=given(noise(NODES)).places | {"gpu-12": Location("dgxh100")}))
     assert (found.found, found.silences[Silence.SHORT]) == ((), 1)
 
 

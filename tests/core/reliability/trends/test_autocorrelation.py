@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.reliability.trends import autocorrelated
-from fleet_runner.core.reliability.trends.autocorrelated import Lasting
+from fleet_runner.core.reliability.trends.autocorrelated import Autocorrelation
 from fleet_runner.core.reliability.trends.autocorrelation import NEW, likeness, without
 from fleet_runner.core.reliability.trends.exact import Noise, look
 
@@ -68,7 +68,7 @@ def test_what_is_left_without_the_day_before_is_new() -> None:
 
 
 ALL = np.arange(90, dtype=np.float64)
-LASTING = Noise(0.714, 1.0, pooled=True, lasting=Lasting(0.714, 1.0, 0.7, 0.7))
+LASTING = Noise(0.714, 1.0, pooled=True, lasting=Autocorrelation(0.714, 1.0, 0.7, 0.7))
 
 
 def one(like: float, seed: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -85,7 +85,7 @@ def test_a_jump_within_noise_that_lasts_is_seen_on_its_day(seed: int, ago: int, 
     """Or nearly; its first day says most of it."""
     values = one(0.7, seed) / 2
     values[-ago:] += size / 2
-    change = look(ALL, values, Noise(0.357, 1.0, pooled=True, lasting=Lasting(0.357, 1.0, 0.7, 0.7)))
+    change = look(ALL, values, Noise(0.357, 1.0, pooled=True, lasting=Autocorrelation(0.357, 1.0, 0.7, 0.7)))
     assert change.change * size > 0
     assert change.chance < 1e-4
 
@@ -132,10 +132,12 @@ def test_a_series_whose_days_are_oddly_alike_is_believed() -> None:
     rest = values - np.median(values)
     shape = (ALL >= 60).astype(np.float64)
     as_fleet, own, differs = (
-        autocorrelated.weighed(ALL, rest, shape, Lasting(0.3, 1.0, 0.2, middle, varies)).level
+        autocorrelated.weighed(ALL, rest, shape, Autocorrelation(0.3, 1.0, 0.2, middle, varies)).level
         for middle, varies in ((0.9, 0.0), (0.2, 0.0), (0.2, 0.2))
     )
     assert own > 1.2
     assert differs > 1.2
     assert as_fleet > 1.2
-    assert autocorrelated.weighed(ALL, rest * 0, shape, Lasting(0.3, 1.0, 0.2, 0.2)).level == pytest.approx(0.3 / 0.8)
+    assert autocorrelated.weighed(ALL, rest * 0, shape, Autocorrelation(0.3, 1.0, 0.2, 0.2)).level == pytest.approx(
+        0.3 / 0.8
+    )

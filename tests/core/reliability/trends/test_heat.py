@@ -7,13 +7,13 @@ from fleet_runner.core.reliability.parts.stay import Stay
 from fleet_runner.core.reliability.trends import heat
 from fleet_runner.core.reliability.trends.metrics import BY_NAME
 from fleet_runner.core.reliability.trends.panel import Window
-from fleet_runner.core.reliability.trends.peers import Place
+from fleet_runner.core.reliability.trends.peers import Location
 
 METRIC = BY_NAME["gpu_memory_margin"]
 SLOTS, DAYS = 8, 10
 
 
-def fleet(nodes: int) -> tuple[dict[int, Stay], dict[str, Place]]:
+def fleet(nodes: int) -> tuple[dict[int, Stay], dict[str, Location]]:
     """Return so many nodes of eight GPUs, four to a rack; every other one is of another device type."""
     stays = {
         node * SLOTS + slot: Stay(
@@ -22,7 +22,7 @@ def fleet(nodes: int) -> tuple[dict[int, Stay], dict[str, Place]]:
         for node in range(nodes)
         for slot in range(SLOTS)
     }
-    places = {f"gpu-{node}": Place("a" if node % 2 else "b", "hall", f"R{node // 4}") for node in range(nodes)}
+    places = {f"gpu-{node}": Location("a" if node % 2 else "b", "hall", f"R{node // 4}") for node in range(nodes)}
     return stays, places
 
 
@@ -53,7 +53,7 @@ def test_a_slot_stands_out_in_every_device_type_alike() -> None:
         0,
     )
     assert {odd.slot for odd in seen.stand_out} == {"GPU 5"}
-    body = heat.Heat((seen,)).to_json()
+    body = heat.HeatMap((seen,)).to_json()
     assert body["sentences"][1].startswith("GPU 5: gpu_memory_margin lies ")
     assert body["sentences"][1].endswith(" spreads below the middle of its device type (60 parts).")
     assert [(band.device_type, band.parts) for band in seen.bands] == [("a", 240), ("b", 240)]
@@ -81,7 +81,7 @@ def test_a_slot_above_the_others_is_said_so_and_a_fleet_without_racks_has_one_ro
     window.middle[5::SLOTS] += 90
     seen = heat.look(METRIC, window, stays, {})
     assert [row.name for row in seen.rows] == ["no rack known"]
-    assert any("GPU 5" in each and " above " in each for each in heat.Heat((seen,)).sentences())
+    assert any("GPU 5" in each and " above " in each for each in heat.HeatMap((seen,)).sentences())
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -101,7 +101,7 @@ def test_where_nothing_was_told_nothing_is_said(known: bool) -> None:
 class Asked:
     """What every analysis of metrics is given."""
 
-    def __init__(self, window: Window, stays: dict[int, Stay], places: dict[str, Place]) -> None:
+    def __init__(self, window: Window, stays: dict[int, Stay], places: dict[str, Location]) -> None:
         """Ask about the one metric."""
         self.metric, self.window, self.stays, self.places = METRIC, window, stays, places
         self.marks: dict[str, float] = {}

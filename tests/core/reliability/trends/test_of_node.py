@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fleet_runner.core.reliability.forecasts import Foresight, Kind, Standing
+from fleet_runner.core.reliability.forecasts import Foresight, Kind, StoredForecast
 from fleet_runner.core.reliability.trends.answers import Ahead, Days, Expected, Scored
 from fleet_runner.core.reliability.trends.of_node import LINES, NEXT, ahead
 
@@ -24,7 +24,7 @@ PARTS = {
 
 
 def test_each_is_told_with_when_and_what_to_do() -> None:
-    standing = [Standing(2, SLOT, 5.0, 9.0), Standing(1, DRIFT, 3.0, 9.0)]
+    standing = [StoredForecast(2, SLOT, 5.0, 9.0), StoredForecast(1, DRIFT, 3.0, 9.0)]
     slot, drift = ahead("n1", standing, None, None).foreseen
     assert slot == Expected(Kind.SLOT, "GPU 5", "Three failed.", 5.0, failures=slot.failures)
     assert slot.failures == tuple(f"S{at} failed" for at in range(9 - LINES, 9))
@@ -33,7 +33,7 @@ def test_each_is_told_with_when_and_what_to_do() -> None:
 
 
 def test_a_node_has_its_score_and_parts_of_which_nothing_is_foreseen_now() -> None:
-    found = ahead("n1", [Standing(2, SLOT, 5.0, 9.0)], LEMONS, PARTS)
+    found = ahead("n1", [StoredForecast(2, SLOT, 5.0, 9.0)], LEMONS, PARTS)
     assert found.lemon == Scored(14.5, 12.0, suggested=True, sentence="14.5 points", lines=("out",))
     assert found.parts == ("S7 failed in 2 nodes.",)
 
@@ -43,4 +43,6 @@ def test_where_there_is_nothing_nothing_is_told() -> None:
     assert ahead("n1", [], None, None) == ahead("n3", [], LEMONS, PARTS) == Ahead()
     odd = {"lemons": [{"node": "n1", "sentence": "?", "points": "many"}]}
     assert ahead("n1", [], odd, {"parts": 7}).lemon == Scored(0.0, None, suggested=False, sentence="?")
-    assert ahead("n1", [Standing(1, replace(DRIFT, numbers={}), 3.0, 9.0)], None, None).foreseen[0].mark_in is None
+    assert (
+        ahead("n1", [StoredForecast(1, replace(DRIFT, numbers={}), 3.0, 9.0)], None, None).foreseen[0].mark_in is None
+    )

@@ -6,7 +6,7 @@ import pytest
 from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.core.reliability.parts.stay import Stay
 from fleet_runner.core.reliability.trends import medians
-from fleet_runner.core.reliability.trends.peers import COOLING, NOBODY, Place, apart, peers, places_of
+from fleet_runner.core.reliability.trends.peers import COOLING, NOBODY, Location, apart, peers, places_of
 
 DAYS = 30
 
@@ -19,16 +19,16 @@ def test_places_are_the_source_of_truths() -> None:
         "leaf": Device("leaf", "sn5600", "ethernet-leaf", "hall"),
     }
     assert places_of(Fleet((), {}, {}, devices, (), "1")) == {
-        "a": Place("h100", "hall", "r1", "liquid"), "b": Place("h100", "hall", "", "air"),
+        "a": Location("h100", "hall", "r1", "liquid"), "b": Location("h100", "hall", "", "air"),
     }  # fmt: skip
 
 
 def test_peers_are_as_like_as_there_are_enough() -> None:
     """In the same slot where nine nodes have it; else in any; else however cooled; and with nobody where none is."""
-    homes = {f"air-{at}": Place("h100") for at in range(9)} | {
-        f"wet-{at}": Place("h100", cooling="liquid") for at in range(3)
+    homes = {f"air-{at}": Location("h100") for at in range(9)} | {
+        f"wet-{at}": Location("h100", cooling="liquid") for at in range(3)
     }
-    homes |= {"new": Place("b200"), "bare": Place("")}
+    homes |= {"new": Location("b200"), "bare": Location("")}
     nodes = [*homes, "unknown"]
     stays = {at * 2 + gpu: Stay(at * 2 + gpu, "gpu", "", node, "", f"GPU {gpu}")
              for at, node in enumerate(nodes) for gpu in range(2)}  # fmt: skip
@@ -42,7 +42,7 @@ def test_peers_are_as_like_as_there_are_enough() -> None:
 
 def test_racks_and_sites_of_one_node_are_none() -> None:
     """What they have in common would be the node's."""
-    homes = {"one": Place("h100", "hall", "r1")} | {f"n{at}": Place("h100", "hall", "r2") for at in range(3)}
+    homes = {"one": Location("h100", "hall", "r1")} | {f"n{at}": Location("h100", "hall", "r2") for at in range(3)}
     stays = {
         at: Stay(at, "gpu", "", node, "") for at, node in enumerate([node for node in homes for _ in range(8)] * 2)
     }
@@ -53,7 +53,7 @@ def test_racks_and_sites_of_one_node_are_none() -> None:
 
 def test_what_all_do_is_taken_out_and_what_one_does_is_left() -> None:
     """A week, a rack that grows warmer; and a part that did so alone."""
-    homes = {f"n{at:02}": Place("h100", "hall", f"r{at // 4}") for at in range(20)}
+    homes = {f"n{at:02}": Location("h100", "hall", f"r{at // 4}") for at in range(20)}
     stays = {at: Stay(at, "gpu", "", f"n{at // 8:02}", "") for at in range(160)}
     random = np.random.default_rng(0)
     values = random.normal(size=(160, 1)) * 5 + 0.1 * random.normal(size=(160, DAYS)) + np.sin(np.arange(DAYS))

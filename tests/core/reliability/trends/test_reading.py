@@ -4,25 +4,27 @@ from itertools import count
 from typing import Any
 
 from fleet_runner.core.reliability.parts.events import MOST as MOST_FAULTS
-from fleet_runner.core.reliability.parts.events import Befell
+from fleet_runner.core.reliability.parts.events import Episodes
 from fleet_runner.core.reliability.parts.places import MOST, Places
 from fleet_runner.core.reliability.parts.stay import Stay
 from fleet_runner.core.reliability.trends import samples
 from fleet_runner.core.reliability.trends.metrics import METRICS
-from fleet_runner.core.reliability.trends.reading import NEVER, Heap, Told, read
+from fleet_runner.core.reliability.trends.reading import NEVER, Reading, ReadingBuffer, read
 
 NOW = 1_000_000_000.0
 
 
-def told(number: int, check: str, observed: dict[str, Any], at: float = NOW, *, by: str = "", run: int = 1) -> Told:
+def told(
+    number: int, check: str, observed: dict[str, Any], at: float = NOW, *, by: str = "", run: int = 1
+) -> Reading:
     """A result without findings."""
-    return Told(run, number, at, check, observed, (), by)
+    return Reading(run, number, at, check, observed, (), by)
 
 
-def heaped(*results: Told) -> tuple[dict[str, list[tuple[int, float]]], Places, Heap]:
+def heaped(*results: Reading) -> tuple[dict[str, list[tuple[int, float]]], Places, ReadingBuffer]:
     """Read a node's results; return the numbers of each metric with their stays."""
-    heap, places = Heap(METRICS, samples.readers(METRICS)), Places("gpu-01", (), count(1))
-    read(results, places, Befell((), count(1)), heap, ("gpu-01", NOW))
+    heap, places = ReadingBuffer(METRICS, samples.readers(METRICS)), Places("gpu-01", (), count(1))
+    read(results, places, Episodes((), count(1)), heap, ("gpu-01", NOW))
     numbers = {
         METRICS[number].name: list(zip(mine.stays, mine.values, strict=True)) for number, mine in heap.numbers.items()
     }
@@ -68,15 +70,15 @@ def test_what_is_told_of_a_time_to_come_waits_and_what_is_told_late_counts() -> 
 
 def test_a_fault_is_that_of_the_nodes_it_names() -> None:
     """A fabric's check finds faults of nodes; whose serial numbers are there, it does not know."""
-    befell, places = Befell((), count(1)), Places("gpu-01", (), count(1))
+    befell, places = Episodes((), count(1)), Places("gpu-01", (), count(1))
     own = {"code": "xid.79", "component": "GPU 1b", "fault": "f-1", "nodes": ["gpu-01"]}
     cable = {"code": "cabling.swap", "component": "a to b", "fault": "f-2", "nodes": ["gpu-02", "gpu-03"]}
     nobody = {"code": "cabling.link_down", "component": "c to d", "fault": "f-3", "nodes": []}
     results = [
         told(1, "parts_gpu", {"parts": {"GPU 1b": {"serial": "S-1"}}}),
-        Told(1, 2, NOW, "xid", {}, (own, cable, nobody), ""),
+        Reading(1, 2, NOW, "xid", {}, (own, cable, nobody), ""),
     ]
-    read(results, places, befell, Heap(METRICS, samples.readers(METRICS)), ("gpu-01", NOW))
+    read(results, places, befell, ReadingBuffer(METRICS, samples.readers(METRICS)), ("gpu-01", NOW))
     found = [(each.node, each.code, each.serial, each.check) for each in befell.changed()[0]]
     assert found == [
         ("gpu-01", "xid.79", "S-1", "xid"),
@@ -88,11 +90,11 @@ def test_a_fault_is_that_of_the_nodes_it_names() -> None:
 
 def test_more_parts_and_faults_than_a_node_has_are_left_out_and_counted() -> None:
     full = [Stay(number, "gpu", "", "gpu-01", f"GPU {number}") for number in range(1, MOST + 1)]
-    heap, befell = Heap(METRICS, samples.readers(METRICS)), Befell((), count(1))
+    heap, befell = ReadingBuffer(METRICS, samples.readers(METRICS)), Episodes((), count(1))
     faults = [{"code": "xid.79", "component": f"GPU {number}", "fault": "f"} for number in range(MOST_FAULTS + 2)]
     results = [
         told(1, "gpu_thermals", {"core_celsius": {"1": 50, "1b": 50}, "margin_celsius": {"1b": 30}}),
-        Told(1, 2, NOW, "xid", {}, faults, ""),
+        Reading(1, 2, NOW, "xid", {}, faults, ""),
     ]
     read(results, Places("gpu-01", full, count(MOST + 1)), befell, heap, ("gpu-01", NOW))
     assert sum(len(each.stays) for each in heap.numbers.values()) == 1

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.reliability.forecasts import Kind
 from fleet_runner.core.reliability.trends import weeks
-from fleet_runner.core.reliability.trends.analyse import Drift, Looked, look
+from fleet_runner.core.reliability.trends.analyse import Drift, MetricAnalysis, look
 from fleet_runner.core.reliability.trends.causes import once
 from fleet_runner.core.reliability.trends.metrics import BY_NAME, Metric
 from fleet_runner.core.reliability.trends.panel import Panel, Window
-from fleet_runner.core.reliability.trends.peers import Place
+from fleet_runner.core.reliability.trends.peers import Location
 from fleet_runner.core.reliability.trends.silence import Silence
 from tests.core.reliability.trends.fleets import GPUS, MARK, METRIC, Numbers, looked, noise, places, stays, window
 
@@ -57,7 +57,7 @@ def weekly(values: Numbers) -> Window:
     return weeks.over(METRIC.name, UNTIL, panels(values), np.arange(len(values), dtype=np.uint32))
 
 
-def seen(values: Numbers, metric: Metric = METRIC) -> Looked:
+def seen(values: Numbers, metric: Metric = METRIC) -> MetricAnalysis:
     """Return what is seen in weeks."""
     return look(metric, weekly(values), stays(len(values)), places(NODES), {"dgxh100": MARK})
 
@@ -187,12 +187,12 @@ def test_what_changes_in_days_and_in_weeks_is_one_cause_as_far_as_weeks_can_say(
         assert len(once([slow, other], by_name)) == causes
 
 
-def mixed(often: int, every: int) -> tuple[Window, dict[str, Place]]:
+def mixed(often: int, every: int) -> tuple[Window, dict[str, Location]]:
     """Return 90 days of a fleet of which the first nodes tell daily, and the others every so many days."""
     values = noise(NODES)
     rare = np.arange(values.shape[1]) % every != 0
     values[often * GPUS :, rare] = np.nan
-    where = {name: Place("daily" if at < often else "weekly") for at, name in enumerate(places(NODES))}
+    where = {name: Location("daily" if at < often else "weekly") for at, name in enumerate(places(NODES))}
     return window(values), where
 
 

@@ -9,7 +9,7 @@ from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.tickets.notifications.channel import ChannelKind, Filters, Post, Tls
 from fleet_runner.core.tickets.notifications.configuration import MOST, read
-from fleet_runner.core.tickets.notifications.lines import What
+from fleet_runner.core.tickets.notifications.lines import NewsKind
 
 SLACK: dict[str, Any] = {"name": "ops", "kind": "slack", "url_file": "ops.url"}
 HOOK: dict[str, Any] = {"name": "hook", "kind": "webhook", "url": "https://hooks.example/x"}
@@ -52,14 +52,14 @@ def test_filters_and_quiet_hours_are_read() -> None:
     }  # fmt: skip
     (found,) = read({"channels": [SLACK | more]})
     assert found.filters == Filters(
-        frozenset({What.MOVED, What.BREAKER}), frozenset({"hall-1"}), frozenset({"hgx"}), frozenset({"Acme"}),
+        frozenset({NewsKind.MOVED, NewsKind.BREAKER}), frozenset({"hall-1"}), frozenset({"hgx"}), frozenset({"Acme"}),
         frozenset({State.TRIAGE}), frozenset({Remedy.RMA}),
     )  # fmt: skip
-    assert found.urgent == Filters(frozenset({What.MOVED}), states=frozenset({State.FIRMWARE_FAILED}))
+    assert found.urgent == Filters(frozenset({NewsKind.MOVED}), states=frozenset({State.FIRMWARE_FAILED}))
     assert found.quiet is not None
     assert [len(day) for day in found.quiet.days] == [1] * 6 + [2]
     (found,) = read({"channels": [SLACK | {"quiet_hours": hours}]})
-    assert found.urgent == Filters(frozenset({What.BREAKER}))
+    assert found.urgent == Filters(frozenset({NewsKind.BREAKER}))
 
 
 @pytest.mark.parametrize(

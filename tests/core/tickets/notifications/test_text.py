@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.tickets.notifications.grouping import Collected, collect
-from fleet_runner.core.tickets.notifications.lines import Line, What
+from fleet_runner.core.tickets.notifications.lines import Line, NewsKind
 from fleet_runner.core.tickets.notifications.text import (
     BLOCK,
     SENTENCE,
@@ -22,7 +22,7 @@ from fleet_runner.core.tickets.notifications.text import (
 )
 
 HOSTILE = "<!here> <@U1> <https://evil.example|click> @channel *bold* \u202e\x1b[31m https://evil.example\r\nBcc: x"
-LINE = Line(5, 1_795_000_000.0, What.TICKET_OPENED, "gpu/01 ", "Ticket 12: worn out", ticket=12)
+LINE = Line(5, 1_795_000_000.0, NewsKind.TICKET_OPENED, "gpu/01 ", "Ticket 12: worn out", ticket=12)
 
 
 def of(*lines: Line, **more: object) -> Message:
@@ -33,8 +33,8 @@ def of(*lines: Line, **more: object) -> Message:
 def test_one_line_is_its_own_title_and_many_are_counted() -> None:
     """The most pressing first."""
     assert title(of(LINE)) == "gpu/01: Ticket 12: worn out"
-    moved = Line(6, LINE.at + 60, What.MOVED, "gpu-02", "It moved.")
-    closed = [Line(7 + at, LINE.at, What.TICKET_CLOSED, "gpu-02", f"{at}") for at in range(2)]
+    moved = Line(6, LINE.at + 60, NewsKind.MOVED, "gpu-02", "It moved.")
+    closed = [Line(7 + at, LINE.at, NewsKind.TICKET_CLOSED, "gpu-02", f"{at}") for at in range(2)]
     message = of(LINE, moved, *closed)
     assert title(message) == "1 move, 1 ticket opened, 2 tickets closed"
     assert "4 lines from 2026-11-18 11:06 UTC to 2026-11-18 11:07 UTC." in text(message)
@@ -43,7 +43,7 @@ def test_one_line_is_its_own_title_and_many_are_counted() -> None:
 
 def test_what_waited_for_the_channel_says_so() -> None:
     """With how many lines, and since when."""
-    lines = [Line(at, LINE.at + at, What.MOVED, "gpu-02", f"moved {at}") for at in range(412)]
+    lines = [Line(at, LINE.at + at, NewsKind.MOVED, "gpu-02", f"moved {at}") for at in range(412)]
     message = of(*lines, away_at=LINE.at)
     assert "412 lines while this could not be delivered, since 2026-11-18 11:06 UTC" in text(message)
     assert "… and 392 more." in text(message)
@@ -53,7 +53,7 @@ def test_what_waited_for_the_channel_says_so() -> None:
 
 def test_many_nodes_of_one_sentence_are_named_up_to_eight() -> None:
     """The others are counted."""
-    lines = [Line(at, LINE.at, What.MOVED, f"gpu-{at:02}", "All at once.") for at in range(10)]
+    lines = [Line(at, LINE.at, NewsKind.MOVED, f"gpu-{at:02}", "All at once.") for at in range(10)]
     message = of(*lines)
     assert title(message).startswith("gpu-00, gpu-01,")
     assert "gpu-07 and 2 more: All at once." in title(message)
@@ -61,7 +61,7 @@ def test_many_nodes_of_one_sentence_are_named_up_to_eight() -> None:
 
 def test_links_lead_to_pages_where_there_are_any() -> None:
     """To the ticket, or to the node with its name as an address takes it."""
-    node = Line(6, LINE.at, What.MOVED, "gpu/01 ü", "It moved.")
+    node = Line(6, LINE.at, NewsKind.MOVED, "gpu/01 ü", "It moved.")
     message = of(LINE, node, web="https://fleet.example")
     (moved, ticket) = message.lines.items
     assert url(message, ticket) == "https://fleet.example/tickets/12"
@@ -81,7 +81,7 @@ def test_a_test_says_that_it_is_one() -> None:
 
 def test_nothing_that_a_node_says_is_markup_mention_or_link() -> None:
     """In a chat, in a mail, anywhere."""
-    message = of(Line(5, LINE.at, What.ALARM_RAISED, "<!channel>", HOSTILE), web="https://fleet.example")
+    message = of(Line(5, LINE.at, NewsKind.ALARM_RAISED, "<!channel>", HOSTILE), web="https://fleet.example")
     said = json.dumps(chat(message), ensure_ascii=False)
     for bad in ("<!", "<@", "@channel", "https://evil", "\u202e", "\x1b", "*bold*"):
         assert bad not in said
@@ -94,7 +94,7 @@ def test_nothing_that_a_node_says_is_markup_mention_or_link() -> None:
 @given(st.lists(st.text(max_size=600), min_size=1, max_size=30), st.text(min_size=1, max_size=300))
 def test_whatever_is_said_a_message_stays_within_bounds(sentences: list[str], node: str) -> None:
     """One line a title, blocks that a chat takes, and text that can be written."""
-    lines = [Line(at, LINE.at, What.ALARM_RAISED, node, said) for at, said in enumerate(sentences)]
+    lines = [Line(at, LINE.at, NewsKind.ALARM_RAISED, node, said) for at, said in enumerate(sentences)]
     message = of(*lines, web="https://fleet.example")
     assert len(title(message)) <= TITLE
     assert "\n" not in title(message)

@@ -6,19 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.lifecycle.actions import OpenTicket
-from fleet_runner.core.tickets.trackers.changes import AGAIN, REWORDED, Act, Lately, worth
+from fleet_runner.core.tickets.trackers.changes import AGAIN, REWORDED, Act, LatestLines, worth
 from fleet_runner.core.tickets.trackers.links import marker
 from tests.making import NOW, a_ticket
 
 BEFORE = a_ticket(title="gpu-01: 12 errors", body="Replace it.")
 SAME = OpenTicket("cable-1", "cabling", "gpu-01: 12 errors", "Replace it.", ("gpu-01",), "RECABLE")
-JUST_NOW = Lately(NOW - 300.0, NOW - 300.0)
+JUST_NOW = LatestLines(NOW - 300.0, NOW - 300.0)
 
 
 def test_the_same_again_is_worth_nothing_for_a_day() -> None:
     """Then its text is brought up to date, without a note."""
     assert worth(BEFORE, SAME, JUST_NOW, NOW) is None
-    told = worth(BEFORE, SAME, Lately(NOW - AGAIN, 0.0), NOW)
+    told = worth(BEFORE, SAME, LatestLines(NOW - AGAIN, 0.0), NOW)
     assert told is not None
     assert told[0] is Act.SEEN
 
@@ -39,7 +39,7 @@ def test_other_words_are_told_once_an_hour() -> None:
     """Words that flap are no news each time."""
     reworded = replace(SAME, title="gpu-01: 13 faults")
     assert worth(BEFORE, reworded, JUST_NOW, NOW) is None
-    assert worth(BEFORE, reworded, Lately(NOW - 300.0, NOW - REWORDED), NOW) == (
+    assert worth(BEFORE, reworded, LatestLines(NOW - 300.0, NOW - REWORDED), NOW) == (
         Act.CHANGED,
         "What is seen has changed: gpu-01: 13 faults",
     )
@@ -50,7 +50,7 @@ def test_figures_alone_are_never_a_note(count: int, share: float) -> None:
     """A counter that grows would fill a tracker."""
     grown = replace(SAME, title=f"gpu-01: {count} errors", body="Replace it.")
     assert worth(BEFORE, grown, JUST_NOW, NOW) is None
-    dated = worth(replace(BEFORE, body="0.5 s"), replace(SAME, body=f"{share:.3f} s"), Lately(0.0, 0.0), NOW)
+    dated = worth(replace(BEFORE, body="0.5 s"), replace(SAME, body=f"{share:.3f} s"), LatestLines(0.0, 0.0), NOW)
     assert dated is not None
     assert dated[0] is Act.SEEN
 

@@ -1,7 +1,7 @@
 """Where to stand, also where the source of truth knows half of it or nothing."""
 
 from fleet_runner.core.inventory.records import Device, Fleet, Rack
-from fleet_runner.core.tickets.work_orders.locations import Spot, spot, walking
+from fleet_runner.core.tickets.work_orders.locations import DeviceLocation, spot, walking
 
 FLEET = Fleet(
     ("hall",),
@@ -17,12 +17,12 @@ FLEET = Fleet(
 
 
 def test_a_place_is_said_as_far_as_it_is_known() -> None:
-    assert spot(FLEET, "a") == Spot("a", "hall", "row 1", "R1", "U12", "front")
+    assert spot(FLEET, "a") == DeviceLocation("a", "hall", "row 1", "R1", "U12", "front")
     assert spot(FLEET, "a").words == "hall · row 1 · rack R1 · U12"
     assert spot(FLEET, "b").words == "hall · rack R2 · U unknown"
     assert spot(FLEET, "c").words == "hall · rack unknown · U unknown"
     assert spot(FLEET, "d").words == "not in the source of truth"
-    assert spot(None, "a") == Spot("a")
+    assert spot(None, "a") == DeviceLocation("a")
 
 
 def test_places_follow_each_other_as_one_walks() -> None:

@@ -2,7 +2,7 @@
 
 from fleet_runner.core.inventory.records import Device, Fleet, Rack
 from fleet_runner.core.lifecycle.runs import Ticket
-from fleet_runner.core.tickets.work_orders.queue import OLDEST, Wanted, chosen, stops, tasks
+from fleet_runner.core.tickets.work_orders.queue import OLDEST, TicketFilter, chosen, stops, tasks
 
 FLEET = Fleet(
     ("a", "b"),
@@ -41,16 +41,16 @@ def test_or_the_longest_waiting_is_first() -> None:
 
 
 def test_somebody_finds_what_they_look_for() -> None:
-    def found(wanted: Wanted) -> list[int]:
+    def found(wanted: TicketFilter) -> list[int]:
         return [task.ticket.id for task in chosen(EVERY, wanted)]
 
-    assert found(Wanted()) == [1, 2, 3, 4, 5]
-    assert found(Wanted(site="b")) == [3, 5]
-    assert found(Wanted(remedy="RECABLE")) == [3]
-    assert found(Wanted(text=" LEAF-1 ")) == [3, 5]
-    assert found(Wanted(text="#4")) == [4]
-    assert found(Wanted(text="r10")) == [1]
-    assert found(Wanted(text="nothing")) == []
+    assert found(TicketFilter()) == [1, 2, 3, 4, 5]
+    assert found(TicketFilter(site="b")) == [3, 5]
+    assert found(TicketFilter(remedy="RECABLE")) == [3]
+    assert found(TicketFilter(text=" LEAF-1 ")) == [3, 5]
+    assert found(TicketFilter(text="#4")) == [4]
+    assert found(TicketFilter(text="r10")) == [1]
+    assert found(TicketFilter(text="nothing")) == []
 
 
 def test_without_a_source_of_truth_every_ticket_is_still_there() -> None:

@@ -3,11 +3,11 @@
 import pytest
 
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.lifecycle.runs import Held, Node, Outcome, Run, Stored, Ticket, Wish
+from fleet_runner.core.lifecycle.runs import Held, IntentKind, Node, Outcome, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.core.tickets.trackers.changes import Act, Change
 from fleet_runner.core.tickets.work_orders import verification
-from fleet_runner.core.tickets.work_orders.verification import Answers, Ask, Claim, Stand
+from fleet_runner.core.tickets.work_orders.verification import Answers, Ask, Claim, ProofStatus
 
 TICKET = Ticket(7, "cabling/x", "cabling_infiniband", "t", "", ("n",), "RECABLE", 0.0, last_seen_at=10.0)
 OTHER = Ticket(8, "gpu/x", "gpus", "t", "", ("n",), "TRIAGE", 0.0, last_seen_at=10.0)
@@ -17,24 +17,26 @@ def node(state: State, name: str = "n", **conditions: Held) -> Node:
     return Node(name, "t", state, 0.0, 1, conditions={Condition(each): held for each, held in conditions.items()})
 
 
-def asked(state: State, stage: Stage | None = None, ticket: Ticket = OTHER) -> tuple[tuple[Wish, str], ...] | str:
+def asked(
+    state: State, stage: Stage | None = None, ticket: Ticket = OTHER
+) -> tuple[tuple[IntentKind, str], ...] | str:
     found = verification.ask(ticket, [node(state)], stage)
     return found.wishes if isinstance(found, Ask) else found
 
 
-RUN = Wish.RUN
-CERTIFIED = (Wish.CERTIFY, "")
+RUN = IntentKind.RUN
+CERTIFIED = (IntentKind.CERTIFY, "")
 
 
 @pytest.mark.parametrize(
     ("state", "stage", "wishes"),
     [
         (State.ONBOARD, Stage.VERIFY, (CERTIFIED,)),
-        (State.TRIAGE, Stage.HEALTH_PASSIVE, ((Wish.REPAIRED, ""), CERTIFIED)),
-        (State.RMA, None, ((Wish.REPAIRED, ""), CERTIFIED)),
-        (State.TRIAGE, Stage.PROVISION, ((Wish.RETRY, ""),)),
-        (State.DEBUG, Stage.REBOOT, ((Wish.RETRY, ""),)),
-        (State.FIRMWARE_FAILED, Stage.FIRMWARE, ((Wish.RETRY, ""),)),
+        (State.TRIAGE, Stage.HEALTH_PASSIVE, ((IntentKind.REPAIRED, ""), CERTIFIED)),
+        (State.RMA, None, ((IntentKind.REPAIRED, ""), CERTIFIED)),
+        (State.TRIAGE, Stage.PROVISION, ((IntentKind.RETRY, ""),)),
+        (State.DEBUG, Stage.REBOOT, ((IntentKind.RETRY, ""),)),
+        (State.FIRMWARE_FAILED, Stage.FIRMWARE, ((IntentKind.RETRY, ""),)),
         (State.PRODUCTION, Stage.HEALTH_PASSIVE, ((RUN, "health_passive"),)),
         (State.PRODUCTION, Stage.HEALTH_ACTIVE, ((RUN, "health_active"),)),
         (State.VERIFY, Stage.HEALTH_ACTIVE, ((RUN, "health_passive"),)),
@@ -116,21 +118,21 @@ def stored(verdict: Verdict, fault: str = "", at: float = 25.0) -> Stored:
 @pytest.mark.parametrize(
     ("came", "stand", "words"),
     [
-        (Answers((None,)), Stand.ASKED, "has not answered yet"),
-        (Answers(), Stand.ASKED, "Nothing was asked"),
-        (Answers(((True, "cabling starts."),)), Stand.ASKED, "yet to come"),
-        (Answers(((False, "It is held."),)), Stand.REFUSED, "It is held."),
-        (Answers(((True, ""),), (run(None),)), Stand.RUNNING, "cabling runs"),
-        (Answers(((True, ""),), (run(None),), stored(Verdict.PASS)), Stand.RUNNING, "cabling runs"),
-        (Answers(((True, ""),), (run(Outcome.PASSED),), stored(Verdict.PASS)), Stand.PASSED, "passed: so"),
-        (Answers(((True, ""),), (), stored(Verdict.FAIL, TICKET.fault)), Stand.SEEN, "still sees it"),
-        (Answers(((True, ""),), (), stored(Verdict.FAIL, "another")), Stand.UNSURE, "says FAIL"),
-        (Answers(((True, ""),), (), stored(Verdict.UNKNOWN)), Stand.UNSURE, "says UNKNOWN"),
-        (Answers(((True, ""),), (run(Outcome.LOST),), stored(Verdict.PASS, at=9.0)), Stand.UNSURE, "answer of"),
-        (Answers(((True, ""),), (run(Outcome.UNKNOWN, "no ssh."),)), Stand.UNSURE, "no ssh."),
+        (Answers((None,)), ProofStatus.ASKED, "has not answered yet"),
+        (Answers(), ProofStatus.ASKED, "Nothing was asked"),
+        (Answers(((True, "cabling starts."),)), ProofStatus.ASKED, "yet to come"),
+        (Answers(((False, "It is held."),)), ProofStatus.REFUSED, "It is held."),
+        (Answers(((True, ""),), (run(None),)), ProofStatus.RUNNING, "cabling runs"),
+        (Answers(((True, ""),), (run(None),), stored(Verdict.PASS)), ProofStatus.RUNNING, "cabling runs"),
+        (Answers(((True, ""),), (run(Outcome.PASSED),), stored(Verdict.PASS)), ProofStatus.PASSED, "passed: so"),
+        (Answers(((True, ""),), (), stored(Verdict.FAIL, TICKET.fault)), ProofStatus.SEEN, "still sees it"),
+        (Answers(((True, ""),), (), stored(Verdict.FAIL, "another")), ProofStatus.UNSURE, "says FAIL"),
+        (Answers(((True, ""),), (), stored(Verdict.UNKNOWN)), ProofStatus.UNSURE, "says UNKNOWN"),
+        (Answers(((True, ""),), (run(Outcome.LOST),), stored(Verdict.PASS, at=9.0)), ProofStatus.UNSURE, "answer of"),
+        (Answers(((True, ""),), (run(Outcome.UNKNOWN, "no ssh."),)), ProofStatus.UNSURE, "no ssh."),
     ],
 )
-def test_how_it_stands_is_said(came: Answers, stand: Stand, words: str) -> None:
+def test_how_it_stands_is_said(came: Answers, stand: ProofStatus, words: str) -> None:
     found = verification.standing(TICKET, SAID, came)
     assert found.stand is stand
     assert words in found.sentence
@@ -138,8 +140,8 @@ def test_how_it_stands_is_said(came: Answers, stand: Stand, words: str) -> None:
 
 def test_only_a_check_closes_a_ticket() -> None:
     closed = Ticket(7, "f", "c", "t", "", ("n",), "R", 0.0, closed_at=30.0, closed_because="c on n: fine")
-    assert verification.standing(closed, SAID, Answers()).stand is Stand.CLOSED
-    assert verification.standing(TICKET, None, Answers()).stand is Stand.OPEN
+    assert verification.standing(closed, SAID, Answers()).stand is ProofStatus.CLOSED
+    assert verification.standing(TICKET, None, Answers()).stand is ProofStatus.OPEN
 
 
 def test_a_ticket_waits_until_its_fault_is_seen_again() -> None:
@@ -147,4 +149,4 @@ def test_a_ticket_waits_until_its_fault_is_seen_again() -> None:
     assert verification.waits(TICKET, SAID)
     assert not verification.waits(seen, SAID)
     assert not verification.waits(TICKET, None)
-    assert verification.standing(seen, SAID, Answers()).stand is Stand.SEEN
+    assert verification.standing(seen, SAID, Answers()).stand is ProofStatus.SEEN

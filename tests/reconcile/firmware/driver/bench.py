@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.lab.redfish import Durations, Emulator, Habits, load
+from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
 from tests.reconcile.firmware.driver import child, scenes
 from tests.reconcile.firmware.driver.child import Job
@@ -43,7 +43,7 @@ class Bench:
 @contextmanager
 def bench(
     folder: Path, names: Sequence[str], rules: Sequence[Mapping[str, Any]] = (), *,
-    pace: Durations | None = None, habits: Habits | None = None, changes: Mapping[str, Any] | None = None,
+    pace: Durations | None = None, habits: BmcBehaviour | None = None, changes: Mapping[str, Any] | None = None,
     **words: Any,
 ) -> Iterator[Bench]:  # fmt: skip
     """Run the shipped machine, changed in its resources, with these parts of it old; more words are for its scene."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from fleet_runner.lab.redfish import Habits
+from fleet_runner.lab.redfish import BmcBehaviour
 from tests.reconcile.firmware.driver.child import OWN_POINTS
 from tests.reconcile.firmware.driver.stage import BMC_POINTS, Kill
 
@@ -24,7 +24,7 @@ class Scenario:
     components: Sequence[str]
     rules: Sequence[Rule]
     kills: Sequence[Kill]
-    habits: Habits
+    habits: BmcBehaviour
     accept_old: bool
     hop: bool
     seed: int
@@ -76,7 +76,7 @@ KILLS = st.builds(
 )
 
 HABITS = st.builds(
-    Habits,
+    BmcBehaviour,
     location=st.sampled_from(["monitor", "task", ""]),
     keeps_tasks=st.booleans(),
     reuses_task_ids=st.booleans(),

@@ -15,8 +15,8 @@ from typing import Any
 from fleet_runner.adapters.redfish import Bmc, Limits, resets
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware import catalogue
-from fleet_runner.core.firmware.flash import Flash, Pace, Phase
-from fleet_runner.reconcile.firmware.driver import Means, Target, drive
+from fleet_runner.core.firmware.flash import Flash, FlashTiming, Phase
+from fleet_runner.reconcile.firmware.driver import DriverContext, Target, drive
 
 QUICK = Limits(
     connect_seconds=5, read_seconds=10, total_seconds=30, retries=2, pause_seconds=0.01, most_pause_seconds=0.05
@@ -35,7 +35,7 @@ class Job:
     profile: dict[str, Any]
     images: Path
     credentials: tuple[str, str]
-    pace: Pace
+    pace: FlashTiming
     lease_seconds: float
     holder: str
     node: str
@@ -71,7 +71,7 @@ def work(job: Job, say: Callable[[str], None] = lambda _: None) -> dict[str, Any
     with Store.open(job.store, patience=60.0) as store:
         if job.die_at:
             _arm(store, *job.die_at)
-        means = Means(
+        means = DriverContext(
             store=store,
             open=partial(Bmc, job.url, *job.credentials, limits=QUICK),
             catalogue=catalogue.read(job.profile),

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.firmware.flash import Pace
+from fleet_runner.core.firmware.flash import FlashTiming
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.lab.redfish import Tree, bodies, images
 
 NODE = "gpu-01"
 CREDENTIALS = ("admin", "correct horse")
 
-PACE = Pace(poll=0.12, settle=1.2, send=1.2, outage=1.2, boot=1.2, stable=3)
+PACE = FlashTiming(poll=0.12, settle=1.2, send=1.2, outage=1.2, boot=1.2, stable=3)
 """A real one's, some thousand times faster."""
 
 LEASE_SECONDS = 60.0

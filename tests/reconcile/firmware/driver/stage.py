@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware.flash import Flash
-from fleet_runner.lab.redfish import Durations, Emulator, Event, Habits, Tree
+from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator, Event, Tree
 from tests.reconcile.firmware.driver import child
 from tests.reconcile.firmware.driver.child import OWN_POINTS, Job
 from tests.reconcile.firmware.driver.scenes import CREDENTIALS, LEASE_SECONDS, NODE, PACE, Scene, store_in
@@ -72,7 +72,7 @@ class Stage:
     template: Path
     rules: Sequence[Mapping[str, Any]] = ()
     kills: Sequence[Kill] = ()
-    habits: Habits = field(default_factory=Habits)
+    habits: BmcBehaviour = field(default_factory=BmcBehaviour)
     pace: Durations = field(default_factory=Durations.quick)
     killed: int = 0
     starts: int = 0

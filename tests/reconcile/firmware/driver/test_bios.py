@@ -16,17 +16,17 @@ from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.checks.reads import READS
 from fleet_runner.core.firmware.bios_steps import MOST_RESETS, Try
-from fleet_runner.core.firmware.bios_text import Report, Stand
-from fleet_runner.core.firmware.flash import End, Pace
+from fleet_runner.core.firmware.bios_text import Report, SettingStatus
+from fleet_runner.core.firmware.flash import End, FlashTiming
 from fleet_runner.lab.redfish import Durations, Emulator, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
-from fleet_runner.reconcile.firmware.driver import BiosMeans, Target, set_bios
+from fleet_runner.reconcile.firmware.driver import BiosContext, Target, set_bios
 from tests.adapters.store.flashing import flash
 from tests.reconcile.firmware.driver.child import QUICK
 from tests.reconcile.firmware.driver.scenes import CREDENTIALS, LEASE_SECONDS, NODE, store_in
 from tests.reconcile.firmware.driver.stage import WARM
 
-PACE = Pace(poll=0.05, boot=0.0)
+PACE = FlashTiming(poll=0.05, boot=0.0)
 LONG = 20.0
 REGISTRY = "/redfish/v1/Registries/BiosAttributeRegistry113.en-US.1.1.3.json"
 LISTED: dict[str, Any] = {
@@ -46,7 +46,7 @@ class Node:
     def set(self, wanted: Mapping[str, Any] = WANTED, holder: str = "one", **said: Any) -> Report:
         """Have settings set."""
         with Store.open(self.store) as store:
-            means = BiosMeans(store, self.open, wanted, PACE, LEASE_SECONDS)
+            means = BiosContext(store, self.open, wanted, PACE, LEASE_SECONDS)
             return set_bios(Target(NODE, holder, since=said.pop("since", 0.0), by="jane"), means, **said)
 
     def open(self) -> Bmc:
@@ -84,11 +84,11 @@ def a_node(folder: Path, tree: Path = OUR_OWN, **said: Any) -> Iterator[Node]:
 def test_settings_are_sent_wait_for_a_reset_and_are_in_force_after_it(tmp_path: Path) -> None:
     with a_node(tmp_path) as node:
         planned = node.set(check=True)
-        assert (planned.stand, planned.changed) == (Stand.PLANNED, False)
+        assert (planned.stand, planned.changed) == (SettingStatus.PLANNED, False)
         assert node.bmc.events("bios_set") == []
         assert node.tried() is None
         report = node.set()
-        assert (report.stand, report.changed) == (Stand.WAITING, True)
+        assert (report.stand, report.changed) == (SettingStatus.WAITING, True)
         assert (
             report.request
             == planned.request
@@ -100,7 +100,7 @@ def test_settings_are_sent_wait_for_a_reset_and_are_in_force_after_it(tmp_path: 
         )
         node.boot(report)
         done = node.set()
-        assert (done.stand, done.since, done.changed) == (Stand.SETTLED, None, False)
+        assert (done.stand, done.since, done.changed) == (SettingStatus.SETTLED, None, False)
         assert done.message == "BIOS settings are as the profile says: 3"
         assert len(node.bmc.events("bios_set")) == len(node.bmc.events("host_reset")) == 1
         with Store.open(node.store) as store:
@@ -130,7 +130,7 @@ def test_captured_machines_take_settings_in_their_own_types_at_their_own_place(
         report = node.set(wanted)
         assert report.request == {"method": "PATCH", "uri": uri, "body": {"Attributes": changes}}
         node.boot(report)
-        assert node.set(wanted).stand is Stand.SETTLED
+        assert node.set(wanted).stand is SettingStatus.SETTLED
         assert node.bmc.attributes().items() >= changes.items()
 
 
@@ -149,7 +149,7 @@ def test_what_the_bmc_would_not_take_is_refused_before_anything_is_sent(
 ) -> None:
     with a_node(tmp_path) as node:
         report = node.set({"BootMode": "Legacy", **wanted})
-        assert report.stand is Stand.REFUSED
+        assert report.stand is SettingStatus.REFUSED
         assert why in report.message
         assert node.bmc.events("bios_set") == []
 
@@ -160,7 +160,7 @@ def test_what_the_bmc_refuses_is_told_in_its_words(tmp_path: Path) -> None:
         tmp_path, rules=[{"when": {"event": "request", "method": "PATCH"}, "what": {"answer": {"status": 400}}}]
     ) as node:
         report = node.set()
-    assert report.stand is Stand.REFUSED, report
+    assert report.stand is SettingStatus.REFUSED, report
     assert "answered 400 to the BIOS settings SRIOVEnable, MaxPayload" in report.message
     assert node.tried() is None
 
@@ -169,13 +169,13 @@ def test_a_setting_that_does_not_stick_is_tried_once_and_told(tmp_path: Path) ->
     with a_node(tmp_path, rules=[{"what": {"ignore_bios": {"attribute": "SRIOV*"}}}]) as node:
         node.boot(node.set())
         report = node.set()
-        assert report.stand is Stand.FAILED
+        assert report.stand is SettingStatus.FAILED
         assert report.message == (
             "SRIOVEnable is 'Disabled', expected 'Enabled': the BMC took it, and it is not in force after the reset"
         )
         assert len(node.bmc.events("bios_set")) == 1
         again = node.set(since=time.time())  # a person had the node try again: another stay
-        assert again.stand is Stand.WAITING
+        assert again.stand is SettingStatus.WAITING
 
 
 def test_a_bmc_that_does_not_tell_of_resets_is_asked_a_few_times_and_no_more(tmp_path: Path) -> None:
@@ -186,9 +186,9 @@ def test_a_bmc_that_does_not_tell_of_resets_is_asked_a_few_times_and_no_more(tmp
             assert bmc.last_reset_age() is None
         for _ in range(MOST_RESETS):
             report = node.set()
-            assert report.stand is Stand.WAITING
+            assert report.stand is SettingStatus.WAITING
             node.boot(report)
-        assert node.set().stand is Stand.FAILED
+        assert node.set().stand is SettingStatus.FAILED
 
 
 @pytest.mark.parametrize("point", ["bios_set", "noting", "noted"])
@@ -207,9 +207,9 @@ def test_a_crash_at_any_point_loses_nothing_and_resets_once(tmp_path: Path, poin
         with Store.open(node.store) as store:
             store.unlease(NODE, "one")  # as if its time were over
         report = node.set(holder="another")
-        assert report.stand is Stand.WAITING
+        assert report.stand is SettingStatus.WAITING
         node.boot(report)
-        assert node.set(holder="another").stand is Stand.SETTLED
+        assert node.set(holder="another").stand is SettingStatus.SETTLED
         assert len(node.bmc.events("bios_set")) == 1
         assert len(node.bmc.events("host_reset")) == 1
 
@@ -226,52 +226,52 @@ def test_nothing_is_set_while_a_flash_is_open_or_another_is_at_the_node(tmp_path
     with a_node(tmp_path) as node, Store.open(node.store) as store:
         store.lease(NODE, "another", run=None, now=time.time(), seconds=600.0)
         report = node.set(until=time.time() + 0.1)
-        assert (report.stand, "another is at its firmware" in report.message) == (Stand.BUSY, True)
+        assert (report.stand, "another is at its firmware" in report.message) == (SettingStatus.BUSY, True)
         opened = store.intend(flash(intended_at=time.time()), "another", now=time.time())
         store.unlease(NODE, "another")
         for check in (False, True):
             report = node.set(check=check)
             assert (report.stand, report.message) == (
-                Stand.BUSY,
+                SettingStatus.BUSY,
                 "flash 1 (BIOS) is intended: no BIOS setting is changed before its end",
             )
         store.lease(NODE, "another", run=None, now=time.time(), seconds=600.0)
         store.end_flash(opened.id, "another", End.NOT_SENT, "never", time.time())
         store.unlease(NODE, "another")
-        assert node.set().stand is Stand.WAITING
+        assert node.set().stand is SettingStatus.WAITING
         assert len(node.bmc.events("bios_set")) == 1
 
 
 def test_without_a_store_it_is_said_what_would_be_sent_and_nothing_is(tmp_path: Path) -> None:
     with a_node(tmp_path) as node:
-        means = BiosMeans(None, node.open, WANTED, PACE, LEASE_SECONDS)
-        assert set_bios(Target(NODE, "one"), means, check=True).stand is Stand.PLANNED
-        assert set_bios(Target(NODE, "one"), means).stand is Stand.REFUSED
+        means = BiosContext(None, node.open, WANTED, PACE, LEASE_SECONDS)
+        assert set_bios(Target(NODE, "one"), means, check=True).stand is SettingStatus.PLANNED
+        assert set_bios(Target(NODE, "one"), means).stand is SettingStatus.REFUSED
         settled = replace(means, wanted={"QuietBoot": True})
-        assert set_bios(Target(NODE, "one"), settled).stand is Stand.SETTLED
+        assert set_bios(Target(NODE, "one"), settled).stand is SettingStatus.SETTLED
         assert node.bmc.events("bios_set") == []
 
 
 def test_a_run_that_is_over_sets_nothing(tmp_path: Path) -> None:
     with a_node(tmp_path) as node, Store.open(node.store) as store:
-        means = BiosMeans(store, node.open, WANTED, PACE, LEASE_SECONDS)
+        means = BiosContext(store, node.open, WANTED, PACE, LEASE_SECONDS)
         report = set_bios(Target(NODE, "one", run=(99, 1)), means, until=time.time())
-        assert (report.stand, "run 99 is over" in report.message) == (Stand.BUSY, True)
+        assert (report.stand, "run 99 is over" in report.message) == (SettingStatus.BUSY, True)
         assert node.bmc.events("bios_set") == []
 
 
 def test_a_bmc_that_is_silent_for_a_moment_is_asked_again(tmp_path: Path) -> None:
     rule = {"when": {"event": "request", "uri": "*/Bios", "times": 5}, "what": {"answer": {"status": 500}}}
     with a_node(tmp_path, rules=[rule]) as node:
-        assert node.set().stand in {Stand.WAITING, Stand.UNREAD}
-        assert node.set().stand is Stand.WAITING
+        assert node.set().stand in {SettingStatus.WAITING, SettingStatus.UNREAD}
+        assert node.set().stand is SettingStatus.WAITING
 
 
 def test_a_bmc_that_stays_silent_is_left_alone(tmp_path: Path) -> None:
     with a_node(tmp_path, changes={"/redfish/v1/Systems/1/Bios": {"Attributes": None}}) as node:
         for until in (float("inf"), time.time()):
             report = node.set(until=until)
-            assert report.stand is Stand.UNREAD
+            assert report.stand is SettingStatus.UNREAD
             assert "shows no Attributes" in report.message
 
 
@@ -287,11 +287,11 @@ def test_settings_without_a_place_where_they_wait_are_sent_to_the_bios_itself(tm
         report = node.set()
         assert report.request is not None
         assert report.request["uri"] == "/redfish/v1/Systems/1/Bios"
-        assert report.stand in {Stand.WAITING, Stand.SETTLED}
-        if report.stand is Stand.WAITING:
+        assert report.stand in {SettingStatus.WAITING, SettingStatus.SETTLED}
+        if report.stand is SettingStatus.WAITING:
             assert "does not show that it waits" in report.notes[0]
             node.boot(report)
-        assert node.set().stand is Stand.SETTLED
+        assert node.set().stand is SettingStatus.SETTLED
 
 
 def crash(url: str, store_url: str, point: str) -> None:
@@ -307,7 +307,7 @@ def crash(url: str, store_url: str, point: str) -> None:
 
         if point != "bios_set":
             store.note_bios = noted  # type: ignore[method-assign]  a crash has to be somewhere
-        means = BiosMeans(store, partial(Bmc, url, *CREDENTIALS, limits=QUICK), WANTED, PACE, LEASE_SECONDS)
+        means = BiosContext(store, partial(Bmc, url, *CREDENTIALS, limits=QUICK), WANTED, PACE, LEASE_SECONDS)
         set_bios(Target(NODE, "one"), means)
 
 

@@ -10,12 +10,12 @@ import pytest
 from fleet_runner.adapters.files import firmware_images
 from fleet_runner.adapters.redfish import resets
 from fleet_runner.adapters.redfish.bmc import Bmc
-from fleet_runner.adapters.redfish.exchange import UnreachedError
+from fleet_runner.adapters.redfish.exchange import NoConnectionError
 from fleet_runner.adapters.redfish.updates import NoTasksError, Updates, Upload
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.base.errors import NoWayError
+from fleet_runner.core.base.errors import NotOfferedError
 from fleet_runner.core.firmware.flash import End, Flash
-from fleet_runner.lab.redfish import Durations, Habits
+from fleet_runner.lab.redfish import BmcBehaviour, Durations
 from fleet_runner.reconcile.firmware.driver import send
 from fleet_runner.reconcile.firmware.driver.lease import steady
 from fleet_runner.reconcile.firmware.driver.visit import Unsent
@@ -55,7 +55,7 @@ def test_a_bmc_that_is_not_reached_when_a_reset_is_due_is_no_end(
     def unreached_once(*given: object) -> None:
         asked.append(given)
         if len(asked) == 1:
-            raise UnreachedError("connection refused")
+            raise NoConnectionError("connection refused")
         done(*given)
 
     monkeypatch.setattr(resets, reset, unreached_once)
@@ -70,7 +70,7 @@ def test_what_only_a_person_can_make_run_is_not_written_again(
     tmp_path: Path, part: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_way(of: Bmc) -> None:
-        raise NoWayError(f"{of.url} offers no way")
+        raise NotOfferedError(f"{of.url} offers no way")
 
     monkeypatch.setattr(resets, "ac_drain", no_way)
     monkeypatch.setattr(resets, "bmc", no_way)
@@ -186,7 +186,7 @@ def test_what_was_refused_is_not_sent_again_into_an_update_of_somebody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = [{"when": {"event": "accept", "nth": 1}, "what": {"refuse": {"status": 400}}}]
-    given = {"habits": Habits(accepts_concurrent=True), "pace": replace(Durations.quick(), write=1.5)}
+    given = {"habits": BmcBehaviour(accepts_concurrent=True), "pace": replace(Durations.quick(), write=1.5)}
     with benched(tmp_path, ("BIOS", "PSU"), rules, **given) as bench:
         at_the_first_refusal(monkeypatch, lambda: another_person_sends(bench, "PSU.bin", "PSU_0"))
         report = bench.drive()
@@ -200,7 +200,7 @@ def test_what_was_refused_is_sent_again_with_the_power_that_it_needs(
 ) -> None:
     """A person switched the host on meanwhile."""
     rules = [{"when": {"event": "upload", "nth": 1}, "what": {"refuse": {"status": 503}}}]
-    with benched(tmp_path, ("BIOS",), rules, habits=Habits(host_side=())) as bench:
+    with benched(tmp_path, ("BIOS",), rules, habits=BmcBehaviour(host_side=())) as bench:
 
         def switch_on() -> None:
             with Bmc(bench.bmc.url, *scenes.CREDENTIALS) as bmc:

@@ -13,7 +13,7 @@ from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware.flash import End
-from fleet_runner.lab.redfish import Durations, Habits
+from fleet_runner.lab.redfish import BmcBehaviour, Durations
 from tests.reconcile.firmware.driver import child, scenes
 from tests.reconcile.firmware.driver.bench import Bench
 from tests.reconcile.firmware.driver.bench import bench as benched
@@ -104,7 +104,7 @@ def test_a_host_that_is_off_is_switched_on_where_its_parts_cannot_be_read_withou
 
 
 def test_a_host_that_is_off_and_has_nothing_to_update_stays_off(tmp_path: Path) -> None:
-    with benched(tmp_path, ("BIOS",), habits=Habits(host_side=())) as bench:
+    with benched(tmp_path, ("BIOS",), habits=BmcBehaviour(host_side=())) as bench:
         bench.bmc.set_version("BIOS", bench.scene.pins["BIOS"][0])
         switch(bench, "ForceOff", "Off")
         before = len(bench.sent())

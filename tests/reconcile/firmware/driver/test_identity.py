@@ -13,10 +13,10 @@ from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.firmware import catalogue
-from fleet_runner.core.firmware.bios_text import Stand
-from fleet_runner.reconcile.firmware.driver import BiosMeans, Means, Target, drive, identity, set_bios
+from fleet_runner.core.firmware.bios_text import SettingStatus
+from fleet_runner.reconcile.firmware.driver import BiosContext, DriverContext, Target, drive, identity, set_bios
 from fleet_runner.reconcile.firmware.driver.lease import Lease
-from fleet_runner.reconcile.firmware.driver.look import Looks
+from fleet_runner.reconcile.firmware.driver.look import BmcReadings
 from fleet_runner.reconcile.firmware.driver.visit import Visit
 from tests.playing import Ansible, inventory
 from tests.reconcile.firmware.driver.bench import Bench, bench
@@ -40,11 +40,11 @@ def opened(here: Bench) -> Bmc:
     return Bmc(here.bmc.url, *CREDENTIALS, limits=QUICK)
 
 
-def means(here: Bench, store: Store, device: dict[str, Any]) -> Means:
+def means(here: Bench, store: Store, device: dict[str, Any]) -> DriverContext:
     """Return what its firmware is brought to its pins with, as the source of truth describes it."""
     wanted = catalogue.read(here.scene.profile)
     given = {"pace": PACE, "lease_seconds": LEASE_SECONDS, "device": device}
-    return Means(store, lambda: opened(here), wanted, here.scene.images, **given)
+    return DriverContext(store, lambda: opened(here), wanted, here.scene.images, **given)
 
 
 @pytest.mark.parametrize("device", [OWN, {}, {"serial": "Default string"}])
@@ -77,7 +77,7 @@ def test_a_flash_that_is_open_sends_nothing_more_to_another_machine(here: Bench)
     """The BMC's address may lead elsewhere since it began."""
     with Store.open(here.store) as store, opened(here) as bmc:
         known = means(here, store, OTHER)
-        visit = Visit(TARGET, known, Lease(store, TARGET, LEASE_SECONDS), Looks(bmc), time.time() + 30)
+        visit = Visit(TARGET, known, Lease(store, TARGET, LEASE_SECONDS), BmcReadings(bmc), time.time() + 30)
         with pytest.raises(ConflictError, match=WORDS):
             visit.confirm()
         here.bmc.stop()
@@ -89,9 +89,9 @@ def test_no_setting_is_sent_to_another_machine(here: Bench) -> None:
     """Nor is a reset asked for."""
     with Store.open(here.store) as store:
         wanted = {"QuietBoot": False}
-        known = BiosMeans(store, lambda: opened(here), wanted, PACE, LEASE_SECONDS, OTHER)
+        known = BiosContext(store, lambda: opened(here), wanted, PACE, LEASE_SECONDS, OTHER)
         report = set_bios(TARGET, known)
-    assert (report.stand, here.sent()) == (Stand.REFUSED, [])
+    assert (report.stand, here.sent()) == (SettingStatus.REFUSED, [])
     assert WORDS in report.message
 
 

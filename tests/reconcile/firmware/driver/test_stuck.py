@@ -18,8 +18,8 @@ from fleet_runner.core.lifecycle.actions import Decision, OpenRun
 from fleet_runner.core.lifecycle.runs import Outcome, Run
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.reconcile.firmware.driver import Target
-from fleet_runner.reconcile.firmware.driver.look import Looks
-from fleet_runner.reconcile.firmware.driver.visit import Means, Visit
+from fleet_runner.reconcile.firmware.driver.look import BmcReadings
+from fleet_runner.reconcile.firmware.driver.visit import DriverContext, Visit
 from tests.core.firmware.bmc_model import a_flash
 from tests.reconcile.firmware.driver import scenes
 from tests.reconcile.firmware.driver.bench import Bench
@@ -73,7 +73,9 @@ def visited(store: Store, began: float, run: Run) -> Iterator[Visit]:
     """A visit of the runner's that began at a moment and is to last for a minute."""
     target = Target(NODE, "driver", run=(run.id, run.fence))
     bmc = Bmc("http://127.0.0.1:9", "nobody", "asks")
-    visit = Visit(target, Means(store, lambda: bmc, Catalogue(()), Path()), None, Looks(bmc), began + 60.0)
+    visit = Visit(
+        target, DriverContext(store, lambda: bmc, Catalogue(()), Path()), None, BmcReadings(bmc), began + 60.0
+    )
     visit.began = began
     yield visit
 

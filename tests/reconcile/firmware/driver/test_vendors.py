@@ -15,7 +15,7 @@ from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.firmware import inventory
 from fleet_runner.core.firmware.flash import End
-from fleet_runner.lab.redfish import Durations, Emulator, Habits, Tree, images, load
+from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator, Tree, images, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
 from tests.reconcile.firmware.driver import scenes
 from tests.reconcile.firmware.driver.bench import Bench
@@ -23,7 +23,7 @@ from tests.reconcile.firmware.driver.bench import bench as benched
 from tests.reconcile.firmware.driver.scenes import CREDENTIALS, NODE, Scene
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
-AMI = Habits(image_types={"BIOS": "BIOS", "*BMC*": "BMC"})
+AMI = BmcBehaviour(image_types={"BIOS": "BIOS", "*BMC*": "BMC"})
 
 
 def told(bench: Bench, **oem_parameters: str) -> None:
@@ -156,7 +156,7 @@ def test_an_openbmcs_new_image_has_another_id_and_the_one_from_before_is_no_drif
         "seconds": 1,
     }
     scene = Scene({"firmware": {"components": [row]}}, tmp_path / "images", {}, {})
-    habits = Habits(activation={entry: "self"})
+    habits = BmcBehaviour(activation={entry: "self"})
     with Emulator(tree, credentials=CREDENTIALS, pace=Durations.quick(), habits=habits) as bmc:
         bench = Bench(bmc, scene, scenes.store_in(tmp_path, tmp_path))
         [step] = bench.drive(check=True)["steps"]

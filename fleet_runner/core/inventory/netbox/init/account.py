@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind, Ref, Wanted
+from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind, Ref, RequiredObject
 from fleet_runner.core.inventory.records import CONNECTED, NODE_ROLES, PLANNED
 
 NAME = "fleet-runner"
@@ -60,7 +60,7 @@ class Writes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Right:
+class ObjectPermission:
     """One of NetBox's object permissions: its name, and what it allows on which objects."""
 
     name: str
@@ -71,34 +71,36 @@ class Right:
 
 
 READS = (
-    Right("fleet-runner reads", "What it reads", READ, ("view",)),
-    Right("fleet-runner reads changes", "What changed since", ("core.objectchange",), ("view",), CHANGES),
-    Right("fleet-runner reads by templates", "Its own", ("extras.exporttemplate",), ("view",), {"name": TEMPLATE}),
+    ObjectPermission("fleet-runner reads", "What it reads", READ, ("view",)),
+    ObjectPermission("fleet-runner reads changes", "What changed since", ("core.objectchange",), ("view",), CHANGES),
+    ObjectPermission(
+        "fleet-runner reads by templates", "Its own", ("extras.exporttemplate",), ("view",), {"name": TEMPLATE}
+    ),
 )
 """Granted always."""
 
-CABLES = Right(
+CABLES = ObjectPermission(
     "fleet-runner writes cables",
     "Status of cables seen",
     ("dcim.cable",),
     ("change",),
     {"status__in": [PLANNED, CONNECTED]},
 )
-NODES = Right(
+NODES = ObjectPermission(
     "fleet-runner writes nodes",
     "States and wishes",
     ("dcim.device",),
     ("change",),
     {"role__slug__in": sorted(NODE_ROLES)},
 )
-JOURNAL = Right(
+JOURNAL = ObjectPermission(
     "fleet-runner writes journals",
     "What happened to nodes",
     ("extras.journalentry",),
     ("add", "view"),
     {"assigned_object_type__app_label": "dcim", "assigned_object_type__model": "device"},
 )
-PARTS = Right(
+PARTS = ObjectPermission(
     "fleet-runner writes parts",
     "Serial numbers after repairs",
     ("dcim.inventoryitem", "dcim.module"),
@@ -107,7 +109,7 @@ PARTS = Right(
 )
 
 
-def wanted(writes: Writes, password: str, token: str = "") -> tuple[Wanted, ...]:
+def wanted(writes: Writes, password: str, token: str = "") -> tuple[RequiredObject, ...]:
     """Return the user with its permissions, and its token where a file waits for one.
 
     Rights are given to a user that `netbox init` made, and to nobody else of that name. The password is nobody's:
@@ -116,14 +118,18 @@ def wanted(writes: Writes, password: str, token: str = "") -> tuple[Wanted, ...]
     """
     user = {"username": NAME, "password": password, "first_name": "Made by", "last_name": MARK}
     return (
-        Wanted(Kind.USER, NAME, user, settled=("last_name",)),
+        RequiredObject(Kind.USER, NAME, user, settled=("last_name",)),
         *(_permission(right) for right in READS),
         *(_permission(right) if yes else _lapsed(right) for right, yes in _asked(writes).items()),
-        *([Wanted(Kind.TOKEN, token, {"user": Ref(Kind.USER, NAME), "write_enabled": writes.any})] if token else ()),
+        *(
+            [RequiredObject(Kind.TOKEN, token, {"user": Ref(Kind.USER, NAME), "write_enabled": writes.any})]
+            if token
+            else ()
+        ),
     )
 
 
-def _asked(writes: Writes) -> dict[Right, bool]:
+def _asked(writes: Writes) -> dict[ObjectPermission, bool]:
     """Return every permission to write, and whether the settings ask for it."""
     return {
         CABLES: writes.cables,
@@ -133,8 +139,8 @@ def _asked(writes: Writes) -> dict[Right, bool]:
     }
 
 
-def _permission(right: Right) -> Wanted:
-    return Wanted(
+def _permission(right: ObjectPermission) -> RequiredObject:
+    return RequiredObject(
         Kind.PERMISSION,
         right.name,
         {
@@ -150,8 +156,8 @@ def _permission(right: Right) -> Wanted:
     )
 
 
-def _lapsed(right: Right) -> Wanted:
-    return Wanted(Kind.PERMISSION, right.name, {"enabled": False}, settled=("enabled",), only_there=True)
+def _lapsed(right: ObjectPermission) -> RequiredObject:
+    return RequiredObject(Kind.PERMISSION, right.name, {"enabled": False}, settled=("enabled",), only_there=True)
 
 
 def needed(writes: Writes) -> dict[str, frozenset[str]]:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from fleet_runner.core.inventory.netbox import custom_fields
-from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind, Ref, Wanted
+from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind, Ref, RequiredObject
 
 DEVICE = "dcim.device"
 GROUP = "fleet-runner"
@@ -39,14 +39,14 @@ SETS = {
 """The choice set of each field that has one, and what is in it."""
 
 
-def wanted() -> tuple[Wanted, ...]:
+def wanted() -> tuple[RequiredObject, ...]:
     """Return choice sets and custom fields, in the order in which they are made."""
     return (*map(_choice_set, SETS), *(_field(field, WEIGHT + at) for at, field in enumerate(FIELDS)))
 
 
-def _choice_set(field: str) -> Wanted:
+def _choice_set(field: str) -> RequiredObject:
     name, choices = SETS[field]
-    return Wanted(
+    return RequiredObject(
         Kind.CHOICE_SET,
         name,
         {
@@ -58,9 +58,9 @@ def _choice_set(field: str) -> Wanted:
     )
 
 
-def _field(field: Field, weight: int) -> Wanted:
+def _field(field: Field, weight: int) -> RequiredObject:
     choices = {"choice_set": Ref(Kind.CHOICE_SET, SETS[field.name][0])} if field.name in SETS else {}
-    return Wanted(
+    return RequiredObject(
         Kind.CUSTOM_FIELD,
         field.name,
         {

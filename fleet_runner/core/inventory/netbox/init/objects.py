@@ -61,7 +61,7 @@ class Ref(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequiredObject:
     """An object that fleet-runner needs.
 
     `fields` are as they are sent to make it, where a Ref stands for an id. `settled` are those of them that it does

@@ -1,7 +1,7 @@
 """What people and NetBox itself reach fleet-runner by: links in nodes' pages, and a webhook for wishes."""
 
 from fleet_runner.core.inventory.netbox import custom_fields
-from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind, Ref, Wanted
+from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind, Ref, RequiredObject
 from fleet_runner.core.inventory.records import NODE_ROLES
 
 NAME = "fleet-runner"
@@ -11,17 +11,17 @@ RULE = "fleet-runner wishes"
 DOOR = "/signals/netbox"
 """Where the listener takes what NetBox sends."""
 
-TAG = Wanted(
+TAG = RequiredObject(
     Kind.TAG,
     NAME,
     {"name": NAME, "slug": NAME, "description": f"Belongs to fleet-runner; made by {MARK}"},
 )
 
 
-def link(web_url: str) -> Wanted:
+def link(web_url: str) -> RequiredObject:
     """Return the link from a node's page to fleet-runner's page of it."""
     roles = ", ".join(f"'{role}'" for role in sorted(NODE_ROLES))
-    return Wanted(
+    return RequiredObject(
         Kind.CUSTOM_LINK,
         NAME,
         {
@@ -35,10 +35,10 @@ def link(web_url: str) -> Wanted:
     )
 
 
-def webhook(url: str, secret: str) -> tuple[Wanted, ...]:
+def webhook(url: str, secret: str) -> tuple[RequiredObject, ...]:
     """Return the webhook, signed with the secret, and the rule that calls it where a node's page has a wish."""
     attribute = f"custom_fields.{custom_fields.WISH}"
-    hook = Wanted(
+    hook = RequiredObject(
         Kind.WEBHOOK,
         NAME,
         {
@@ -51,7 +51,7 @@ def webhook(url: str, secret: str) -> tuple[Wanted, ...]:
         },
         settled=("payload_url", "http_method", "secret"),
     )
-    rule = Wanted(
+    rule = RequiredObject(
         Kind.EVENT_RULE,
         RULE,
         {

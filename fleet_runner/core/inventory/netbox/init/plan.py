@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from fleet_runner.core.inventory.netbox.init.objects import ABOUT, MARK, Kind, Ref, Wanted
+from fleet_runner.core.inventory.netbox.init.objects import ABOUT, MARK, Kind, Ref, RequiredObject
 
 Row = Mapping[str, Any]
 Found = Mapping[Kind, Sequence[Row]]
@@ -52,7 +52,7 @@ class Step:
     """
 
     act: Act
-    wanted: Wanted
+    wanted: RequiredObject
     row: Row = field(default_factory=dict[str, Any])
     differences: tuple[Difference, ...] = ()
     change: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -65,11 +65,11 @@ class _There:
     """What a NetBox has, what is wanted of it, and the ids of what is both."""
 
     found: Found
-    wanted: Mapping[Ref, Wanted]
+    wanted: Mapping[Ref, RequiredObject]
     ids: dict[Ref, int] = field(default_factory=dict[Ref, int])
 
 
-def plan(wanted: Sequence[Wanted], found: Found) -> tuple[Step, ...]:
+def plan(wanted: Sequence[RequiredObject], found: Found) -> tuple[Step, ...]:
     """Return a step for each object, in the order in which they are made.
 
     A kind that is not in `found` cannot be seen by the token.
@@ -116,7 +116,7 @@ def filled(value: Any, ids: Callable[[Ref], Any]) -> Any:
     return value
 
 
-def lost(want: Wanted, sent: Row, answer: Row) -> tuple[str, ...]:
+def lost(want: RequiredObject, sent: Row, answer: Row) -> tuple[str, ...]:
     """Return the fields of what was sent that NetBox keeps otherwise, by its answer."""
     return tuple(
         name
@@ -135,7 +135,7 @@ def ours(kind: Kind, row: Row) -> bool:
     return MARK in str(row.get(ABOUT[kind].mark) or "")
 
 
-def _step(want: Wanted, there: _There) -> Step | None:
+def _step(want: RequiredObject, there: _There) -> Step | None:
     row = _match(want, there.found)
     if row is None:
         return None if want.only_there else Step(Act.MAKE, want)
@@ -152,7 +152,7 @@ def _step(want: Wanted, there: _There) -> Step | None:
     return Step(Act.CHANGE, want, row, differences, change)
 
 
-def _match(want: Wanted, found: Found) -> Row | None:
+def _match(want: RequiredObject, found: Found) -> Row | None:
     """Return what is called as it is wanted; of several, what `netbox init` made."""
     named = ABOUT[want.kind].named
     rows = [row for row in found.get(want.kind, ()) if row[named] == want.name]
@@ -161,7 +161,7 @@ def _match(want: Wanted, found: Found) -> Row | None:
     return min(rows, key=lambda row: not ours(want.kind, row), default=None)
 
 
-def _new(want: Wanted, name: str, row: Row, there: _There) -> Any:
+def _new(want: RequiredObject, name: str, row: Row, there: _There) -> Any:
     """Return what to send for a field, or None where it is as it is needed."""
     expected, observed = want.fields[name], _plain(row.get(name))
     if isinstance(expected, Ref) and expected.kind is Kind.CHOICE_SET and _offers(expected, observed, there):
@@ -202,7 +202,7 @@ def _ordered(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
-def _difference(name: str, row: Row, want: Wanted) -> Difference:
+def _difference(name: str, row: Row, want: RequiredObject) -> Difference:
     if name in UNSAID:
         return Difference(name, UNSAID[name], "this one's")
     return Difference(name, _words(row.get(name)), _words(want.fields[name]))

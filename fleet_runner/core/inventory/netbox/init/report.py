@@ -6,7 +6,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from fleet_runner.core.inventory.netbox.init.objects import ABOUT, Wanted
+from fleet_runner.core.inventory.netbox.init.objects import ABOUT, RequiredObject
 from fleet_runner.core.inventory.netbox.init.plan import Act, Step
 from fleet_runner.core.inventory.netbox.init.rights import missing
 
@@ -22,7 +22,7 @@ COLUMNS = 80
 INDENT = " " * 8
 
 
-def named(wanted: Wanted) -> str:
+def named(wanted: RequiredObject) -> str:
     """Return what an object is called in a line: "custom field fleet_state"."""
     return f"{ABOUT[wanted.kind].word} {_name(wanted)}"
 
@@ -69,7 +69,7 @@ def plain(step: Step, why: str = "") -> dict[str, Any]:
     }
 
 
-def _name(wanted: Wanted) -> str:
+def _name(wanted: RequiredObject) -> str:
     return f"{wanted.name} of {wanted.of}" if wanted.of else wanted.name
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from fleet_runner.core.inventory.netbox.init import account, fields, pages
 from fleet_runner.core.inventory.netbox.init.account import Writes
-from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind, Wanted
+from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind, RequiredObject
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class InitOptions:
     """What the settings ask for.
 
     `token` is the file that waits for a token. `templates` are the codes of the export templates, by object type.
@@ -26,7 +26,7 @@ class Asked:
     templates: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def wanted(asked: Asked) -> tuple[Wanted, ...]:
+def wanted(asked: InitOptions) -> tuple[RequiredObject, ...]:
     """Return every object, in the order in which they are made."""
     return (
         *fields.wanted(),
@@ -38,8 +38,8 @@ def wanted(asked: Asked) -> tuple[Wanted, ...]:
     )
 
 
-def _template(object_type: str, code: str) -> Wanted:
-    return Wanted(
+def _template(object_type: str, code: str) -> RequiredObject:
+    return RequiredObject(
         Kind.EXPORT_TEMPLATE,
         account.TEMPLATE,
         {

@@ -12,14 +12,14 @@ SHOWN = 40
 """Characters of what somebody else wrote."""
 
 
-class Stand(NamedTuple):
+class MirroredState(NamedTuple):
     """A node's state, and since when it is in it; ("", 0.0) before anything was written."""
 
     state: str
     since: float
 
 
-NEVER = Stand("", 0.0)
+NEVER = MirroredState("", 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Judged:
     conflict: str = ""
 
 
-def fields(stand: Stand) -> dict[str, str]:
+def fields(stand: MirroredState) -> dict[str, str]:
     """Return a node's stand as NetBox's fields have it, by their names."""
     return {STATE: stand.state, SINCE: moment(stand.since)}
 
@@ -45,7 +45,7 @@ def missing(found: Mapping[str, Any]) -> list[str]:
     return [name for name in (STATE, SINCE) if name not in found]
 
 
-def judge(found: Mapping[str, Any], wanted: Stand, ours: Iterable[Stand]) -> Judged:
+def judge(found: Mapping[str, Any], wanted: MirroredState, ours: Iterable[MirroredState]) -> Judged:
     """Compare fields as they are with what they should be and with what was written or sent from here before.
 
     What is none of these is somebody else's, and nothing is written over it; an empty field is nobody's.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fleet_runner.core.inventory.netbox.mirror.fields import NEVER, Stand
+from fleet_runner.core.inventory.netbox.mirror.fields import NEVER, MirroredState
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,23 +13,23 @@ class Written:
     """
 
     node: str
-    wanted: Stand
-    written: Stand = NEVER
+    wanted: MirroredState
+    written: MirroredState = NEVER
     written_at: float | None = None
-    asked: tuple[Stand, ...] = ()
+    asked: tuple[MirroredState, ...] = ()
     conflict: str = ""
     tries: int = 0
     due_at: float = 0.0
     detail: str = ""
 
     @property
-    def ours(self) -> tuple[Stand, ...]:
+    def ours(self) -> tuple[MirroredState, ...]:
         """Return all that may stand there from here."""
         return (self.written, *self.asked)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class JournalPosition:
     """A node's history: lines up to `told` are in its journal, those up to `doubted` may be, of those up to `newest`.
 
     `asked_at` is when some were sent last; `detail` says why they are not told, not before `due_at`.

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from fleet_runner.core.inventory.netbox.init import fields
-from fleet_runner.core.inventory.netbox.init.objects import ABOUT, MARK, Kind, Ref, Wanted
+from fleet_runner.core.inventory.netbox.init.objects import ABOUT, MARK, Kind, Ref, RequiredObject
 from fleet_runner.core.inventory.netbox.init.plan import Act, Found, Step, filled, ids, lost, ours, plan, refs
 
-SET = Wanted(
+SET = RequiredObject(
     Kind.CHOICE_SET, "states", {"name": "states", "extra_choices": [["a", "A"], ["b", "B"]]}, ("extra_choices",)
 )
-FIELD = Wanted(
+FIELD = RequiredObject(
     Kind.CUSTOM_FIELD,
     "state",
     {
@@ -22,8 +22,8 @@ FIELD = Wanted(
     },
     ("object_types", "type", "choice_set"),
 )
-USER = Wanted(Kind.USER, "robot", {"username": "robot"})
-RIGHT = Wanted(
+USER = RequiredObject(Kind.USER, "robot", {"username": "robot"})
+RIGHT = RequiredObject(
     Kind.PERMISSION,
     "reads",
     {"name": "reads", "enabled": True, "actions": ["view", "add"], "users": [Ref(Kind.USER, "robot")]},
@@ -124,7 +124,7 @@ def test_what_needs_something_that_differs_waits_for_it() -> None:
 
 def test_of_several_with_a_name_ours_is_taken() -> None:
     """Export templates' names are not theirs alone."""
-    want = Wanted(Kind.EXPORT_TEMPLATE, "t", {"template_code": "new"}, ("template_code",), of="dcim.site")
+    want = RequiredObject(Kind.EXPORT_TEMPLATE, "t", {"template_code": "new"}, ("template_code",), of="dcim.site")
     rows = [
         of(Kind.EXPORT_TEMPLATE, 1, name="t", object_types=["dcim.rack"], template_code="new"),
         of(Kind.EXPORT_TEMPLATE, 2, mine=False, name="t", object_types=["dcim.site"], template_code="theirs"),
@@ -138,7 +138,7 @@ def test_of_several_with_a_name_ours_is_taken() -> None:
 
 def test_text_is_compared_as_netbox_trims_it() -> None:
     """Else a template that ends with a line feed was another at every run."""
-    want = Wanted(Kind.EXPORT_TEMPLATE, "t", {"template_code": "code\n"}, ("template_code",))
+    want = RequiredObject(Kind.EXPORT_TEMPLATE, "t", {"template_code": "code\n"}, ("template_code",))
     row = of(Kind.EXPORT_TEMPLATE, name="t", template_code="code")
     assert acts(*plan((want,), {Kind.EXPORT_TEMPLATE: [row]})) == {"t": Act.KEEP}
 
@@ -154,7 +154,7 @@ def test_a_user_that_is_still_to_be_made_is_added_to_a_permission_that_is_there(
 @pytest.mark.parametrize("enabled", [True, False])
 def test_what_is_asked_for_no_more_is_switched_off_only_where_we_made_it(*, enabled: bool) -> None:
     """And it is never made."""
-    want = Wanted(Kind.PERMISSION, "writes", {"enabled": False}, ("enabled",), only_there=True)
+    want = RequiredObject(Kind.PERMISSION, "writes", {"enabled": False}, ("enabled",), only_there=True)
     row = of(Kind.PERMISSION, name="writes", enabled=enabled)
     (step,) = plan((want,), {Kind.PERMISSION: [row]})
     assert step.act is (Act.CHANGE if enabled else Act.KEEP)
@@ -165,7 +165,9 @@ def test_what_is_asked_for_no_more_is_switched_off_only_where_we_made_it(*, enab
 
 def test_secrets_and_long_texts_are_in_no_difference() -> None:
     """A plan is printed, and may be kept."""
-    want = Wanted(Kind.WEBHOOK, "w", {"secret": "new-secret", "payload_url": "https://a"}, ("secret", "payload_url"))
+    want = RequiredObject(
+        Kind.WEBHOOK, "w", {"secret": "new-secret", "payload_url": "https://a"}, ("secret", "payload_url")
+    )
     (step,) = plan((want,), {Kind.WEBHOOK: [of(Kind.WEBHOOK, name="w", secret="old-secret", payload_url="")]})
     assert [(each.observed, each.expected) for each in step.differences] == [
         ("another", "this one's"),
@@ -176,7 +178,7 @@ def test_secrets_and_long_texts_are_in_no_difference() -> None:
 
 def test_values_are_told_as_people_read_them() -> None:
     """Of an object its name, of conditions what they are."""
-    want = Wanted(
+    want = RequiredObject(
         Kind.EVENT_RULE,
         "r",
         {"action_object_id": Ref(Kind.WEBHOOK, "w"), "more": {"b": 1}},

@@ -7,13 +7,13 @@ import pytest
 from fleet_runner.core.inventory.netbox import custom_fields
 from fleet_runner.core.inventory.netbox.init import account, pages, report
 from fleet_runner.core.inventory.netbox.init.account import Writes, needed, unfit
-from fleet_runner.core.inventory.netbox.init.objects import ABOUT, MARK, Kind, Wanted
+from fleet_runner.core.inventory.netbox.init.objects import ABOUT, MARK, Kind, RequiredObject
 from fleet_runner.core.inventory.netbox.init.plan import Act, plan
 from fleet_runner.core.inventory.netbox.init.rights import GRANT, missing, permission, within
-from fleet_runner.core.inventory.netbox.init.wanted import Asked, wanted
+from fleet_runner.core.inventory.netbox.init.wanted import InitOptions, wanted
 
-NOTHING = Asked("password", Writes())
-ALL = Asked(
+NOTHING = InitOptions("password", Writes())
+ALL = InitOptions(
     "password",
     Writes(cables=True, nodes=True, wishes=True),
     token="own.token",
@@ -22,7 +22,7 @@ ALL = Asked(
     secret="secret",
     templates={"dcim.site": "code", "dcim.rack": "code"},
 )
-WEBHOOK = Wanted(Kind.WEBHOOK, "w", {"payload_url": "https://new.example"}, ("payload_url",))
+WEBHOOK = RequiredObject(Kind.WEBHOOK, "w", {"payload_url": "https://new.example"}, ("payload_url",))
 EVERYTHING = {kind: frozenset({"view", "add", "change"}) for kind in Kind}
 
 

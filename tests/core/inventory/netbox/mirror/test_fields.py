@@ -7,14 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.inventory.netbox.custom_fields import SINCE, STATE
-from fleet_runner.core.inventory.netbox.mirror.fields import NEVER, Judged, Stand, fields, judge, missing, moment
+from fleet_runner.core.inventory.netbox.mirror.fields import (
+    NEVER,
+    Judged,
+    MirroredState,
+    fields,
+    judge,
+    missing,
+    moment,
+)
 from fleet_runner.core.inventory.netbox.mirror.standing import Written
 
 AT = 1_763_842_490.7
-TRIAGE, READY = Stand("triage", AT), Stand("production", AT + 60)
+TRIAGE, READY = MirroredState("triage", AT), MirroredState("production", AT + 60)
 
 STANDS = st.builds(
-    Stand, st.sampled_from(["triage", "production", "wipe"]), st.floats(0, 4e9, allow_nan=False).map(float)
+    MirroredState, st.sampled_from(["triage", "production", "wipe"]), st.floats(0, 4e9, allow_nan=False).map(float)
 )
 VALUES = st.none() | st.text(max_size=60) | st.integers() | st.lists(st.booleans(), max_size=2) | st.booleans()
 
@@ -37,14 +45,14 @@ def test_empty_fields_are_written_and_so_is_what_was_written_or_sent_before() ->
     assert judge(page(), TRIAGE, ()).due
     assert judge(page("", ""), TRIAGE, (NEVER,)).due
     assert judge(page(*fields(TRIAGE).values()), READY, (TRIAGE,)).due
-    assert judge(page(*fields(TRIAGE).values()), READY, (NEVER, Stand("wipe", 1.0), TRIAGE)).due
+    assert judge(page(*fields(TRIAGE).values()), READY, (NEVER, MirroredState("wipe", 1.0), TRIAGE)).due
 
 
 def test_what_somebody_else_wrote_is_in_the_way_and_named() -> None:
     """In either field; then neither is written."""
     there = judge(page("production", fields(TRIAGE)[SINCE]), TRIAGE, (NEVER,))
     assert there == Judged(due=False, conflict="fleet_state is 'production'")
-    both = judge(page("production", "yesterday"), TRIAGE, (Stand("wipe", AT),))
+    both = judge(page("production", "yesterday"), TRIAGE, (MirroredState("wipe", AT),))
     assert both.conflict == "fleet_state is 'production', fleet_since is 'yesterday'"
     assert judge(page("triage", 5), TRIAGE, ()).conflict == "fleet_since is 5"
 
@@ -66,7 +74,7 @@ def test_fields_that_a_netbox_lacks_are_named() -> None:
 
 @given(VALUES, VALUES, STANDS, st.lists(STANDS, max_size=3))
 def test_nothing_that_is_not_ours_is_ever_written_over(
-    state: Any, since: Any, wanted: Stand, ours: list[Stand]
+    state: Any, since: Any, wanted: MirroredState, ours: list[MirroredState]
 ) -> None:
     """What is due holds nothing, or what is wanted, or what was ours; and what is in conflict is not due."""
     judged = judge(page(state, since), wanted, ours)
@@ -77,7 +85,9 @@ def test_nothing_that_is_not_ours_is_ever_written_over(
 
 
 @given(STANDS, STANDS, st.lists(STANDS, max_size=4))
-def test_what_was_written_from_here_is_never_a_conflict(wanted: Stand, there: Stand, more: list[Stand]) -> None:
+def test_what_was_written_from_here_is_never_a_conflict(
+    wanted: MirroredState, there: MirroredState, more: list[MirroredState]
+) -> None:
     judged = judge(page(*fields(there).values()), wanted, [*more, there])
     assert judged == Judged(due=fields(there) != fields(wanted))
 
