@@ -13,7 +13,7 @@ from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import State
 from tests.chaos.disturbances import ON_BATCHES, Disturbance, Kind
 from tests.chaos.fates import fate
-from tests.chaos.herd import Found, Herd, kill
+from tests.chaos.herd import Found, Herd, catches, kill
 from tests.chaos.machine import Machine
 from tests.chaos.quiet import ACT, Story, certify, is_settled
 from tests.postgres import Postgres
@@ -131,9 +131,8 @@ class Course:
         self._until(
             "batches are under way", lambda: not [each for each in self.herd.alive() if each.batch is not None]
         )
-        self._until(
-            "runners are starting", lambda: all(self.herd.catches(each, signal.SIGTERM) for each in self.runners)
-        )
+        serving = self.herd.serving
+        self._until("runners start", lambda: all(catches(serving[each].pid, signal.SIGTERM) for each in self.runners))
         for runner in self.runners:
             self.herd.signal(runner, signal.SIGTERM)
         for runner in self.runners:

@@ -101,12 +101,6 @@ class Herd:
         """Signal a runner, and nobody else."""
         self.serving[runner].send_signal(number)
 
-    def catches(self, runner: str, number: signal.Signals) -> bool:
-        """Whether a runner has a handler for a signal: one that has just been started is ended by it at once."""
-        status = Path(f"/proc/{self.serving[runner].pid}/status").read_text("utf-8")
-        caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
-        return bool(int(caught, 16) >> (number - 1) & 1)
-
     def bury(self, runner: str, patience: float = 30.0) -> int:
         """Wait until a runner has ended; return its exit status."""
         process = self.serving.pop(runner)
@@ -143,6 +137,13 @@ class Herd:
             (path.name, path.read_text("utf-8", "replace")[-3000:]) for path in sorted(self.site.root.glob("*.log"))
         )
         return "\n".join(f"--- {name}\n{text}" for name, text in texts)
+
+
+def catches(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal: a runner that was just started has none, and is ended by it."""
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught, 16) >> (number - 1) & 1)
 
 
 def kill(pid: int, number: signal.Signals) -> None:

@@ -1,8 +1,8 @@
 """The event service of an emulated BMC: subscriptions, and how events reach whoever subscribed.
 
-It takes what OpenBMC's bmcweb takes, and no more subscriptions than `BmcBehaviour.subscriptions`. An event that was not
-taken is sent again as often as the service's DeliveryRetryAttempts say; then the subscription ends, is suspended, or
-goes on trying, as its DeliveryRetryPolicy says.
+It takes what OpenBMC's bmcweb takes, and no more subscriptions than `BmcBehaviour.subscriptions`. An event that was
+not taken is sent again as often as the service's DeliveryRetryAttempts say; then the subscription ends, is
+suspended, or goes on trying, as its DeliveryRetryPolicy says.
 """
 
 import asyncio
