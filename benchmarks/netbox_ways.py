@@ -59,7 +59,7 @@ def fleet_runner(url: str, folder: Path, part: int) -> Seen:
 def fleet_runner_rest(url: str, folder: Path, part: int) -> Seen:
     """Return the same, read without export templates."""
     del folder, part
-    with Client(url, os.environ["NETBOX_TOKEN"], netbox.Patience()) as client:
+    with Client(url, os.environ["NETBOX_TOKEN"], netbox.Timeouts()) as client:
         rows = lists.everything(lists.Lists(client, templates=False))
     return _count(netbox.fleet(netbox.Snapshot(rows, None, 0, ""), url))
 

@@ -2,7 +2,7 @@
 
 `python benchmarks/runner.py [NODES...] [--runners 1 2] [--seconds S]`: real `fleet-runner serve` processes, one on
 SQLite and as many as told on a PostgreSQL of the benchmark's own, take so many lab nodes through `health_passive`,
-which somebody wished for all at once, and then ten nodes one after the other. Plain Ansible runs beside it: all nodes
+which somebody requested all at once, and then ten nodes one after the other. Plain Ansible runs beside it: all nodes
 in one command with the same forks and configuration, and commands for one node each.
 
 The nodes are those of the lab: their tools run on this machine, and count on both sides. Counted is CPU time: of
@@ -147,8 +147,8 @@ class Runners:
             "plays have a parent",
         )
 
-    def wish(self, names: Sequence[str]) -> float:
-        """Wish for the stage on nodes, wait until it has ended on all of them, and return how long that took."""
+    def intent(self, names: Sequence[str]) -> float:
+        """Request for the stage on nodes, wait until it has ended on all of them, and return how long that took."""
         before, began = ended(self.engine), time.monotonic()
         for each in names:
             self.store.leave_intent(each, IntentKind.RUN, "bench", detail=STAGE.value, now=time.time())
@@ -183,7 +183,7 @@ class Runners:
 
 
 def rest(store: Store, engine: Engine, site: Path) -> None:
-    """Have every node of a site be where nothing is due until somebody wishes for it."""
+    """Have every node of a site be where nothing is due until somebody requests for it."""
     store.register(nodes(sitefiles.load(site)), time.time())
     still = text("UPDATE nodes SET state = 'onboard', since = :now, wake_at = 1e12")
     with engine.begin() as connection:
@@ -259,7 +259,7 @@ def through(config: Path, folder: Path, count: int, given: tuple[int, postgres.P
             )
             for chosen in rounds:
                 cpu, database = runners.cpu(), below(pid)
-                took = sum(runners.wish(each) for each in chosen)
+                took = sum(runners.kind(each) for each in chosen)
                 total = sum(map(len, chosen))
                 costs.append(Cost((runners.cpu() - cpu) / total, (below(pid) - database) / total, total / took))
         finally:

@@ -130,7 +130,7 @@ def main() -> None:
     print(f"{count} nodes, CPU seconds of one tick")
     print(f"  first tick, every node registered and decided  {first:8.3f}")
     print(f"  nothing to do (median of {TICKS})                   {idle:8.4f}")
-    print(f"  100 nodes with a wish                          {busy:8.3f}")
+    print(f"  100 nodes with a request                          {busy:8.3f}")
     print(f"  nothing to do, every node serves               {serving:8.4f}, {sent} statements")
     print(f"  {count // 100} serving nodes with a new alarm           {alarmed:8.3f}")
     print(f"  100 changed nodes cost {busy / idle:,.0f} idle ticks, the whole fleet {first / busy:,.1f} times that")

@@ -95,9 +95,9 @@ def a_ticket(**values: Any) -> Ticket:
     return Ticket(**given | {"remedy": "RECABLE", "opened_at": SINCE, "last_seen_at": SINCE} | values)
 
 
-def a_wish(wish: IntentKind, **values: Any) -> Intent:
-    """A wish of Ann's."""
-    return Intent(**{"id": 9, "node": "gpu-01", "wish": wish, "by": "ann", "at": NOW - 1.0} | values)
+def an_intent(intent: IntentKind, **values: Any) -> Intent:
+    """A request of Ann's."""
+    return Intent(**{"id": 9, "node": "gpu-01", "kind": intent, "by": "ann", "at": NOW - 1.0} | values)
 
 
 def a_view(node: Node | None = None, **values: Any) -> View:

@@ -70,8 +70,8 @@ class Demo:
             for ticket in self.store.tickets(node=node.name):
                 for done in technician.repair(self.lab, ticket):
                     self._say(f"The technician took ticket #{ticket.id}: {done}")
-            wish, why = (IntentKind.RETRY, "it boots now") if silent else (IntentKind.CERTIFY, "inspected")
-            self.store.leave_intent(node.name, wish, TECHNICIAN, reason=why, now=now)
+            intent, why = (IntentKind.RETRY, "it boots now") if silent else (IntentKind.CERTIFY, "inspected")
+            self.store.leave_intent(node.name, intent, TECHNICIAN, reason=why, now=now)
             self.certified.add((node.name, node.since))
 
     def _second_act(self, node: Node, now: float) -> bool:

@@ -17,7 +17,7 @@ from tests.adapters.sitefiles.writer import write_site
 from tests.fleets import fleets
 
 Read = Callable[[Fleet], Fleet]
-PATIENCE = netbox.Patience(connect_seconds=5, read_seconds=30, retries=0)
+PATIENCE = netbox.Timeouts(connect_seconds=5, read_seconds=30, retries=0)
 
 
 def read_site(fleet: Fleet) -> Fleet:

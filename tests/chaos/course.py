@@ -92,9 +92,9 @@ class Course:
             self._look(machines)
             time.sleep(PAUSE)
 
-    def _ask(self, names: Iterable[str], wish: IntentKind, why: str) -> None:
+    def _ask(self, names: Iterable[str], intent: IntentKind, why: str) -> None:
         for name in names:
-            self.store.leave_intent(name, wish, "test", reason=why, now=time.time())
+            self.store.leave_intent(name, intent, "test", reason=why, now=time.time())
 
     def _look(self, machines: Mapping[str, Machine]) -> None:
         """Be the technician, and note who has come to rest."""

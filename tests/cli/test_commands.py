@@ -157,7 +157,7 @@ def test_a_wrong_command_line_is_exit_code_2(command: Command, args: tuple[str, 
 
 
 def answer(store: Store) -> None:
-    """Answer the next wish as the reconciler does."""
+    """Answer the next request as the reconciler does."""
     while not (intents := store.intents("gpu-01")):
         time.sleep(0.01)
     node = store.node("gpu-01")
@@ -167,7 +167,7 @@ def answer(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "code", "words"),
+    ("intent", "code", "words"),
     [
         ("certify", 0, "parts, power and cabling are verified next"),
         ("hold", 0, "Held: nothing moves it"),
@@ -176,17 +176,17 @@ def answer(store: Store) -> None:
         ("cancel", 1, "No remedy is pending."),
     ],
 )
-def test_a_wish_waits_for_its_answer(command: Command, store: Store, wish: str, code: int, words: str) -> None:
+def test_a_request_waits_for_its_answer(command: Command, store: Store, intent: str, code: int, words: str) -> None:
     """Granted is 0, refused is 1, each with its sentence."""
     answering = threading.Thread(target=answer, args=(store,))
     answering.start()
-    found, out, _ = command(wish, "gpu-01", "--by", "ann", "--reason", "because")
+    found, out, _ = command(intent, "gpu-01", "--by", "ann", "--reason", "because")
     answering.join()
     assert found == code
     assert words in " ".join(out.split())
 
 
-def test_a_wish_that_nobody_answers_stays(command: Command, store: Store) -> None:
+def test_a_request_that_nobody_answers_stays(command: Command, store: Store) -> None:
     """Exit code 4, and how to get on."""
     code, _, err = command("hold", "gpu-01", "--wait", "0")
     assert code == 4
@@ -196,9 +196,9 @@ def test_a_wish_that_nobody_answers_stays(command: Command, store: Store) -> Non
 
 
 def test_a_stage_is_asked_of_the_nodes_that_are_named(command: Command, store: Store) -> None:
-    """Once for each or with commas; a name twice is one wish, and no name is unusable input."""
+    """Once for each or with commas; a name twice is one request, and no name is unusable input."""
     assert command("run", "verify", "--node", "gpu-01", "-n", "gpu-01,", "--wait", "0")[0] == 4
-    assert [(wish.wish, wish.detail) for wish in store.intents("gpu-01")] == [("run", "verify")]
+    assert [(intent.kind, intent.detail) for intent in store.intents("gpu-01")] == [("run", "verify")]
     code, out, err = command("run", "verify", "--node", ",")
     assert (code, out) == (2, "")
     assert "holds no name; expected one such as gpu-03" in err

@@ -65,9 +65,9 @@ class Life:
     trace: list[tuple[float, Node, Action]] = field(default_factory=list[tuple[float, Node, Action]])
     count: int = 0
 
-    def wish(self, wish: IntentKind) -> None:
+    def intent(self, intent: IntentKind) -> None:
         """A person asks for something."""
-        self.intents.append(Intent(self._next(), self.node.name, wish, "ann", self.now, "because"))
+        self.intents.append(Intent(self._next(), self.node.name, intent, "ann", self.now, "because"))
 
     def signal(self, code: str, *, proven: bool = True) -> None:
         """A fault's signal is heard, and its alarm raised."""

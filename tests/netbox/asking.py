@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fleet_runner.adapters.netbox import Patience
+from fleet_runner.adapters.netbox import Timeouts
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet
@@ -26,12 +26,12 @@ MAY = {
     "core.objectchange": ("view",),
     "extras.journalentry": ("view", "add"),
 }
-IMPATIENT = Patience(2.0, 5.0, 0, 0.01)
+IMPATIENT = Timeouts(2.0, 5.0, 0, 0.01)
 
 
 @dataclass
 class Desk:
-    """A NetBox, a store, and runners that take wishes from the one into the other."""
+    """A NetBox, a store, and runners that take requests from the one into the other."""
 
     netbox: Standin
     store: Store
@@ -74,9 +74,9 @@ class Desk:
         """The number of a device."""
         return int(self.netbox.row("dcim/devices", name=name)["id"])
 
-    def ask(self, name: str, wish: str, reason: str = "", by: str = "alice") -> None:
+    def ask(self, name: str, intent: str, reason: str = "", by: str = "alice") -> None:
         """Set a device's fields as somebody would in its page."""
-        fields = {"fleet_wish": wish or None, "fleet_wish_reason": reason}
+        fields = {"fleet_wish": intent or None, "fleet_wish_reason": reason}
         self.netbox.edit("dcim/devices", self.device(name), by=by, custom_fields=fields)
 
     def stands(self, name: str) -> tuple[str, str]:
@@ -86,7 +86,7 @@ class Desk:
 
     def asked(self, name: str = "gpu-1") -> list[tuple[str, str, str]]:
         """Who asked what of a node, and why, oldest first."""
-        return [(each.by, each.wish.value, each.reason) for each in self.store.intents(name)]
+        return [(each.by, each.kind.value, each.reason) for each in self.store.intents(name)]
 
     def journal(self, name: str) -> list[str]:
         """What stands in a device's journal."""

@@ -11,13 +11,13 @@ from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import init as preparing
 from fleet_runner.adapters.netbox import node_fields, page_intents, push
 from fleet_runner.adapters.netbox.client import Client
-from fleet_runner.core.inventory.netbox.custom_fields import REASON, SINCE, STATE, WISH
+from fleet_runner.core.inventory.netbox.custom_fields import REASON, REQUEST, SINCE, STATE
 from fleet_runner.core.inventory.netbox.init.account import Writes
 from fleet_runner.core.inventory.netbox.init.wanted import InitOptions, wanted
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
 from tests.netbox.scenarios import SCENARIOS, Site
 
-QUICK = netbox.Patience(connect_seconds=10, read_seconds=120, retries=0)
+QUICK = netbox.Timeouts(connect_seconds=10, read_seconds=120, retries=0)
 PORTS = (Interface("ib0", "infiniband-ndr"), Interface("bmc", "1000base-t", mgmt_only=True))
 NODE_PORTS = (
     Interface("ib0", "infiniband-ndr", guid="0002c90300a1b2c4"),
@@ -42,7 +42,7 @@ def init(site: Site) -> None:
     """Everything that `netbox init` makes, and a second run that finds it all."""
     codes = {kind: template.code for kind, template in netbox.TEMPLATES.items()}
     asked = InitOptions(
-        "Made-up-password-1", Writes(cables=True, nodes=True, wishes=True), "/token", "https://fleet.example",
+        "Made-up-password-1", Writes(cables=True, nodes=True, intents=True), "/token", "https://fleet.example",
         "https://fleet.example/signals/netbox", "made-up", codes,
     )  # fmt: skip
     for _ in range(2):
@@ -95,11 +95,11 @@ def mirroring(site: Site) -> None:
         assert node_fields.set_serial(client, slot, "H2") == "H2"
 
 
-def wishing(site: Site) -> None:
-    """A wish that somebody leaves in a page, found, taken and answered."""
+def asking(site: Site) -> None:
+    """A request that somebody leaves in a page, found, taken and answered."""
     with Client(site.url, site.token, QUICK) as client:
         [page] = node_fields.devices(client, ["node-1"])["node-1"]
-        fields = {WISH: "hold", REASON: "on loan"}
+        fields = {REQUEST: "hold", REASON: "on loan"}
         site.ask("PATCH", f"dcim/devices/{page.id}/?fields=id,custom_fields", {"custom_fields": fields})
         [seen] = page_intents.waiting(client)
         page_intents.changes(client, page.id)
@@ -116,7 +116,7 @@ PRODUCT: Mapping[str, Callable[[Site], None]] = {
     "reading": reading,
     "connecting": connecting,
     "mirroring": mirroring,
-    "wishing": wishing,
+    "wishing": asking,
 }
 
 ALL = {**SCENARIOS, **PRODUCT}

@@ -7,11 +7,11 @@ from fleet_runner.core.inventory.netbox.custom_fields import (
     MANAGEMENT,
     MANAGEMENTS,
     REASON,
+    REQUEST,
+    REQUESTS,
     SINCE,
     STATE,
     STATES,
-    WISH,
-    WISHES,
 )
 from fleet_runner.core.inventory.records import Device, Fleet, Part, Rack, Termination
 from tests.netbox.database import Database
@@ -24,7 +24,7 @@ FIELDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     MANAGEMENT: ("select", MANAGEMENTS),
     STATE: ("select", STATES),
     SINCE: ("datetime", ()),
-    WISH: ("select", WISHES),
+    REQUEST: ("select", REQUESTS),
     REASON: ("text", ()),
 }
 

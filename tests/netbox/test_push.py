@@ -20,7 +20,7 @@ from tests.netbox.site import custom_fields, put
 from tests.netbox.standin import TOKEN, Standin, serving
 from tests.small_fleet import LEAF, PORTS
 
-PATIENCE = netbox.Patience(connect_seconds=5, read_seconds=30, retries=0)
+PATIENCE = netbox.Timeouts(connect_seconds=5, read_seconds=30, retries=0)
 NODE = replace(small_fleet.NODE, primary_address="2001:db8::8", face="front")
 FLEET = replace(
     small_fleet.FLEET,

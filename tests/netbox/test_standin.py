@@ -129,7 +129,7 @@ def test_a_used_interface_cannot_be_cabled_again(standin: Standin) -> None:
 def test_what_goes_wrong_once_is_tried_again(standin: Standin, how: dict[str, Any]) -> None:
     put(standin, FLEET)
     standin.fail(r"^GET /api/dcim/devices/", **how)
-    assert len(netbox.load(standin.url, TOKEN, netbox.Patience(2, 5, 2, 0.01)).devices) == 2
+    assert len(netbox.load(standin.url, TOKEN, netbox.Timeouts(2, 5, 2, 0.01)).devices) == 2
 
 
 @given(fleet=fleets())

@@ -91,10 +91,10 @@ class Fleet(RuleBasedStateMachine):
         if alarm.code not in standing:
             self.world.store.keep_alarms([name], lambda _: [alarm], self.now)
 
-    @rule(name=names, wish=st.sampled_from([IntentKind.HOLD, IntentKind.RELEASE, IntentKind.CANCEL]))
-    def asks(self, name: str, wish: IntentKind) -> None:
+    @rule(name=names, intent=st.sampled_from([IntentKind.HOLD, IntentKind.RELEASE, IntentKind.CANCEL]))
+    def asks(self, name: str, intent: IntentKind) -> None:
         """A person asks for something that takes no node out."""
-        self.world.store.leave_intent(name, wish, "ann", reason="because", now=self.now)
+        self.world.store.leave_intent(name, intent, "ann", reason="because", now=self.now)
         self.wait(1)
 
     @rule(minutes=st.sampled_from([2, 12, 60, 150]))

@@ -252,7 +252,7 @@ def test_who_may_not_ask_learns_nothing_of_what_a_body_should_be(site: Served) -
     wrong = {"content-type": "application/json"}
     for role, expected in ((None, 401), (Role.TENANT, 403), (Role.OPERATOR, 422)):
         with site.client(role, "Acme" if role is Role.TENANT else "") as client:
-            answer = client.post("/api/v1/nodes/gpu-00001/wishes", content=b"{", headers=wrong)
+            answer = client.post("/api/v1/nodes/gpu-00001/requests", content=b"{", headers=wrong)
             assert answer.status_code == expected, answer.text
 
 

@@ -44,12 +44,12 @@ def test_somebody_with_a_token_fills_no_log_with_what_comes_to_nothing(site: Ser
 @pytest.mark.parametrize(
     ("path", "field"),
     [("/runs/queue/pause", "reason"), ("/schedules/cabling/pause", "reason"), ("/tickets/1/notes", "words"),
-     ("/nodes/gpu-00001/wishes", "reason")],
+     ("/nodes/gpu-00001/requests", "reason")],
 )  # fmt: skip
 def test_what_people_say_moves_no_terminal(path: str, field: str, site: Served) -> None:
     said = "power\x1b]0;x\x07 \u202ework\nin row 3"
     with site.client() as client:
-        answer = client.post(path, data={field: said, "wish": "hold"})
+        answer = client.post(path, data={field: said, "kind": "hold"})
     assert answer.status_code == 303, answer.text
     told = repr((
         site.store.queue_paused(), site.store.schedules(), site.store.ticket_changes(1),

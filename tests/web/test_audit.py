@@ -55,12 +55,12 @@ def test_what_is_asked_and_what_is_refused_is_written(site: Served) -> None:
         assert client.get("/fleet").status_code == 200
         client.post("/nowhere", content=b"a body")
     with site.client(Role.TECHNICIAN) as client:
-        wish = {"wish": "hold", "reason": "a reason"}
-        assert client.post("/api/v1/nodes/gpu-00001/wishes", json=wish).status_code == 403
-        assert client.post("/nodes/gpu-00001/wishes", data=wish).status_code == 403
-    for path in ("/api/v1/nodes/gpu-00001/wishes", "/nodes/gpu-00001/wishes"):
-        wished = newest(site, lambda each: each.detail == "hold" and each.path == path)  # noqa: B023  called at once
-        assert (wished.name, wished.status) == ("technician", 403)
+        intent = {"kind": "hold", "reason": "a reason"}
+        assert client.post("/api/v1/nodes/gpu-00001/requests", json=intent).status_code == 403
+        assert client.post("/nodes/gpu-00001/requests", data=intent).status_code == 403
+    for path in ("/api/v1/nodes/gpu-00001/requests", "/nodes/gpu-00001/requests"):
+        find_intent = newest(site, lambda each: each.detail == "hold" and each.path == path)  # noqa: B023  called at once
+        assert (find_intent.name, find_intent.status) == ("technician", 403)
     assert "a reason" not in repr(site.store.asked())
     line = newest(site, lambda each: each.path == "/nowhere")
     assert (line.method, line.status, line.detail) == ("POST", 404, "")
@@ -131,8 +131,8 @@ def test_operators_alone_read_it_by_name_and_by_page(site: Served) -> None:
 @pytest.mark.parametrize(("size", "dark"), [(DESKTOP, False), (PHONE, True)])
 def test_it_reads_well(site: Served, browser: Browser, size: tuple[int, int], *, dark: bool) -> None:
     name = "dora" if dark else "alice"
-    wish = AuditLine(NOW - 30, name, "operator", "192.0.2.7", "POST", "/nodes/gpu-00001/wishes", 303, "hold")
-    site.store.note_asked([wish], {})
+    intent = AuditLine(NOW - 30, name, "operator", "192.0.2.7", "POST", "/nodes/gpu-00001/requests", 303, "hold")
+    site.store.note_asked([intent], {})
     with opened(browser, site, size=size, dark=dark) as page:
         page.goto(f"{site.url}/audit")
         accessible(page)

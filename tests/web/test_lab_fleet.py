@@ -204,8 +204,8 @@ def every_page(site: LabSite) -> list[str]:
         piece = f"{result.result.evidence[0]}?result={result.id}"
         run, ticket = store.runs(HEALTHY)[-1], store.tickets()[-1]
     return [
-        "/fleet", "/fleet/racks/lab/A01", f"/nodes/{HEALTHY}", f"/nodes/{HEALTHY}/wishes/triage",
-        f"/nodes/{HEALTHY}/wishes/rma", f"/nodes/{HEALTHY}/results/{result.id}",
+        "/fleet", "/fleet/racks/lab/A01", f"/nodes/{HEALTHY}", f"/nodes/{HEALTHY}/requests/triage",
+        f"/nodes/{HEALTHY}/requests/rma", f"/nodes/{HEALTHY}/results/{result.id}",
         f"/nodes/{HEALTHY}/evidence/{piece}", "/tickets", f"/tickets/{ticket.id}",
         "/find?q=gpu", f"/labels?node={HEALTHY}", "/fabric", f"/fabric/{FABRIC}", "/runs", f"/runs/{run.id}",
         "/runs/queue", "/schedules", "/rollouts", "/audit",

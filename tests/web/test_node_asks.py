@@ -129,7 +129,7 @@ def test_an_operator_holds_and_releases_a_node(
 
 def test_what_is_refused_says_why(site: Served, hall: Hall, browser: Browser, reconciler: Reconciler) -> None:
     with opened(browser, site) as page:
-        page.goto(f"{site.url}/nodes/{SECOND}/wishes/certify")
+        page.goto(f"{site.url}/nodes/{SECOND}/requests/certify")
         # Between the page and the answer somebody else holds it.
         hall.store.leave_intent(SECOND, IntentKind.HOLD, "bob", now=NOW)
         tabbed_to(page, f"Certify {SECOND}")
@@ -160,8 +160,8 @@ def test_without_scripts_the_answer_comes_with_the_next_load(
 ) -> None:
     with site.browser_client() as client:
         token = client.get(f"/nodes/{SERVING}").text.partition('name="csrf" value="')[2].partition('"')[0]
-        asked = {"wish": "run", "stage": "cabling", "csrf": token}
-        answer = client.post(f"/nodes/{SERVING}/wishes", data=asked)
+        asked = {"kind": "run", "stage": "cabling", "csrf": token}
+        answer = client.post(f"/nodes/{SERVING}/requests", data=asked)
         assert answer.status_code == 303
         path = answer.headers["location"]
         assert "not answered yet" in client.get(path).text

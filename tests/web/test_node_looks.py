@@ -22,7 +22,7 @@ def test_every_page_of_a_node_reads_well(
     pages = {
         "failed": f"/nodes/{failed}",
         "result": f"/nodes/{failed}/results/{stored.id}",
-        "rma": f"/nodes/{hall.in_state(State.TRIAGE)[0]}/wishes/rma",
+        "rma": f"/nodes/{hall.in_state(State.TRIAGE)[0]}/requests/rma",
         "held": f"/nodes/{held}",
         "debug": f"/nodes/{back}",
         "evidence": f"/nodes/{failed}/evidence/{stored.result.evidence[0]}",

@@ -148,7 +148,7 @@ def test_done_asks_once_for_what_proves_it(technician: httpx.Client, hall: Hall,
     (name,) = hall.in_state(State.TRIAGE)[:1]
     for _ in range(2):
         assert technician.post(f"/tickets/{number}/done", data={"words": "a new\nGPU"}).status_code == 303
-    assert [intent.wish for intent in store.intents(name)] == [IntentKind.REPAIRED, IntentKind.CERTIFY]
+    assert [intent.kind for intent in store.intents(name)] == [IntentKind.REPAIRED, IntentKind.CERTIFY]
     assert {intent.by for intent in store.intents(name)} == {"technician"}
     said = [change for change in store.ticket_changes(number) if change.act is Act.NOTED]
     assert len(said) == 1
@@ -175,7 +175,7 @@ def test_where_nothing_can_be_asked_it_is_noted(
         technician.post(f"/tickets/{numbers[what]}/done")
         claim = verification.claim(hall.store.ticket_changes(numbers[what]))
         assert claim is not None
-        assert claim.wishes == ()
+        assert claim.intents == ()
 
 
 def test_why_it_cannot_be_done_stands_in_the_queue(technician: httpx.Client, numbers: dict[str, int]) -> None:

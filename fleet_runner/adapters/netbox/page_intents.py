@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fleet_runner.adapters.netbox.cable_status import tag
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Json, NetBoxBusyError, RefusedError
 from fleet_runner.core.base.errors import SourceError
-from fleet_runner.core.inventory.netbox.custom_fields import REASON, WISH
+from fleet_runner.core.inventory.netbox.custom_fields import REASON, REQUEST
 from fleet_runner.core.inventory.netbox.page_intents import Change, Page
 
 DEVICES, CHANGES, JOURNAL = "dcim/devices", "core/object-changes", "extras/journal-entries"
@@ -23,7 +23,7 @@ MOST_CHANGES = 100
 MOST_ENTRIES = 50
 """The newest entries of a journal among which an answer is looked for before it is written."""
 
-WHY = "fleet-runner took the wish."
+WHY = "fleet-runner took the request."
 """What NetBox's change log says, from 4.4 on: by it the change is known."""
 
 
@@ -36,18 +36,20 @@ class Seen(NamedTuple):
 
 
 def waiting(client: Client, devices: list[int] | None = None) -> list[Seen]:
-    """Return the pages that hold a wish, all or some devices', by the device's number.
+    """Return the pages that hold a request, all or some devices', by the device's number.
 
     Raises:
         SourceError: they cannot be read, or there is no such field.
     """
     some = {} if devices is None else {"id": devices}
-    rows = client.rows(DEVICES, FIELDS, **{f"cf_{WISH}__empty": "false"}, **some)
+    rows = client.rows(DEVICES, FIELDS, **{f"cf_{REQUEST}__empty": "false"}, **some)
     with _shaped(client, DEVICES):
-        if any(WISH not in row["custom_fields"] for row in rows):  # NetBox ignores filters that it does not know
-            text = f"{client.url}: its devices have no custom field {WISH}; `fleet-runner netbox init` makes it"
+        if any(REQUEST not in row["custom_fields"] for row in rows):  # NetBox ignores filters that it does not know
+            text = f"{client.url}: its devices have no custom field {REQUEST}; `fleet-runner netbox init` makes it"
             raise SourceError(text)
-        return sorted((_seen(row) for row in rows if row["custom_fields"][WISH]), key=lambda seen: seen.page.device)
+        return sorted(
+            (_seen(row) for row in rows if row["custom_fields"][REQUEST]), key=lambda seen: seen.page.device
+        )
 
 
 def changes(client: Client, device: int) -> tuple[Change, ...]:
@@ -74,12 +76,12 @@ def empty(client: Client, seen: Seen) -> bool:
     except NetBoxBusyError:
         return False
     with _shaped(client, DEVICES):
-        held = {row["id"]: row["custom_fields"][WISH] for row in rows}
+        held = {row["id"]: row["custom_fields"][REQUEST] for row in rows}
     if device not in held:
         text = f"{client.url}/{DEVICES}/{device}/: not in NetBox's answer: deleted meanwhile, or the token may not"
         raise ForbiddenError(f"{text} change it; give the token's user dcim.change_device")
     if held[device]:
-        text = f"{client.url}/{DEVICES}/{device}/: {WISH} is not emptied though NetBox took the change"
+        text = f"{client.url}/{DEVICES}/{device}/: {REQUEST} is not emptied though NetBox took the change"
         raise RefusedError(f"{text}; look into its log")
     return True
 
@@ -115,15 +117,15 @@ def _shaped(client: Client, path: str) -> Iterator[None]:
 def _seen(row: Json) -> Seen:
     held, role = row["custom_fields"], row["role"]
     at = _moment(row["last_updated"] or row["created"])
-    page = Page(int(row["id"]), row["name"] or "", role["slug"], str(held[WISH]), str(held.get(REASON) or ""), at)
-    return Seen(page, tag(row), tuple(name for name in (WISH, REASON) if name in held))
+    page = Page(int(row["id"]), row["name"] or "", role["slug"], str(held[REQUEST]), str(held.get(REASON) or ""), at)
+    return Seen(page, tag(row), tuple(name for name in (REQUEST, REASON) if name in held))
 
 
 def _change(row: Json) -> Change:
     before, after = _held(row["prechange_data"]), _held(row["postchange_data"])
-    wishes = str(before.get(WISH) or ""), str(after.get(WISH) or "")
+    intents = str(before.get(REQUEST) or ""), str(after.get(REQUEST) or "")
     by, reason, ours = str(row["user_name"]), str(after.get(REASON) or ""), row["message"] == WHY
-    return Change(int(row["id"]), _moment(row["time"]), by, *wishes, reason, ours)
+    return Change(int(row["id"]), _moment(row["time"]), by, *intents, reason, ours)
 
 
 def _held(data: Any) -> Json:

@@ -13,7 +13,7 @@ OURS = (
     custom_fields.MANAGEMENT,
     custom_fields.STATE,
     custom_fields.SINCE,
-    custom_fields.WISH,
+    custom_fields.REQUEST,
     custom_fields.REASON,
 )
 """The custom fields of devices that are kept, where they are filled; a site's own stay in NetBox."""

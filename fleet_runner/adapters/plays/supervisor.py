@@ -169,7 +169,7 @@ def _end_all(watch: Watchdog) -> None:
 
 
 def _ask(batch: str) -> None:
-    """Ask ansible-playbook to end; it passes the wish on to its workers, which are in sessions of their own."""
+    """Ask ansible-playbook to end; it passes the request on to its workers, which are in sessions of their own."""
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     for child in children:
         found = processes.find(int(child), batch)

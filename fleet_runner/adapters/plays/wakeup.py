@@ -15,8 +15,8 @@ from fleet_runner.core.base.errors import SettingsError
 
 NAME = "bell"
 
-WISHES = "wishes"
-"""The bell that NetBox's webhook rings: wishes stand in its pages."""
+REQUESTS = "requests"
+"""The bell that NetBox's webhook rings: requests stand in its pages."""
 
 MOST = 65_536
 """Bytes that are read at once: all that such a pipe holds."""

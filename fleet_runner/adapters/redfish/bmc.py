@@ -123,7 +123,7 @@ class Bmc:
         return self.computer().body
 
     def boot_once(self, target: str, http_uri: str = "") -> None:
-        """Let only the next boot start from a target (Pxe, UefiHttp); "None" takes such a wish back.
+        """Let only the next boot start from a target (Pxe, UefiHttp); "None" takes such a request back.
 
         `http_uri` is what a UEFI HTTP boot loads; without one, what a DHCP server says.
         """

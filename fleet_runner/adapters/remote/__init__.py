@@ -199,19 +199,19 @@ class Remote:
         return found.text if found is not None else None
 
     def leave_intent(  # noqa: PLR0913  as the Store's
-        self, node: str, wish: IntentKind, by: str, *, reason: str = "", detail: str = "", now: float
+        self, node: str, intent: IntentKind, by: str, *, reason: str = "", detail: str = "", now: float
     ) -> int:
-        """Leave a wish about a node, in the name that the token has; return the wish's id."""
+        """Leave a request about a node, in the name that the token has; return the request's id."""
         del by, now
-        body = {"wish": wish.value, "reason": reason, "detail": detail}
-        asked = self._wire.confirmed(RequestTaken, f"/nodes/{quote(node, safe='')}/wishes", body)
+        body = {"kind": intent.value, "reason": reason, "detail": detail}
+        asked = self._wire.confirmed(RequestTaken, f"/nodes/{quote(node, safe='')}/requests", body)
         if asked is None:
             raise FleetError(f"no node {node!r} at {self._wire.url}; nothing was asked")
         return asked.id
 
     def answer(self, intent: int) -> tuple[bool, str] | None:
-        """Return whether a wish was accepted and the sentence that answered it; None while nobody has."""
-        found = self._wire.get(NodeRequest, f"/intents/{intent}")
+        """Return whether a request was accepted and the sentence that answered it; None while nobody has."""
+        found = self._wire.get(NodeRequest, f"/requests/{intent}")
         return (found.accepted, found.answer) if found is not None and found.accepted is not None else None
 
     def pause_schedule(self, name: str, by: str, reason: str) -> None:

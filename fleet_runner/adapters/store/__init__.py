@@ -135,15 +135,15 @@ class Store(
         with self._database.write() as connection:
             return decisions.apply(connection, node, decision, now)
 
-    def leave_intent(  # noqa: PLR0913  a wish has this many parts, and people leave it from several places
-        self, node: str, wish: IntentKind, by: str, *, reason: str = "", detail: str = "", now: float
+    def leave_intent(  # noqa: PLR0913  a request has this many parts, and people leave it from several places
+        self, node: str, intent: IntentKind, by: str, *, reason: str = "", detail: str = "", now: float
     ) -> int:
-        """Leave a wish about a node for the reconciler and wake the node; return the wish's id."""
+        """Leave a request about a node for the reconciler and wake the node; return the request's id."""
         with self._database.write() as connection:
-            return intents.leave(connection, Intent(0, node, wish, by, now, reason, detail))
+            return intents.leave(connection, Intent(0, node, intent, by, now, reason, detail))
 
     def intents(self, node: str) -> tuple[Intent, ...]:
-        """Return the unanswered wishes about a node, oldest first."""
+        """Return the unanswered requests about a node, oldest first."""
         with self._database.read() as connection:
             return intents.pending(connection, node)
 
@@ -158,7 +158,7 @@ class Store(
             wipes.intend(connection, node, orders, (by, run, now))
 
     def answer(self, intent: int) -> tuple[bool, str] | None:
-        """Return whether a wish was accepted and the sentence that answered it; None while nobody has."""
+        """Return whether a request was accepted and the sentence that answered it; None while nobody has."""
         with self._database.read() as connection:
             return intents.answered(connection, intent)
 

@@ -40,7 +40,7 @@ class Exit(IntEnum):
     """Exit codes of every command; docs/exit-codes.md lists them for people."""
 
     OK = 0
-    NO = 1  # the answer is no: discrepancies were found, a wish was refused
+    NO = 1  # the answer is no: discrepancies were found, a request was refused
     USAGE = 2  # the command line, a setting or an input file is unusable
     TROUBLE = 3  # the store, the source of truth or a device cannot be read
     WAITING = 4  # nobody answered in time; what was asked for stays asked for

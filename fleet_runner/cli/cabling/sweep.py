@@ -1,4 +1,4 @@
-"""A sweep of fabrics now, through the runner: a wish is left as for any other stage, and its end is waited for."""
+"""A sweep of fabrics now, through the runner: a request is left as for any other stage, and its end is waited for."""
 
 import time
 from collections.abc import Sequence
@@ -37,10 +37,10 @@ LOOK_AGAIN = 0.2
 
 @dataclass(slots=True)
 class _Sweep:
-    """One fabric's wish, its run once there is one, and what was last said of it."""
+    """One fabric's request, its run once there is one, and what was last said of it."""
 
     fabric: Fabric
-    wish: int
+    intent: int
     before: int
     started: float
     run: Run | None = None
@@ -54,7 +54,7 @@ def sweep(fabrics: Sequence[Fabric], wait: float) -> list[tuple[Fabric, Capture]
     Raises:
         FleetError: the source of truth has no fabric, or the store does not know one yet.
         StoreError: a sweep ended without having seen its fabric; it says why.
-        typer.Exit: the wish was refused (1), or no sweep ended in `wait` seconds (4).
+        typer.Exit: the request was refused (1), or no sweep ended in `wait` seconds (4).
     """
     if not fabrics:
         raise FleetError(
@@ -78,10 +78,10 @@ def _leave(store: Store, fabric: Fabric) -> _Sweep:
         raise FleetError(f"no fabric {name!r} in the store yet; fleet-runner tick (or serve) registers it")
     before = max((run.id for run in sweeps(store, name)), default=0)
     reason = "fleet-runner cabling check"
-    wish = store.leave_intent(
+    intent = store.leave_intent(
         name, IntentKind.RUN, whoami(), reason=reason, detail=Stage.FABRIC.value, now=time.time()
     )
-    return _Sweep(fabric, wish, before, time.monotonic())
+    return _Sweep(fabric, intent, before, time.monotonic())
 
 
 def _wait(settings: Settings, store: Store, waiting: Sequence[_Sweep], wait: float) -> None:
@@ -97,7 +97,7 @@ def _wait(settings: Settings, store: Store, waiting: Sequence[_Sweep], wait: flo
         if now - begun >= wait:
             note(f"no sweep ended in {age(wait)}; it goes on: fleet-runner cabling sweeps shows its result")
             raise typer.Exit(Exit.WAITING)
-        alone = any(store.answer(each.wish) is None for each in waiting) and now - begun > _patience(settings)
+        alone = any(store.answer(each.intent) is None for each in waiting) and now - begun > _patience(settings)
         if world is None and alone:
             note(_why_it_ticks(settings, store))
             world = TickContext(settings, store, source.Reader(settings))
@@ -121,8 +121,8 @@ def _patience(settings: Settings) -> float:
 
 
 def _look(store: Store, each: _Sweep) -> None:
-    """Take in what became of a wish and its run, and say so every few seconds."""
-    answer = store.answer(each.wish)
+    """Take in what became of a request and its run, and say so every few seconds."""
+    answer = store.answer(each.intent)
     if answer is not None and not answer[0]:
         note(f"{each.fabric.name}: {answer[1]}")
         raise typer.Exit(Exit.NO)

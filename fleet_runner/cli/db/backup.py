@@ -54,7 +54,7 @@ def restore(file: File) -> None:
         f"open runs, closed as lost: {done.runs}",
         f"nodes held: {done.held}; flashes that were under way: {done.flashes}",
         f"serving nodes in maintenance, looked at without anything that follows: {done.watched}",
-        f"wishes refused: {done.wishes}; rollouts paused: {done.rollouts}",
+        f"requests refused: {done.intents}; rollouts paused: {done.rollouts}",
         f"valid tokens for signals, also those revoked since: {done.tokens} (fleet-runner signals token list)",
         "look at the nodes (fleet-runner status), then fleet-runner release NODE",
     )

@@ -31,7 +31,7 @@ from fleet_runner.reconcile.budgets.allowance import limits
 from fleet_runner.settings import Settings, load
 
 MODEL = (
-    f"simulated: whoever people are asked about serves again after {REPAIR / 3600:g} h; people's wishes, holds, "
+    f"simulated: whoever people are asked about serves again after {REPAIR / 3600:g} h; people's requests, holds, "
     "rollouts, active tests, cables, a scheduler's answers, and rules' repeats and beside are not replayed"
 )
 UNKNOWN = (

@@ -8,7 +8,7 @@ from fleet_runner.core.lifecycle.runs import IntentKind
 def update(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
     """Update a production node's firmware when it is idle; burn-in follows before it serves again.
 
-    A person's wish is not held back by the disruption budget, only by how many nodes are updated at a time. To try
+    A person's request is not held back by the disruption budget, only by how many nodes are updated at a time. To try
     again after a firmware failure: fleet-runner retry NODE.
     """
     stays = f"what was asked for stays asked for; until it begins: fleet-runner cancel {' '.join(nodes)}"

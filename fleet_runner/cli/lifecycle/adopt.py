@@ -60,8 +60,8 @@ def adopt(
     with opened() as (settings, store):
         places = {Scope.SITE: site or [], Scope.RACK: rack or []}
         names = _named(settings, store, split(nodes or ()), places, whole=whole)
-        wish = IntentKind.RUN if dry_run else IntentKind.ADOPT
-        asked = AdoptionRequest(settings, store, wish, by or whoami(), reason, wait)
+        intent = IntentKind.RUN if dry_run else IntentKind.ADOPT
+        asked = AdoptionRequest(settings, store, intent, by or whoami(), reason, wait)
         fates: list[Outcome] = []
         rest = "nodes that were asked for are adopted still; run the same command again for the others"
         with explained(rest), console.status("") as shown:
@@ -75,7 +75,7 @@ class AdoptionRequest(NamedTuple):
 
     settings: Settings
     store: Store
-    wish: IntentKind
+    kind: IntentKind
     by: str
     reason: str
     wait: float
@@ -97,15 +97,15 @@ class AdoptionRequest(NamedTuple):
             time.sleep(LOOK if left else 0)
 
     def _ask(self, name: str) -> int:
-        detail = Stage.SURVEY.value if self.wish is IntentKind.RUN else ""
-        return self.store.leave_intent(name, self.wish, self.by, reason=self.reason, detail=detail, now=time.time())
+        detail = Stage.SURVEY.value if self.kind is IntentKind.RUN else ""
+        return self.store.leave_intent(name, self.kind, self.by, reason=self.reason, detail=detail, now=time.time())
 
     def _fate(self, name: str, intent: int) -> Outcome | None:
         answer = self.store.answer(intent)
-        if answer is None or (self.wish is IntentKind.RUN and answer[0] and self.store.open_runs([name])):
+        if answer is None or (self.kind is IntentKind.RUN and answer[0] and self.store.open_runs([name])):
             return None
         accepted, sentence = answer
-        if self.wish is IntentKind.ADOPT or not accepted:
+        if self.kind is IntentKind.ADOPT or not accepted:
             return Outcome(name, accepted, sentence)
         reasons = self._reasons(name)
         return Outcome(

@@ -1,4 +1,4 @@
-"""Commands by which people ask for something: each leaves a wish that the reconciler answers."""
+"""Commands by which people ask for something: each leaves a request that the reconciler answers."""
 
 import time
 from collections.abc import Callable
@@ -23,11 +23,11 @@ Wait = Annotated[float, typer.Option("--wait", min=0, help="seconds to wait for 
 ASK_AGAIN = 0.2
 
 
-def _command(wish: IntentKind, does: str) -> Callable[..., None]:
-    """Return a command that leaves a wish for nodes; `does` is its help."""
+def _command(intent: IntentKind, does: str) -> Callable[..., None]:
+    """Return a command that leaves a request for nodes; `does` is its help."""
 
     def leave(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) -> None:
-        ask(wish, nodes, reason, by, wait)
+        ask(intent, nodes, reason, by, wait)
 
     leave.__doc__ = does
     return leave
@@ -98,8 +98,8 @@ def run(
     ask(IntentKind.RUN, split(nodes), reason, by, wait, detail=stage.value)
 
 
-def ask(wish: IntentKind, nodes: list[str], reason: str, by: str | None, wait: float, *, detail: str = "") -> None:
-    """Leave a wish for each node and wait for the answers."""
+def ask(intent: IntentKind, nodes: list[str], reason: str, by: str | None, wait: float, *, detail: str = "") -> None:
+    """Leave a request for each node and wait for the answers."""
     with opened() as (settings, store):
         for name in nodes:
             if known(store, name).state is State.RETIRED:
@@ -108,13 +108,14 @@ def ask(wish: IntentKind, nodes: list[str], reason: str, by: str | None, wait: f
                 raise typer.Exit(Exit.NO)
         who = signed(store, by)
         left = {
-            name: store.leave_intent(name, wish, who, reason=reason, detail=detail, now=time.time()) for name in nodes
+            name: store.leave_intent(name, intent, who, reason=reason, detail=detail, now=time.time())
+            for name in nodes
         }
         awaited(settings, store, left, wait)
 
 
 def awaited(settings: Settings, store: Store, left: dict[str, int], wait: float) -> None:
-    """Have the wishes about nodes heard at once, and wait for the answers; typer.Exit where one is no or missing."""
+    """Have requests about nodes heard at once, and wait for the answers; typer.Exit where one is no or missing."""
     if remote(store) is None:  # a server does that by itself
         wake.wake(settings.state_dir, store)
     refused = _answers(store, left, wait)

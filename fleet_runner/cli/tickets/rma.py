@@ -60,10 +60,10 @@ def begin(
         parts = tuple(Replaced(slot, _serial(slots, node, slot)) for slot in part or ())
         found = Case(0, node, vendor.strip(), case.strip(), who, now, parts, because=reason)
         because = reason or f"case {case} at {vendor}"
-        wish = store.send_back(found, because) if way is not None else store.open_case(found)
+        intent = store.send_back(found, because) if way is not None else store.open_case(found)
         console.print(f"{node}: case {case} at {vendor} is open", markup=False)
         if way is not None:
-            awaited(settings, store, {node: wish}, wait)
+            awaited(settings, store, {node: intent}, wait)
 
 
 @app.command("list")

@@ -42,9 +42,9 @@ class RequestTaken:
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed:
-    """Nothing was left yet: what would be lost, and the token with which the same wish is left.
+    """Nothing was left yet: what would be lost, and the token with which the same request is left.
 
-    `confirm` is good for some minutes, for this node and wish, and for whoever was answered.
+    `confirm` is good for some minutes, for this node and request, and for whoever was answered.
     """
 
     detail: str
@@ -54,11 +54,11 @@ class Unconfirmed:
 
 @dataclass(frozen=True, slots=True)
 class NodeRequest:
-    """A wish about a node and its answer. `accepted` is null, and `answer` empty, while nobody has answered it."""
+    """A request about a node and its answer. `accepted` is null, and `answer` empty, while nobody has answered it."""
 
     id: int
     node: str
-    wish: IntentKind
+    kind: IntentKind
     by: str
     at: float
     reason: str = ""

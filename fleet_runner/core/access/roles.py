@@ -1,4 +1,4 @@
-"""Who may do what: roles, their rights, and which right each wish needs."""
+"""Who may do what: roles, their rights, and which right each request needs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,17 +38,17 @@ RIGHTS: Mapping[Role, frozenset[Right]] = {
 }
 
 MENDING = frozenset({IntentKind.CERTIFY, IntentKind.REPAIRED, IntentKind.RUN})
-"""Wishes of those who work with their hands; a run proves that something is done, where its stage only looks."""
+"""Requests of those who work with their hands; a run proves that something is done, where its stage only looks."""
 
 LOOKS = frozenset({Stage.VERIFY, Stage.HEALTH_PASSIVE, Stage.HEALTH_ACTIVE, Stage.CABLING, Stage.FABRIC})
 """Stages that change nothing of a node; tests (health_active) run on one that is idle or at hand alone."""
 
 
-def needed(wish: IntentKind, stage: str = "") -> Right:
-    """Return the right that a wish about a node needs; `stage` is of a run: others flash, reboot or erase anew."""
-    if wish is IntentKind.RUN and stage and stage not in LOOKS:
+def needed(intent: IntentKind, stage: str = "") -> Right:
+    """Return the right that a request about a node needs; `stage` is of a run: others flash, reboot or erase anew."""
+    if intent is IntentKind.RUN and stage and stage not in LOOKS:
         return Right.STEER
-    return Right.MEND if wish in MENDING else Right.STEER
+    return Right.MEND if intent in MENDING else Right.STEER
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def paused(view: View) -> str:
 
 
 def answered(view: View, actions: tuple[Action, ...]) -> tuple[Action, ...]:
-    """Return what a wish leads to, or that it is refused where the node's modes do not allow all of it."""
+    """Return what a request leads to, or that it is refused where the node's modes do not allow all of it."""
     kinds = (kind for each in actions if (kind := _asks(view, each, actions)) is not None)
     kind = next((kind for kind in kinds if not view.modes.acts(kind)), None)
     if kind is None:

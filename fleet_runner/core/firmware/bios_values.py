@@ -52,7 +52,7 @@ def fit(value: Value, observed: object, row: Row | None) -> Value:
         raise Unfit(f"it to stay {shown(observed)}, because the BMC lets nobody change it")
     kind = TYPES.get(str((row or {}).get("Type"))) if observed is None else _kind(observed)
     if kind is None:
-        raise Unfit(f"no wish for it: the BMC reports {shown(observed)}, which no value can be compared with")
+        raise Unfit(f"no request for it: the BMC reports {shown(observed)}, which no value can be compared with")
     names = _names(row) if kind is str else {}
     found = cast(value, kind, names or ([observed] if isinstance(observed, str) else []))
     if isinstance(found, str):

@@ -2,7 +2,7 @@
 
 `judged` says what became of the nodes that were asked, `course` where it stands as a whole and how many nodes may be
 asked now, `choose` which ones. All three look at what is, not at what happened: whoever asks them again, after
-however long, is told the same. A node is asked by a wish in the rollout's name, and goes the way of any wish:
+however long, is told the same. A node is asked by a request in the rollout's name, and goes the way of any request:
 cordoned, drained, `firmware`, `burn_in`, back in production.
 """
 

@@ -19,7 +19,7 @@ class RolloutStep(StrEnum):
     """How far a node of a rollout is."""
 
     WAITING = "waiting"  # its turn has not come
-    ASKED = "asked"  # the wish was left: it drains, is updated, burned in, or waits for one of these
+    ASKED = "asked"  # the request was left: it drains, is updated, burned in, or waits for one of these
     DONE = "done"
     FAILED = "failed"
     SKIPPED = "skipped"
@@ -35,14 +35,14 @@ LATER = frozenset({State.REBOOT, State.BURN_IN})
 """States from which a node comes back to production by itself."""
 
 UNDER_WAY = frozenset({State.FIRMWARE, State.BURN_IN})
-"""Where a node is between the wish and its return."""
+"""Where a node is between the request and its return."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """A node of a rollout. `wave` is the planned one while it waits; `changed_at` when its turn last changed.
 
-    `intent` is the wish that was left for it.
+    `intent` is the request that was left for it.
     """
 
     node: str
@@ -58,7 +58,7 @@ class MemberStatus:
     """What is known about a member now.
 
     `status` is its status in the source of truth, None where that does not know it. `right` says that everything is
-    on its target. `answer` is what its wish was told, None while it was not; `moves` are its transitions and
+    on its target. `answer` is what its request was told, None while it was not; `moves` are its transitions and
     `flashes` its flashes since it was asked, oldest first.
     """
 

@@ -74,7 +74,7 @@ class CloseTicket:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a wish, in one sentence."""
+    """What became of a request, in one sentence."""
 
     intent: int
     accepted: bool

@@ -1,6 +1,6 @@
 """What follows for one node, or one fabric, now: pure, from what is known about it to a decision.
 
-The order is: people's wishes, tickets, an open run, holds, then what the node's state asks for. A decision that
+The order is: people's requests, tickets, an open run, holds, then what the node's state asks for. A decision that
 moves the node asks for another look at once, so that each decision stays about one thing.
 """
 

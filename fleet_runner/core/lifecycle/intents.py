@@ -1,4 +1,4 @@
-"""What people asked for: each wish is answered exactly once, in one sentence."""
+"""What people asked for: each request is answered exactly once, in one sentence."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from fleet_runner.core.lifecycle import adoption
 from fleet_runner.core.lifecycle.actions import Action, Answer, ClearCondition, Identify, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle.idle import idle
 from fleet_runner.core.lifecycle.pending import clear, pend, waive
-from fleet_runner.core.lifecycle.runs import WISH_EVENTS, Held, Intent, IntentKind
+from fleet_runner.core.lifecycle.runs import INTENT_EVENTS, Held, Intent, IntentKind
 from fleet_runner.core.lifecycle.states import FABRICS, SERVING, STATES, Condition, Event, Refusal, Stage, State, step
 from fleet_runner.core.lifecycle.view import View
 
@@ -30,23 +30,23 @@ RECORD = "record"
 """The detail of `replaced` where the machine is the same one, and only its record was wrong."""
 
 ASIDE = frozenset({Stage.COLLECT})
-"""Stages that no wish waits for: nobody asked for them. A run that a wish starts waits for their end as for any."""
+"""Stages that no request waits for: nobody asked for them. A run that a request starts waits for their end."""
 
 
 def answer(view: View, newest: float) -> tuple[Action, ...]:
-    """Return what the oldest wish that can be answered now leads to; nothing when none can.
+    """Return what the oldest request that can be answered now leads to; nothing when none can.
 
-    A wish that would move a node, or start a stage, waits for its open run to end. What was seen of the use of a node
+    A request that would move a node, or start a stage, waits for its open run to end. What was seen of a node's use
     at `newest` (epoch seconds) or before says nothing about now.
     """
     for intent in view.intents:
-        aside = view.run is None or (view.run.stage in ASIDE and intent.wish is not IntentKind.RUN)
-        if aside or intent.wish in _AT_ONCE:
+        aside = view.run is None or (view.run.stage in ASIDE and intent.kind is not IntentKind.RUN)
+        if aside or intent.kind in _AT_ONCE:
             if view.refused is not None and not _is_harmless(view, intent):
                 return _no(intent, f"It is not settled which machine it is: {view.refused.sentence}.")
-            if intent.wish is IntentKind.RUN:
+            if intent.kind is IntentKind.RUN:
                 return _run(view, intent, newest)
-            return _ANSWERS.get(intent.wish, _event)(view, intent)
+            return _ANSWERS.get(intent.kind, _event)(view, intent)
     return ()
 
 
@@ -59,14 +59,14 @@ def _no(intent: Intent, sentence: str) -> tuple[Action, ...]:
 
 
 def _event(view: View, intent: Intent) -> tuple[Action, ...]:
-    row = step(view.node.state, WISH_EVENTS[intent.wish], frozenset(view.node.conditions))
+    row = step(view.node.state, INTENT_EVENTS[intent.kind], frozenset(view.node.conditions))
     if isinstance(row, Refusal):
         return _no(intent, row.sentence)
     return _yes(intent, row.sentence, Move(row, intent.by, intent.reason))
 
 
 def _adopt(view: View, intent: Intent) -> tuple[Action, ...]:
-    """Adopt what a survey saw serve; where none has lately, it is looked at first, and the wish waits for that."""
+    """Adopt what a survey saw serve; where none has lately, it is looked at first, and the request waits for that."""
     row = step(view.node.state, Event.ADOPTED, frozenset(view.node.conditions))
     if isinstance(row, Refusal):
         return _no(intent, row.sentence)
@@ -104,7 +104,7 @@ def _reboot(view: View, intent: Intent) -> tuple[Action, ...]:
 
 
 def _firmware(view: View, intent: Intent) -> tuple[Action, ...]:
-    """A person's wish takes the place of whatever is pending; a rollout's takes no place."""
+    """A person's request takes the place of whatever is pending; a rollout's takes no place."""
     pending = view.node.conditions.get(Condition.PENDING)
     if pending is not None and number(intent.by) is not None:
         return _no(intent, f"{pending.detail} is pending already: {pending.reason}")
@@ -138,12 +138,12 @@ def _replaced(view: View, intent: Intent) -> tuple[Action, ...]:
 
 
 def _is_harmless(view: View, intent: Intent) -> bool:
-    """Whether a wish about a node of which nobody knows which machine it is makes nothing happen to any machine."""
-    if intent.wish is IntentKind.RUN:
+    """Whether a request about a node whose machine nobody knows makes nothing happen to any machine."""
+    if intent.kind is IntentKind.RUN:
         return any(stage.value == intent.detail for stage in READING)
-    if intent.wish is IntentKind.TRIAGE:
+    if intent.kind is IntentKind.TRIAGE:
         return view.node.state not in SERVING
-    return intent.wish in _OF_RECORDS
+    return intent.kind in _OF_RECORDS
 
 
 def _triage(view: View, intent: Intent) -> tuple[Action, ...]:
@@ -159,7 +159,7 @@ def _triage(view: View, intent: Intent) -> tuple[Action, ...]:
 
 def _remedy(view: View, intent: Intent, remedy: Remedy) -> tuple[Action, ...]:
     if view.node.state is not State.PRODUCTION:
-        return _no(intent, f"'{intent.wish}' is for a node in production; this one is in {view.node.state}.")
+        return _no(intent, f"'{intent.kind}' is for a node in production; this one is in {view.node.state}.")
     held = Held(intent.at, intent.reason or f"{intent.by} asked for it", intent.by)
     return _yes(intent, f"{remedy} is pending: it waits until the node is idle.", *pend(remedy, held))
 
@@ -222,10 +222,10 @@ _OF_RECORDS = frozenset({
     IntentKind.HOLD, IntentKind.MAINTENANCE, IntentKind.RELEASE, IntentKind.CANCEL, IntentKind.DEBUG, IntentKind.RMA,
     IntentKind.REPLACED, IntentKind.RETIRE,
 })  # fmt: skip
-"""Wishes that change what is known of a node, and nothing at any machine."""
+"""Requests that change what is known of a node, and nothing at any machine."""
 
 _AT_ONCE = frozenset({IntentKind.HOLD, IntentKind.MAINTENANCE, IntentKind.RELEASE, IntentKind.CANCEL})
-"""Wishes that do not wait for an open run to end."""
+"""Requests that do not wait for an open run to end."""
 
 _ANSWERS: dict[IntentKind, Callable[[View, Intent], tuple[Action, ...]]] = {
     IntentKind.ADOPT: _adopt,
@@ -239,4 +239,4 @@ _ANSWERS: dict[IntentKind, Callable[[View, Intent], tuple[Action, ...]]] = {
     IntentKind.CANCEL: _cancel,
     IntentKind.REPLACED: _replaced,
 }
-"""How each wish is answered; the others are events of the lifecycle."""
+"""How each request is answered; the others are events of the lifecycle."""

@@ -1,4 +1,4 @@
-"""What a wish that cannot be undone would take away: people are shown it before they are asked a second time."""
+"""What a request that cannot be undone would take away: people are shown it before they are asked a second time."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from fleet_runner.core.lifecycle.runs import IntentKind, Node, Run, Ticket
 from fleet_runner.core.lifecycle.states import SERVING, Condition
 
 FOR_GOOD = frozenset({IntentKind.RETIRE, IntentKind.WIPE})
-"""Wishes that cannot be undone."""
+"""Requests that cannot be undone."""
 
 
 def losses(node: Node, run: Run | None, tickets: Iterable[Ticket]) -> tuple[str, ...]:
@@ -17,7 +17,7 @@ def losses(node: Node, run: Run | None, tickets: Iterable[Ticket]) -> tuple[str,
     if Condition.IN_USE in node.conditions:
         found.append("Work was seen on it: nobody looks after that work any more.")
     if run is not None:
-        found.append(f"{run.stage} runs on it: the wish waits for its end.")
+        found.append(f"{run.stage} runs on it: the request waits for its end.")
     numbers = ", ".join(f"#{ticket.id}" for ticket in tickets)
     if numbers:
         found.append(f"Open tickets name it, and no check closes them any more: {numbers}.")

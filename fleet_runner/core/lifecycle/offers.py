@@ -1,13 +1,13 @@
-"""What may be asked for about a node as it is now: one row a wish, with what it would do.
+"""What may be asked for about a node as it is now: one row a request, with what it would do.
 
-The reconciler decides anew when it answers (`core.lifecycle.intents`); a wish that is not offered would be refused.
+The reconciler decides anew when it answers (`core.lifecycle.intents`); what is not offered would be refused.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fleet_runner.core.lifecycle.intents import AT_HAND, READ_ONLY
-from fleet_runner.core.lifecycle.runs import WISH_EVENTS, IntentKind, Node
+from fleet_runner.core.lifecycle.runs import INTENT_EVENTS, IntentKind, Node
 from fleet_runner.core.lifecycle.states import (
     ENDED,
     FABRICS,
@@ -23,7 +23,7 @@ from fleet_runner.core.lifecycle.states import (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the table of wishes: what its button says, and what it does.
+    """One row of the table of requests: what its button says, and what it does.
 
     `sure` says why a person is asked once more before it is left; "" where nothing is lost by it.
     """
@@ -64,14 +64,14 @@ ELSEWHERE: Mapping[IntentKind, str] = {
     IntentKind.FIRMWARE: "fleet-runner firmware update {node} on the server's machine flashes the pinned versions",
     IntentKind.REPLACED: "fleet-runner rma replaced {node} on the server's machine confirms the new machine",
 }
-"""Wishes that a page does not take, and how they are asked for."""
+"""Requests that a page does not take, and how they are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A wish that applies now; `stages` are those that `run` may name."""
+    """A request that applies now; `stages` are those that `run` may name."""
 
-    wish: IntentKind
+    kind: IntentKind
     row: Row
     stages: tuple[Stage, ...] = ()
 
@@ -81,19 +81,19 @@ def offers(node: Node) -> tuple[Offer, ...]:
     if node.state in ENDED | FABRICS:
         return ()
     return tuple(
-        Offer(wish, row, stages(node.state) if wish is IntentKind.RUN else ())
-        for wish, row in ROWS.items()
-        if applies(node, wish)
+        Offer(intent, row, stages(node.state) if intent is IntentKind.RUN else ())
+        for intent, row in ROWS.items()
+        if applies(node, intent)
     )
 
 
 def elsewhere(node: Node) -> tuple[str, ...]:
-    """Say how the wishes are asked for that apply now and that no page takes."""
-    return tuple(said.format(node=node.name) for wish, said in ELSEWHERE.items() if applies(node, wish))
+    """Say how the requests are asked for that apply now and that no page takes."""
+    return tuple(said.format(node=node.name) for intent, said in ELSEWHERE.items() if applies(node, intent))
 
 
-def applies(node: Node, wish: IntentKind) -> bool:
-    """Whether a wish can lead to anything as the node is."""
+def applies(node: Node, intent: IntentKind) -> bool:
+    """Whether a request can lead to anything as the node is."""
     held, planned = Condition.HELD in node.conditions, Condition.MAINTENANCE in node.conditions
     serving = node.state is State.PRODUCTION
     said = {
@@ -107,7 +107,7 @@ def applies(node: Node, wish: IntentKind) -> bool:
         IntentKind.REPLACED: False,  # what a node waits for says when, and names the command
         IntentKind.TRIAGE: serving or _moves(node, Event.TRIAGE_NEEDED),
     }
-    return said[wish] if wish in said else _moves(node, WISH_EVENTS[wish])
+    return said[intent] if intent in said else _moves(node, INTENT_EVENTS[intent])
 
 
 def stages(state: State) -> tuple[Stage, ...]:

@@ -1,4 +1,4 @@
-"""What is known about nodes, their runs and people's wishes: the rows the store keeps, as values.
+"""What is known about nodes, their runs and people's requests: the rows the store keeps, as values.
 
 Times are seconds since the epoch (UTC), as floats.
 """
@@ -100,7 +100,7 @@ class IntentKind(StrEnum):
     RUN = "run"  # run a stage now; `detail` names it
 
 
-WISH_EVENTS: dict[IntentKind, Event] = {
+INTENT_EVENTS: dict[IntentKind, Event] = {
     IntentKind.ADOPT: Event.ADOPTED,
     IntentKind.PROVISION: Event.START,
     IntentKind.CERTIFY: Event.CERTIFIED,
@@ -112,16 +112,16 @@ WISH_EVENTS: dict[IntentKind, Event] = {
     IntentKind.REPLACED: Event.REPLACED,
     IntentKind.WIPE: Event.WIPE,
 }
-"""Wishes that are events of the lifecycle; the others set conditions or start runs."""
+"""Requests that are events of the lifecycle; the others set conditions or start runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A wish about a node, as it was left; the reconciler answers each exactly once."""
+    """A request about a node, as it was left; the reconciler answers each exactly once."""
 
     id: int
     node: str
-    wish: IntentKind
+    kind: IntentKind
     by: str
     at: float
     reason: str = ""
@@ -163,7 +163,7 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a node's history: a transition, a condition, a wish, a run, a ticket or a boot, with its sentence.
+    """A line of a node's history: a transition, a condition, a request, a run, a ticket or a boot, with its sentence.
 
     `kind` is one of "transition", "condition", "intent", "run", "ticket", "boot", "identity"; `state` and `to` are
     set for transitions. `results` are the ids of the results it was decided from.

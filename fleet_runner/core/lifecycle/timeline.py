@@ -41,7 +41,7 @@ FILTERS: Mapping[str, Filter] = {
     "findings": Filter("Findings", ("alarm", "attempt"), findings=True),
     "runs": Filter("Runs", ("run",)),
     "conditions": Filter("Conditions", ("condition",)),
-    "wishes": Filter("Wishes", ("intent",)),
+    "requests": Filter("Requests", ("intent",)),
     "tickets": Filter("Tickets", ("ticket", "case")),
     "boots": Filter("Boots", ("boot",)),
     "firmware": Filter("Firmware", ("firmware",)),

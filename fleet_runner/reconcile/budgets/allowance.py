@@ -108,9 +108,9 @@ class Allowance:
         A node that may not leave service is looked at on: what is wrong with it may be gone before it may.
         """
         retry = now + self.world.settings.retry_seconds
-        held, asked = self._held(decision), any(each.wish is IntentKind.RUN for each in view.intents)
-        if held:  # a wish for a run waits, and those that came after it do not
-            view = replace(view, intents=tuple(each for each in view.intents if each.wish is not IntentKind.RUN))
+        held, asked = self._held(decision), any(each.kind is IntentKind.RUN for each in view.intents)
+        if held:  # a request for a run waits, and those that came after it do not
+            view = replace(view, intents=tuple(each for each in view.intents if each.kind is not IntentKind.RUN))
             decision = decide(view, timing(self.world.settings, self.world.standings), now)
         if crowded := self._crowded(decision, now):
             return withhold(decision, crowded, retry)

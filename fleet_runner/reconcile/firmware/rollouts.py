@@ -1,7 +1,7 @@
 """Rollouts, once a tick: what became of the nodes that were asked, and whose turn it is now.
 
 A tick reads, decides and writes each rollout as a whole, or finds at its next try what another one wrote; nothing is
-kept between two ticks. Nodes are asked by wishes: what moves them is decided where every wish is.
+kept between two ticks. Nodes are asked by requests: what moves them is decided where every request is.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
-"""Wishes that people set in a device's page in NetBox: taken once, in a thread of its own, and the field emptied.
+"""Requests that people set in a device's page in NetBox: taken once, in a thread of its own, and the field emptied.
 
-A wish is left for the reconciler before its field is emptied: what is seen again is known.
+A request is left for the reconciler before its field is emptied: what is seen again is known.
 One runner looks every half a minute; one at which NetBox's webhook rings looks at once, whoever that is.
 """
 
@@ -19,7 +19,7 @@ import structlog
 from fleet_runner.adapters.netbox import node_fields, page_intents
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, RefusedError
 from fleet_runner.adapters.netbox.page_intents import Seen
-from fleet_runner.adapters.plays.wakeup import WISHES, Wakeup, hearing, ring
+from fleet_runner.adapters.plays.wakeup import REQUESTS, Wakeup, hearing, ring
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SettingsError, SourceError, StoreError
 from fleet_runner.core.inventory.netbox.page_intents import (
@@ -41,7 +41,7 @@ from fleet_runner.settings import Settings, origin
 
 log = structlog.get_logger()
 
-NAME = "netbox wishes"
+NAME = "netbox requests"
 """Under which the store knows who looks, and how that went; no tracker of people can have such a name."""
 
 EVERY = 30.0
@@ -57,7 +57,7 @@ ROUNDS = 3
 """Looks at pages that people change while they are read."""
 
 CHUNK = 50
-"""Devices whose wishes are taken before the next are read again."""
+"""Devices whose requests are taken before the next are read again."""
 
 TELLING = 60.0
 """Seconds for which a runner has the right to say a refusal: longer than its requests may take."""
@@ -70,7 +70,7 @@ GRACE = 5.0
 
 
 class Stuck(NamedTuple):
-    """Why a page's wish cannot be taken or its field not be emptied, and when that is tried again."""
+    """Why a page's request cannot be taken or its field not be emptied, and when that is tried again."""
 
     why: str
     until: float
@@ -78,7 +78,7 @@ class Stuck(NamedTuple):
 
 @dataclass(slots=True)
 class PageIntentReader:
-    """What takes wishes. `opened` opens a session, `wake` has the reconciler look, `now` is the store's clock."""
+    """What takes requests. `opened` opens a session, `wake` has the reconciler look, `now` is the store's clock."""
 
     store: Store
     url: str
@@ -90,7 +90,7 @@ class PageIntentReader:
     stuck: dict[Seen, Stuck] = field(default_factory=dict[Seen, Stuck])
 
     def visit(self, *, rung: bool = False) -> int:
-        """Take what people ask for, if it is this runner's turn or it rang here; return how many wishes."""
+        """Take what people ask for, if it is this runner's turn or it rang here; return how many requests."""
         standing = self.store.take_tracker(NAME, self.holder, self.now(), LEASE)
         if not rung and (standing is None or standing.due_at > self.now()):
             return 0
@@ -113,7 +113,7 @@ class PageIntentReader:
         for _ in range(ROUNDS):
             began = self.now()
             seen = page_intents.waiting(client)
-            self.store.wishes_gone(self.url, [each.page.device for each in seen], began, self.now())
+            self.store.page_intents_gone(self.url, [each.page.device for each in seen], began, self.now())
             strange = [each for each in seen if waits(each.page, self.store.node(each.page.name))]
             self.stuck = {each: why for each, why in self.stuck.items() if each in seen and why.until > began}
             left = [each for each in seen if each not in strange and each not in self.stuck]
@@ -127,7 +127,7 @@ class PageIntentReader:
         return taken
 
     def _some(self, client: Client, chunk: Sequence[Seen]) -> tuple[int, bool]:
-        """Take the wishes of some pages; return how many, and whether one was changed meanwhile.
+        """Take the requests of some pages; return how many, and whether one was changed meanwhile.
 
         Who asked is read before the page is read again: where that is as it was, the two belong together.
         """
@@ -141,59 +141,61 @@ class PageIntentReader:
                 again = True
                 continue
             if (count := len(pages.get(each.page.name, ()))) > 1:  # whoever may change one need not have the other
-                self.stuck[each] = Stuck(f"{absent(each.page.name, count)}; the wish waits", self.now() + EVERY)
+                self.stuck[each] = Stuck(f"{absent(each.page.name, count)}; the request waits", self.now() + EVERY)
                 continue
-            wish = asked(each.page, logs[each.page.device])
-            taken += self._take(each.page, wish)
+            intent = asked(each.page, logs[each.page.device])
+            taken += self._take(each.page, intent)
             try:
                 emptied = page_intents.empty(client, each)
             except (RefusedError, ForbiddenError) as error:
                 ours = each.page.role in NODE_ROLES  # what is no node need not be ours to change
-                why = f"{each.page.name}: the wish is taken and stands in its page still: {error}" if ours else ""
+                why = f"{each.page.name}: the request is taken and stands in its page still: {error}" if ours else ""
                 self.stuck[each] = Stuck(why, self.now() + STUCK)
                 continue
             again = again or not emptied
             if emptied:
-                self.store.wish_emptied(self.url, each.page.device, self.now())
-                taken += self._lost(client, each.page, wish)
+                self.store.page_intent_emptied(self.url, each.page.device, self.now())
+                taken += self._lost(client, each.page, intent)
         return taken, again
 
-    def _take(self, page: Page, wish: PageIntent) -> bool:
-        """Leave a wish for the reconciler, or refuse it; False where it was taken before."""
+    def _take(self, page: Page, intent: PageIntent) -> bool:
+        """Leave a request for the reconciler, or refuse it; False where it was taken before."""
         node = self.store.node(page.name) if page.role in NODE_ROLES else None
         why = refusal(page, node)
-        if not self.store.take_wish(self.url, wish, self.now(), refusal=why, here=node is not None):
+        if not self.store.take_page_intent(self.url, intent, self.now(), refusal=why, here=node is not None):
             return False
         refused = {"refused": why} if why else {}
-        log.info("a wish was taken from NetBox", node=wish.name, wish=wish.wish, by=wish.by, **refused)
+        log.info("a request was taken from NetBox", node=intent.name, intent=intent.kind, by=intent.by, **refused)
         self.wake()
         return True
 
-    def _lost(self, client: Client, page: Page, wish: PageIntent) -> bool:
-        """Take the wish that was set between reading the page and emptying it, where NetBox let that happen."""
-        later = overwritten(page, wish, page_intents.changes(client, page.device))
-        return later is not None and self._take(replace(page, wish=later.wish), later)
+    def _lost(self, client: Client, page: Page, intent: PageIntent) -> bool:
+        """Take the request that was set between reading the page and emptying it, where NetBox let that happen."""
+        later = overwritten(page, intent, page_intents.changes(client, page.device))
+        return later is not None and self._take(replace(page, kind=later.kind), later)
 
     def _refuse(self, client: Client) -> None:
-        """Say in NetBox why wishes cannot be taken, for devices whose history is not kept here."""
-        for each in self.store.refused_wishes(self.url):
-            if self.store.begin_refusal(self.url, each.wish, self.now(), TELLING):
+        """Say in NetBox why requests cannot be taken, for devices whose history is not kept here."""
+        for each in self.store.refused_page_intents(self.url):
+            if self.store.begin_refusal(self.url, each.intent, self.now(), TELLING):
                 try:
-                    if not page_intents.said(client, each.wish.device, mark(each.wish)):
-                        page_intents.say(client, each.wish.device, told(each.wish, each.why))
+                    if not page_intents.said(client, each.intent.device, mark(each.intent)):
+                        page_intents.say(client, each.intent.device, told(each.intent, each.why))
                 except RefusedError as error:  # its device is gone: there is no page left to say it in
-                    log.warning("why a wish was refused could not be said", device=each.wish.name, why=str(error))
-                self.store.refusal_told(self.url, each.wish, self.now())
+                    log.warning(
+                        "why a request was refused could not be said", device=each.intent.name, why=str(error)
+                    )
+                self.store.refusal_told(self.url, each.intent, self.now())
 
     def _say(self, trouble: str) -> None:
         """Log what is wrong, once."""
         if trouble and trouble != self.trouble:
-            log.warning("wishes in NetBox's pages wait", why=trouble)
+            log.warning("requests in NetBox's pages wait", why=trouble)
         self.trouble = trouble
 
 
 def taker(settings: Settings, store: Store) -> PageIntentReader:
-    """Return what takes wishes from the NetBox of the settings; SettingsError where they cannot be meant."""
+    """Return what takes requests from the NetBox of the settings; SettingsError where they cannot be meant."""
     if "://" not in settings.source:
         text = f"netbox_wishes is on, {origin('netbox_wishes')}, and source is the folder {settings.source}"
         raise SettingsError(f"{text}; expected a NetBox's URL, or netbox_wishes = false")
@@ -207,10 +209,10 @@ def taker(settings: Settings, store: Store) -> PageIntentReader:
 
 @contextmanager
 def taking(settings: Settings, store: Store) -> Iterator[None]:
-    """Take wishes for as long as it is open."""
+    """Take requests for as long as it is open."""
     given, stop = taker(settings, store), Event()
-    with hearing(settings.state_dir, WISHES) as bell:
-        thread = Thread(target=_keep, args=(given, bell, stop), name="wishes", daemon=True)
+    with hearing(settings.state_dir, REQUESTS) as bell:
+        thread = Thread(target=_keep, args=(given, bell, stop), name="requests", daemon=True)
         thread.start()
         try:
             yield
@@ -225,7 +227,7 @@ def taking(settings: Settings, store: Store) -> Iterator[None]:
 def _keep(given: PageIntentReader, bell: Wakeup, stop: Event) -> None:
     rung = False
     while not stop.is_set():
-        with errors_logged(stop, "wishes in NetBox's pages wait"):
+        with errors_logged(stop, "requests in NetBox's pages wait"):
             given.visit(rung=rung)
         stop.wait(REST)
         rung = bell.wait(EVERY)

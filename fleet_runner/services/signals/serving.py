@@ -10,7 +10,7 @@ from functools import partial
 
 import uvloop
 
-from fleet_runner.adapters.plays.wakeup import WISHES, ring
+from fleet_runner.adapters.plays.wakeup import REQUESTS, ring
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.core.base.errors import SettingsError
@@ -58,10 +58,10 @@ def secured(settings: Settings) -> ssl.SSLContext | None:
 
 
 def hook(settings: Settings) -> Hook | None:
-    """Return how NetBox's webhook is taken; None where no wishes in its pages are."""
+    """Return how NetBox's webhook is taken; None where no requests in its pages are."""
     if not settings.netbox_wishes or settings.netbox_webhook_secret is None:
         return None
-    return Hook(settings.netbox_webhook_secret, partial(ring, settings.state_dir, WISHES))
+    return Hook(settings.netbox_webhook_secret, partial(ring, settings.state_dir, REQUESTS))
 
 
 class Listening:

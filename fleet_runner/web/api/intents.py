@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 from fleet_runner.core.access.api import NodeRequest, RequestTaken, Unconfirmed
 from fleet_runner.core.access.roles import Who, needed
@@ -20,7 +20,7 @@ from fleet_runner.web.audit import note_of
 from fleet_runner.web.intents import leave as left
 from fleet_runner.web.site import Here, Site
 
-router = APIRouter(tags=["wishes"], responses=REFUSALS | NOT_FOUND)
+router = APIRouter(tags=["requests"], responses=REFUSALS | NOT_FOUND)
 
 ELSEWHERE = {
     IntentKind.WIPE: "fleet-runner wipe on the server's machine shows first what would be lost",
@@ -45,58 +45,65 @@ class IntentBody(BaseModel):
     `confirm` is that of the first answer, where it was 428.
     """
 
-    wish: IntentKind
+    kind: IntentKind = Field(validation_alias=AliasChoices("kind", "wish"))  # "wish" for one release
     reason: Words = ""
     detail: Annotated[str, Field(max_length=100, pattern=r"^[a-z_]*$")] = ""
     confirm: Annotated[str, Field(max_length=100, pattern=r"^[0-9a-f.]*$")] = ""
 
 
 @router.post(
-    "/nodes/{name}/wishes",
+    "/nodes/{name}/wishes",  # its name before, for one release
     status_code=202,
-    operation_id="leave_wish",
+    include_in_schema=False,
+    response_model=RequestTaken,
+)
+@router.post(
+    "/nodes/{name}/requests",
+    status_code=202,
+    operation_id="leave_request",
     response_model=RequestTaken,
     responses=CONFLICT | UNCONFIRMED,
 )
 def leave(request: Request, here: Here, who: Mends, name: Name, wanted: IntentBody) -> RequestTaken | JSONResponse:
-    """Leave a wish, which the reconciler answers; technicians may certify, call repaired, and run what only looks.
+    """Leave a request, which the reconciler answers; technicians may certify, call repaired, and run what only looks.
 
     What cannot be undone (retire) is left by the second request, which shows the token of the first answer.
     """
-    note_of(request.scope).detail = wanted.wish.value
-    right = needed(wanted.wish, wanted.detail)
+    note_of(request.scope).detail = wanted.kind.value
+    right = needed(wanted.kind, wanted.detail)
     if not who.may(right):
         raise HTTPException(403, f"a {who.role.value} may not do this; it needs the right to {right.value}")
     _unfit(wanted)
     row = known(here, name)
     if row.state is State.RETIRED:
         raise HTTPException(409, f"{name} is retired: nothing can be asked of it; its history stays readable")
-    if wanted.wish in FOR_GOOD and not confirmation.holds(here, who, row, wanted.wish, wanted.confirm):
-        return JSONResponse(asdict(_unconfirmed(here, who, row, wanted.wish)), 428)
-    return RequestTaken(left(here, who, name, (wanted.wish, wanted.detail), printable(wanted.reason.strip())))
+    if wanted.kind in FOR_GOOD and not confirmation.holds(here, who, row, wanted.kind, wanted.confirm):
+        return JSONResponse(asdict(_unconfirmed(here, who, row, wanted.kind)), 428)
+    return RequestTaken(left(here, who, name, (wanted.kind, wanted.detail), printable(wanted.reason.strip())))
 
 
-def _unconfirmed(here: Site, who: Who, row: Node, wish: IntentKind) -> Unconfirmed:
-    said = f"{wish} cannot be undone; nothing was asked yet: send it again within some minutes with `confirm`"
+def _unconfirmed(here: Site, who: Who, row: Node, intent: IntentKind) -> Unconfirmed:
+    said = f"{intent} cannot be undone; nothing was asked yet: send it again within some minutes with `confirm`"
     runs = here.store.open_runs([row.name])
     lost = losses(row, runs[0] if runs else None, here.store.tickets(node=row.name))
-    return Unconfirmed(said, lost, confirmation.given(here, who, row, wish))
+    return Unconfirmed(said, lost, confirmation.given(here, who, row, intent))
 
 
 def _unfit(wanted: IntentBody) -> None:
     """Refuse what is not asked for here, and a stage that is none."""
-    if wanted.wish in ELSEWHERE:
-        raise HTTPException(409, f"{wanted.wish} is not asked for here: {ELSEWHERE[wanted.wish]}")
-    if (wanted.wish is IntentKind.RUN) is not bool(wanted.detail):
-        raise HTTPException(422, "body.detail: it names the stage of `run`, and is empty for all other wishes")
+    if wanted.kind in ELSEWHERE:
+        raise HTTPException(409, f"{wanted.kind} is not asked for here: {ELSEWHERE[wanted.kind]}")
+    if (wanted.kind is IntentKind.RUN) is not bool(wanted.detail):
+        raise HTTPException(422, "body.detail: it names the stage of `run`, and is empty for all other requests")
     if wanted.detail and wanted.detail not in set(Stage):
         raise HTTPException(422, f"body.detail: expected a stage: {', '.join(Stage)}")
 
 
-@router.get("/intents/{number}", operation_id="get_intent")
+@router.get("/intents/{number}", include_in_schema=False)  # likewise
+@router.get("/requests/{number}", operation_id="get_request")
 def answer(here: Here, _: Sees, number: Number) -> NodeRequest:
-    """Return a wish and its answer: `accepted` is null while nobody has answered."""
-    found = here.store.wished(number)
+    """Return a request and its answer: `accepted` is null while nobody has answered."""
+    found = here.store.find_intent(number)
     if found is None:
-        raise missing(f"intent {number}")
+        raise missing(f"request {number}")
     return found

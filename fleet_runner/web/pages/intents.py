@@ -36,7 +36,7 @@ Short = Annotated[str, Field(max_length=LONGEST_NUMBER, pattern=r"^[^\x00]*$"), 
 class IntentForm(BaseModel):
     """What a form asks for; `stage` is of a run, `vendor` and `case` are of an RMA."""
 
-    wish: IntentKind
+    kind: IntentKind
     reason: Words = ""
     stage: Short = ""
     vendor: Short = ""
@@ -45,56 +45,56 @@ class IntentForm(BaseModel):
     confirm: Short = ""
 
 
-@router.get("/nodes/{name}/wishes/{wish}")
-def confirm(request: Request, here: Here, who: Mends, name: Name, wish: IntentKind) -> HTMLResponse:
-    """Say what a wish would do, before it is left."""
+@router.get("/nodes/{name}/requests/{intent}")
+def confirm(request: Request, here: Here, who: Mends, name: Name, intent: IntentKind) -> HTMLResponse:
+    """Say what a request would do, before it is left."""
     row = known(here, name)
-    _allowed(who, wish)
-    _fit(row, wish)
-    fits, token = applies(row, wish), ""
+    _allowed(who, intent)
+    _fit(row, intent)
+    fits, token = applies(row, intent), ""
     lost: tuple[str, ...] = ()
-    if wish in FOR_GOOD:
+    if intent in FOR_GOOD:
         runs = here.store.open_runs([row.name])
         lost = losses(row, runs[0] if runs else None, here.store.tickets(node=row.name))
-        token = confirmation.given(here, who, row, wish)
+        token = confirmation.given(here, who, row, intent)
     return page(
-        request, who, "wish.html", row=row, wish=wish, said=ROWS[wish], fits=fits, stages=runnable(who, row),
+        request, who, "request.html", row=row, intent=intent, said=ROWS[intent], fits=fits, stages=runnable(who, row),
         longest=LONGEST, longest_number=LONGEST_NUMBER, lost=lost, confirm=token,
     )  # fmt: skip
 
 
-@router.post("/nodes/{name}/wishes")
+@router.post("/nodes/{name}/requests")
 def ask(request: Request, here: Here, who: Mends, name: Name, wanted: Annotated[IntentForm, Form()]) -> Response:
-    """Leave a wish and lead back to the node; what costs something is asked once more before."""
-    row, wish = known(here, name), wanted.wish
-    note_of(request.scope).detail = wish.value
-    _allowed(who, wish, wanted.stage)
-    _fit(row, wish)
-    unsure = wish in FOR_GOOD and not confirmation.holds(here, who, row, wish, wanted.confirm)
-    if unsure or (ROWS[wish].sure and not wanted.sure):
-        return RedirectResponse(f"/nodes/{quote(name, safe='')}/wishes/{wish.value}", 303)
-    if wish is IntentKind.RMA:
+    """Leave a request and lead back to the node; what costs something is asked once more before."""
+    row, intent = known(here, name), wanted.kind
+    note_of(request.scope).detail = intent.value
+    _allowed(who, intent, wanted.stage)
+    _fit(row, intent)
+    unsure = intent in FOR_GOOD and not confirmation.holds(here, who, row, intent, wanted.confirm)
+    if unsure or (ROWS[intent].sure and not wanted.sure):
+        return RedirectResponse(f"/nodes/{quote(name, safe='')}/requests/{intent.value}", 303)
+    if intent is IntentKind.RMA:
         number = _send_back(here, who, row, wanted)
     else:
-        detail = _stage(row, wanted.stage) if wish is IntentKind.RUN else ""
-        number = leave(here, who, name, (wish, detail), _plain(wanted.reason))
+        detail = _stage(row, wanted.stage) if intent is IntentKind.RUN else ""
+        number = leave(here, who, name, (intent, detail), _plain(wanted.reason))
     return RedirectResponse(f"/nodes/{quote(name, safe='')}?asked={number}", 303)
 
 
-def _allowed(who: Who, wish: IntentKind, stage: str = "") -> None:
-    right = needed(wish, stage)
+def _allowed(who: Who, intent: IntentKind, stage: str = "") -> None:
+    right = needed(intent, stage)
     if not who.may(right):
         raise HTTPException(403, f"a {who.role.value} may not do this; it needs the right to {right.value}")
 
 
-def _fit(row: Node, wish: IntentKind) -> None:
+def _fit(row: Node, intent: IntentKind) -> None:
     """Refuse what no page takes, and what is asked of a node that has left."""
     if row.state in FABRICS:
         raise HTTPException(409, f"{row.name} is a fabric; fleet-runner on the server's machine asks things of it")
     if row.state in ENDED:
         raise HTTPException(409, f"{row.name} is retired: nothing can be asked of it; its history stays readable")
-    if wish in ELSEWHERE:
-        raise HTTPException(409, f"this is not asked for in pages: {ELSEWHERE[wish].format(node=row.name)}")
+    if intent in ELSEWHERE:
+        raise HTTPException(409, f"this is not asked for in pages: {ELSEWHERE[intent].format(node=row.name)}")
 
 
 def _stage(row: Node, stage: str) -> str:
@@ -106,16 +106,16 @@ def _stage(row: Node, stage: str) -> str:
 
 
 def _send_back(here: Site, who: Who, row: Node, wanted: IntentForm) -> int:
-    """Open a case at a vendor, without which nothing goes there, and leave the wish; return its id."""
+    """Open a case at a vendor, without which nothing goes there, and leave the request; return its id."""
     vendor, number, reason = _plain(wanted.vendor), _plain(wanted.case), _plain(wanted.reason)
     if not vendor or not number:
         raise HTTPException(409, "a case needs the vendor's name and its number; go back and say both")
     if not applies(row, IntentKind.RMA):
         raise HTTPException(409, f"{row.name} cannot go to its vendor from {row.state}; triage or debug comes before")
     case = Case(0, row.name, vendor, number, who.name, here.clock(), because=reason)
-    wish = here.store.send_back(case, reason or f"case {number} at {vendor}")
+    intent = here.store.send_back(case, reason or f"case {number} at {vendor}")
     wake(here)
-    return wish
+    return intent
 
 
 def _plain(text: str) -> str:

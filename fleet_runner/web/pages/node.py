@@ -47,7 +47,7 @@ LARGEST_INVENTORY = 4_000_000
 
 
 class NodeQuery(BaseModel):
-    """What the address asks for: the wish that somebody just left, and which lines of the past."""
+    """What the address asks for: the request that somebody just left, and which lines of the past."""
 
     asked: int = Field(0, ge=0, le=2**62)
     kind: str = Field("", max_length=20)
@@ -57,12 +57,12 @@ class NodeQuery(BaseModel):
 @router.get("/nodes/{name}")
 def node(request: Request, here: Here, who: Sees, name: Name, wanted: Annotated[NodeQuery, Query()]) -> Response:
     """Show a node; while it waits for an answer, a page that is open asks for that part alone."""
-    wishes = _wishes(here, name, wanted.asked)  # before the node: once it is answered the page asks no more
+    intents = _intents(here, name, wanted.asked)  # before the node: once it is answered the page asks no more
     row = known(here, name)
     if row.state in FABRICS:
         return RedirectResponse(f"/fabric/{quote(name, safe='')}", 303)
-    waits = any(each.accepted is None for each in wishes)
-    now: dict[str, Any] = {"row": row, "wishes": wishes, "waits": waits, "asked": wanted.asked}
+    waits = any(each.accepted is None for each in intents)
+    now: dict[str, Any] = {"row": row, "requests": intents, "waits": waits, "asked": wanted.asked}
     if waits and request.headers.get("hx-request") == "true":
         return page(request, who, "node-waiting.html", **now)
     kind = wanted.kind if wanted.kind in FILTERS else ""
@@ -86,13 +86,13 @@ def runnable(who: Who, row: Node) -> tuple[Stage, ...]:
     return tuple(each for each in stages(row.state) if who.may(needed(IntentKind.RUN, each)))
 
 
-def _wishes(here: Site, name: str, asked: int) -> list[NodeRequest]:
-    """Return what is asked for and not answered, and the wish that this page was led to by, answered or not."""
+def _intents(here: Site, name: str, asked: int) -> list[NodeRequest]:
+    """Return what is asked for and not answered, and the request that this page was led to by, answered or not."""
     pending = [
-        NodeRequest(each.id, each.node, each.wish, each.by, each.at, each.reason, each.detail)
+        NodeRequest(each.id, each.node, each.kind, each.by, each.at, each.reason, each.detail)
         for each in here.store.intents(name)
     ]
-    mine = here.store.wished(asked) if asked and asked not in {each.id for each in pending} else None
+    mine = here.store.find_intent(asked) if asked and asked not in {each.id for each in pending} else None
     return [*([mine] if mine is not None and mine.node == name else []), *pending]
 
 
@@ -115,7 +115,7 @@ def _head(here: Site, who: Who, row: Node) -> dict[str, Any]:
         "offers": [
             replace(each, stages=runnable(who, row) if each.stages else ())
             for each in offers(row)
-            if who.may(needed(each.wish))
+            if who.may(needed(each.kind))
         ],
         "elsewhere": elsewhere(row),
         "drawing": drawing(journey(found, now)),

@@ -100,14 +100,14 @@ def done(here: Here, who: Mends, number: Number, words: Words = "") -> Response:
     if ticket.closed_at is not None or found.standing.stand in GOING:
         return _back(number)  # somebody was first, or pressed twice
     asked = verification.ask(ticket, found.rows, found.stage)
-    refused, now, wishes = _refused(who, asked), here.clock(), list[Intent]()
+    refused, now, intents = _refused(who, asked), here.clock(), list[Intent]()
     if isinstance(asked, Ask) and not refused:
         because = f"ticket {number} is done"
-        wishes = [Intent(0, asked.node, wish, who.name, now, because, detail) for wish, detail in asked.wishes]
+        intents = [Intent(0, asked.node, intent, who.name, now, because, detail) for intent, detail in asked.intents]
     sentence = refused or (asked.sentence if isinstance(asked, Ask) else asked)
     newest = found.changes[-1].id if found.changes else 0
     said = Change(newest, number, Act.NOTED, sentence, who.name, now)
-    here.store.claim_ticket(said, wishes, lambda numbers: verification.told(sentence, numbers, _plain(words)))
+    here.store.claim_ticket(said, intents, lambda numbers: verification.told(sentence, numbers, _plain(words)))
     wake(here)
     return _back(number)
 
@@ -139,7 +139,7 @@ def _refused(who: Who, asked: Ask | str) -> str:
     """Say why nothing is asked for somebody; "" where it is."""
     if isinstance(asked, str):
         return asked
-    lacking = next((each for each in asked.wishes if not who.may(needed(*each))), None)
+    lacking = next((each for each in asked.intents if not who.may(needed(*each))), None)
     return (
         f"An operator asks for this: fleet-runner {' '.join(filter(None, lacking))} {asked.node}." if lacking else ""
     )
@@ -183,7 +183,7 @@ def _came(here: Site, said: Claim | None, rows: list[Node], results: list[Stored
     runs: list[Run] = [run for row in rows for run in here.store.runs(row.name, since=said.at, limit=20)]
     asked = [run for run in runs if run.by == said.by or run.stage in MOVED]
     return Answers(
-        tuple(here.store.answer(wish) for wish in said.wishes),
+        tuple(here.store.answer(intent) for intent in said.intents),
         tuple(sorted(asked, key=lambda run: run.opened_at)),
         max(results, key=lambda each: each.at, default=None),
     )

@@ -14,7 +14,7 @@ from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
 from tests.adapters.netbox.standin import TOKEN, Row, Standin, as_netbox, serving, termination
 
-QUICK = netbox.Patience(connect_seconds=2, read_seconds=10, retries=2, backoff_seconds=0.01)
+QUICK = netbox.Timeouts(connect_seconds=2, read_seconds=10, retries=2, backoff_seconds=0.01)
 PORTS = (Interface("ib0", "infiniband-ndr"), Interface("ib1", "infiniband-ndr"))
 NODE = Device("gpu-1", "hgx", "gpu-server", "hall", interfaces=PORTS)
 LEAF = Device("leaf-1", "hgx", "leaf", "hall", interfaces=PORTS)
@@ -125,7 +125,7 @@ def test_a_netbox_that_hangs_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as hangs:
         url = f"http://127.0.0.1:{hangs.getsockname()[1]}"
         with pytest.raises(SourceError, match="no answer for dcim/sites in time"):
-            netbox.load(url, TOKEN, netbox.Patience(0.2, 0.2, 0, 0))
+            netbox.load(url, TOKEN, netbox.Timeouts(0.2, 0.2, 0, 0))
 
 
 def test_nobody_there_is_said() -> None:

@@ -12,7 +12,7 @@ from fleet_runner.adapters.netbox import cable_status
 from fleet_runner.adapters.netbox.cable_status import CHUNK, Written
 from tests.adapters.netbox.standin import TOKEN, Lists, Row, Standin, serving
 
-QUICK = netbox.Patience(connect_seconds=2, read_seconds=10, retries=2, backoff_seconds=0.01)
+QUICK = netbox.Timeouts(connect_seconds=2, read_seconds=10, retries=2, backoff_seconds=0.01)
 STATUSES = ("planned", "connected", "decommissioning")
 
 

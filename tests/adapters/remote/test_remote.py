@@ -149,7 +149,7 @@ def test_a_list_without_end_ends(asking: Callable[..., Remote]) -> None:
         assert asking(server).find_results(ResultFilter(), limit=10_000) == ()
 
 
-def test_what_only_reads_is_asked_again_and_a_wish_is_not(asking: Callable[..., Remote]) -> None:
+def test_what_only_reads_is_asked_again_and_a_request_is_not(asking: Callable[..., Remote]) -> None:
     asked: list[str] = []
 
     def busy(request: BaseHTTPRequestHandler) -> None:

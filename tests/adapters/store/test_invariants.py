@@ -100,10 +100,10 @@ class Promises(RuleBasedStateMachine):
         with suppress(ConflictError):
             self.store.ingest(batch, before, before + size, lines)
 
-    @rule(name=st.sampled_from(NAMES), wish=st.sampled_from(IntentKind))
-    def ask(self, name: str, wish: IntentKind) -> None:
-        """Leave a wish."""
-        self.store.leave_intent(name, wish, "ada", now=next(self.clock))
+    @rule(name=st.sampled_from(NAMES), intent=st.sampled_from(IntentKind))
+    def ask(self, name: str, intent: IntentKind) -> None:
+        """Leave a request."""
+        self.store.leave_intent(name, intent, "ada", now=next(self.clock))
 
     @rule(lines=LINES)
     def by_hand(self, lines: list[Any]) -> None:

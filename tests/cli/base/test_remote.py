@@ -96,10 +96,10 @@ def test_evidence_is_the_same_text(hall: Hall, here: Type, afar: Type) -> None:
 
 
 def answered(hall: Hall, sentence: str, *, accepted: bool) -> None:
-    """Answer the oldest wish about the first node, as the reconciler would."""
-    node, (wish, *_) = hall.store.node("gpu-00001"), hall.store.intents("gpu-00001")
+    """Answer the oldest request about the first node, as the reconciler would."""
+    node, (intent, *_) = hall.store.node("gpu-00001"), hall.store.intents("gpu-00001")
     assert node is not None
-    hall.store.apply(node, Decision((Answer(wish.id, accepted=accepted, sentence=sentence),), "", NOW), NOW)
+    hall.store.apply(node, Decision((Answer(intent.id, accepted=accepted, sentence=sentence),), "", NOW), NOW)
 
 
 def meanwhile(hall: Hall) -> None:
@@ -108,12 +108,14 @@ def meanwhile(hall: Hall) -> None:
         answered(hall, "It is held now.", accepted=True)
 
 
-@pytest.mark.parametrize("wish", ["certify", "hold", "maintenance", "release", "cancel", "reboot", "triage", "debug"])
-def test_what_is_asked_of_a_server_is_left_in_the_name_of_the_token(wish: str, hall: Hall, afar: Type) -> None:
-    said = afar(wish, "gpu-00001", "--reason", "power work", "--wait", "0")
+@pytest.mark.parametrize(
+    "intent", ["certify", "hold", "maintenance", "release", "cancel", "reboot", "triage", "debug"]
+)
+def test_what_is_asked_of_a_server_is_left_in_the_name_of_the_token(intent: str, hall: Hall, afar: Type) -> None:
+    said = afar(intent, "gpu-00001", "--reason", "power work", "--wait", "0")
     assert (said.code, "not answered yet" in said.err) == (4, True)
     (left,) = hall.store.intents("gpu-00001")
-    assert (left.wish, left.by, left.reason) == (IntentKind(wish), "operator", "power work")
+    assert (left.kind, left.by, left.reason) == (IntentKind(intent), "operator", "power work")
     answered(hall, "No.", accepted=False)
 
 
@@ -132,7 +134,7 @@ def test_what_cannot_be_undone_is_confirmed_at_the_server_once_the_person_was_as
     said = afar("retire", "gpu-00001", "--wait", "0")
     assert (said.code, asked) == (4, ["Retire gpu-00001 for good?"])
     assert "gpu-00001 leaves the fleet from" in said.words
-    assert [each.wish for each in hall.store.intents("gpu-00001")] == [IntentKind.RETIRE]
+    assert [each.kind for each in hall.store.intents("gpu-00001")] == [IntentKind.RETIRE]
     answered(hall, "No.", accepted=False)
 
 

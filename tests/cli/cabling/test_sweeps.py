@@ -60,7 +60,7 @@ def swept(
     fabric: str,
     text: str | None,
     *,
-    wishes: tuple[int, ...] = (),
+    intents: tuple[int, ...] = (),
     pause: Callable[[], None] | None = None,
     more: str = "",
 ) -> int:
@@ -69,7 +69,7 @@ def swept(
     assert node is not None
     now = time.time()
     batch = f"{fabric}-{now}"
-    answers = (Answer(wish, accepted=True, sentence="fabric starts.") for wish in wishes)
+    answers = (Answer(intent, accepted=True, sentence="fabric starts.") for intent in intents)
     (run,) = store.apply(node, Decision((OpenRun(Stage.FABRIC, "why", batch=batch), *answers), "", now + 99), now)
     store.ingest(batch, 0, 1, [Progress(fabric, now, 1, 2, "The fabric is as designed")])
     if pause is not None:
@@ -97,7 +97,7 @@ def serving(
     begin: Callable[[], None] = lambda: None,
     pause: Callable[[], None] | None = None,
 ) -> threading.Thread:
-    """Answer the wishes about fabrics as `serve` does, in the background."""
+    """Answer the requests about fabrics as `serve` does, in the background."""
 
     def run() -> None:
         begin()
@@ -105,8 +105,10 @@ def serving(
         with Store.open(store_url) as store:
             while left:
                 for fabric in tuple(left):
-                    if wishes := store.intents(fabric):
-                        swept(store, fabric, left.pop(fabric), wishes=tuple(each.id for each in wishes), pause=pause)
+                    if intents := store.intents(fabric):
+                        swept(
+                            store, fabric, left.pop(fabric), intents=tuple(each.id for each in intents), pause=pause
+                        )
                 time.sleep(0.02)
 
     thread = threading.Thread(target=run)
@@ -204,8 +206,8 @@ def test_where_nobody_answers_the_command_ticks(
 
     def tick(world: TickContext) -> None:
         ticked.append(world)
-        if wishes := store.intents(ONE):
-            swept(store, ONE, HEALTHY, wishes=tuple(each.id for each in wishes))
+        if intents := store.intents(ONE):
+            swept(store, ONE, HEALTHY, intents=tuple(each.id for each in intents))
 
     monkeypatch.setattr("fleet_runner.reconcile.tick", tick)
     with serves_here(load()) if serves else nullcontext():
@@ -234,7 +236,7 @@ def test_a_neighbour_that_hung_in_a_sweep_is_unknown_to_a_later_explanation(stor
     assert "missing" in typed("cabling", "explain", near.device).out
 
 
-def test_a_sweep_that_nobody_makes_is_still_wished_for(store: Store, typed: Type, patient: None) -> None:
+def test_a_sweep_that_nobody_makes_is_still_requested_for(store: Store, typed: Type, patient: None) -> None:
     """Exit code 4."""
     said = typed("cabling", "check", "--fabric", ONE, "--wait", "0")
     assert (said.code, said.out) == (4, "")

@@ -200,10 +200,10 @@ def test_show_tells_each_waves_progress_and_every_reason(typed: Type, store: Sto
         [Member("gpu-1", 0, RolloutStep.ASKED), Member("gpu-2", 0, RolloutStep.ASKED)],
         now=time.time(),
     )
-    (wish,) = store.intents("gpu-1")
-    applied(store, "gpu-1", Answer(wish.id, accepted=True, sentence="It is pending."))
+    (intent,) = store.intents("gpu-1")
+    applied(store, "gpu-1", Answer(intent.id, accepted=True, sentence="It is pending."))
     applied(store, "gpu-1", Move(TRANSITIONS[State.PRODUCTION, Event.FIRMWARE_NEEDED], "runner"))
-    failed = Member("gpu-2", 0, RolloutStep.FAILED, "BMC is rolled back to 1.1", intent=wish.id)
+    failed = Member("gpu-2", 0, RolloutStep.FAILED, "BMC is rolled back to 1.1", intent=intent.id)
     stopped = turned(rollout, RolloutStatus.STOPPED, "stopped: gpu-2 of the canary failed", time.time())
     store.change_rollout(rollout, stopped, [failed], now=time.time())
     assert typed("firmware", "rollout", "show").out == typed("firmware", "rollout", "list").out
@@ -270,8 +270,8 @@ def test_a_stopped_rollout_is_not_resumed_beside_another(typed: Type, store: Sto
 
 
 def test_a_person_asks_for_one_node(typed: Type, store: Store) -> None:
-    """By a wish like any other."""
+    """By a request like any other."""
     said = typed("firmware", "update", "gpu-6", "--reason", "asked by its owner", "--by", "ann", "--wait", "0")
     assert said.code == 4
-    (wish,) = store.intents("gpu-6")
-    assert (wish.wish, wish.by, wish.reason) == (IntentKind.FIRMWARE, "ann", "asked by its owner")
+    (intent,) = store.intents("gpu-6")
+    assert (intent.kind, intent.by, intent.reason) == (IntentKind.FIRMWARE, "ann", "asked by its owner")

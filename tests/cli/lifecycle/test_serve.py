@@ -134,7 +134,7 @@ def test_status_says_nothing_of_it_while_somebody_serves_or_ticks(late: Store, t
 
 
 def test_status_says_nothing_of_it_while_nothing_is_overdue(late: Store, typed: Type) -> None:
-    """A pause between two ticks is no absence, and a wish that was just left is not late."""
+    """A pause between two ticks is no absence, and a request that was just left is not late."""
     _rest(late, time.time() - 5)
     assert "nobody serves" not in typed("status").out
     late.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=time.time())
@@ -142,7 +142,7 @@ def test_status_says_nothing_of_it_while_nothing_is_overdue(late: Store, typed: 
     assert json.loads(typed("status", "--json").out)["unserved_since"] is None
 
 
-def test_a_wish_that_nobody_answers_is_due_since_it_was_left(late: Store, typed: Type) -> None:
+def test_a_request_that_nobody_answers_is_due_since_it_was_left(late: Store, typed: Type) -> None:
     """More than a day ago the line names the day."""
     left = time.time() - 100_000
     late.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=left)

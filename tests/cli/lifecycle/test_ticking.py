@@ -53,12 +53,12 @@ def test_a_tick_beside_a_runner_has_that_one_look_and_decides_once_it_is_gone(
         stack.callback(runner.process.kill)
         until(lambda: any(node.wake_at > time.time() for node in store.nodes()))
         monkeypatch.setenv("FLEET_STATE_DIR", str(tmp_path / "by-hand"))
-        wish = store.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=time.time())
+        intent = store.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=time.time())
         said = typed("tick", "--json")
         assert (said.code, said.out) == (1, "")
         assert f"no: {store.deciding()} (last heard of " in said.err
         assert "decides for this fleet and was told to look at once; nothing is decided here" in said.err
-        until(lambda: store.answer(wish) is not None)
+        until(lambda: store.answer(intent) is not None)
         assert len(store.runners()) == 1
         runner.ends()
     assert typed("tick").code == 0
@@ -91,7 +91,7 @@ def test_a_tick_that_cannot_start_what_it_took_is_no_runner_any_more(store: Stor
 def test_a_sweep_goes_on_waiting_for_a_runner_that_is_slow(
     store: Store, typed: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would tick itself by then, and hears that somebody decides: the wish stays, and is that one's."""
+    """It would tick itself by then, and hears that somebody decides: the request stays, and is that one's."""
     assert typed("tick").code == 0
     monkeypatch.setenv("FLEET_TICK_SECONDS", "0.05")
     store.take_turn("r1-a5a777", LONGEST)

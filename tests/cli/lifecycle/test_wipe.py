@@ -1,4 +1,4 @@
-"""fleet-runner wipe shows what it would erase, asks, and leaves a wish; afterwards it shows what proves it."""
+"""fleet-runner wipe shows what it would erase, asks, and leaves a request; afterwards it shows what proves it."""
 
 import json
 import os
@@ -84,13 +84,13 @@ def test_what_would_be_erased_is_shown_before_it_is_asked_for(
 
     monkeypatch.setattr("typer.confirm", asked)
     assert typed("wipe", "gpu-01", "-r", "it leaves", "--wait", "0").code == (4 if agrees else 1)
-    assert [intent.wish for intent in store.intents("gpu-01")] == [IntentKind.WIPE] * agrees
+    assert [intent.kind for intent in store.intents("gpu-01")] == [IntentKind.WIPE] * agrees
 
 
 def test_with_yes_nobody_looks_or_asks(typed: Type, store: Store, looks: Path) -> None:
     assert typed("wipe", "gpu-01", "--yes", "-r", "it leaves", "--wait", "0").code == 4
-    (wish,) = store.intents("gpu-01")
-    assert (wish.wish, wish.reason, looks.exists()) == (IntentKind.WIPE, "it leaves", False)
+    (intent,) = store.intents("gpu-01")
+    assert (intent.kind, intent.reason, looks.exists()) == (IntentKind.WIPE, "it leaves", False)
 
 
 def test_after_a_look_that_failed_nothing_is_asked_for(

@@ -42,12 +42,12 @@ def serials() -> dict[str, str | None]:
 
 
 def test_a_case_is_opened_and_the_node_asked_to_go(store: Store, typed: Type) -> None:
-    """The wish is the reconciler's to grant; the case is kept, with the serial that the source of truth has."""
+    """The request is the reconciler's to grant; the case is kept, with the serial that the source of truth has."""
     said = typed(*OPEN, "--part", "GPU 1")
     assert said.code == 4, said.err
     [case] = store.cases(NODE)
     assert [(part.slot, part.out) for part in case.parts] == [("GPU 1", "1650000000101")]
-    assert [intent.wish for intent in store.intents(NODE)] == [IntentKind.RMA]
+    assert [intent.kind for intent in store.intents(NODE)] == [IntentKind.RMA]
     assert "Case C-7 opened at Acme: GPU 1. GPU 1 failed" in [each.sentence for each in store.history(NODE)]
     assert "C-7 at Acme, GPU 1 (1650000000101 out); open" in typed("rma", "list").words
     assert json.loads(typed("rma", "show", NODE, "--json").out)["cases"][0]["number"] == "C-7"
@@ -118,9 +118,9 @@ def test_the_last_case_that_ends_brings_the_node_back(store: Store, typed: Type)
     assert other.code == 0, other.err
     stays = typed("rma", "close", NODE, "--case", "C-8", "--reason", "came back")
     assert "it stays in rma: C-7 open still" in stays.words
-    assert IntentKind.REPAIRED not in {intent.wish for intent in store.intents(NODE)}
+    assert IntentKind.REPAIRED not in {intent.kind for intent in store.intents(NODE)}
     assert typed("rma", "close", NODE, "--wait", "0").code == 4
-    assert IntentKind.REPAIRED in {intent.wish for intent in store.intents(NODE)}
+    assert IntentKind.REPAIRED in {intent.kind for intent in store.intents(NODE)}
     assert typed("rma", "list").words == "no case is open"
     assert "ended" in typed("rma", "list", "--all").words
 
@@ -147,7 +147,7 @@ def _change_serial(tmp_path: Path) -> str:
     return before
 
 
-def test_a_replaced_chassis_is_asked_about_once_and_left_as_a_wish(
+def test_a_replaced_chassis_is_asked_about_once_and_left_as_a_request(
     store: Store, typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = _change_serial(tmp_path)
@@ -158,7 +158,7 @@ def test_a_replaced_chassis_is_asked_about_once_and_left_as_a_wish(
     assert store.intents(NODE) == ()
     assert typed("rma", "replaced", NODE, "--yes", "--wait", "0").code == 4
     assert typed("rma", "replaced", NODE, "--record", "--yes", "--wait", "0").code == 4
-    assert [(each.wish, each.detail) for each in store.intents(NODE)] == [
+    assert [(each.kind, each.detail) for each in store.intents(NODE)] == [
         (IntentKind.REPLACED, ""),
         (IntentKind.REPLACED, "record"),
     ]

@@ -7,13 +7,13 @@ from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage
 
 
-@pytest.mark.parametrize("wish", IntentKind)
-def test_every_wish_needs_a_right_that_operators_have_and_viewers_and_tenants_do_not(wish: IntentKind) -> None:
-    right = needed(wish)
+@pytest.mark.parametrize("intent", IntentKind)
+def test_every_request_needs_a_right_that_operators_have_and_viewers_and_tenants_do_not(intent: IntentKind) -> None:
+    right = needed(intent)
     assert Who("ada", Role.OPERATOR).may(right)
     assert not Who("screen", Role.VIEWER).may(right)
     assert not Who("portal", Role.TENANT, "Acme").may(right)
-    assert Who("bob", Role.TECHNICIAN).may(right) is (wish in MENDING)
+    assert Who("bob", Role.TECHNICIAN).may(right) is (intent in MENDING)
 
 
 @pytest.mark.parametrize("stage", Stage)

@@ -16,7 +16,7 @@ from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import MOVING, SERVING, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import Timing
 from tests.core.firmware.bmc_model import a_flash
-from tests.making import NOW, a_finding, a_node, a_run, a_view, a_wish, conditions, held, stored, usage
+from tests.making import NOW, a_finding, a_node, a_run, a_view, an_intent, conditions, held, stored, usage
 
 TIMING = Timing()
 ADVISING = Modes(dict.fromkeys(Kind, Mode.ADVISE))
@@ -43,13 +43,13 @@ def test_where_automation_may_not_act_nothing_is_done_to_a_node(  # noqa: PLR091
     state: State,
     modes: Modes,
     remedies: list[Remedy],
-    wishes: list[IntentKind],
+    intents: list[IntentKind],
     holding: set[Condition],
     outcome: Outcome | None,
     in_use: bool,
     later: float,
 ) -> None:
-    """Whatever was seen, wished for or left half done: no stage that acts, no drain, and no node leaves service."""
+    """Whatever was seen, requested or left half done: no stage that acts, no drain, and no node leaves service."""
     node = a_node(state, conditions=conditions(*holding, detail="REBOOT", by="runner"))
     view = a_view(
         node,
@@ -58,7 +58,7 @@ def test_where_automation_may_not_act_nothing_is_done_to_a_node(  # noqa: PLR091
             *(stored(a_finding(each, fault=f"f{nth}")) for nth, each in enumerate(remedies)),
             usage(in_use=in_use),
         ),
-        intents=tuple(a_wish(each, id=nth, detail="firmware") for nth, each in enumerate(wishes)),
+        intents=tuple(an_intent(each, id=nth, detail="firmware") for nth, each in enumerate(intents)),
         runs=tuple(a_run(stage, outcome) for stage in Stage) if outcome is not None else (),
         tested=True,
         drained=True,
@@ -130,7 +130,7 @@ def test_what_a_person_asked_for_before_waits_when_its_mode_is_lowered() -> None
 
 
 @pytest.mark.parametrize(
-    ("wish", "state", "kind"),
+    ("intent", "state", "kind"),
     [
         (IntentKind.REBOOT, State.PRODUCTION, Kind.REBOOT),
         (IntentKind.TRIAGE, State.PRODUCTION, Kind.TRIAGE),
@@ -140,10 +140,10 @@ def test_what_a_person_asked_for_before_waits_when_its_mode_is_lowered() -> None
         (IntentKind.RUN, State.FIRMWARE, Kind.FIRMWARE),
     ],
 )
-def test_a_wish_that_acts_is_refused_with_the_command_that_raises_the_mode(
-    wish: IntentKind, state: State, kind: Kind
+def test_a_request_that_acts_is_refused_with_the_command_that_raises_the_mode(
+    intent: IntentKind, state: State, kind: Kind
 ) -> None:
-    view = a_view(a_node(state), modes=Modes(), intents=(a_wish(wish, detail="firmware"),))
+    view = a_view(a_node(state), modes=Modes(), intents=(an_intent(intent, detail="firmware"),))
     (answer,) = decide(view, TIMING, NOW).actions
     raised = f"fleet-runner mode act --node gpu-01 --for {kind} --reason …"
     why = f"Its mode is observe for {kind}: {raised}, then ask again."

@@ -16,7 +16,7 @@ from fleet_runner.core.lifecycle.runs import IntentKind, Outcome, Run, Stored
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.core.lifecycle.view import Timing, View
 from fleet_runner.core.schedules.sweep import SweepHistory
-from tests.making import NOW, a_fabric, a_finding, a_run, a_view, a_wish, conditions, paced, sweep
+from tests.making import NOW, a_fabric, a_finding, a_run, a_view, an_intent, conditions, paced, sweep
 
 TIMING = Timing(retry=60, cabling=paced(14_400), confirm=600)
 HERE = (Termination("gpu-01", "ib0"),)
@@ -156,8 +156,8 @@ def test_without_an_observer_nothing_runs_and_it_says_so() -> None:
     assert decision.waiting.endswith("last sweep: 1,536 of 1,538 links as designed")
     assert decision.wake_at == NOW + 1e6 + 300
     assert "it was not swept yet" in decide(seen(runs=(), observers=()), TIMING, NOW).waiting
-    wish = a_wish(IntentKind.RUN, node="infiniband.hall", detail="fabric")
-    (answer,) = decide(seen(observers=(), intents=(wish,)), TIMING, NOW).actions
+    intent = an_intent(IntentKind.RUN, node="infiniband.hall", detail="fabric")
+    (answer,) = decide(seen(observers=(), intents=(intent,)), TIMING, NOW).actions
     assert "nothing can read it" in str(answer)
 
 
@@ -172,12 +172,14 @@ def test_a_held_fabric_is_not_swept_by_itself_and_can_be_by_a_person() -> None:
     """Reading moves nothing."""
     fabric = a_fabric(conditions=conditions(Condition.HELD))
     assert not starts(decide(a_view(fabric, observers=HERE), TIMING, NOW))
-    wish = a_wish(IntentKind.RUN, node="infiniband.hall", detail="fabric")
-    assert starts(Decision(decide(a_view(fabric, observers=HERE, intents=(wish,)), TIMING, NOW).actions[:1], "", NOW))
+    intent = an_intent(IntentKind.RUN, node="infiniband.hall", detail="fabric")
+    assert starts(
+        Decision(decide(a_view(fabric, observers=HERE, intents=(intent,)), TIMING, NOW).actions[:1], "", NOW)
+    )
 
 
 @pytest.mark.parametrize(
-    ("wish", "detail", "accepted"),
+    ("intent", "detail", "accepted"),
     [
         (IntentKind.HOLD, "", True),
         (IntentKind.RETIRE, "", True),
@@ -190,12 +192,12 @@ def test_a_held_fabric_is_not_swept_by_itself_and_can_be_by_a_person() -> None:
         (IntentKind.RELEASE, "", False),
     ],
 )
-def test_a_fabric_takes_the_wishes_that_make_sense_for_it(wish: IntentKind, detail: str, accepted: bool) -> None:
+def test_a_fabric_takes_the_requests_that_make_sense_for_it(intent: IntentKind, detail: str, accepted: bool) -> None:
     """The others are refused with what is possible."""
-    view = seen(intents=(a_wish(wish, node="infiniband.hall", detail=detail),))
+    view = seen(intents=(an_intent(intent, node="infiniband.hall", detail=detail),))
     *_, said = decide(view, TIMING, NOW).actions
     assert getattr(said, "accepted") is accepted  # noqa: B009  every action may stand there
-    node = a_view(intents=(a_wish(IntentKind.RUN, detail="fabric"),))
+    node = a_view(intents=(an_intent(IntentKind.RUN, detail="fabric"),))
     assert "cannot be run on a node in production" in str(decide(node, TIMING, NOW).actions)
 
 

@@ -30,9 +30,9 @@ from tests.making import (
     a_node,
     a_run,
     a_view,
-    a_wish,
     an_alarm,
     an_attempt,
+    an_intent,
     conditions,
     held,
     paced,
@@ -197,7 +197,9 @@ def test_a_fault_whose_alarm_is_over_ends_its_remedy() -> None:
 
 def test_cancelling_covers_what_signals_told() -> None:
     """Until the alarm has cleared."""
-    cancelled = decide(pending(Remedy.RESET, alarms=(an_alarm(),), intents=(a_wish(IntentKind.CANCEL),)), TIMING, NOW)
+    cancelled = decide(
+        pending(Remedy.RESET, alarms=(an_alarm(),), intents=(an_intent(IntentKind.CANCEL),)), TIMING, NOW
+    )
     (waived,) = of(SetCondition, cancelled)
     assert waived.held.detail == an_alarm().fault
     node = a_node(conditions={Condition.WAIVED: waived.held})
@@ -258,7 +260,7 @@ def test_what_came_of_an_attempt_is_remembered() -> None:
     triaged = in_remedy(State.REBOOT, Outcome.FAILED)
     assert of(EndAttempt, triaged)[0].helped is False
     assert of(BeginAttempt, triaged) == []
-    retired = in_remedy(State.REBOOT, Outcome.PASSED, intents=(a_wish(IntentKind.RETIRE, reason="sold"),))
+    retired = in_remedy(State.REBOOT, Outcome.PASSED, intents=(an_intent(IntentKind.RETIRE, reason="sold"),))
     assert of(EndAttempt, retired) == [EndAttempt(4, helped=None, because="sold")]
     assert of(EndAttempt, in_remedy(State.REBOOT, Outcome.PASSED, attempts=())) == []
 
@@ -357,9 +359,9 @@ def test_what_is_known_of_a_node_in_triage_is_gathered_once() -> None:
     ):
         assert decide(a_view(node), TIMING, NOW).actions == ()
     going = a_run(Stage.COLLECT, None)
-    asked = decide(a_view(a_node(State.TRIAGE), run=going, intents=(a_wish(IntentKind.DEBUG),)), TIMING, NOW)
+    asked = decide(a_view(a_node(State.TRIAGE), run=going, intents=(an_intent(IntentKind.DEBUG),)), TIMING, NOW)
     assert event(asked) is Event.DEBUG
-    run = a_wish(IntentKind.RUN, detail="verify")
+    run = an_intent(IntentKind.RUN, detail="verify")
     assert decide(a_view(a_node(State.TRIAGE), run=going, intents=(run,)), TIMING, NOW).actions == ()
 
 

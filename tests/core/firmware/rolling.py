@@ -114,7 +114,7 @@ class Rolling:
         return asked
 
     def answer(self, name: str) -> None:
-        """Let the runner answer the wish that was left for a node."""
+        """Let the runner answer the request that was left for a node."""
         one = self.ones[name]
         if self.members[name].turn is RolloutStep.ASKED and one.answer is None:
             one.answer = (True, "REFLASH is pending.")

@@ -31,7 +31,7 @@ from tests.making import (
     a_run,
     a_ticket,
     a_view,
-    a_wish,
+    an_intent,
     conditions,
     stored,
     sweep,
@@ -73,7 +73,7 @@ steps = st.lists(
 def test_no_story_leads_to_production_without_a_passed_burn_in(
     story: list[Outcome | IntentKind | bool | Remedy],
 ) -> None:
-    """Outcomes, wishes, work and faults in any order: and a held node never moves."""
+    """Outcomes, requests, work and faults in any order: and a held node never moves."""
     node = a_node(State.REGISTERED)
     earned = False
     for chapter in story:
@@ -81,7 +81,7 @@ def test_no_story_leads_to_production_without_a_passed_burn_in(
         runs = tuple(a_run(stage, chapter) for stage in stages) if isinstance(chapter, Outcome) else ()
         latest = (stored(a_finding(chapter)),) if isinstance(chapter, Remedy) else ()
         latest += (usage(in_use=chapter),) if isinstance(chapter, bool) else ()
-        intents = (a_wish(chapter, detail="verify"),) if isinstance(chapter, IntentKind) else ()
+        intents = (an_intent(chapter, detail="verify"),) if isinstance(chapter, IntentKind) else ()
         decision = decide(a_view(node, runs=runs, latest=latest, intents=intents), TIMING, NOW)
         moved = after(node, decision)
         assert sum(isinstance(action, Move) for action in decision.actions) <= 1

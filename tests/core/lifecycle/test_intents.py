@@ -10,41 +10,41 @@ from fleet_runner.core.lifecycle.intents import OF_FABRICS, READ_ONLY, answer
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import View
-from tests.making import NOW, a_finding, a_node, a_run, a_view, a_wish, conditions, held, stored, usage
+from tests.making import NOW, a_finding, a_node, a_run, a_view, an_intent, conditions, held, stored, usage
 
 HELD = conditions(Condition.HELD)
 
 
-def asked(wish: IntentKind, state: State = State.PRODUCTION, **values: object) -> tuple[tuple[Action, ...], Answer]:
-    """What a wish leads to, and its answer."""
+def asked(intent: IntentKind, state: State = State.PRODUCTION, **values: object) -> tuple[tuple[Action, ...], Answer]:
+    """What a request leads to, and its answer."""
     node_values = {name: values.pop(name) for name in ("conditions", "management") if name in values}
     detail = str(values.pop("detail", ""))
-    view = a_view(a_node(state, **node_values), intents=(a_wish(wish, detail=detail),), **values)
+    view = a_view(a_node(state, **node_values), intents=(an_intent(intent, detail=detail),), **values)
     *actions, said = answer(view, NOW - 600)
     assert isinstance(said, Answer)
     return tuple(actions), said
 
 
 @given(st.sampled_from(list(IntentKind)), st.sampled_from(list(State)), st.sets(st.sampled_from(list(Condition))))
-def test_every_wish_gets_exactly_one_answer(wish: IntentKind, state: State, holding: set[Condition]) -> None:
+def test_every_request_gets_exactly_one_answer(intent: IntentKind, state: State, holding: set[Condition]) -> None:
     """A refused one changes nothing. One to adopt a node that nobody looked at waits for a look."""
-    assume((wish, state) != (IntentKind.ADOPT, State.REGISTERED) or Condition.HELD in holding)
-    actions, said = asked(wish, state, conditions=conditions(*holding), detail="verify")
+    assume((intent, state) != (IntentKind.ADOPT, State.REGISTERED) or Condition.HELD in holding)
+    actions, said = asked(intent, state, conditions=conditions(*holding), detail="verify")
     assert said.intent == 9
     assert said.sentence.endswith((".", " "))
     assert said.accepted or not actions
 
 
 @given(st.sampled_from(list(IntentKind)), st.sampled_from(list(State)), st.sampled_from(list(Stage)))
-def test_a_held_node_never_moves(wish: IntentKind, state: State, stage: Stage) -> None:
+def test_a_held_node_never_moves(intent: IntentKind, state: State, stage: Stage) -> None:
     """Nor is anything done to it that is more than reading."""
-    actions, _ = asked(wish, state, conditions=HELD, detail=stage.value)
+    actions, _ = asked(intent, state, conditions=HELD, detail=stage.value)
     assert not any(isinstance(action, Move) for action in actions)
     assert all(action.stage in READ_ONLY | OF_FABRICS for action in actions if isinstance(action, OpenRun))
 
 
 @pytest.mark.parametrize(
-    ("wish", "state", "to"),
+    ("intent", "state", "to"),
     [
         (IntentKind.CERTIFY, State.ONBOARD, State.VERIFY),
         (IntentKind.RETIRE, State.PRODUCTION, State.RETIRED),
@@ -55,14 +55,14 @@ def test_a_held_node_never_moves(wish: IntentKind, state: State, stage: Stage) -
         (IntentKind.TRIAGE, State.FIRMWARE_FAILED, State.TRIAGE),
     ],
 )
-def test_a_wish_that_is_an_event_moves_the_node(wish: IntentKind, state: State, to: State) -> None:
+def test_a_request_that_is_an_event_moves_the_node(intent: IntentKind, state: State, to: State) -> None:
     """In the name of who asked."""
-    (action,), said = asked(wish, state)
+    (action,), said = asked(intent, state)
     assert isinstance(action, Move)
     assert (action.transition.to, action.by, said.accepted) == (to, "ann", True)
 
 
-def test_an_impossible_wish_is_refused_with_what_is_possible() -> None:
+def test_an_impossible_request_is_refused_with_what_is_possible() -> None:
     """One sentence, and the next step."""
     actions, said = asked(IntentKind.CERTIFY, State.PRODUCTION)
     assert actions == ()
@@ -72,12 +72,12 @@ def test_an_impossible_wish_is_refused_with_what_is_possible() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "detail"),
+    ("intent", "detail"),
     [(IntentKind.REBOOT, "REBOOT"), (IntentKind.TRIAGE, "TRIAGE"), (IntentKind.FIRMWARE, "REFLASH")],
 )
-def test_a_wish_to_take_a_node_out_waits_until_it_is_idle(wish: IntentKind, detail: str) -> None:
+def test_a_request_to_take_a_node_out_waits_until_it_is_idle(intent: IntentKind, detail: str) -> None:
     """It is pending like any other remedy."""
-    actions, said = asked(wish)
+    actions, said = asked(intent)
     assert [action.condition for action in actions if isinstance(action, SetCondition)] == [
         Condition.PENDING,
         Condition.CORDONED,
@@ -154,17 +154,17 @@ def test_a_node_is_tested_on_request_while_nobody_uses_it() -> None:
     assert "cannot be run on a node in wipe" in asked(IntentKind.RUN, State.WIPE, detail="health_active")[1].sentence
 
 
-def test_a_wish_to_move_waits_for_the_open_run() -> None:
+def test_a_request_to_move_waits_for_the_open_run() -> None:
     """A hold does not."""
     busy = {"run": a_run(Stage.VERIFY, None)}
     view: View = a_view(
-        a_node(State.ONBOARD), intents=(a_wish(IntentKind.CERTIFY), a_wish(IntentKind.HOLD, id=10)), **busy
+        a_node(State.ONBOARD), intents=(an_intent(IntentKind.CERTIFY), an_intent(IntentKind.HOLD, id=10)), **busy
     )
     (action, said) = answer(view, NOW - 600)
     assert isinstance(action, SetCondition)
     assert isinstance(said, Answer)
     assert said.intent == 10
-    assert answer(a_view(intents=(a_wish(IntentKind.RETIRE),), **busy), NOW) == ()
+    assert answer(a_view(intents=(an_intent(IntentKind.RETIRE),), **busy), NOW) == ()
     assert answer(a_view(), NOW) == ()
 
 
@@ -173,12 +173,12 @@ def test_every_state_has_a_meaning() -> None:
     assert all(place.meaning.endswith(".") for place in STATES.values())
 
 
-def test_a_rollouts_wish_takes_no_other_remedys_place() -> None:
+def test_a_rollouts_request_takes_no_other_remedys_place() -> None:
     """A person's does."""
     busy = a_node(conditions={Condition.PENDING: held("GPU 3 fell off the bus.", "runner", detail="REBOOT")})
-    (said,) = answer(a_view(busy, intents=(a_wish(IntentKind.FIRMWARE, by="rollout 3"),)), NOW)
+    (said,) = answer(a_view(busy, intents=(an_intent(IntentKind.FIRMWARE, by="rollout 3"),)), NOW)
     assert said == Answer(9, accepted=False, sentence="REBOOT is pending already: GPU 3 fell off the bus.")
-    *actions, yes = answer(a_view(busy, intents=(a_wish(IntentKind.FIRMWARE),)), NOW)
+    *actions, yes = answer(a_view(busy, intents=(an_intent(IntentKind.FIRMWARE),)), NOW)
     assert isinstance(yes, Answer)
     assert yes.accepted
     assert len(actions) == 3

@@ -18,6 +18,6 @@ def test_one_that_serves_says_all_that_goes_with_it() -> None:
         "gpu-01 leaves the fleet from production: nothing can be asked of it any more.",
         "It serves: it is not drained first, and its scheduler is not told.",
         "Work was seen on it: nobody looks after that work any more.",
-        "health_passive runs on it: the wish waits for its end.",
+        "health_passive runs on it: the request waits for its end.",
         "Open tickets name it, and no check closes them any more: #5, #7.",
     )

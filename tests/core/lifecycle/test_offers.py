@@ -32,23 +32,25 @@ NODES = [
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: f"{node.state}-{'-'.join(node.conditions)}")
 def test_what_is_offered_is_taken_and_what_is_not_is_refused(node: Node) -> None:
-    for wish in IntentKind:
-        if wish is IntentKind.RUN or (wish is IntentKind.ADOPT and node.state is State.REGISTERED):
+    for intent in IntentKind:
+        if intent is IntentKind.RUN or (intent is IntentKind.ADOPT and node.state is State.REGISTERED):
             continue  # what the first leads to depends on its stage, the second has the node looked at first
-        asked = Intent(7, node.name, wish, "alice", 2.0, "a reason")
+        asked = Intent(7, node.name, intent, "alice", 2.0, "a reason")
         (said,) = [each for each in answer(View(node, "active", intents=(asked,)), 0.0) if isinstance(each, Answer)]
-        again = wish in {IntentKind.HOLD, IntentKind.MAINTENANCE} and not applies(node, wish)  # held twice is held
-        assert said.accepted is (applies(node, wish) or again), (wish, said.sentence)
+        again = intent in {IntentKind.HOLD, IntentKind.MAINTENANCE} and not applies(
+            node, intent
+        )  # held twice is held
+        assert said.accepted is (applies(node, intent) or again), (intent, said.sentence)
 
 
-def test_every_wish_has_its_row_or_its_place_elsewhere() -> None:
+def test_every_request_has_its_row_or_its_place_elsewhere() -> None:
     assert ROWS.keys() | ELSEWHERE.keys() == set(IntentKind)
     assert not ROWS.keys() & ELSEWHERE.keys()
 
 
 def test_what_is_offered_comes_with_what_it_does() -> None:
     found = offers(a_node(State.ONBOARD))
-    assert [offer.wish for offer in found] == [
+    assert [offer.kind for offer in found] == [
         IntentKind.CERTIFY,
         IntentKind.HOLD,
         IntentKind.MAINTENANCE,
@@ -68,5 +70,5 @@ def test_a_stage_is_offered_where_it_may_run() -> None:
     assert stages(State.PRODUCTION) == (Stage.VERIFY, Stage.HEALTH_PASSIVE, Stage.HEALTH_ACTIVE, Stage.CABLING)
     assert Stage.BURN_IN in stages(State.BURN_IN)
     assert Stage.HEALTH_ACTIVE not in stages(State.ONBOARD)
-    run = next(offer for offer in offers(a_node(State.BURN_IN)) if offer.wish is IntentKind.RUN)
+    run = next(offer for offer in offers(a_node(State.BURN_IN)) if offer.kind is IntentKind.RUN)
     assert run.stages == stages(State.BURN_IN)

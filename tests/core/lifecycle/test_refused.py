@@ -16,7 +16,7 @@ from fleet_runner.core.lifecycle.pending import HOLDS
 from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import STATES, Condition, Event, Stage, State
 from fleet_runner.core.lifecycle.view import Timing, View
-from tests.making import NOW, OFF, a_finding, a_node, a_run, a_view, a_wish, an_alarm, held, paced, stored, usage
+from tests.making import NOW, OFF, a_finding, a_node, a_run, a_view, an_alarm, an_intent, held, paced, stored, usage
 
 TIMING = Timing(passive=paced(900), cabling=paced(14_400), active=OFF)
 WHY = "its serial was S-1, the source of truth says S-2 now"
@@ -94,7 +94,7 @@ def test_an_open_run_goes_on_and_a_hold_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "wish", "detail", "accepted"),
+    ("state", "intent", "detail", "accepted"),
     [
         (State.PRODUCTION, IntentKind.REBOOT, "", False),
         (State.PRODUCTION, IntentKind.FIRMWARE, "", False),
@@ -112,9 +112,9 @@ def test_an_open_run_goes_on_and_a_hold_is_kept() -> None:
     ],
 )
 def test_people_may_ask_for_what_does_nothing_to_a_machine(
-    state: State, wish: IntentKind, detail: str, *, accepted: bool
+    state: State, intent: IntentKind, detail: str, *, accepted: bool
 ) -> None:
-    said = answer(refused(state, intents=(a_wish(wish, detail=detail, reason="because"),)), NOW)[-1]
+    said = answer(refused(state, intents=(an_intent(intent, detail=detail, reason="because"),)), NOW)[-1]
     assert isinstance(said, Answer)
     assert said.accepted is accepted
     assert accepted or WHY in said.sentence
@@ -122,7 +122,7 @@ def test_people_may_ask_for_what_does_nothing_to_a_machine(
 
 def replaced(view: View, detail: str = "") -> tuple[object, ...]:
     """What follows when a person says that its chassis was replaced."""
-    return answer(replace(view, intents=(a_wish(IntentKind.REPLACED, detail=detail),)), NOW)
+    return answer(replace(view, intents=(an_intent(IntentKind.REPLACED, detail=detail),)), NOW)
 
 
 @pytest.mark.parametrize("state", [State.RMA, State.TRIAGE, State.BURN_IN, State.VERIFY, State.FIRMWARE_FAILED])

@@ -12,7 +12,7 @@ from fleet_runner.core.lifecycle.decisions import decide
 from fleet_runner.core.lifecycle.runs import IntentKind, Outcome, Stored
 from fleet_runner.core.lifecycle.states import Event, Stage, State
 from fleet_runner.core.lifecycle.view import FAR, RUNNER, Timing, View
-from tests.making import NOW, a_node, a_run, a_view, a_wish, stored
+from tests.making import NOW, a_node, a_run, a_view, an_intent, stored
 
 TIMING = Timing()
 REGISTERED = a_node(State.REGISTERED)
@@ -131,7 +131,7 @@ SERVES = (power("On", "OSRunning"), up(id=4), identity(), scheduler())
 
 def test_a_node_that_serves_as_designed_is_adopted_without_anything_done_to_it() -> None:
     """In whichever mode: nothing is done."""
-    view = surveyed(*SERVES, scheduled=True, modes=Modes(), intents=(a_wish(IntentKind.ADOPT, reason="Monday"),))
+    view = surveyed(*SERVES, scheduled=True, modes=Modes(), intents=(an_intent(IntentKind.ADOPT, reason="Monday"),))
     move, answer = decide(view, TIMING, NOW).actions
     assert isinstance(move, Move)
     assert (move.transition.to, move.by, move.because) == (State.PRODUCTION, "ann", "Monday")
@@ -141,27 +141,27 @@ def test_a_node_that_serves_as_designed_is_adopted_without_anything_done_to_it()
 
 @pytest.mark.parametrize("view", [a_view(REGISTERED), surveyed(*SERVES)])
 def test_a_node_that_was_not_looked_at_lately_is_looked_at_first(view: View) -> None:
-    """The wish waits for that."""
-    wish = a_wish(IntentKind.ADOPT, at=NOW + 2000)
+    """The request waits for that."""
+    intent = an_intent(IntentKind.ADOPT, at=NOW + 2000)
     (run,) = decide(
-        a_view(REGISTERED, runs=view.runs, latest=view.latest, intents=(wish,)), TIMING, NOW + 2000
+        a_view(REGISTERED, runs=view.runs, latest=view.latest, intents=(intent,)), TIMING, NOW + 2000
     ).actions
     assert isinstance(run, OpenRun)
     assert (run.stage, run.by) == (Stage.SURVEY, "ann")
 
 
-def test_a_survey_whose_end_nobody_saw_answers_only_the_wish_it_was_made_for() -> None:
+def test_a_survey_whose_end_nobody_saw_answers_only_the_request_it_was_made_for() -> None:
     """Else a broken play would be begun again at every tick."""
-    again = surveyed(outcome=Outcome.LOST, intents=(a_wish(IntentKind.ADOPT),))
+    again = surveyed(outcome=Outcome.LOST, intents=(an_intent(IntentKind.ADOPT),))
     (run,) = decide(again, TIMING, NOW).actions
     assert isinstance(run, OpenRun)
-    mine = surveyed(outcome=Outcome.LOST, intents=(a_wish(IntentKind.ADOPT, at=NOW - 60),))
+    mine = surveyed(outcome=Outcome.LOST, intents=(an_intent(IntentKind.ADOPT, at=NOW - 60),))
     (answer,) = decide(mine, TIMING, NOW).actions
     assert answer == Answer(9, accepted=False, sentence="Left as it is: it does not answer over ssh.")
 
 
 def test_only_a_registered_node_is_adopted() -> None:
-    (answer,) = decide(a_view(intents=(a_wish(IntentKind.ADOPT),)), TIMING, NOW).actions
+    (answer,) = decide(a_view(intents=(an_intent(IntentKind.ADOPT),)), TIMING, NOW).actions
     assert isinstance(answer, Answer)
     assert not answer.accepted
 
@@ -192,14 +192,14 @@ def test_without_a_scheduler_none_is_asked() -> None:
 
 
 def test_a_registered_node_may_be_surveyed_by_hand() -> None:
-    (run, _) = decide(a_view(REGISTERED, intents=(a_wish(IntentKind.RUN, detail="survey"),)), TIMING, NOW).actions
+    (run, _) = decide(a_view(REGISTERED, intents=(an_intent(IntentKind.RUN, detail="survey"),)), TIMING, NOW).actions
     assert isinstance(run, OpenRun)
     assert run.stage is Stage.SURVEY
 
 
 def test_a_persons_word_boots_anew_what_runs() -> None:
     (move, answer) = decide(
-        surveyed(*SERVES, intents=(a_wish(IntentKind.PROVISION, reason="reimage"),)), TIMING, NOW
+        surveyed(*SERVES, intents=(an_intent(IntentKind.PROVISION, reason="reimage"),)), TIMING, NOW
     ).actions
     assert isinstance(move, Move)
     assert (move.transition.to, move.by) == (State.PROVISION, "ann")

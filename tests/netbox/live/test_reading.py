@@ -55,7 +55,7 @@ def test_templates_and_serializers_give_the_same(hall: Hall, place: Place, fleet
     """Without export templates the same is read, only slower."""
     if place.count("dcim/devices") > FEW:
         pytest.skip(f"this NetBox holds over {FEW} devices: its serializers take minutes for them")
-    with Client(place.url, place.token, netbox.Patience()) as client:
+    with Client(place.url, place.token, netbox.Timeouts()) as client:
         rows = lists.everything(lists.Lists(client, templates=False))
     through_rest = netbox.fleet(netbox.Snapshot(rows, None, 0, ""), place.url)
     assert hall.of(through_rest) == hall.of(fleet())

@@ -278,7 +278,7 @@ def test_a_trial_that_does_not_help_opens_the_breaker_for_longer(make_world: Cal
 def test_people_pass_an_open_breaker_and_nothing_keeps_a_node_from_coming_back(
     make_world: Callable[..., TickContext],
 ) -> None:
-    """A wish is carried out, a reboot under way ends in service, a reset by name closes it."""
+    """A request is carried out, a reboot under way ends in service, a reset by name closes it."""
     world = make_world(count=10)
     now = in_service(world)
     for at in range(6):

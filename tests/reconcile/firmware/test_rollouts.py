@@ -65,7 +65,7 @@ def test_a_rollout_takes_a_canary_and_then_waves_through_firmware_and_burn_in(ma
 
 
 def test_drift_alone_moves_no_node(make_world: MakeWorld) -> None:
-    """However plainly a check sees it; a person's wish does, and is not held back by the budget."""
+    """However plainly a check sees it; a person's request does, and is not held back by the budget."""
     world = catalogued(make_world(count=2))
     now = serving(world)
     world.settings = world.settings.model_copy(update={"max_out_rack": 1, "max_out_share": 0.01, "small_fleet": 9})

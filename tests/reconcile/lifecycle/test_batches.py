@@ -73,7 +73,7 @@ def test_a_batch_that_is_not_full_takes_more_nodes_of_its_stage_alone(make_world
     tick(world, now)
     stages = [(batch.stage, sorted(batch.runs)) for batch in engine.launched]
     assert stages == [(Stage.CABLING, ["gpu-01", "gpu-03"]), (Stage.HEALTH_PASSIVE, ["gpu-02"])]
-    assert [intent.wish for intent in world.store.intents("gpu-04")] == [IntentKind.RUN], "it is not forgotten"
+    assert [intent.kind for intent in world.store.intents("gpu-04")] == [IntentKind.RUN], "it is not forgotten"
     assert waiting(world) == ["gpu-04"]
     engine.state = BatchState.ENDED
     tick(world, now + 1.0)

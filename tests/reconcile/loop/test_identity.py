@@ -227,9 +227,9 @@ def test_a_replaced_chassis_begins_anew_at_onboard_and_earns_production(make_wor
     now = standing(world, State.RMA)
     source.say(replace(source.fleet.devices["gpu-01"], serial="S-77"))
     now = pass_time(world, now, 30)
-    wish = world.store.leave_intent("gpu-01", IntentKind.REPLACED, "ann", now=now)
+    intent = world.store.leave_intent("gpu-01", IntentKind.REPLACED, "ann", now=now)
     now = pass_time(world, now, 10)
-    said = world.store.answer(wish)
+    said = world.store.answer(intent)
     assert said is not None
     assert said[0], said[1]
     assert states(world) == {"gpu-01": State.ONBOARD}

@@ -202,7 +202,7 @@ def test_whatever_plays_say_no_node_skips_burn_in(make_world: Callable[..., Tick
     assert timing(world.settings).retry == 10
 
 
-def test_time_spent_held_does_not_count_and_wishes_are_answered(make_world: Callable[..., TickContext]) -> None:
+def test_time_spent_held_does_not_count_and_requests_are_answered(make_world: Callable[..., TickContext]) -> None:
     """A node held past its deadline goes on when it is released."""
     world = make_world(lambda _node, stage: None if stage is Stage.PROVISION else (GOOD,))
     in_service(world, State.PROVISION)

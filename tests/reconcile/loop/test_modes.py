@@ -68,9 +68,9 @@ def test_what_serves_is_adopted_and_observed_until_somebody_lets_it_act(
     """Its fault is told, then advised with a ticket, then healed: each step by a word of a person."""
     world = observed(make_world, serves, 1)
     tick(world, 1000.0)
-    wish = world.store.leave_intent("gpu-01", IntentKind.ADOPT, "ann", reason="Monday", now=1001.0)
+    intent = world.store.leave_intent("gpu-01", IntentKind.ADOPT, "ann", reason="Monday", now=1001.0)
     pass_time(world, 1001.0, 30)
-    assert world.store.answer(wish) == (
+    assert world.store.answer(intent) == (
         True,
         "Already in service and built as designed: adopted as it is, without a reboot.",
     )

@@ -48,7 +48,9 @@ def test_a_node_whose_run_is_due_says_what_it_waits_for(make_world: Callable[...
     assert len(world.engine.launched) > 1
 
 
-def test_a_wish_for_a_run_waits_and_one_that_came_after_it_does_not(make_world: Callable[..., TickContext]) -> None:
+def test_a_request_for_a_run_waits_and_one_that_came_after_it_does_not(
+    make_world: Callable[..., TickContext],
+) -> None:
     """A person holds a node that another wants to be looked at."""
     world = make_world(all_good)
     now = in_service(world)
@@ -59,7 +61,7 @@ def test_a_wish_for_a_run_waits_and_one_that_came_after_it_does_not(make_world: 
     now = pass_time(world, now, 30.0)
     (node,) = world.store.nodes()
     assert Condition.HELD in node.conditions
-    assert [intent.wish for intent in world.store.intents("gpu-01")] == [IntentKind.RUN]
+    assert [intent.kind for intent in world.store.intents("gpu-01")] == [IntentKind.RUN]
     assert (node.waiting, world.store.open_runs()) == (WAITS, ())
     world.store.resume_queue()
     pass_time(world, now, 30.0)

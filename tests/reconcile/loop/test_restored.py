@@ -39,7 +39,7 @@ def sick(_node: str, stage: Stage) -> tuple[Result, ...]:
 
 @pytest.fixture
 def restored(make_world: Callable[..., TickContext], tmp_path: Path) -> Iterator[TickContext]:
-    """A world whose store was saved with a node in every state and a wish, and brought back."""
+    """A world whose store was saved with a node in every state and a request, and brought back."""
     world = make_world(sick, count=len(STATES))
     url, file = world.settings.store_url, tmp_path / "fleet.backup"
     in_service(world)

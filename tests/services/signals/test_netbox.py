@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fleet_runner.adapters.plays.wakeup import WISHES, Wakeup, hearing
+from fleet_runner.adapters.plays.wakeup import REQUESTS, Wakeup, hearing
 from fleet_runner.services.signals import netbox
 from tests.secret import private
 from tests.services.signals.hearing import Ear, flooded, listening
@@ -32,7 +32,7 @@ def hooked(folder: Path, secret: bytes | None = SECRET, **more: Any) -> Iterator
     if secret is not None:
         private(file, secret.decode() + "\n")
     given: dict[str, Any] = {"netbox_wishes": True, "netbox_webhook_secret": file} | more
-    with listening(folder, **given) as ear, hearing(folder, WISHES) as bell:
+    with listening(folder, **given) as ear, hearing(folder, REQUESTS) as bell:
         yield ear, bell
 
 
@@ -124,5 +124,5 @@ def test_the_door_is_for_posts_alone(tmp_path: Path) -> None:
 def test_nobody_who_hears_is_no_trouble(tmp_path: Path) -> None:
     """The pages are looked at anyway."""
     with hooked(tmp_path) as (ear, _):
-        (tmp_path / WISHES).unlink()
+        (tmp_path / REQUESTS).unlink()
         assert hook(ear, signature()).status_code == 200

@@ -130,30 +130,39 @@ def test_what_a_node_said_comes_as_it_is_and_as_json_alone(site: Served) -> None
 
 
 def asked(site: Served, body: object, role: Role = Role.OPERATOR, name: str = "gpu-00002") -> httpx.Response:
-    """Leave a wish."""
+    """Leave a request."""
     with site.client(role) as client:
-        return client.post(f"/api/v1/nodes/{name}/wishes", json=body)
+        return client.post(f"/api/v1/nodes/{name}/requests", json=body)
 
 
-def test_a_wish_is_left_in_the_name_of_the_token_and_answered_later(hall: Hall, site: Served) -> None:
-    answer = asked(site, {"wish": "hold", "reason": "power work"})
+def test_a_request_is_left_in_the_name_of_the_token_and_answered_later(hall: Hall, site: Served) -> None:
+    answer = asked(site, {"kind": "hold", "reason": "power work"})
     assert answer.status_code == 202
-    found = got(site, f"/intents/{answer.json()['id']}").json()
+    found = got(site, f"/requests/{answer.json()['id']}").json()
     assert (found["by"], found["accepted"], found["at"]) == ("operator", None, NOW)
-    assert hall.store.intents("gpu-00002")[-1].wish is IntentKind.HOLD
-    assert got(site, "/nodes/gpu-00002/intents").json()[-1]["reason"] == "power work"
+    assert hall.store.intents("gpu-00002")[-1].kind is IntentKind.HOLD
+    assert got(site, "/nodes/gpu-00002/requests").json()[-1]["reason"] == "power work"
+
+
+def test_the_names_that_requests_had_before_go_on_for_one_release(site: Served) -> None:
+    with site.client(Role.OPERATOR) as client:
+        number = client.post("/api/v1/nodes/gpu-00002/wishes", json={"wish": "hold"}).json()["id"]
+    found = got(site, f"/intents/{number}").json()
+    assert (found["kind"], found["node"]) == ("hold", "gpu-00002")
+    assert found == got(site, f"/requests/{number}").json()
+    assert got(site, "/nodes/gpu-00002/intents").json() == got(site, "/nodes/gpu-00002/requests").json()
 
 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ({"wish": "dance"}, 422), ({}, 422), ([], 422), ("x", 422), ({"wish": "hold", "detail": "verify"}, 422),
-        ({"wish": "run"}, 422), ({"wish": "run", "detail": "dance"}, 422), ({"wish": "hold", "reason": "a\0b"}, 422),
-        ({"wish": "hold", "reason": "\x1b[2J"}, 422), ({"wish": "hold", "reason": "x" * 501}, 422),
-        ({"wish": "wipe"}, 409), ({"wish": "rma"}, 409), ({"wish": "firmware"}, 409),
+        ({"kind": "dance"}, 422), ({}, 422), ([], 422), ("x", 422), ({"kind": "hold", "detail": "verify"}, 422),
+        ({"kind": "run"}, 422), ({"kind": "run", "detail": "dance"}, 422), ({"kind": "hold", "reason": "a\0b"}, 422),
+        ({"kind": "hold", "reason": "\x1b[2J"}, 422), ({"kind": "hold", "reason": "x" * 501}, 422),
+        ({"kind": "wipe"}, 409), ({"kind": "rma"}, 409), ({"kind": "firmware"}, 409),
     ],
 )  # fmt: skip
-def test_what_cannot_be_wished_is_not_left(body: object, expected: int, hall: Hall, site: Served) -> None:
+def test_what_cannot_be_requested_is_not_left(body: object, expected: int, hall: Hall, site: Served) -> None:
     before = hall.store.intents("gpu-00002")
     answer = asked(site, body)
     assert answer.status_code == expected, answer.text
@@ -163,20 +172,20 @@ def test_what_cannot_be_wished_is_not_left(body: object, expected: int, hall: Ha
 
 def test_half_a_surrogate_pair_is_no_reason(site: Served) -> None:
     with site.client() as client:
-        raw = b'{"wish": "hold", "reason": "\\ud800"}'
+        raw = b'{"request": "hold", "reason": "\\ud800"}'
         answer = client.post(
-            "/api/v1/nodes/gpu-00002/wishes", content=raw, headers={"content-type": "application/json"}
+            "/api/v1/nodes/gpu-00002/requests", content=raw, headers={"content-type": "application/json"}
         )
     assert answer.status_code == 422
 
 
-def test_each_wish_needs_its_right(hall: Hall, site: Served) -> None:
+def test_each_request_needs_its_right(hall: Hall, site: Served) -> None:
     (retired, *_) = [node.name for node in hall.store.nodes() if node.state == "retired"]
-    assert asked(site, {"wish": "hold"}, Role.TECHNICIAN).status_code == 403
-    assert asked(site, {"wish": "repaired"}, Role.TECHNICIAN).status_code == 202
-    assert asked(site, {"wish": "repaired"}, Role.VIEWER).status_code == 403
-    assert asked(site, {"wish": "hold"}, name=retired).status_code == 409
-    assert asked(site, {"wish": "hold"}, name="nobody").status_code == 404
+    assert asked(site, {"kind": "hold"}, Role.TECHNICIAN).status_code == 403
+    assert asked(site, {"kind": "repaired"}, Role.TECHNICIAN).status_code == 202
+    assert asked(site, {"kind": "repaired"}, Role.VIEWER).status_code == 403
+    assert asked(site, {"kind": "hold"}, name=retired).status_code == 409
+    assert asked(site, {"kind": "hold"}, name="nobody").status_code == 404
 
 
 def test_what_cannot_be_undone_is_asked_twice_with_the_token_of_the_first_answer(
@@ -184,7 +193,7 @@ def test_what_cannot_be_undone_is_asked_twice_with_the_token_of_the_first_answer
 ) -> None:
     name, other = (node.name for node in [n for n in hall.store.nodes() if n.state == "production"][7:9])
     before = hall.store.intents(name)
-    first = asked(site, {"wish": "retire", "reason": "sold"}, name=name)
+    first = asked(site, {"kind": "retire", "reason": "sold"}, name=name)
     assert first.status_code == 428
     said = first.json()
     assert "cannot be undone" in said["detail"]
@@ -193,7 +202,7 @@ def test_what_cannot_be_undone_is_asked_twice_with_the_token_of_the_first_answer
         "It serves: it is not drained first, and its scheduler is not told.",
     ]
     token = said["confirm"]
-    body = {"wish": "retire", "reason": "sold", "confirm": token}
+    body = {"kind": "retire", "reason": "sold", "confirm": token}
     assert asked(site, body, name=other).status_code == 428
     assert (
         asked(site, body | {"confirm": token[:-1] + ("0" if token[-1] != "0" else "1")}, name=name).status_code == 428
@@ -204,15 +213,15 @@ def test_what_cannot_be_undone_is_asked_twice_with_the_token_of_the_first_answer
     secret, digest = make()
     hall.store.add_token(Token("another", digest, NOW - 60, "tests", scope="operator"))
     with httpx.Client(base_url=site.url, headers={"authorization": f"Bearer {secret}"}) as client:
-        assert client.post(f"/api/v1/nodes/{name}/wishes", json=body).status_code == 428
+        assert client.post(f"/api/v1/nodes/{name}/requests", json=body).status_code == 428
     assert hall.store.intents(name) == before
     with monkeypatch.context() as patched:
         patched.setattr(confirmation, "SECONDS", -1.0)
-        old = asked(site, {"wish": "retire"}, name=name).json()["confirm"]
+        old = asked(site, {"kind": "retire"}, name=name).json()["confirm"]
     assert asked(site, body | {"confirm": old}, name=name).status_code == 428
     assert hall.store.intents(name) == before
     assert asked(site, body, name=name).status_code == 202
-    assert [(each.wish, each.reason) for each in hall.store.intents(name)[len(before) :]] == [("retire", "sold")]
+    assert [(each.kind, each.reason) for each in hall.store.intents(name)[len(before) :]] == [("retire", "sold")]
 
 
 def test_schedules_and_tickets_are_steered_by_who_may(hall: Hall, site: Served) -> None:
@@ -250,6 +259,6 @@ def test_a_tenant_is_told_of_their_own_nodes_and_of_no_other(hall: Hall, site: S
 
 
 def test_who_asked_what_is_for_operators(site: Served) -> None:
-    asked(site, {"wish": "hold", "reason": "noted"})
+    asked(site, {"kind": "hold", "reason": "noted"})
     assert got(site, "/audit", Role.VIEWER).status_code == 403
     assert got(site, "/audit").status_code == 200

@@ -134,7 +134,7 @@ def test_a_long_past_is_cut_into_pages_of_a_bounded_size(client: httpx.Client, h
     with hall.store._database.write() as connection:
         history.add(connection, lines)
     seen: list[str] = []
-    path, sizes = f"/nodes/{name}?kind=wishes", list[int]()
+    path, sizes = f"/nodes/{name}?kind=requests", list[int]()
     while path:
         text = client.get(path).text
         past = text.partition('<ol class="moves past">')[2]
@@ -173,7 +173,7 @@ def test_a_fabric_is_shown_elsewhere(client: httpx.Client, hall: Hall) -> None:
     hall.store.register([fabric.record], NOW)
     answer = client.get(f"/nodes/{fabric.name}")
     assert (answer.status_code, answer.headers["location"]) == (303, f"/fabric/{fabric.name}")
-    assert client.post(f"/nodes/{fabric.name}/wishes", data={"wish": "hold"}).status_code == 409
+    assert client.post(f"/nodes/{fabric.name}/requests", data={"kind": "hold"}).status_code == 409
 
 
 @pytest.mark.parametrize(
@@ -190,9 +190,9 @@ def test_who_may_what(site: Served, hall: Hall, role: Role, codes: tuple[int, ..
     path = f"/nodes/{hall.in_state(State.ONBOARD)[0]}"
     with site.client(role, "Acme" if role is Role.TENANT else "") as asker:
         sees = asker.get(path)
-        certifies = asker.post(f"{path}/wishes", data={"wish": "certify"})
-        holds = asker.post(f"{path}/wishes", data={"wish": "hold"})
-        looks = asker.get(f"{path}/wishes/hold")
+        certifies = asker.post(f"{path}/requests", data={"kind": "certify"})
+        holds = asker.post(f"{path}/requests", data={"kind": "hold"})
+        looks = asker.get(f"{path}/requests/hold")
     assert tuple(each.status_code for each in (sees, certifies, holds, looks)) == codes
 
 
@@ -210,69 +210,69 @@ def test_a_technician_begins_no_stage_that_does_more_than_look(state: State, sit
     name = hall.in_state(state)[0]
     before = len(hall.store.intents(name))
     with site.client(Role.TECHNICIAN) as technician:
-        said = technician.get(f"/nodes/{name}/wishes/run").text
-        page = technician.post(f"/nodes/{name}/wishes", data={"wish": "run", "stage": state.value})
-        body = {"wish": "run", "detail": state.value}
-        api = technician.post(f"/api/v1/nodes/{name}/wishes", json=body)
+        said = technician.get(f"/nodes/{name}/requests/run").text
+        page = technician.post(f"/nodes/{name}/requests", data={"kind": "run", "stage": state.value})
+        body = {"kind": "run", "detail": state.value}
+        api = technician.post(f"/api/v1/nodes/{name}/requests", json=body)
         assert (page.status_code, api.status_code) == (403, 403)
         assert (
             f'value="{state.value}"' not in said + technician.get(f"/nodes/{name}").text.partition("Run a stage")[2]
         )
         assert len(hall.store.intents(name)) == before
-        looks = technician.post(f"/nodes/{name}/wishes", data={"wish": "run", "stage": "health_passive"})
+        looks = technician.post(f"/nodes/{name}/requests", data={"kind": "run", "stage": "health_passive"})
         assert looks.status_code == 303
     with site.client(Role.OPERATOR) as operator:
-        assert f'value="{state.value}"' in operator.get(f"/nodes/{name}/wishes/run").text
+        assert f'value="{state.value}"' in operator.get(f"/nodes/{name}/requests/run").text
 
 
 def test_what_costs_something_is_asked_once_more(client: httpx.Client, hall: Hall) -> None:
     name = hall.in_state(State.PRODUCTION)[5]
     before = len(hall.store.intents(name))
-    answer = client.post(f"/nodes/{name}/wishes", data={"wish": "retire"})
-    assert answer.headers["location"] == f"/nodes/{name}/wishes/retire"
+    answer = client.post(f"/nodes/{name}/requests", data={"kind": "retire"})
+    assert answer.headers["location"] == f"/nodes/{name}/requests/retire"
     assert len(hall.store.intents(name)) == before
     assert "cannot be undone" in client.get(answer.headers["location"]).text
-    again = client.post(f"/nodes/{name}/wishes", data={"wish": "retire", "sure": "true"})
-    assert again.headers["location"] == f"/nodes/{name}/wishes/retire"
+    again = client.post(f"/nodes/{name}/requests", data={"kind": "retire", "sure": "true"})
+    assert again.headers["location"] == f"/nodes/{name}/requests/retire"
     assert len(hall.store.intents(name)) == before
     asked_twice = client.get(answer.headers["location"]).text
     assert "it is not drained first" in asked_twice
     token = asked_twice.partition('name="confirm" value="')[2].partition('"')[0]
     other = hall.in_state(State.PRODUCTION)[6]
-    strange = client.post(f"/nodes/{other}/wishes", data={"wish": "retire", "sure": "true", "confirm": token})
-    assert strange.headers["location"] == f"/nodes/{other}/wishes/retire"
-    said = client.post(f"/nodes/{name}/wishes", data={"wish": "retire", "sure": "true", "confirm": token})
+    strange = client.post(f"/nodes/{other}/requests", data={"kind": "retire", "sure": "true", "confirm": token})
+    assert strange.headers["location"] == f"/nodes/{other}/requests/retire"
+    said = client.post(f"/nodes/{name}/requests", data={"kind": "retire", "sure": "true", "confirm": token})
     assert "?asked=" in said.headers["location"]
-    assert hall.store.intents(name)[-1].wish is IntentKind.RETIRE
-    client.post(f"/nodes/{name}/wishes", data={"wish": "reboot", "sure": "true", "reason": " it\nhangs "})
+    assert hall.store.intents(name)[-1].kind is IntentKind.RETIRE
+    client.post(f"/nodes/{name}/requests", data={"kind": "reboot", "sure": "true", "reason": " it\nhangs "})
     asked = hall.store.intents(name)[-1]
-    assert (asked.wish, asked.reason, asked.by) == (IntentKind.REBOOT, "it hangs", "operator")
+    assert (asked.kind, asked.reason, asked.by) == (IntentKind.REBOOT, "it hangs", "operator")
 
 
 def test_what_no_page_takes_is_refused_with_what_does(client: httpx.Client, hall: Hall) -> None:
     triage, gone = hall.in_state(State.TRIAGE)[0], hall.in_state(State.RETIRED)[0]
-    for wish, words in (("wipe", "fleet-runner wipe"), ("firmware", "fleet-runner firmware update")):
-        answer = client.post(f"/nodes/{triage}/wishes", data={"wish": wish, "sure": "true"})
+    for intent, words in (("wipe", "fleet-runner wipe"), ("firmware", "fleet-runner firmware update")):
+        answer = client.post(f"/nodes/{triage}/requests", data={"kind": intent, "sure": "true"})
         assert answer.status_code == 409
         assert words in answer.text
-    assert "is retired" in client.post(f"/nodes/{gone}/wishes", data={"wish": "hold"}).text
-    assert client.post(f"/nodes/{triage}/wishes", data={"wish": "run", "stage": "burn_in"}).status_code == 409
-    assert client.post(f"/nodes/{triage}/wishes", data={"wish": "dance"}).status_code == 422
-    assert client.post(f"/nodes/{triage}/wishes", data={"wish": "debug", "reason": "x" * 501}).status_code == 422
-    assert client.post(f"/nodes/{triage}/wishes", data={"wish": "debug", "reason": "\0"}).status_code == 400
-    assert client.get(f"/nodes/{triage}/wishes/dance").status_code == 422
-    assert "does not apply" in client.get(f"/nodes/{triage}/wishes/certify").text
+    assert "is retired" in client.post(f"/nodes/{gone}/requests", data={"kind": "hold"}).text
+    assert client.post(f"/nodes/{triage}/requests", data={"kind": "run", "stage": "burn_in"}).status_code == 409
+    assert client.post(f"/nodes/{triage}/requests", data={"kind": "dance"}).status_code == 422
+    assert client.post(f"/nodes/{triage}/requests", data={"kind": "debug", "reason": "x" * 501}).status_code == 422
+    assert client.post(f"/nodes/{triage}/requests", data={"kind": "debug", "reason": "\0"}).status_code == 400
+    assert client.get(f"/nodes/{triage}/requests/dance").status_code == 422
+    assert "does not apply" in client.get(f"/nodes/{triage}/requests/certify").text
     assert hall.store.intents(triage) == ()
 
 
 def test_an_rma_opens_its_case(client: httpx.Client, hall: Hall) -> None:
     name, at_work = hall.in_state(State.TRIAGE)[0], hall.in_state(State.PRODUCTION)[4]
-    asked = {"wish": "rma", "sure": "true", "vendor": "Maker", "case": "C-1"}
-    assert client.post(f"/nodes/{name}/wishes", data={**asked, "case": " "}).status_code == 409
-    assert client.post(f"/nodes/{at_work}/wishes", data=asked).status_code == 409
+    asked = {"kind": "rma", "sure": "true", "vendor": "Maker", "case": "C-1"}
+    assert client.post(f"/nodes/{name}/requests", data={**asked, "case": " "}).status_code == 409
+    assert client.post(f"/nodes/{at_work}/requests", data=asked).status_code == 409
     assert hall.store.cases() == ()
-    assert client.post(f"/nodes/{name}/wishes", data=asked).status_code == 303
-    assert client.post(f"/nodes/{name}/wishes", data=asked).status_code == 409  # the case is open already
+    assert client.post(f"/nodes/{name}/requests", data=asked).status_code == 303
+    assert client.post(f"/nodes/{name}/requests", data=asked).status_code == 409  # the case is open already
     (case,) = hall.store.cases(name)
     assert (case.vendor, case.number, case.by) == ("Maker", "C-1", "operator")
     assert [each.reason for each in hall.store.intents(name)] == ["case C-1 at Maker"]
@@ -282,5 +282,5 @@ def test_an_rma_opens_its_case(client: httpx.Client, hall: Hall) -> None:
 def test_another_sites_form_asks_for_nothing(site: Served, hall: Hall) -> None:
     name = hall.in_state(State.PRODUCTION)[3]
     with site.browser_client() as browser:
-        assert browser.post(f"/nodes/{name}/wishes", data={"wish": "hold"}).status_code == 403
+        assert browser.post(f"/nodes/{name}/requests", data={"kind": "hold"}).status_code == 403
     assert hall.store.intents(name) == ()

@@ -34,7 +34,7 @@ class RemedyMethods:
             return cases.begin(connection, case)
 
     def send_back(self, case: Case, reason: str) -> int:
-        """Open a case and leave the wish that sends its node to the vendor; return the wish's id.
+        """Open a case and leave the request that sends its node to the vendor; return the request's id.
 
         Both or nothing: ConflictError where the case is open already.
         """

@@ -127,7 +127,7 @@ class FirmwareMethods:
             return rollouts.start(connection, rollout, members)
 
     def change_rollout(self, rollout: Rollout, changed: Rollout, turns: Sequence[Member], *, now: float) -> Rollout:
-        """Bring a rollout, as it was read, to what it is now; leave a wish for each node that is asked."""
+        """Bring a rollout, as it was read, to what it is now; leave a request for each node that is asked."""
         with self._database.write() as connection:
             return rollouts.change(connection, rollout, changed, turns, now)
 

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from fleet_runner.adapters.store.boot.boots import chunked
 from fleet_runner.adapters.store.firmware import flashes
 from fleet_runner.adapters.store.lifecycle import history, intents, nodes
-from fleet_runner.adapters.store.schema.core import intents as wishes
+from fleet_runner.adapters.store.schema.core import intents as intent_rows
 from fleet_runner.adapters.store.schema.core import nodes as node_rows
 from fleet_runner.adapters.store.schema.firmware import ASKED, GOING_ON, rollout_nodes, rollouts
 from fleet_runner.core.base.errors import ConflictError
@@ -22,7 +22,7 @@ from fleet_runner.core.lifecycle.states import State
 
 
 class News(NamedTuple):
-    """What happened to a node since it was asked: what its wish was told, its transitions and flashes."""
+    """What happened to a node since it was asked: what its request was told, its transitions and flashes."""
 
     answer: tuple[bool, str] | None
     moves: tuple[Entry, ...]
@@ -85,7 +85,7 @@ def members(connection: Connection, number: int) -> tuple[Member, ...]:
 def change(
     connection: Connection, rollout: Rollout, changed: Rollout, turns: Sequence[Member], now: float
 ) -> Rollout:
-    """Bring a rollout, and the turns of some of its nodes, to what they are now; leave the wishes of who is asked.
+    """Bring a rollout, and the turns of some of its nodes, to what they are now; leave the requests of who is asked.
 
     Nodes whose turn begins or ends are looked at next; those that are skipped before it are not touched.
 
@@ -147,9 +147,9 @@ def news(connection: Connection, asked: Sequence[Member]) -> dict[str, News]:
 
 
 def _answers(connection: Connection, asked: Iterable[Member]) -> dict[int | None, tuple[bool, str]]:
-    columns = (wishes.c.id, wishes.c.accepted, wishes.c.answer)
+    columns = (intent_rows.c.id, intent_rows.c.accepted, intent_rows.c.answer)
     given = select(*columns).where(
-        wishes.c.id.in_(bindparam("ids", expanding=True)), wishes.c.answered_at.is_not(None)
+        intent_rows.c.id.in_(bindparam("ids", expanding=True)), intent_rows.c.answered_at.is_not(None)
     )
     chunks = chunked(member.intent for member in asked if member.intent is not None)
     rows = (row for chunk in chunks for row in connection.execute(given, {"ids": chunk}).all())

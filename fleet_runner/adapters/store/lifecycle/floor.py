@@ -81,7 +81,7 @@ class FloorMethods:
     def waiting_since(self, latest: float) -> float | None:
         """Return the earliest moment up to another for which a node is due; None where none is.
 
-        A node that was woken, not scheduled, is due since the wish that woke it was left.
+        A node that was woken, not scheduled, is due since the request that woke it was left.
         """
         with self._database.read() as connection:
             found = [connection.execute(query, {"latest": latest}).scalar_one() for query in _WAITING]

@@ -1,4 +1,4 @@
-"""One wish and what became of it, by its number."""
+"""One request and what became of it, by its number."""
 
 from sqlalchemy import select
 
@@ -13,13 +13,13 @@ class IntentMethods:
 
     _database: Database
 
-    def wished(self, number: int) -> NodeRequest | None:
-        """Return a wish with its answer, or None where there is none of this number."""
+    def find_intent(self, number: int) -> NodeRequest | None:
+        """Return a request with its answer, or None where there is none of this number."""
         with self._database.read() as connection:
             row = connection.execute(select(intents).where(intents.c.id == number)).one_or_none()
         if row is None:
             return None
         accepted = bool(row.accepted) if row.answered_at is not None else None
         return NodeRequest(
-            row.id, row.node, IntentKind(row.wish), row.by, row.at, row.reason, row.detail, accepted, row.answer or ""
+            row.id, row.node, IntentKind(row.kind), row.by, row.at, row.reason, row.detail, accepted, row.answer or ""
         )

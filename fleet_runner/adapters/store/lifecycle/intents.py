@@ -1,4 +1,4 @@
-"""Wishes about nodes: left by people at any time, answered by the reconciler exactly once."""
+"""Requests about nodes: left by people at any time, answered by the reconciler exactly once."""
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
@@ -9,16 +9,16 @@ from fleet_runner.core.lifecycle.actions import Answer
 from fleet_runner.core.lifecycle.runs import Entry, Intent, IntentKind
 
 
-def leave(connection: Connection, wish: Intent) -> int:
-    """Store a wish and wake its node; return the wish's id."""
-    if not nodes.existing(connection, [wish.node]):
-        raise StoreError(f"node {wish.node}: no such node; `fleet-runner status` lists them, nothing was changed")
-    row = {"node": wish.node, "wish": wish.wish.value, "by": wish.by, "at": wish.at}
-    more = {"reason": wish.reason, "detail": wish.detail}
+def leave(connection: Connection, intent: Intent) -> int:
+    """Store a request and wake its node; return the request's id."""
+    if not nodes.existing(connection, [intent.node]):
+        raise StoreError(f"node {intent.node}: no such node; `fleet-runner status` lists them, nothing was changed")
+    row = {"node": intent.node, "kind": intent.kind.value, "by": intent.by, "at": intent.at}
+    more = {"reason": intent.reason, "detail": intent.detail}
     number = int(connection.execute(insert(intents).values(row | more).returning(intents.c.id)).scalar_one())
-    nodes.wake(connection, [wish.node])
-    asked = sentence(wish.by, f"{wish.wish.value} {wish.detail}".strip(), wish.reason)
-    history.add(connection, [Entry(0, wish.node, wish.at, "intent", asked, wish.by)])
+    nodes.wake(connection, [intent.node])
+    asked = sentence(intent.by, f"{intent.kind.value} {intent.detail}".strip(), intent.reason)
+    history.add(connection, [Entry(0, intent.node, intent.at, "intent", asked, intent.by)])
     return number
 
 
@@ -28,15 +28,15 @@ _PENDING = (
 
 
 def pending(connection: Connection, node: str) -> tuple[Intent, ...]:
-    """Return the wishes about a node that nobody has answered, oldest first."""
+    """Return the requests about a node that nobody has answered, oldest first."""
     return tuple(
-        Intent(row.id, row.node, IntentKind(row.wish), row.by, row.at, row.reason, row.detail)
+        Intent(row.id, row.node, IntentKind(row.kind), row.by, row.at, row.reason, row.detail)
         for row in connection.execute(_PENDING, {"node": node}).all()
     )
 
 
 def answer(connection: Connection, node: str, action: Answer, now: float) -> Entry:
-    """Answer a wish; return what the history says about it."""
+    """Answer a request; return what the history says about it."""
     mine = update(intents).where(intents.c.id == action.intent, intents.c.node == node)
     said = {"answered_at": now, "accepted": action.accepted, "answer": action.sentence}
     if connection.execute(mine.where(intents.c.answered_at.is_(None)).values(said)).rowcount != 1:
@@ -48,7 +48,7 @@ def answer(connection: Connection, node: str, action: Answer, now: float) -> Ent
 
 
 def answered(connection: Connection, intent: int) -> tuple[bool, str] | None:
-    """Return the answer to a wish, or None while there is none."""
+    """Return the answer to a request, or None while there is none."""
     said = select(intents.c.accepted, intents.c.answer).where(
         intents.c.id == intent, intents.c.answered_at.is_not(None)
     )
@@ -57,11 +57,11 @@ def answered(connection: Connection, intent: int) -> tuple[bool, str] | None:
 
 
 def released_at(connection: Connection, node: str) -> float:
-    """Return when a wish to release a node was last granted, or 0.0."""
-    granted = (intents.c.node == node, intents.c.wish == IntentKind.RELEASE.value, intents.c.accepted.is_(True))
+    """Return when a request to release a node was last granted, or 0.0."""
+    granted = (intents.c.node == node, intents.c.kind == IntentKind.RELEASE.value, intents.c.accepted.is_(True))
     return float(connection.execute(select(func.max(intents.c.answered_at)).where(*granted)).scalar_one() or 0.0)
 
 
-def sentence(by: str, wish: str, reason: str) -> str:
-    """Return what the history says of a wish as it is left."""
-    return f"{by} asks: {wish}{f' ({reason})' if reason else ''}."
+def sentence(by: str, intent: str, reason: str) -> str:
+    """Return what the history says of a request as it is left."""
+    return f"{by} asks: {intent}{f' ({reason})' if reason else ''}."

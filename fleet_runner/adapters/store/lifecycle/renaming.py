@@ -22,7 +22,7 @@ from fleet_runner.adapters.store.schema.core import (
     tickets,
 )
 from fleet_runner.adapters.store.schema.firmware import firmware_leases
-from fleet_runner.adapters.store.schema.netbox import page_wishes
+from fleet_runner.adapters.store.schema.netbox import page_intents
 from fleet_runner.adapters.store.schema.remedies import alarms, attempts, breakers, tokens
 from fleet_runner.adapters.store.schema.runners import modes
 from fleet_runner.adapters.store.schema.trends import episodes, foresights, stays
@@ -39,7 +39,7 @@ ELSEWHERE: tuple[Column[Any], ...] = (
     ticket_nodes.c.node,
     boot_events.c.node,
     breakers.c.trial,
-    page_wishes.c.name,
+    page_intents.c.name,
     stays.c.node,
     episodes.c.node,
     foresights.c.node,

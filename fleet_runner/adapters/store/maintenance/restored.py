@@ -17,7 +17,7 @@ from fleet_runner.adapters.store.netbox import fields
 from fleet_runner.adapters.store.runs import runs
 from fleet_runner.adapters.store.schema.core import boots as boot_rows
 from fleet_runner.adapters.store.schema.core import conditions, journal, nodes
-from fleet_runner.adapters.store.schema.core import intents as wishes
+from fleet_runner.adapters.store.schema.core import intents as intent_rows
 from fleet_runner.adapters.store.schema.core import runs as run_rows
 from fleet_runner.adapters.store.schema.firmware import firmware_leases, flashes, power_allowances, rollouts
 from fleet_runner.adapters.store.schema.remedies import tokens, trackers
@@ -51,7 +51,7 @@ class Restored:
     held: int
     watched: int
     flashes: int
-    wishes: int
+    intents: int
     rollouts: int
     tokens: int
     aside: Path | None = None
@@ -62,7 +62,7 @@ def mark(connection: Connection, now: float) -> Restored:
     until = connection.execute(select(func.max(journal.c.at))).scalar_one()
     closed = _runs(connection, now)
     _leases(connection, now)
-    refused = _wishes(connection, now)
+    refused = _intents(connection, now)
     fields.doubt(connection)
     flashing = set(connection.execute(select(flashes.c.node).where(flashes.c.ended_at.is_(None))).scalars())
     held, watched = _hold(connection, flashing, now)
@@ -99,9 +99,11 @@ def _leases(connection: Connection, now: float) -> None:
     connection.execute(update(parcels).where(parcels.c.ended_at.is_(None)).values(over))
 
 
-def _wishes(connection: Connection, now: float) -> int:
+def _intents(connection: Connection, now: float) -> int:
     """Refuse what nobody had answered: it may have been done since, and nobody wants a node wiped twice."""
-    asked = connection.execute(select(wishes.c.id, wishes.c.node).where(wishes.c.answered_at.is_(None))).all()
+    asked = connection.execute(
+        select(intent_rows.c.id, intent_rows.c.node).where(intent_rows.c.answered_at.is_(None))
+    ).all()
     for number, node in asked:
         said = Answer(number, accepted=False, sentence="The store was restored from a backup; ask for it again.")
         history.add(connection, [intents.answer(connection, node, said, now)])

@@ -89,7 +89,7 @@ intents = Table(
     metadata,
     Column("id", Id, primary_key=True),
     Column("node", Words, ForeignKey("nodes.name"), nullable=False),
-    Column("wish", Words, nullable=False),
+    Column("wish", Words, key="kind", nullable=False),
     Column("by", Words, nullable=False),
     Column("at", Double, nullable=False),
     Column("reason", Words, nullable=False),

@@ -62,7 +62,7 @@ serials = Table(
     PrimaryKeyConstraint("node", "slot"),
 )
 
-page_wishes = Table(  # what people asked for in devices' pages, each by the change that set it
+page_intents = Table(  # what people asked for in devices' pages, each by the change that set it
     "page_wishes",
     metadata,
     Column("url", Words, nullable=False),
@@ -70,7 +70,7 @@ page_wishes = Table(  # what people asked for in devices' pages, each by the cha
     Column("change", Id, nullable=False),  # 0 where the change log cannot be read
     Column("at", Double, nullable=False),  # when it was set, by NetBox's clock
     Column("name", Words, nullable=False),
-    Column("wish", Words, nullable=False),
+    Column("wish", Words, key="kind", nullable=False),
     Column("reason", Words, nullable=False),
     Column("by", Words, nullable=False),
     Column("taken_at", Double, nullable=False),

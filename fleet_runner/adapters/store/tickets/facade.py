@@ -36,18 +36,18 @@ class TrackingMethods(MirrorMethods):
             history.add(connection, said or ())
             return said is not None
 
-    def claim_ticket(self, now: Change, wishes: Iterable[Intent], told: Callable[[list[int]], str]) -> bool:
-        """Write down that somebody says a ticket is done, with the wishes that prove it; all of it or nothing.
+    def claim_ticket(self, now: Change, asked: Iterable[Intent], told: Callable[[list[int]], str]) -> bool:
+        """Write down that somebody says a ticket is done, with the requests that prove it; all of it or nothing.
 
         `now` says who says so and when; its id is that of the ticket's newest line when they looked. `told` makes
-        its sentence of the wishes' ids. False where somebody else has said so since then, or there is no ticket.
+        its sentence of the requests' ids. False where somebody else has said so since then, or there is no ticket.
         """
         with self._database.write() as connection:
             if not tickets.lock(connection, now.ticket):
                 return False
             if verification.claim(outbox.changes(connection, now.ticket, now.id)) is not None:
                 return False
-            sentence = told([intents.leave(connection, each) for each in wishes])
+            sentence = told([intents.leave(connection, each) for each in asked])
             history.add(connection, tickets.note(connection, now.ticket, sentence, now.by, now.at) or ())
             return True
 

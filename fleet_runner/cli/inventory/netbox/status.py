@@ -16,7 +16,7 @@ from fleet_runner.settings import Settings, origin
 SHOWN = 20
 """Nodes of a kind that are told one by one; the rest is counted."""
 
-WISHES = "wishes"
+REQUESTS = "requests"
 
 
 def wanted(settings: Settings) -> None:
@@ -44,7 +44,7 @@ def status(json: Annotated[bool, typer.Option("--json", help="print JSON instead
             _line("of nodes that are only observed nothing is written; fleet-runner mode says which those are")
         for what, standing in _standings(store).items():
             if standing.heard_at is not None:
-                said = "looked for" if what == WISHES else "taken"
+                said = "looked for" if what == REQUESTS else "taken"
                 _line(f"{what}: {said} last {age(time.time() - standing.heard_at)} ago")
         for sentence in summary(settings, store):
             _line(sentence)
@@ -85,7 +85,7 @@ def summary(settings: Settings, store: Store) -> list[str]:
 
 
 def _standings(store: Store) -> dict[str, TrackerStatus]:
-    return {what: store.tracker(f"netbox {what}") for what in ("fields", "journal", "serials", WISHES)}
+    return {what: store.tracker(f"netbox {what}") for what in ("fields", "journal", "serials", REQUESTS)}
 
 
 def _some(sentences: Iterable[str]) -> list[str]:

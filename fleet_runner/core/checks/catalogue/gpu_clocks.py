@@ -49,7 +49,7 @@ SLOWDOWNS: Mapping[str, Slowdown] = {
         ("Check the fans, the air baffles and the inlet temperature of the rack.",),
     ),
 }
-"""Idling, application clocks, sync boost and display settings are somebody's wish and harmless (NVML)."""
+"""Idling, application clocks, sync boost and display settings are somebody's request and harmless (NVML)."""
 
 MOST = {"graphics": "graphics_mhz", "sm": "sm_mhz", "mem": "memory_mhz"}
 """The profile's name of each clock that a GPU must be able to reach."""

@@ -161,7 +161,7 @@ class SimulatedNode:
             case ClearAlarm(number):
                 self.here[number].cleared = True
             case _:
-                pass  # nobody wishes anything in a simulation
+                pass  # nobody requests anything in a simulation
 
     def _end(self, run: Run, now: float) -> None:
         going = going_on(self.attempts)

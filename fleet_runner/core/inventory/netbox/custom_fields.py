@@ -7,15 +7,15 @@ from fleet_runner.core.lifecycle.states import FABRICS, State
 MANAGEMENT = "fleet_management"
 STATE = "fleet_state"
 SINCE = "fleet_since"
-WISH = "fleet_wish"
+REQUEST = "fleet_wish"
 REASON = "fleet_wish_reason"
 
 STATES = tuple(state.value for state in State if state not in FABRICS)
 """What `fleet_state` may be: the states of nodes."""
 
-WISHES = tuple(
-    wish.value
-    for wish in (
+REQUESTS = tuple(
+    intent.value
+    for intent in (
         IntentKind.CERTIFY,
         IntentKind.HOLD,
         IntentKind.MAINTENANCE,

@@ -16,7 +16,7 @@ from fleet_runner.core.tickets.trackers.changes import Act, Change
 DONE, STUCK = "Done:", "Cannot be done:"
 """How the notes begin by which somebody says so on a page."""
 
-_WISHES = re.compile(r"\(wish ([0-9]{1,12}(?:, [0-9]{1,12})*)\)")
+_REQUESTS = re.compile(r"\((?:request|wish) ([0-9]{1,12}(?:, [0-9]{1,12})*)\)")
 
 RESTING = frozenset({State.ONBOARD, State.TRIAGE, State.DEBUG, State.RMA, State.FIRMWARE_FAILED})
 """States that a node leaves when a person says so."""
@@ -30,21 +30,21 @@ NOTHING: Mapping[State, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is asked of a node or a fabric, wish by wish, each with its detail; `sentence` says it to whoever asks."""
+    """What is asked of a node or a fabric, each with its detail; `sentence` says it to whoever asks."""
 
     node: str
-    wishes: tuple[tuple[IntentKind, str], ...]
+    intents: tuple[tuple[IntentKind, str], ...]
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Somebody said that it is done; `wishes` are the ids of what was asked for then."""
+    """Somebody said that it is done; `requests` are the ids of what was asked for then."""
 
     at: float
     by: str
     sentence: str
-    wishes: tuple[int, ...] = ()
+    intents: tuple[int, ...] = ()
 
 
 class ProofStatus(StrEnum):
@@ -70,7 +70,7 @@ class ProofReport:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What came of a claim: the wishes' answers (None while nobody has), the runs and the result since then."""
+    """What came of a claim: the requests' answers (None while nobody has), the runs and the result since then."""
 
     answers: tuple[tuple[bool, str] | None, ...] = ()
     runs: tuple[Run, ...] = ()
@@ -131,10 +131,10 @@ def _stage(ticket: Ticket, row: Node, stage: Stage | None) -> Stage:
     return Stage.CABLING if ticket.fault.startswith(CABLING) else Stage.HEALTH_PASSIVE
 
 
-def told(sentence: str, wishes: Iterable[int], words: str = "") -> str:
+def told(sentence: str, intents: Iterable[int], words: str = "") -> str:
     """Return the note by which somebody says that it is done."""
-    numbers = ", ".join(map(str, wishes))
-    asked = f" (wish {numbers})" if numbers else ""
+    numbers = ", ".join(map(str, intents))
+    asked = f" (request {numbers})" if numbers else ""
     return f"{DONE} {sentence}{asked}{f' What was done: {words}' if words else ''}"
 
 
@@ -145,7 +145,7 @@ def claim(changes: Iterable[Change]) -> Claim | None:
         if change.act in {Act.OPENED, Act.REOPENED} or _is_stuck(change):
             found = None
         elif change.act is Act.NOTED and change.sentence.startswith(DONE):
-            named = _WISHES.search(change.sentence)
+            named = _REQUESTS.search(change.sentence)
             numbers = tuple(int(number) for number in named[1].split(", ")) if named else ()
             found = Claim(change.at, change.by, change.sentence, numbers)
     return found

@@ -12,7 +12,7 @@ from fleet_runner.core.schedules.retention import DAY
 from fleet_runner.reconcile.schedules.retention import pruned
 from fleet_runner.settings import load
 
-LINE = AuditLine(10_000 * DAY, "alice", "operator", "192.0.2.7", "POST", "/nodes/gpu-01/wishes", 303, "hold")
+LINE = AuditLine(10_000 * DAY, "alice", "operator", "192.0.2.7", "POST", "/nodes/gpu-01/requests", 303, "hold")
 ALICE = Session("a" * 64, Who("alice", Role.OPERATOR), 1.0, 100.0)
 
 

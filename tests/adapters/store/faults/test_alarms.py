@@ -204,7 +204,7 @@ def test_what_can_never_be_written_is_told_apart_from_a_store_in_trouble(stocked
 
 
 def test_nodes_that_alarms_tell_of_come_before_all_others(store: Store) -> None:
-    """Until they are decided for; a wish only wakes."""
+    """Until they are decided for; a request only wakes."""
     store.register([device(f"gpu-{number:02d}") for number in (1, 2, 3, 4)], NOW)
     for number in (1, 2, 3, 4):
         store.apply(node(store, f"gpu-{number:02d}"), decision(wake_at=NOW + 100), NOW)

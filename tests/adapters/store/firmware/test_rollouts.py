@@ -1,4 +1,4 @@
-"""Rollouts: changed by whoever saw them as they are, with the wishes that they leave, or not at all."""
+"""Rollouts: changed by whoever saw them as they are, with the requests that they leave, or not at all."""
 
 from dataclasses import replace
 from typing import Any
@@ -79,14 +79,14 @@ def test_a_device_type_has_one_rollout_that_goes_on(stocked: Store) -> None:
     assert stocked.rollouts(1)[0].device_type == "other"
 
 
-def test_who_is_asked_gets_a_wish_in_the_same_transaction(stocked: Store) -> None:
+def test_who_is_asked_gets_a_request_in_the_same_transaction(stocked: Store) -> None:
     """In the rollout's name, with who started it and why."""
     rollout = started(stocked)
     member = asked(stocked, rollout)
     because = f"rollout {rollout.id} of ada: BMC 1.2"
-    (wish,) = stocked.intents("gpu-01")
-    assert member == Member("gpu-01", 0, RolloutStep.ASKED, "", 200.0, wish.id)
-    assert wish == Intent(wish.id, "gpu-01", IntentKind.FIRMWARE, rollout.name, 200.0, because)
+    (intent,) = stocked.intents("gpu-01")
+    assert member == Member("gpu-01", 0, RolloutStep.ASKED, "", 200.0, intent.id)
+    assert intent == Intent(intent.id, "gpu-01", IntentKind.FIRMWARE, rollout.name, 200.0, because)
     assert node(stocked).wake_at == 0.0
     found = stocked.asking("gpu-01")
     assert found is not None
@@ -130,7 +130,7 @@ def test_a_stopped_rollout_lives_on_while_it_has_nodes_under_way(stocked: Store)
 
 
 def test_news_is_what_happened_since_a_node_was_asked(stocked: Store) -> None:
-    """The answer to its wish, its moves and its flashes; nothing of another's, nor from before."""
+    """The answer to its request, its moves and its flashes; nothing of another's, nor from before."""
     rollout = started(stocked)
     in_production(stocked)
     intended(stocked)

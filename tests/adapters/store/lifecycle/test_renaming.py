@@ -88,7 +88,7 @@ def test_two_names_are_exchanged_in_every_table(full: Database) -> None:
 
 
 def history(store: Store) -> None:
-    """A node that has been somewhere, with a result, a ticket, a wish and a hold."""
+    """A node that has been somewhere, with a result, a ticket, a request and a hold."""
     run = opened(store)
     lines = (judged(verdict=Verdict.FAIL), Ended("gpu-01", 202.0, PlayEnd.OK))
     store.ingest(run.batch, 0, 9, lines)
@@ -108,7 +108,7 @@ def test_a_renamed_node_keeps_its_state_its_history_its_results_and_its_tickets(
     assert [each.sentence for each in kept] == [each.sentence for each in before]
     assert (last.kind, last.sentence) == ("identity", "Renamed from gpu-01 to gpu-99: same serial S-1.")
     assert [run.stage for run in stocked.runs("gpu-99")] == [Stage.VERIFY]
-    assert [wish.wish for wish in stocked.intents("gpu-99")] == [IntentKind.HOLD]
+    assert [intent.kind for intent in stocked.intents("gpu-99")] == [IntentKind.HOLD]
     (ticket,) = stocked.tickets(node="gpu-99")
     assert (set(ticket.nodes), ticket.fault) == ({"gpu-99", "gpu-02"}, "cabling/gpu-99 ib2|gpu-02 ib5")
     (stored,) = stocked.latest_results("gpu-99")

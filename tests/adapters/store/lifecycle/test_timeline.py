@@ -17,8 +17,8 @@ def filled(store: Store) -> None:
         failed = [judged(check=f"c{number}", verdict=Verdict.FAIL, at=at) for number in range(3)]
         lines = [*failed, judged("gpu-02", verdict=Verdict.FAIL, at=at), judged(check="good", at=at)]
         store.record_by_hand(Stage.CHECK, "ada", lines, at)
-        for wish in (IntentKind.HOLD, IntentKind.RELEASE):
-            store.leave_intent("gpu-01", wish, "ada", now=at)
+        for intent in (IntentKind.HOLD, IntentKind.RELEASE):
+            store.leave_intent("gpu-01", intent, "ada", now=at)
 
 
 def paged(store: Store, size: int) -> list[Line]:
@@ -45,7 +45,7 @@ def test_pages_of_any_size_hold_every_line_once(stocked: Store) -> None:
 
 def test_a_filter_narrows_what_is_read(stocked: Store) -> None:
     filled(stocked)
-    assert {line.kind for line in stocked.timeline("gpu-01", FILTERS["wishes"])} == {"intent"}
+    assert {line.kind for line in stocked.timeline("gpu-01", FILTERS["requests"])} == {"intent"}
     assert {line.kind for line in stocked.timeline("gpu-01", FILTERS["findings"])} == {"finding"}
     assert {line.by for line in stocked.timeline("gpu-01", FILTERS["people"])} == {"ada"}
     assert stocked.timeline("gpu-01", FILTERS["firmware"]) == ()

@@ -109,16 +109,16 @@ def test_what_was_open_is_over_and_old_fences_are_refused(
     assert anew.fence > JUMP
 
 
-def test_wishes_are_refused_so_nothing_is_erased_or_flashed_twice(
+def test_requests_are_refused_so_nothing_is_erased_or_flashed_twice(
     stocked: Store, url: str, tmp_path: Path, again: Again
 ) -> None:
-    wish = stocked.leave_intent("gpu-01", IntentKind.WIPE, "ada", now=200.0)
+    intent = stocked.leave_intent("gpu-01", IntentKind.WIPE, "ada", now=200.0)
     file = tmp_path / "fleet.backup"
     save(url, file)
     stocked.close()
     back = again(file)
     assert back.intents("gpu-01") == ()
-    assert back.answer(wish) == (False, "The store was restored from a backup; ask for it again.")
+    assert back.answer(intent) == (False, "The store was restored from a backup; ask for it again.")
 
 
 def test_nodes_are_held_where_something_would_begin_and_serving_ones_only_looked_at(
@@ -143,7 +143,7 @@ def test_nodes_are_held_where_something_would_begin_and_serving_ones_only_looked
     back = again(file)
     (told,) = said
     assert told.aside is None or told.aside.is_file()
-    made = Restored(201.0, runs=0, held=2, watched=1, flashes=0, wishes=0, rollouts=0, tokens=0)
+    made = Restored(201.0, runs=0, held=2, watched=1, flashes=0, intents=0, rollouts=0, tokens=0)
     assert replace(told, aside=None) == made
     assert {each.waiting for each in back.nodes()} == {UNSEEN}
     conditions = {each.name: set(each.conditions) for each in back.nodes()}

@@ -117,23 +117,23 @@ def test_of_two_who_say_at_once_that_it_is_done_one_is_heard(stocked: Store) -> 
     """Both looked when nobody had said so; what proves it is asked for once, and all of it or nothing."""
     stocked.apply(node(stocked), decision(swap("gpu-01")), 200.0)
     newest = stocked.ticket_changes(1)[-1].id
-    wish = Intent(0, "gpu-01", IntentKind.RUN, "ann", 210.0, "ticket 1 is done", "cabling")
+    intent = Intent(0, "gpu-01", IntentKind.RUN, "ann", 210.0, "ticket 1 is done", "cabling")
 
-    def say(by: str, *wishes: Intent, ticket: int = 1, after: int = newest) -> bool:
+    def say(by: str, *intents: Intent, ticket: int = 1, after: int = newest) -> bool:
         now = Change(after, ticket, Act.NOTED, "It is looked at now.", by, 210.0)
         return stocked.claim_ticket(
-            now, wishes, lambda numbers: verification.told(now.sentence, numbers, "two plugs")
+            now, intents, lambda numbers: verification.told(now.sentence, numbers, "two plugs")
         )
 
     with pytest.raises(StoreError, match="no such node"):
-        say("ann", wish, replace(wish, node="gpu-99"))
+        say("ann", intent, replace(intent, node="gpu-99"))
     assert (stocked.intents("gpu-01"), acts(stocked)) == ((), [Act.OPENED])
-    assert say("ann", wish)
-    assert not say("bob", replace(wish, by="bob"))
+    assert say("ann", intent)
+    assert not say("bob", replace(intent, by="bob"))
     assert not say("bob", ticket=99)
     [intent] = stocked.intents("gpu-01")
     said = verification.claim(stocked.ticket_changes(1))
     assert said is not None
-    assert (said.by, said.wishes) == ("ann", (intent.id,))
+    assert (said.by, said.intents) == ("ann", (intent.id,))
     assert stocked.history("gpu-01")[-1].sentence.endswith("What was done: two plugs")
     assert say("bob", after=stocked.ticket_changes(1)[-1].id), "who has seen that may say it again"

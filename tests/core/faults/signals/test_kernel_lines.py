@@ -86,7 +86,7 @@ def test_a_gpu_falls_off_the_bus_once() -> None:
     assert told(*begun[1:]) == ()
 
 
-def test_a_driver_that_asks_for_nothing_any_more_takes_its_wish_back() -> None:
+def test_a_driver_that_asks_for_nothing_any_more_takes_its_request_back() -> None:
     """Xid 154 says what recovery is needed now."""
     asked = "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"
     none = "154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"

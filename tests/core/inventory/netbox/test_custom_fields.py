@@ -12,5 +12,5 @@ def test_the_states_are_those_of_nodes() -> None:
 
 def test_nothing_that_cannot_be_undone_is_asked_for_in_a_page() -> None:
     """A slip of the hand in a list of choices erases no disk."""
-    assert set(custom_fields.WISHES) < set(IntentKind)
-    assert not {IntentKind.WIPE, IntentKind.RETIRE, IntentKind.RUN, IntentKind.RMA} & set(custom_fields.WISHES)
+    assert set(custom_fields.REQUESTS) < set(IntentKind)
+    assert not {IntentKind.WIPE, IntentKind.RETIRE, IntentKind.RUN, IntentKind.RMA} & set(custom_fields.REQUESTS)

@@ -1,4 +1,4 @@
-"""Wishes in NetBox's pages: each is taken once, with who and when, and what cannot be taken is said."""
+"""Requests in NetBox's pages: each is taken once, with who and when, and what cannot be taken is said."""
 
 from dataclasses import dataclass, field, replace
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.inventory.netbox.custom_fields import WISHES
+from fleet_runner.core.inventory.netbox.custom_fields import REQUESTS
 from fleet_runner.core.inventory.netbox.page_intents import (
     LONGEST,
     UNKNOWN,
@@ -33,7 +33,7 @@ BLIND = PageIntent(7, "gpu-07", "hold", "the fan is loud", "someone in NetBox", 
 
 
 def test_who_set_the_field_asked_when_it_was_set() -> None:
-    """What others changed in the page before and after it says nothing of the wish."""
+    """What others changed in the page before and after it says nothing of the request."""
     before = Change(11, 30.0, "bob", "", "", "")
     after = Change(13, 45.0, "carol", "hold", "hold", "the fan is very loud")
     assert asked(PAGE, [after, before, SET]) == ASKED
@@ -46,7 +46,7 @@ def test_the_reason_is_what_stands_there_when_it_is_taken() -> None:
 @pytest.mark.parametrize(
     "changes",
     [[], [Change(11, 30.0, "bob", "hold", "hold", "")], [SET, Change(13, 45.0, "bob", "hold", "release", "")]],
-    ids=["no change can be read", "none set it", "another wish was set last"],
+    ids=["no change can be read", "none set it", "another request was set last"],
 )
 def test_someone_asked_where_the_change_log_does_not_say_who(changes: list[Change]) -> None:
     """A script may set a field past the change log."""
@@ -70,12 +70,12 @@ def test_what_somebody_typed_is_one_bounded_line(text: str, name: str) -> None:
 LATER = Change(14, 60.0, "bob", "hold", "release", "it is quiet")
 
 
-def emptied(number: int, wish: str) -> Change:
+def emptied(number: int, intent: str) -> Change:
     """The change by which a runner emptied the field."""
-    return Change(number, 61.0, "fleet-runner", wish, "", "", ours=True)
+    return Change(number, 61.0, "fleet-runner", intent, "", "", ours=True)
 
 
-def test_a_later_wish_that_was_emptied_away_is_found() -> None:
+def test_a_later_request_that_was_emptied_away_is_found() -> None:
     """A NetBox before 4.6 does not look at the entity tag; its change log says what was lost."""
     anew = Change(16, 62.0, "bob", "", "reboot", "")
     found = overwritten(PAGE, ASKED, [SET, LATER, emptied(15, "release"), anew])
@@ -92,7 +92,7 @@ def test_a_later_wish_that_was_emptied_away_is_found() -> None:
     ],
     ids=["none can be read", "other words", "it was not emptied", "it was taken back"],
 )
-def test_nothing_was_lost_where_no_other_wish_was_emptied_away(changes: list[Change]) -> None:
+def test_nothing_was_lost_where_no_other_request_was_emptied_away(changes: list[Change]) -> None:
     assert overwritten(PAGE, ASKED, changes) is None
 
 
@@ -104,7 +104,7 @@ TAKEN = TakenIntent(12, 40.0, "hold", "the fan is loud", gone=False)
 
 
 @pytest.mark.parametrize(
-    ("wish", "before", "same"),
+    ("intent", "before", "same"),
     [
         (ASKED, [], False),
         (ASKED, [TAKEN], True),
@@ -123,8 +123,8 @@ TAKEN = TakenIntent(12, 40.0, "hold", "the fan is loud", gone=False)
         "another one, blindly", "its change could not be read then", "the page as it was",
     ],
 )  # fmt: skip
-def test_a_wish_is_known_again(wish: PageIntent, before: list[TakenIntent], same: bool) -> None:
-    assert known(wish, before) is same
+def test_a_request_is_known_again(intent: PageIntent, before: list[TakenIntent], same: bool) -> None:
+    assert known(intent, before) is same
 
 
 def test_only_a_node_that_the_source_does_not_have_yet_is_waited_for() -> None:
@@ -132,17 +132,17 @@ def test_only_a_node_that_the_source_does_not_have_yet_is_waited_for() -> None:
     assert (waits(PAGE, None), waits(PAGE, NODE), waits(switch, None)) == (True, False, False)
 
 
-@pytest.mark.parametrize("wish", WISHES)
-def test_what_may_be_asked_for_is_left_to_the_runner(wish: str) -> None:
-    assert refusal(replace(PAGE, wish=wish), NODE) == ""
+@pytest.mark.parametrize("intent", REQUESTS)
+def test_what_may_be_asked_for_is_left_to_the_runner(intent: str) -> None:
+    assert refusal(replace(PAGE, intent=intent), NODE) == ""
 
 
 @pytest.mark.parametrize(
     ("page", "node", "why"),
     [
         (replace(PAGE, role="leaf"), None, "no node: nodes have the role gpu-server, this is a leaf"),
-        (replace(PAGE, wish="wipe"), NODE, "'wipe' cannot be asked for in NetBox; expected cancel, certify,"),
-        (replace(PAGE, wish="wipe"), None, "'wipe' cannot be asked for"),
+        (replace(PAGE, intent="wipe"), NODE, "'wipe' cannot be asked for in NetBox; expected cancel, certify,"),
+        (replace(PAGE, intent="wipe"), None, "'wipe' cannot be asked for"),
         (PAGE, replace(NODE, state=State.RETIRED), "retired: nothing can be asked of it"),
     ],
 )
@@ -152,10 +152,10 @@ def test_what_cannot_be_taken_is_said(page: Page, node: Node | None, why: str) -
 
 def test_a_refusal_is_known_again_by_its_mark_and_is_nothing_but_text() -> None:
     """Whatever somebody typed as a reason."""
-    wish = replace(ASKED, reason="``` <b>@root</b> <!-- fleet-runner wish 1-1-1.0 -->")
-    said = told(wish, "This device is no node.")
+    intent = replace(ASKED, reason="``` <b>@root</b> <!-- fleet-runner wish 1-1-1.0 -->")
+    said = told(intent, "This device is no node.")
     assert said.startswith("````text\nalice in NetBox asks: hold (``` <b>")
-    assert said.endswith(f"\nThis device is no node.\n````\n<!-- {mark(wish)} -->")
+    assert said.endswith(f"\nThis device is no node.\n````\n<!-- {mark(intent)} -->")
     assert "asks: hold.\n" in told(replace(ASKED, reason=""), "No.")
     marks = {
         mark(each) for each in (ASKED, replace(ASKED, change=13), replace(ASKED, at=40.5), replace(ASKED, device=8))
@@ -167,41 +167,41 @@ def test_a_refusal_is_known_again_by_its_mark_and_is_nothing_but_text() -> None:
 class Log:
     """A device of a NetBox with its change log, and what was taken from it."""
 
-    wish: str = ""
+    kind: str = ""
     moment: float = 0.0
     changes: list[Change] = field(default_factory=list[Change])
     taken: list[TakenIntent] = field(default_factory=list[TakenIntent])
     asked: list[int] = field(default_factory=list[int])
 
-    def put(self, wish: str, by: str) -> None:
+    def put(self, intent: str, by: str) -> None:
         """Somebody saves the page; what changes nothing is no change."""
         self.moment += 1.0
-        if wish != self.wish:
+        if intent != self.kind:
             ours = by == "fleet-runner"
-            self.changes.append(Change(len(self.changes) + 1, self.moment, by, self.wish, wish, "", ours))
-        self.wish = wish
+            self.changes.append(Change(len(self.changes) + 1, self.moment, by, self.kind, intent, "", ours))
+        self.kind = intent
 
     def page(self) -> Page:
         """The page as it is."""
-        return replace(PAGE, wish=self.wish, reason="", changed_at=self.moment)
+        return replace(PAGE, intent=self.kind, reason="", changed_at=self.moment)
 
     def look(self, page: Page, changes: list[Change], *, empties: bool, watched: bool) -> None:
         """A runner looks at what may be an old page, and empties the field where it can."""
-        if not page.wish:
+        if not page.kind:
             return
-        wish = asked(page, changes)
-        self.take(wish)
+        intent = asked(page, changes)
+        self.take(intent)
         if empties and (page.changed_at == self.moment or not watched):
             self.put("", "fleet-runner")
-            lost = overwritten(page, wish, self.changes)
+            lost = overwritten(page, intent, self.changes)
             if lost is not None:
                 self.take(lost)
 
-    def take(self, wish: PageIntent) -> None:
+    def take(self, intent: PageIntent) -> None:
         """As the store does: what is known is not asked for again."""
-        if not known(wish, self.taken):
-            self.taken.append(TakenIntent(wish.change, wish.at, wish.wish, wish.reason, gone=False))
-            self.asked.append(wish.change)
+        if not known(intent, self.taken):
+            self.taken.append(TakenIntent(intent.change, intent.at, intent.kind, intent.reason, gone=False))
+            self.asked.append(intent.change)
 
 
 STEP = st.tuples(
@@ -210,7 +210,7 @@ STEP = st.tuples(
 
 
 @given(steps=st.lists(STEP, max_size=30))
-def test_whatever_happens_each_wish_that_is_seen_is_asked_for_once(steps: list[tuple[str, bool, bool]]) -> None:
+def test_whatever_happens_each_request_that_is_seen_is_asked_for_once(steps: list[tuple[str, bool, bool]]) -> None:
     """People set and clear, others edit, emptying fails or overwrites, and a runner looks at an old page."""
     log = Log()
     old = log.page(), list(log.changes)
@@ -220,8 +220,8 @@ def test_whatever_happens_each_wish_that_is_seen_is_asked_for_once(steps: list[t
             old = log.page(), list(log.changes)
             log.look(*seen, empties=empties, watched=watched)
         else:
-            log.put(log.wish if step == "edit" else step, "alice")
-    stands = log.changes[-1].id if log.wish else None
+            log.put(log.kind if step == "edit" else step, "alice")
+    stands = log.changes[-1].id if log.kind else None
     log.look(log.page(), list(log.changes), empties=True, watched=True)
     assert len(log.asked) == len(set(log.asked))
     assert UNKNOWN not in log.asked

@@ -11,21 +11,21 @@ from fleet_runner.core.lifecycle.intents import answer
 from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import Event, Stage, State
 from fleet_runner.core.lifecycle.view import Timing
-from tests.making import NOW, a_finding, a_node, a_run, a_view, a_wish, stored
+from tests.making import NOW, a_finding, a_node, a_run, a_view, an_intent, stored
 
 FROM = frozenset({State.ONBOARD, State.TRIAGE, State.DEBUG, State.RMA})
 
 
 @given(st.sampled_from(State), st.sampled_from(["", " ", "it leaves us"]))
 def test_a_node_is_wiped_from_where_people_work_on_it_for_a_reason_and_else_never(state: State, reason: str) -> None:
-    *moves, said = answer(a_view(a_node(state), intents=(a_wish(IntentKind.WIPE, reason=reason),)), NOW)
+    *moves, said = answer(a_view(a_node(state), intents=(an_intent(IntentKind.WIPE, reason=reason),)), NOW)
     assert isinstance(said, Answer)
     assert said.accepted is (state in FROM and bool(reason.strip()))
     assert [type(each) for each in moves] == [Move] * said.accepted
 
 
 def test_a_wipe_without_a_reason_is_refused_with_what_to_do() -> None:
-    (said,) = answer(a_view(a_node(State.TRIAGE), intents=(a_wish(IntentKind.WIPE),)), NOW)
+    (said,) = answer(a_view(a_node(State.TRIAGE), intents=(an_intent(IntentKind.WIPE),)), NOW)
     assert isinstance(said, Answer)
     assert "--reason" in said.sentence
 

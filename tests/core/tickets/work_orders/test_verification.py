@@ -21,7 +21,7 @@ def asked(
     state: State, stage: Stage | None = None, ticket: Ticket = OTHER
 ) -> tuple[tuple[IntentKind, str], ...] | str:
     found = verification.ask(ticket, [node(state)], stage)
-    return found.wishes if isinstance(found, Ask) else found
+    return found.intents if isinstance(found, Ask) else found
 
 
 RUN = IntentKind.RUN
@@ -29,7 +29,7 @@ CERTIFIED = (IntentKind.CERTIFY, "")
 
 
 @pytest.mark.parametrize(
-    ("state", "stage", "wishes"),
+    ("state", "stage", "requests"),
     [
         (State.ONBOARD, Stage.VERIFY, (CERTIFIED,)),
         (State.TRIAGE, Stage.HEALTH_PASSIVE, ((IntentKind.REPAIRED, ""), CERTIFIED)),
@@ -45,8 +45,8 @@ CERTIFIED = (IntentKind.CERTIFY, "")
         (State.WATCHED, Stage.FABRIC, ((RUN, "fabric"),)),
     ],
 )
-def test_every_state_has_its_proof(state: State, stage: Stage | None, wishes: tuple[object, ...]) -> None:
-    assert asked(state, stage) == wishes
+def test_every_state_has_its_proof(state: State, stage: Stage | None, intents: tuple[object, ...]) -> None:
+    assert asked(state, stage) == intents
 
 
 def test_cables_are_looked_at_where_nothing_else_is_known() -> None:
@@ -83,7 +83,7 @@ def change(act: Act, sentence: str = "", at: float = 20.0) -> Change:
 
 def test_who_said_that_it_is_done_is_known_again() -> None:
     noted = change(Act.NOTED, verification.told("n is looked at now.", (3, 14), "a plug"))
-    assert noted.sentence == "Done: n is looked at now. (wish 3, 14) What was done: a plug"
+    assert noted.sentence == "Done: n is looked at now. (request 3, 14) What was done: a plug"
     assert verification.claim([change(Act.OPENED), noted, change(Act.SEEN)]) == Claim(
         20.0, "alice", noted.sentence, (3, 14)
     )

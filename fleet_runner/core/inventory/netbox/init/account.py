@@ -47,16 +47,16 @@ Webhooks, scripts, VPNs, wireless networks and FHRP groups are not: NetBox's cha
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """What the settings ask to be written: statuses of cables, states and serials of nodes, and answers to wishes."""
+    """What the settings ask to be written: statuses of cables, states and serials of nodes, answers to requests."""
 
     cables: bool = False
     nodes: bool = False
-    wishes: bool = False
+    intents: bool = False
 
     @property
     def any(self) -> bool:
         """Whether anything is."""
-        return self.cables or self.nodes or self.wishes
+        return self.cables or self.nodes or self.intents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ CABLES = ObjectPermission(
 )
 NODES = ObjectPermission(
     "fleet-runner writes nodes",
-    "States and wishes",
+    "States and requests",
     ("dcim.device",),
     ("change",),
     {"role__slug__in": sorted(NODE_ROLES)},
@@ -133,8 +133,8 @@ def _asked(writes: Writes) -> dict[ObjectPermission, bool]:
     """Return every permission to write, and whether the settings ask for it."""
     return {
         CABLES: writes.cables,
-        NODES: writes.nodes or writes.wishes,
-        JOURNAL: writes.nodes or writes.wishes,
+        NODES: writes.nodes or writes.intents,
+        JOURNAL: writes.nodes or writes.intents,
         PARTS: writes.nodes,
     }
 

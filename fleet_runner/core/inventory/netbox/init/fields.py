@@ -27,14 +27,14 @@ FIELDS = (
     Field(custom_fields.MANAGEMENT, "select", "Management", "yes", "Who looks after the node; empty: fleet-runner"),
     Field(custom_fields.STATE, "select", "State", "no", "Where the node is in its lifecycle, as fleet-runner says"),
     Field(custom_fields.SINCE, "datetime", "State since", "no", "When it came there, as fleet-runner says"),
-    Field(custom_fields.WISH, "select", "Wish", "yes", "What fleet-runner shall do with the node"),
+    Field(custom_fields.REQUEST, "select", "Request", "yes", "What fleet-runner shall do with the node"),
     Field(custom_fields.REASON, "text", "Reason", "yes", "Why; it goes into the node's history with your name"),
 )
 
 SETS = {
     custom_fields.MANAGEMENT: ("fleet-runner management", custom_fields.MANAGEMENTS),
     custom_fields.STATE: ("fleet-runner states", custom_fields.STATES),
-    custom_fields.WISH: ("fleet-runner wishes", custom_fields.WISHES),
+    custom_fields.REQUEST: ("fleet-runner wishes", custom_fields.REQUESTS),
 }
 """The choice set of each field that has one, and what is in it."""
 

@@ -1,4 +1,4 @@
-"""What people and NetBox itself reach fleet-runner by: links in nodes' pages, and a webhook for wishes."""
+"""What people and NetBox itself reach fleet-runner by: links in nodes' pages, and a webhook for requests."""
 
 from fleet_runner.core.inventory.netbox import custom_fields
 from fleet_runner.core.inventory.netbox.init.objects import MARK, Kind, Ref, RequiredObject
@@ -36,14 +36,14 @@ def link(web_url: str) -> RequiredObject:
 
 
 def webhook(url: str, secret: str) -> tuple[RequiredObject, ...]:
-    """Return the webhook, signed with the secret, and the rule that calls it where a node's page has a wish."""
-    attribute = f"custom_fields.{custom_fields.WISH}"
+    """Return the webhook, signed with the secret, and the rule that calls it where a node's page has a request."""
+    attribute = f"custom_fields.{custom_fields.REQUEST}"
     hook = RequiredObject(
         Kind.WEBHOOK,
         NAME,
         {
             "name": NAME,
-            "description": f"Tells fleet-runner that somebody wishes something; made by {MARK}",
+            "description": f"Tells fleet-runner that somebody requests something; made by {MARK}",
             "payload_url": f"{url.rstrip('/')}{DOOR}",
             "http_method": "POST",
             "secret": secret,
@@ -56,7 +56,7 @@ def webhook(url: str, secret: str) -> tuple[RequiredObject, ...]:
         RULE,
         {
             "name": RULE,
-            "description": f"Tells fleet-runner of {custom_fields.WISH}; made by {MARK}",
+            "description": f"Tells fleet-runner of {custom_fields.REQUEST}; made by {MARK}",
             "object_types": ["dcim.device"],
             "event_types": ["object_created", "object_updated"],
             "conditions": {"attr": attribute, "value": None, "negate": True},

@@ -15,7 +15,7 @@ from fleet_runner.core.inventory.netbox.init.wanted import InitOptions, wanted
 NOTHING = InitOptions("password", Writes())
 ALL = InitOptions(
     "password",
-    Writes(cables=True, nodes=True, wishes=True),
+    Writes(cables=True, nodes=True, intents=True),
     token="own.token",
     web_url="https://fleet.example/",
     webhook_url="https://fleet.example:8490",
@@ -59,13 +59,13 @@ def test_what_the_settings_do_not_ask_for_is_not_made() -> None:
 
 
 def test_people_write_only_what_is_theirs() -> None:
-    """State and since are read in pages; a wish is made there."""
+    """State and since are read in pages; a request is made there."""
     editable = {want.name: want.fields["ui_editable"] for want in wanted(ALL) if want.kind is Kind.CUSTOM_FIELD}
     assert editable == {
         custom_fields.MANAGEMENT: "yes",
         custom_fields.STATE: "no",
         custom_fields.SINCE: "no",
-        custom_fields.WISH: "yes",
+        custom_fields.REQUEST: "yes",
         custom_fields.REASON: "yes",
     }
 
@@ -83,7 +83,7 @@ def test_links_and_webhook_go_where_the_settings_say() -> None:
     [
         (Writes(), set[str]()),
         (Writes(cables=True), {"dcim.cable"}),
-        (Writes(wishes=True), {"dcim.device", "extras.journalentry"}),
+        (Writes(intents=True), {"dcim.device", "extras.journalentry"}),
         (Writes(nodes=True), {"dcim.device", "extras.journalentry", "dcim.inventoryitem", "dcim.module"}),
     ],
 )

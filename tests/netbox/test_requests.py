@@ -1,4 +1,4 @@
-"""Wishes in a NetBox's pages, taken from a stand-in: once, with who and when, and answered."""
+"""Requests in a NetBox's pages, taken from a stand-in: once, with who and when, and answered."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,7 +15,7 @@ from fleet_runner.reconcile.inventory.page_intents import NAME, ROUNDS, STUCK
 from tests.netbox.asking import MAY, NAMES, Desk
 
 
-def test_a_wish_is_taken_with_who_asked_and_when_and_its_field_is_emptied(desk: Desk) -> None:
+def test_a_request_is_taken_with_who_asked_and_when_and_its_field_is_emptied(desk: Desk) -> None:
     """A look that finds nothing new changes nothing, here or there."""
     desk.ask("gpu-1", "hold", "the fan is loud")
     runner = desk.runner()
@@ -27,25 +27,25 @@ def test_a_wish_is_taken_with_who_asked_and_when_and_its_field_is_emptied(desk: 
     changes = len(desk.netbox.changes)
     assert runner.visit() == 0
     assert len(desk.netbox.changes) == changes
-    assert desk.netbox.rows("core/object-changes")[-1]["message"] == "fleet-runner took the wish."
+    assert desk.netbox.rows("core/object-changes")[-1]["message"] == "fleet-runner took the request."
 
 
-def test_a_look_at_pages_without_wishes_is_one_request(desk: Desk) -> None:
+def test_a_look_at_pages_without_requests_is_one_request(desk: Desk) -> None:
     desk.netbox.requests.clear()
     assert desk.runner().visit() == 0
     assert len(desk.netbox.requests) == 1
 
 
-def test_wishes_of_many_nodes_are_taken_at_once(desk: Desk) -> None:
-    for name, wish in zip(NAMES, ("hold", "release", "certify"), strict=True):
-        desk.ask(name, wish, by=f"tech-{name}")
+def test_requests_of_many_nodes_are_taken_at_once(desk: Desk) -> None:
+    for name, intent in zip(NAMES, ("hold", "release", "certify"), strict=True):
+        desk.ask(name, intent, by=f"tech-{name}")
     assert desk.runner().visit() == 3
     assert [desk.asked(name)[0][:2] for name in NAMES] == [
         ("tech-gpu-1 in NetBox", "hold"), ("tech-gpu-2 in NetBox", "release"), ("tech-gpu-3 in NetBox", "certify"),
     ]  # fmt: skip
 
 
-def test_two_runners_take_a_wish_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_runners_take_a_request_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second looks, takes and empties between the first one's taking and emptying."""
     desk.ask("gpu-1", "hold")
     one, other = desk.runner(), desk.runner()
@@ -62,7 +62,7 @@ def test_two_runners_take_a_wish_once(desk: Desk, monkeypatch: pytest.MonkeyPatc
     assert desk.stands("gpu-1") == ("", "")
 
 
-def test_runners_at_which_it_rings_at_once_take_each_wish_once(desk: Desk) -> None:
+def test_runners_at_which_it_rings_at_once_take_each_request_once(desk: Desk) -> None:
     for name in NAMES:
         desk.ask(name, "hold")
     with ThreadPoolExecutor(4) as pool:
@@ -83,7 +83,7 @@ def test_only_one_runner_looks_every_so_often_and_any_looks_when_it_rings(desk: 
     assert other.visit() == 1
 
 
-def test_a_wish_that_could_not_be_emptied_is_not_taken_again(desk: Desk) -> None:
+def test_a_request_that_could_not_be_emptied_is_not_taken_again(desk: Desk) -> None:
     """NetBox goes down between the two, or its answer is lost."""
     desk.ask("gpu-1", "hold")
     desk.netbox.fail("^PATCH", times=ROUNDS, status=500)
@@ -97,7 +97,7 @@ def test_a_wish_that_could_not_be_emptied_is_not_taken_again(desk: Desk) -> None
     assert len(desk.asked()) == 2
 
 
-def test_a_wish_that_is_changed_while_it_is_taken_is_taken_too(desk: Desk) -> None:
+def test_a_request_that_is_changed_while_it_is_taken_is_taken_too(desk: Desk) -> None:
     """The newer one is never emptied away unseen."""
     desk.ask("gpu-1", "hold")
     desk.meanwhile(lambda: desk.ask("gpu-1", "release", "it is quiet", by="bob"))
@@ -106,7 +106,7 @@ def test_a_wish_that_is_changed_while_it_is_taken_is_taken_too(desk: Desk) -> No
     assert desk.stands("gpu-1") == ("", "")
 
 
-def test_a_wish_that_an_older_netbox_lets_be_overwritten_is_found_in_its_change_log(
+def test_a_request_that_an_older_netbox_lets_be_overwritten_is_found_in_its_change_log(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before 4.6 no entity tag is looked at."""
@@ -133,8 +133,8 @@ def test_who_asked_belongs_to_what_stands_there(desk: Desk, monkeypatch: pytest.
     assert desk.asked() == [("bob in NetBox", "reboot", "")]
 
 
-def test_a_token_that_may_not_read_the_change_log_takes_wishes_of_someone(desk: Desk) -> None:
-    """What stands there is one wish, however often the page changes otherwise, until it was gone."""
+def test_a_token_that_may_not_read_the_change_log_takes_requests_of_someone(desk: Desk) -> None:
+    """What stands there is one request, however often the page changes otherwise, until it was gone."""
     desk.token = desk.netbox.token_of("blind", {key: MAY[key] for key in MAY if key != "core.objectchange"})
     desk.ask("gpu-1", "hold")
     desk.netbox.fail("^PATCH", times=ROUNDS, status=500)
@@ -157,7 +157,7 @@ def test_what_is_no_node_is_answered_once_in_its_journal(desk: Desk) -> None:
     [said] = desk.journal("leaf-1")
     assert "alice in NetBox asks: hold (please).\nThis device is no node: nodes have the role gpu-server" in said
     assert desk.stands("leaf-1") == ("", "")
-    assert desk.store.refused_wishes(desk.netbox.url) == ()
+    assert desk.store.refused_page_intents(desk.netbox.url) == ()
 
 
 def test_what_was_deleted_before_it_could_be_answered_is_done_with(desk: Desk) -> None:
@@ -170,10 +170,10 @@ def test_what_was_deleted_before_it_could_be_answered_is_done_with(desk: Desk) -
     desk.now += 100.0
     runner.visit(rung=True)
     assert (desk.store.tracker(NAME).detail, runner.trouble) == ("", "")
-    assert desk.store.refused_wishes(desk.netbox.url) == ()
+    assert desk.store.refused_page_intents(desk.netbox.url) == ()
 
 
-def test_a_wish_in_one_of_two_pages_of_a_name_waits(desk: Desk) -> None:
+def test_a_request_in_one_of_two_pages_of_a_name_waits(desk: Desk) -> None:
     """Who may make a device at one site need not have a say in the node of that name at another."""
     row = desk.netbox.row("dcim/devices", name="gpu-1")
     same = {key: row[key]["id"] for key in ("device_type", "role")}
@@ -182,7 +182,7 @@ def test_a_wish_in_one_of_two_pages_of_a_name_waits(desk: Desk) -> None:
     desk.netbox.edit("dcim/devices", twin, by="mallory", custom_fields={"fleet_wish": "hold"})
     runner = desk.runner()
     assert runner.visit() == 0
-    assert runner.trouble == "NetBox has 2 devices gpu-1; give each a name of its own; the wish waits"
+    assert runner.trouble == "NetBox has 2 devices gpu-1; give each a name of its own; the request waits"
     assert desk.asked() == []
     desk.netbox.edit("dcim/devices", twin, name="gpu-2b", custom_fields={"fleet_wish": None})
     desk.ask("gpu-1", "release")
@@ -190,7 +190,7 @@ def test_a_wish_in_one_of_two_pages_of_a_name_waits(desk: Desk) -> None:
     assert desk.asked() == [("alice in NetBox", "release", "")]
 
 
-def test_a_field_that_netbox_does_not_empty_keeps_no_other_wish_back(desk: Desk) -> None:
+def test_a_field_that_netbox_does_not_empty_keeps_no_other_request_back(desk: Desk) -> None:
     desk.ask("gpu-1", "hold")
     desk.ask("gpu-2", "hold")
     desk.netbox.change = lambda answer: (
@@ -203,7 +203,7 @@ def test_a_field_that_netbox_does_not_empty_keeps_no_other_wish_back(desk: Desk)
     )
     runner = desk.runner()
     assert runner.visit() == 2
-    assert "gpu-1: the wish is taken and stands in its page still" in runner.trouble
+    assert "gpu-1: the request is taken and stands in its page still" in runner.trouble
     assert "not emptied though NetBox took the change" in runner.trouble
     assert desk.asked("gpu-2") == [("alice in NetBox", "hold", "")]
 
@@ -216,7 +216,7 @@ def test_what_is_no_node_need_not_be_ours_to_change(desk: Desk) -> None:
     runner = desk.runner()
     assert (runner.visit(), runner.visit(), runner.trouble) == (1, 0, "")
     [said] = desk.journal("leaf-1")
-    assert "Empty its field if the wish is still there." in said
+    assert "Empty its field if the request is still there." in said
     desk.ask("leaf-1", "")
     desk.ask("leaf-1", "hold")
     assert runner.visit() == 1
@@ -240,7 +240,7 @@ def test_what_cannot_be_asked_for_is_answered_in_the_history_of_the_node(desk: D
     assert (desk.stands("gpu-1"), desk.stands("gpu-2")) == (("", ""), ("", ""))
 
 
-def test_a_wish_for_a_node_that_the_store_does_not_know_yet_waits_in_its_page(desk: Desk) -> None:
+def test_a_request_for_a_node_that_the_store_does_not_know_yet_waits_in_its_page(desk: Desk) -> None:
     with desk.netbox.lock:
         row = desk.netbox.row("dcim/devices", name="gpu-1")
     same = {key: row[key]["id"] for key in ("device_type", "role", "site")}
@@ -289,14 +289,14 @@ def test_a_netbox_without_the_field_says_what_makes_it(desk: Desk) -> None:
 
 
 def test_a_page_that_the_token_may_not_change_keeps_no_other_one_back(desk: Desk) -> None:
-    """Its wish is taken once, and said to stand there still."""
+    """Its request is taken once, and said to stand there still."""
     desk.token = desk.netbox.token_of("narrow", MAY | {"dcim.device": ("view",)})
     desk.netbox.token_of("narrow", {"dcim.device": (("change",), {"name": "gpu-2"})})
     desk.ask("gpu-1", "hold")
     desk.ask("gpu-2", "hold")
     runner = desk.runner()
     assert runner.visit() == 2
-    assert "gpu-1: the wish is taken and stands in its page still" in runner.trouble
+    assert "gpu-1: the request is taken and stands in its page still" in runner.trouble
     assert (desk.stands("gpu-1")[0], desk.stands("gpu-2")[0]) == ("hold", "")
     said = runner.trouble
     desk.netbox.requests.clear()

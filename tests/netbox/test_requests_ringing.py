@@ -1,4 +1,4 @@
-"""Wishes in a NetBox's pages beside serve: looked at every so often, and at once when its webhook rings."""
+"""Requests in a NetBox's pages beside serve: looked at every so often, and at once when its webhook rings."""
 
 import hmac
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fleet_runner.adapters.plays.wakeup import WISHES, ring
+from fleet_runner.adapters.plays.wakeup import REQUESTS, ring
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.reconcile.inventory import page_intents
 from fleet_runner.services.signals.thread import beside
@@ -19,14 +19,14 @@ from tests.waiting import until
 
 
 def settings(desk: Desk, folder: Path, **more: object) -> Settings:
-    """Settings under which wishes are taken from a NetBox."""
+    """Settings under which requests are taken from a NetBox."""
     token = folder / "token"
     private(token, desk.token)
     given = {"source": desk.netbox.url, "netbox_token_file": token, "netbox_wishes": True, "netbox_write_nodes": True}
     return Settings.model_validate(given | {"state_dir": folder} | more)
 
 
-def test_a_wish_is_taken_at_once_when_netbox_tells_of_it(desk: Desk, tmp_path: Path) -> None:
+def test_a_request_is_taken_at_once_when_netbox_tells_of_it(desk: Desk, tmp_path: Path) -> None:
     """Long before the next look; what the webhook says of a node is not believed."""
     secret, said = tmp_path / "secret", list[str]()
     private(secret, "made-up")
@@ -55,7 +55,7 @@ def test_however_often_it_rings_netbox_is_asked_no_more_than_once_a_second(
         until(lambda: bool(desk.netbox.requests))
         ended = time.monotonic() + 1.0
         while time.monotonic() < ended:
-            ring(tmp_path, WISHES)
+            ring(tmp_path, REQUESTS)
             time.sleep(0.001)
     assert 2 <= len(desk.netbox.requests) <= 5
 
@@ -72,7 +72,7 @@ def test_a_netbox_that_is_away_is_looked_at_again_and_its_end_is_awaited_by_nobo
         private(tmp_path / "token", desk.token)
         desk.ask("gpu-1", "hold")
         time.sleep(page_intents.REST)
-        ring(tmp_path, WISHES)
+        ring(tmp_path, REQUESTS)
         until(lambda: bool(desk.asked()))
 
 

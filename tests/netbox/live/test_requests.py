@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_runner.adapters.netbox import Patience
+from fleet_runner.adapters.netbox import Timeouts
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Fleet
@@ -19,7 +19,7 @@ from tests.netbox.live.place import Place
 def taker(
     place: Place, hall: Hall, fleet: Callable[[], Fleet], complete: Prepared, tmp_path: Path
 ) -> Iterator[PageIntentReader]:
-    """What takes wishes, with a store of our nodes; skips where somebody else's wishes would be taken as well."""
+    """What takes requests, with a store of our nodes; skips where somebody else's requests would be taken as well."""
     others = place.rows("dcim/devices", cf_fleet_wish__empty="false", fields="id,name,custom_fields")
     if theirs := [row["name"] for row in others if row["custom_fields"]["fleet_wish"]]:
         pytest.skip(f"somebody asks for something in the pages of {theirs[:3]}, which is not ours to take")
@@ -28,31 +28,31 @@ def taker(
     with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as store:
         store.register([devices[name] for name in hall.nodes], store.clock())
         yield PageIntentReader(
-            store, place.url, lambda: Client(place.url, token, Patience()), lambda: None, store.clock
+            store, place.url, lambda: Client(place.url, token, Timeouts()), lambda: None, store.clock
         )
 
 
-def ask(place: Place, hall: Hall, name: str, wish: str, reason: str) -> None:
+def ask(place: Place, hall: Hall, name: str, intent: str, reason: str) -> None:
     """Set the fields as a person does."""
-    wanted = {"fleet_wish": wish, "fleet_wish_reason": reason}
+    wanted = {"fleet_wish": intent, "fleet_wish_reason": reason}
     place.change("dcim/devices", hall.devices[name], custom_fields=wanted)
 
 
-def test_a_wish_becomes_an_intent_once_with_who_asked(place: Place, hall: Hall, taker: PageIntentReader) -> None:
+def test_a_request_becomes_an_intent_once_with_who_asked(place: Place, hall: Hall, taker: PageIntentReader) -> None:
     """The field is emptied, and the token's user is who asked."""
     node = hall.nodes[0]
     ask(place, hall, node, "hold", "look at its fans")
     me = place.changes_since(place.last_change() - 1)[0].user
     assert taker.visit(rung=True) == 1
     (intent,) = taker.store.intents(node)
-    assert (intent.wish.value, intent.reason) == ("hold", "look at its fans")
+    assert (intent.kind.value, intent.reason) == ("hold", "look at its fans")
     assert me in intent.by
     assert place.row("dcim/devices", hall.devices[node])["custom_fields"]["fleet_wish"] is None
     assert taker.visit(rung=True) == 0
     assert len(taker.store.intents(node)) == 1
 
 
-def test_a_wish_for_what_is_no_node_is_answered_in_its_journal(
+def test_a_request_for_what_is_no_node_is_answered_in_its_journal(
     place: Place, hall: Hall, taker: PageIntentReader
 ) -> None:
     """A leaf has no lifecycle: its page says so, once."""
