@@ -19,6 +19,7 @@ import pytest
 
 from fleet_runner.adapters.plays.processes import end
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.lab import boot_server, plan, ports, processes
@@ -80,6 +81,8 @@ def serve(fleet: Fleet, server: postgres.Postgres, runner: str) -> subprocess.Po
 def test_every_node_comes_to_serve_and_boots_once(own: Fleet, server: postgres.Postgres, seed: int) -> None:
     """By the lab's own log; plays of the runners that were killed go on, and nobody repeats them."""
     draw = Random(seed)
+    with Store.create(server.url) as store:
+        store.set_mode(Setting(Scope.FLEET, "", None, Mode.ACT, 0.0, "tests"))
     serving = {runner: serve(own, server, runner) for runner in RUNNERS}
     due = [time.monotonic() + 10.0 + 15.0 * number + draw.uniform(0.0, 10.0) for number in range(ROUNDS)]
     until = time.monotonic() + PATIENCE
