@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fleet_runner.adapters.plays.processes import end
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.lab import hardware, jobs, plan
@@ -186,9 +187,11 @@ def serving(adopted: Serving) -> Iterator[Serving]:
     try:
         yield adopted
     finally:
+        for folder in adopted.lab.root.glob("**/batches/*"):  # plays go on after serve
+            end(folder.name, grace=0.0)
         for spoilt, good in ((adopted.state, kept), (adopted.lab.site, site)):
             until = time.monotonic() + 60.0
-            while spoilt.exists() and time.monotonic() < until:  # plays go on after serve, and write their results
+            while spoilt.exists() and time.monotonic() < until:
                 shutil.rmtree(spoilt, ignore_errors=True)
             good.rename(spoilt)
 
