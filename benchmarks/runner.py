@@ -259,7 +259,7 @@ def through(config: Path, folder: Path, count: int, given: tuple[int, postgres.P
             )
             for chosen in rounds:
                 cpu, database = runners.cpu(), below(pid)
-                took = sum(runners.kind(each) for each in chosen)
+                took = sum(runners.intent(each) for each in chosen)
                 total = sum(map(len, chosen))
                 costs.append(Cost((runners.cpu() - cpu) / total, (below(pid) - database) / total, total / took))
         finally:

@@ -115,8 +115,10 @@ def _unanswered(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
         return Mark(Phase.UPDATED, "Whether the BMC took the image cannot be known; an update of it has ended well.")
     if _untaken(flash, seen, pace):
         return Send()
-    since = max(flash.intended_at + pace.send, started(seen))
-    left = max(pace.settle, flash.seconds) - elapsed(flash, seen, since)
+    patience, since = max(pace.settle, flash.seconds), max(flash.intended_at + pace.send, started(seen))
+    # From its own begin as well: what nobody watched before `since` is no part of `send` either.
+    whole = pace.send + patience - elapsed(flash, seen, flash.intended_at)
+    left = max(whole, patience - elapsed(flash, seen, since))
     if left > 0:
         return Wait(
             f"Whether the BMC took the image cannot be known; {where(flash, seen)}: {left:.0f} s more.", pace.poll

@@ -43,10 +43,10 @@ def lived(history: list[Step], rules: Rules, **node: Any) -> Life:
         "rests": lambda _: setattr(life, "busy", False),
         "blinds": lambda _: setattr(life, "blind", True),
         "sees": lambda _: setattr(life, "blind", False),
-        "holds": lambda _: life.kind(IntentKind.HOLD),
-        "releases": lambda _: life.kind(IntentKind.RELEASE),
-        "cancels": lambda _: life.kind(IntentKind.CANCEL),
-        "reboots": lambda _: life.kind(IntentKind.REBOOT),
+        "holds": lambda _: life.intent(IntentKind.HOLD),
+        "releases": lambda _: life.intent(IntentKind.RELEASE),
+        "cancels": lambda _: life.intent(IntentKind.CANCEL),
+        "reboots": lambda _: life.intent(IntentKind.REBOOT),
         "maintains": lambda _: maintain(life, on=True),
         "serves": lambda _: maintain(life, on=False),
         "waits": lambda seconds: life.live(float(seconds)),
@@ -115,7 +115,7 @@ def test_a_node_that_is_well_serves_again_with_nothing_left_over(history: list[S
     life.faults.clear()
     life.busy = life.blind = False
     maintain(life, on=False)
-    life.kind(IntentKind.RELEASE)
+    life.intent(IntentKind.RELEASE)
     life.live(3 * DAY)
     assert life.node.state in {SERVING, State.TRIAGE}
     assert life.alarms == []
@@ -132,7 +132,7 @@ def test_what_was_cancelled_does_not_come(history: list[Step]) -> None:
     life = lived([step for step in history if step[0] not in {"blinds", "holds", "maintains"}], Rules())
     life.busy = True
     life.live(1200.0)
-    life.kind(IntentKind.CANCEL)
+    life.intent(IntentKind.CANCEL)
     life.live(1.0)
     if Condition.WAIVED not in life.node.conditions:
         return

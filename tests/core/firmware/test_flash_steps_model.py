@@ -328,6 +328,17 @@ def test_an_image_that_no_task_tells_of_has_its_time_though_the_clock_is_set_for
     assert (driven.bmc.accepted, driven.bmc.running) == (1, NEW)
 
 
+def test_an_image_that_is_on_its_way_has_its_time_though_the_clock_is_set_forward_meanwhile() -> None:
+    """It comes as late as `send` allows, is written as long as it may be, and no task and no start tell of either."""
+    driven = Flashing()
+    driven.unpack(BmcBehaviour(Activate.BMC_RESET, tells_start=False, away=5.0, hides=True), [Fate(seconds=75.0)])
+    driven.drive(kill=2, lose=False, seconds=10.0)
+    assert driven.open is not None
+    driven.set_forward(45.0)
+    driven.teardown()
+    assert (driven.bmc.accepted, driven.bmc.running) == (1, NEW)
+
+
 def test_a_bmc_without_faults_is_flashed_once_and_verified() -> None:
     for activate in Activate:
         for address in (True, False):

@@ -49,7 +49,7 @@ def test_what_cannot_be_left_leaves_nothing(stocked: Store) -> None:
 
 
 def test_a_refusal_is_in_the_history_of_a_node(stocked: Store) -> None:
-    intent = replace(ASKED, intent="wipe")
+    intent = replace(ASKED, kind="wipe")
     assert stocked.take_page_intent(URL, intent, 150.0, refusal="It cannot be asked for.")
     assert not stocked.take_page_intent(URL, intent, 150.0, refusal="It cannot be asked for.")
     said = [(entry.at, entry.kind, entry.by, entry.sentence) for entry in stocked.history("gpu-01")]
@@ -95,4 +95,4 @@ def test_requests_are_forgotten_after_a_while_but_those_that_netbox_was_not_told
     stocked.take_page_intent(URL, replace(ASKED, change=99), later)
     stocked.page_intents_gone(URL, [], later + 1.0, later + 1.0)
     assert stocked.take_page_intent(URL, ASKED, later + 2.0)
-    assert [each.kind for each in stocked.refused_page_intents(URL)] == [SWITCH]
+    assert [each.intent for each in stocked.refused_page_intents(URL)] == [SWITCH]

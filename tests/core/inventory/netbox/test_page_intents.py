@@ -134,15 +134,15 @@ def test_only_a_node_that_the_source_does_not_have_yet_is_waited_for() -> None:
 
 @pytest.mark.parametrize("intent", REQUESTS)
 def test_what_may_be_asked_for_is_left_to_the_runner(intent: str) -> None:
-    assert refusal(replace(PAGE, intent=intent), NODE) == ""
+    assert refusal(replace(PAGE, kind=intent), NODE) == ""
 
 
 @pytest.mark.parametrize(
     ("page", "node", "why"),
     [
         (replace(PAGE, role="leaf"), None, "no node: nodes have the role gpu-server, this is a leaf"),
-        (replace(PAGE, intent="wipe"), NODE, "'wipe' cannot be asked for in NetBox; expected cancel, certify,"),
-        (replace(PAGE, intent="wipe"), None, "'wipe' cannot be asked for"),
+        (replace(PAGE, kind="wipe"), NODE, "'wipe' cannot be asked for in NetBox; expected cancel, certify,"),
+        (replace(PAGE, kind="wipe"), None, "'wipe' cannot be asked for"),
         (PAGE, replace(NODE, state=State.RETIRED), "retired: nothing can be asked of it"),
     ],
 )
@@ -183,7 +183,7 @@ class Log:
 
     def page(self) -> Page:
         """The page as it is."""
-        return replace(PAGE, intent=self.kind, reason="", changed_at=self.moment)
+        return replace(PAGE, kind=self.kind, reason="", changed_at=self.moment)
 
     def look(self, page: Page, changes: list[Change], *, empties: bool, watched: bool) -> None:
         """A runner looks at what may be an old page, and empties the field where it can."""

@@ -29,7 +29,7 @@ CERTIFIED = (IntentKind.CERTIFY, "")
 
 
 @pytest.mark.parametrize(
-    ("state", "stage", "requests"),
+    ("state", "stage", "intents"),
     [
         (State.ONBOARD, Stage.VERIFY, (CERTIFIED,)),
         (State.TRIAGE, Stage.HEALTH_PASSIVE, ((IntentKind.REPAIRED, ""), CERTIFIED)),
