@@ -20,7 +20,7 @@ from fleet_runner.core.base.errors import EvidenceError, FleetError, NoStoreErro
 
 if TYPE_CHECKING:
     from fleet_runner.core.firmware.bios_text import Report
-    from fleet_runner.reconcile.firmware.driver import BiosMeans, Target
+    from fleet_runner.reconcile.firmware.driver import BiosContext, Target
 
 DOCUMENTATION = r"""
 module: fleet_bios
@@ -102,7 +102,7 @@ class ActionModule(ActionBase):
         if wanted and not url:
             why = "fleet_bmc_url is not set; give the device an out-of-band address"
             raise failure("fleet_bios", SourceError(variables.get("fleet_bmc_refused") or why))
-        means = driver.BiosMeans(
+        means = driver.BiosContext(
             store=None,
             open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),
             wanted=wanted,
@@ -114,7 +114,7 @@ class ActionModule(ActionBase):
         until = time.time() + configured.firmware_visit_seconds if mine else float("inf")
         return self._with_store(configured.store_url, target, means, until)
 
-    def _with_store(self, url: str, target: Target, means: BiosMeans, until: float) -> Report:
+    def _with_store(self, url: str, target: Target, means: BiosContext, until: float) -> Report:
         """Go with the store, if there is one: by hand, before the first tick, only what is planned can be said."""
         from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
         from fleet_runner.reconcile.firmware.driver import set_bios  # noqa: PLC0415  likewise

@@ -128,7 +128,7 @@ class ActionModule(ActionBase):
                 store = known if known.node(name) else None
             except NoStoreError:  # by hand, before the first tick: what is to be sent is planned, and none is sent
                 store = None
-            means = driver.Means(
+            means = driver.DriverContext(
                 store=store,
                 open=partial(redfish.opened, configured, url, name=name),
                 catalogue=wanted,

@@ -121,7 +121,7 @@ def _befell(store: Any, word: str, limit: int) -> tuple[Line, ...]:
     """Return the newest of what befell a part, or the parts of a node, oldest first."""
     far = remote.remote(store)
     if far is not None:
-        return far.befell(word, limit)
+        return far.part_history(word, limit)
     from fleet_runner.adapters.reliability.lemons import history  # noqa: PLC0415  only this needs it
 
     return history(store, word)[-limit:]

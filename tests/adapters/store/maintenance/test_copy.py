@@ -51,7 +51,7 @@ def test_new_rows_are_numbered_after_the_old_ones(pair: Pair) -> None:
         name = connection.execute(text("SELECT min(name) FROM nodes")).scalar_one()
         connection.execute(text("DELETE FROM rollout_nodes"))
         connection.execute(text("DELETE FROM page_wishes"))
-        connection.execute(text("UPDATE intents SET id = id + 40, request = 'hold'"))
+        connection.execute(text("UPDATE intents SET id = id + 40, wish = 'hold'"))
     copy(source, target, lambda _: None)
     with Store(target) as there:
         assert there.leave_intent(name, IntentKind.HOLD, "ada", now=1.0) == 43

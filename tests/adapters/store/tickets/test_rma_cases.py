@@ -38,9 +38,9 @@ def test_a_case_is_opened_changed_and_ended(store: Store) -> None:
 
 def test_a_node_is_sent_back_with_its_case_or_not_at_all(store: Store) -> None:
     store.register([Device("gpu-01", "t", "gpu-server", "hall")], 1.0)
-    intent = store.send_back(CASE, "case C-7 at Acme")
+    number = store.send_back(CASE, "case C-7 at Acme")
     [intent] = store.intents("gpu-01")
-    assert (intent.id, intent.kind, intent.by, intent.reason) == (intent, IntentKind.RMA, "ann", "case C-7 at Acme")
+    assert (intent.id, intent.kind, intent.by, intent.reason) == (number, IntentKind.RMA, "ann", "case C-7 at Acme")
     with pytest.raises(ConflictError, match="is open already"):
         store.send_back(CASE, "again")
     assert len(store.intents("gpu-01")) == 1
