@@ -59,7 +59,7 @@ class Log:
 
 
 @dataclass(slots=True)
-class Watchdog:
+class PlayLimits:
     """Ends a play at its deadline (monotonic), on request, or without a lease: asks first, kills after a while."""
 
     batch: str
@@ -107,7 +107,7 @@ def begin(arguments: Sequence[str]) -> int:
 def main(arguments: Sequence[str]) -> int:
     """Carry the batch in the folder `arguments[0]`, unless somebody carries or carried it."""
     folder = Path(arguments[0]).resolve()
-    watch = Watchdog(folder.name, float("inf"))
+    watch = PlayLimits(folder.name, float("inf"))
     signal.signal(signal.SIGTERM, lambda *_: setattr(watch, "stopped", True))
     lock = batch_folder.take(folder)  # held until this process ends
     if lock is None:
@@ -127,7 +127,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _carry(folder: Path, watch: Watchdog) -> End:
+def _carry(folder: Path, watch: PlayLimits) -> End:
     """Run the play and say how it ended; an error of our own is an end with a reason, never a silent death."""
     try:
         spec = json.loads((folder / batch_folder.SPEC).read_text())
@@ -151,7 +151,7 @@ def _carry(folder: Path, watch: Watchdog) -> End:
     return watch.end
 
 
-def _leased(folder: Path, spec: dict[str, Any], watch: Watchdog) -> bool:
+def _leased(folder: Path, spec: dict[str, Any], watch: PlayLimits) -> bool:
     """Begin a batch that has a lease, which it says; keep in `spec` the nodes whose runs are open."""
     watch.own.append(watchdog.post(folder, watch.lock))
     from fleet_runner import settings  # noqa: PLC0415 - only a batch with a lease needs them, and the warden does not
@@ -162,7 +162,7 @@ def _leased(folder: Path, spec: dict[str, Any], watch: Watchdog) -> bool:
     return bool(spec["runs"])
 
 
-def _end_all(watch: Watchdog) -> None:
+def _end_all(watch: PlayLimits) -> None:
     """See to it that nothing of the play lives on: `rc` promises that."""
     for one in processes.end(watch.batch, spare=watch.own, grace=watch.left()):
         _say(f"process {one.pid} could not be ended: {one.command}")
@@ -177,7 +177,7 @@ def _ask(batch: str) -> None:
             processes.send(found, batch, signal.SIGTERM)
 
 
-def _wait_out(watch: Watchdog) -> None:
+def _wait_out(watch: PlayLimits) -> None:
     """Let tasks that outlived a killed ansible-playbook finish, until the deadline: one may be flashing."""
     while any(one.pid not in watch.own for one in processes.tagged(watch.batch)) and not watch.over():
         time.sleep(PAUSE)

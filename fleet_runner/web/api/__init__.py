@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from fleet_runner.web.api import (
     audit,
     description,
+    earlier,
     fabrics,
     intents,
     inventory,
@@ -35,5 +36,6 @@ API: tuple[APIRouter, ...] = (
     audit.router,
     tenant.router,
     description.router,
+    earlier.router,
 )
 """Every route of the API."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from fleet_runner.core.access.api import NodeRequest, RequestTaken, Unconfirmed
 from fleet_runner.core.access.roles import Who, needed
@@ -45,18 +45,12 @@ class IntentBody(BaseModel):
     `confirm` is that of the first answer, where it was 428.
     """
 
-    kind: IntentKind = Field(validation_alias=AliasChoices("kind", "wish"))  # "wish" for one release
+    kind: IntentKind
     reason: Words = ""
     detail: Annotated[str, Field(max_length=100, pattern=r"^[a-z_]*$")] = ""
     confirm: Annotated[str, Field(max_length=100, pattern=r"^[0-9a-f.]*$")] = ""
 
 
-@router.post(
-    "/nodes/{name}/wishes",  # its name before, for one release
-    status_code=202,
-    include_in_schema=False,
-    response_model=RequestTaken,
-)
 @router.post(
     "/nodes/{name}/requests",
     status_code=202,
@@ -99,7 +93,6 @@ def _unfit(wanted: IntentBody) -> None:
         raise HTTPException(422, f"body.detail: expected a stage: {', '.join(Stage)}")
 
 
-@router.get("/intents/{number}", include_in_schema=False)  # likewise
 @router.get("/requests/{number}", operation_id="get_request")
 def answer(here: Here, _: Sees, number: Number) -> NodeRequest:
     """Return a request and its answer: `accepted` is null while nobody has answered."""

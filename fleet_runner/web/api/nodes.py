@@ -144,7 +144,6 @@ def cases(here: Here, _: Sees, name: Name) -> tuple[Case, ...]:
     return here.store.cases(name)
 
 
-@one.get("/intents", include_in_schema=False)  # its name before, for one release
 @one.get("/requests", operation_id="get_requests_of_node")
 def intents(here: Here, _: Sees, name: Name) -> tuple[Intent, ...]:
     """Return what was asked for and is not answered yet, oldest first."""

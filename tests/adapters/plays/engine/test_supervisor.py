@@ -49,7 +49,7 @@ def test_a_batch_that_is_stopped_before_it_runs_runs_nothing(site: Site) -> None
     folder = site.file(B1, "")
     folder.mkdir(parents=True)
     engine._specify(folder, site.batch(B1))
-    watch = supervisor.Watchdog(B1, float("inf"), stopped=True)
+    watch = supervisor.PlayLimits(B1, float("inf"), stopped=True)
     assert supervisor._carry(folder, watch).rc == supervisor.STOPPED_RC
     assert site.witness() == []
 
@@ -57,7 +57,7 @@ def test_a_batch_that_is_stopped_before_it_runs_runs_nothing(site: Site) -> None
 def test_a_batch_without_a_readable_spec_is_an_end_with_its_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    end = supervisor._carry(tmp_path, supervisor.Watchdog(B1, float("inf")))
+    end = supervisor._carry(tmp_path, supervisor.PlayLimits(B1, float("inf")))
     assert end.rc == supervisor.BROKEN_RC
     assert batch_folder.SPEC in end.reason
     assert "Traceback" in capsys.readouterr().err
